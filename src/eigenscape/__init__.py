@@ -1,0 +1,49 @@
+"""eigenscape: spectral dimensionality reduction as function learning.
+
+Every method is a data-dependent kernel; its eigenfunctions embed the training set and every later point.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ClassicalMDS",
+    "Isomap",
+    "KernelPCA",
+    "LaplacianEigenmaps",
+    "LocallyLinearEmbedding",
+    "SpectralClustering",
+    "exceptions",
+    "kernels",
+    "quality",
+]
+
+if TYPE_CHECKING:
+    from eigenscape import exceptions, kernels, quality
+    from eigenscape.estimators import (
+        ClassicalMDS,
+        Isomap,
+        KernelPCA,
+        LaplacianEigenmaps,
+        LocallyLinearEmbedding,
+        SpectralClustering,
+    )
+
+_MODULES = ("exceptions", "kernels", "quality")
+
+
+def __getattr__(name: str) -> Any:
+    """Load on first use, so that ``import eigenscape`` costs nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module 'eigenscape' has no attribute {name!r}")
+    value = import_module(f"eigenscape.{name}") if name in _MODULES else getattr(import_module("eigenscape.estimators"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,119 @@
+"""Eigenfunctions and embeddings: the Nystrom formula, written once, for training points and all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigenscape._memory import row_blocks
+from eigenscape._progress import stage
+from eigenscape.kernels.base import BoundKernel, Matrix, n_points
+from eigenscape.solvers import EigenPairs
+
+
+@dataclass(frozen=True, eq=False)
+class Eigenfunctions:
+    """``f_r(x) = sqrt(m) / l_r * sum_i v_ri k_m(x, x_i)`` (Bengio eq. 20)."""
+
+    kernel: BoundKernel
+    pairs: EigenPairs
+
+    @property
+    def n_train(self) -> int:
+        return self.pairs.vectors.shape[0]
+
+    @property
+    def on_training(self) -> np.ndarray:
+        """``f_r(x_i) = sqrt(m) v_ri`` (Bengio eq. 21), (m, r)."""
+        return np.sqrt(self.n_train) * self.pairs.vectors
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        """Values (n_new, r) at any points."""
+        return np.concatenate([values for _, values in self.blocks(Y)])
+
+    def blocks(self, Y: Any) -> Iterator[tuple[Matrix, np.ndarray]]:
+        """Kernel rows (b, m) and function values (b, r) for one block of points after another."""
+        coefficients = np.sqrt(self.n_train) * self.pairs.vectors / self.pairs.values  # (m, r)
+        with stage("projection", total=n_points(Y)) as advance:
+            for rows in row_blocks(n_points(Y), 24 * self.n_train):
+                similarity = self.kernel(Y[rows])
+                yield similarity, similarity @ coefficients
+                advance(rows.stop - rows.start)
+
+
+#: Turns function values (n, r) at points Y into coordinates (n, n_components); the same for training points and new ones.
+Scale = Callable[[np.ndarray, Any], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Eigenfunctions with the scale that a method gives them. The first ``trivial`` functions are not coordinates."""
+
+    eigenfunctions: Eigenfunctions
+    scale: Scale
+    trivial: int = 0
+
+    @property
+    def kernel(self) -> BoundKernel:
+        return self.eigenfunctions.kernel
+
+    @property
+    def n_train(self) -> int:
+        return self.eigenfunctions.n_train
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        return self.eigenfunctions.pairs.values[self.trivial :]
+
+    @property
+    def residuals(self) -> np.ndarray:
+        return self.eigenfunctions.pairs.residuals[self.trivial :]
+
+    @property
+    def solver(self) -> str:
+        return self.eigenfunctions.pairs.solver
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Coordinates of the training points (m, n_components)."""
+        return self.scale(self.eigenfunctions.on_training, self.kernel.X)
+
+    def transform(self, Y: Any) -> np.ndarray:
+        """Coordinates of any points."""
+        return self.scale(self.eigenfunctions(Y), Y)
+
+    def functions(self, Y: Any) -> np.ndarray:
+        """The unscaled eigenfunctions behind the coordinates."""
+        return self.eigenfunctions(Y)[:, self.trivial :]
+
+    def parts(self, Y: Any) -> Iterator[tuple[Eigenfunctions, Any]]:
+        """The eigenfunctions and the points they speak for."""
+        yield self.eigenfunctions, Y
+
+
+@dataclass(frozen=True)
+class RootScale:
+    """``sqrt(|l_r|) v_r`` for kernel PCA, MDS and Isomap (Bengio sec. 2.1, 2.2, 2.5)."""
+
+    factors: np.ndarray  # sqrt(|l_r| / m), (r,)
+
+    def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
+        return values * self.factors
+
+
+@dataclass(frozen=True)
+class PlainScale:
+    """``sqrt(m) v_r``, the first ``trivial`` functions left out (LLE, Bengio sec. 2.6)."""
+
+    trivial: int = 1
+
+    def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
+        return values[:, self.trivial :]
+
+
+def root_scale(pairs: EigenPairs) -> RootScale:
+    """The scale of kernel PCA for these pairs; negative eigenvalues count by their magnitude."""
+    return RootScale(np.sqrt(np.abs(pairs.values) / pairs.vectors.shape[0]))

@@ -1,0 +1,10 @@
+"""scikit-learn estimators: parameters in, one call down."""
+
+from eigenscape.estimators.isomap import Isomap
+from eigenscape.estimators.kernel_pca import KernelPCA
+from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
+from eigenscape.estimators.lle import LocallyLinearEmbedding
+from eigenscape.estimators.mds import ClassicalMDS
+from eigenscape.estimators.spectral_clustering import SpectralClustering
+
+__all__ = ["ClassicalMDS", "Isomap", "KernelPCA", "LaplacianEigenmaps", "LocallyLinearEmbedding", "SpectralClustering"]

@@ -1,0 +1,71 @@
+"""The affinity vocabulary shared by Laplacian eigenmaps and spectral clustering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._base import Fitted
+from eigenscape.estimators._graph import embed_on_graph
+from eigenscape.estimators._validation import check_choice, check_positive
+from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
+from eigenscape.kernels.affinity import GraphAffinity, edge_weight
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.methods.components import embed_affinity
+from eigenscape.operators import Operator
+
+GRAPHS = ("nearest_neighbors", "radius", "precomputed_nearest_neighbors")
+
+
+def embed_by_affinity(
+    estimator: Any, X: Any, embed: Callable[[BoundKernel, Operator | None], Embedding], n_components: int, on_disconnected: str
+) -> Fitted:
+    """Embed ``X`` by the affinity that the estimator's parameters describe."""
+    check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
+    check_positive("t", estimator.t, optional=True)
+    if estimator.affinity not in GRAPHS:
+        return _embed_by_kernel(estimator, X, embed, n_components, on_disconnected)
+    if estimator.affinity == "radius" and estimator.radius is None:
+        raise ValueError("affinity='radius' needs the parameter radius")
+    settled: dict[str, Any] = {}
+
+    def embed_piece(graph: NeighborGraph, fewer: bool) -> Embedding:
+        weight = edge_weight(estimator.weights, graph.distances.data, estimator.t)
+        if estimator.weights == "heat":
+            settled.setdefault("t_", weight.scale)
+        return embed(GraphAffinity(graph, weight), None)
+
+    fitted = embed_on_graph(
+        X,
+        embed_piece,
+        n_components=n_components,
+        n_neighbors=estimator.n_neighbors,
+        radius=estimator.radius if estimator.affinity == "radius" else None,
+        metric="precomputed" if estimator.affinity == "precomputed_nearest_neighbors" else estimator.metric,
+        metric_params=estimator.metric_params,
+        on_disconnected=on_disconnected,
+        n_jobs=estimator.n_jobs,
+    )
+    return fitted._replace(attributes={**(fitted.attributes or {}), **settled})
+
+
+def _embed_by_kernel(estimator: Any, X: Any, embed: Callable, n_components: int, on_disconnected: str) -> Fitted:
+    if X.shape[0] < n_components + 1:
+        raise ValueError(
+            f"n_components={n_components} needs at least {n_components + 1} samples, got n_samples={X.shape[0]}; lower n_components"
+        )
+    if estimator.affinity in ("rbf", "gaussian"):
+        kernel: Any = Gaussian(estimator.gamma, scale="local")
+    elif estimator.affinity in ("laplacian", "laplace"):
+        kernel = Laplace(estimator.gamma, scale="local")
+    else:
+        kernel = kernel_by_name(estimator.affinity, gamma=estimator.gamma)
+    affinity = kernel.bind(X)
+    model, label = embed_affinity(affinity, embed, n_components, on_disconnected)  # type: ignore[arg-type]
+    attributes = {"component_labels_": label, "n_connected_components_": int(label.max()) + 1}
+    settled = getattr(getattr(affinity, "kernel", None), "gamma", None)
+    if settled is not None:
+        attributes["gamma_"] = settled
+    return Fitted(model, attributes=attributes)

@@ -1,0 +1,141 @@
+"""What all estimators share: the scikit-learn contract around one fitted embedding."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from eigenscape._progress import reporting
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._validation import check_input
+from eigenscape.pieces import PiecewiseEmbedding
+from eigenscape.quality.loss import kernel_loss
+from eigenscape.solvers import Solver
+
+
+class Fitted(NamedTuple):
+    """What a subclass returns from ``_embed``."""
+
+    model: Embedding | PiecewiseEmbedding
+    group: np.ndarray | None = None  # for each sample the training point of the model that it is (duplicates share one)
+    attributes: dict[str, Any] | None = None  # further fitted attributes, by name
+
+
+class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """Base of all estimators. Subclasses define ``__init__`` and ``_embed``, and say by class attributes what input they take."""
+
+    #: Parameter that may say "precomputed" (or hold a function of two objects), and what sparse input means here.
+    _pairwise_parameter: str | None = None
+    _precomputed_means = "distance"  # or "kernel", "affinity"
+    _sparse: str | None = "csr"  # None: refused, for the reason in _no_sparse
+    _no_sparse = ""
+
+    @abstractmethod
+    def _embed(self, X: Any) -> Fitted:
+        """Fit to validated data."""
+
+    def fit(self, X: Any, y: Any = None) -> SpectralEstimator:
+        """Learn the embedding of ``X``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data, or similarities/distances (n_samples, n_samples) where the parameters say "precomputed".
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with reporting(self.verbose):
+            X = check_input(self, X, reset=True)
+            fitted = self._embed(X)
+            self._model = fitted.model
+            coordinates = fitted.model.coordinates
+        self.embedding_ = self._like(X, coordinates if fitted.group is None else coordinates[fitted.group])
+        self.eigenvalues_ = fitted.model.eigenvalues
+        self.residuals_ = fitted.model.residuals
+        self.solver_ = fitted.model.solver
+        self.kernel_ = fitted.model.kernel
+        for name, value in (fitted.attributes or {}).items():
+            setattr(self, name, value)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Learn the embedding of ``X`` and return it."""
+        return self.fit(X, y).embedding_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Place points on the map by the Nystrom formula (Bengio eq. 20, 23).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            New points, or their similarities/distances to the training points (n_new, n_samples) where "precomputed".
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+            A point's coordinates do not depend on the other points of ``X``; training points get ``embedding_``.
+        """
+        check_is_fitted(self)
+        with reporting(self.verbose):
+            X = check_input(self, X, reset=False)
+            return self._like(X, self._model.transform(X))
+
+    def eigenfunctions(self, X: Any) -> np.ndarray:
+        """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
+        check_is_fitted(self)
+        with reporting(self.verbose):
+            X = check_input(self, X, reset=False)
+            return self._like(X, self._model.functions(X))
+
+    def loss(self, X: Any = None) -> float:
+        """Mean squared error of the kernel against its expansion in the eigenfunctions found (Bengio sec. 4).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), optional
+            Held-out points, paired with all training points. None: the training points themselves.
+
+        Returns
+        -------
+        float
+            Lower is better. Compare training and held-out loss of one method; different kernels do not compare.
+        """
+        check_is_fitted(self)
+        with reporting(self.verbose):
+            points = self._model.kernel.X if X is None else check_input(self, X, reset=False)
+            return kernel_loss(self._model, points)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+    def _solver(self) -> Solver:
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return Solver(self.eigen_solver, self.tol, self.max_iter, seed)
+
+    @staticmethod
+    def _like(X: Any, values: np.ndarray) -> np.ndarray:
+        """float32 out where float32 came in; the work in between is done in double precision."""
+        return values.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._sparse is not None
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _is_precomputed(self) -> bool:
+        chosen = getattr(self, self._pairwise_parameter) if self._pairwise_parameter else None
+        return isinstance(chosen, str) and chosen.startswith("precomputed")
+
+    def _precomputed_kind(self) -> str:
+        return self._precomputed_means

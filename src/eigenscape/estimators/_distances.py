@@ -1,0 +1,50 @@
+"""What the distance methods tell about their distances."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from sklearn.utils.validation import check_is_fitted
+
+from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.normalize import uniform_weights
+from eigenscape.operators import CenteredOperator, gram
+from eigenscape.quality.spectra import is_euclidean, negative_fraction
+
+INDEFINITE = ("keep", "clip", "shift")
+
+
+class DistanceSpectrum:
+    """The spectrum of centred ``-d^2/2``, looked at when asked: it needs the whole matrix again, and ``fit`` does not."""
+
+    def __init__(self, distance: BoundKernel) -> None:
+        self.distance = distance
+
+    def _operator(self) -> CenteredOperator:
+        return CenteredOperator(gram(self.distance), uniform_weights(n_points(self.distance.X)))
+
+    @cached_property
+    def negative_fraction(self) -> float:
+        return negative_fraction(self._operator())
+
+    @cached_property
+    def is_euclidean(self) -> bool:
+        return is_euclidean(self._operator())
+
+
+class DistanceSpectrumMixin:
+    """``negative_fraction_`` and ``is_euclidean_`` for estimators that set ``_spectrum`` in ``fit``."""
+
+    _spectrum: DistanceSpectrum
+
+    @property
+    def negative_fraction_(self) -> float:
+        """Share of the spectrum that is negative: ``sum |l < 0| / sum |l|``, before any repair. Computed when asked for."""
+        check_is_fitted(self)
+        return self._spectrum.negative_fraction
+
+    @property
+    def is_euclidean_(self) -> bool:
+        """Whether the distances are those of points in some Euclidean space (Burges sec. 2.2). Computed when asked for."""
+        check_is_fitted(self)
+        return self._spectrum.is_euclidean

@@ -1,0 +1,82 @@
+"""From validated data and the shared graph parameters to a neighbourhood graph and its embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._base import Fitted
+from eigenscape.estimators._validation import check_count, check_positive
+from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
+from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.graph.rows import distinct_rows
+from eigenscape.methods.components import embed_graph
+from eigenscape.pieces import on_columns
+
+ON_DISCONNECTED = ("connect", "per_component", "largest", "raise")
+
+
+def embed_on_graph(
+    X: Any,
+    embed: Callable[[NeighborGraph, bool], Embedding],
+    *,
+    n_components: int,
+    n_neighbors: int,
+    radius: float | None,
+    metric: Any,
+    metric_params: dict | None,
+    on_disconnected: str,
+    n_jobs: int | None,
+) -> Fitted:
+    """Embed the neighbourhood graph of the distinct rows of ``X``.
+
+    ``embed`` takes a graph and whether it may return fewer coordinates.
+    """
+    given_graph = metric == "precomputed" and sparse.issparse(X)
+    table = _with_self(X) if given_graph else X
+    first, group = (np.arange(X.shape[0]),) * 2 if given_graph else distinct_rows(X)
+    if len(first) < 2:
+        raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
+    points = table if len(first) == table.shape[0] else table[first]
+    by_table = metric == "precomputed" and points.shape[1] != len(first)
+    if by_table:
+        points = points[:, first]
+    graph = _graph(points, n_neighbors, radius, metric, metric_params, n_jobs, X.shape[0])
+    if n_components > graph.n_vertices - 1:
+        raise ValueError(
+            f"n_components={n_components} needs at least {n_components + 1} distinct samples, got n_samples={graph.n_vertices}; lower n_components"
+        )
+    model, label = embed_graph(graph, embed, n_components, on_disconnected)  # type: ignore[arg-type]
+    attributes = {"component_labels_": label[group], "n_connected_components_": int(label.max()) + 1}
+    if by_table:
+        return Fitted(on_columns(model, first, X, n_components), None, attributes)
+    return Fitted(model, group, attributes)
+
+
+def _graph(
+    points: Any, n_neighbors: int, radius: float | None, metric: Any, metric_params: dict | None, n_jobs: int | None, n_samples: int
+) -> NeighborGraph:
+    m = points.shape[0]
+    if radius is None:
+        check_count("n_neighbors", n_neighbors)
+        if n_neighbors > m - 1:
+            distinct = "" if m == n_samples else f" distinct ones among {n_samples}"
+            raise ValueError(
+                f"n_neighbors={n_neighbors} needs at least {n_neighbors + 1} samples, got n_samples={m}{distinct}; lower n_neighbors"
+            )
+        return nearest_neighbor_graph(points, neighbor_index(points, metric, metric_params, n_jobs), n_neighbors)
+    check_positive("radius", radius)
+    return radius_graph(points, neighbor_index(points, metric, metric_params, n_jobs), radius)
+
+
+def _with_self(graph: Any) -> sparse.csr_array:
+    """A precomputed graph in which every point lists itself at distance 0, whether the user's did or not."""
+    graph = sparse.coo_array(graph)
+    other = graph.row != graph.col
+    own = np.arange(graph.shape[0])
+    rows, columns = np.concatenate([graph.row[other], own]), np.concatenate([graph.col[other], own])
+    return sparse.csr_array((np.concatenate([graph.data[other], np.zeros(len(own))]), (rows, columns)), shape=graph.shape)

@@ -1,0 +1,105 @@
+"""Bad input gets a clear error here, before any long work."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+#: Relative asymmetry that rounding explains.
+_ROUNDING = 1e-8
+
+
+def check_input(estimator: Any, X: Any, reset: bool) -> Any:
+    """Numbers as a float array or CSR matrix; objects as they are where a function of two objects was given."""
+    chosen = getattr(estimator, estimator._pairwise_parameter, None) if estimator._pairwise_parameter else None
+    if callable(chosen) and is_objects(X):
+        objects = np.empty(len(X), dtype=object)
+        objects[:] = list(X)
+        if reset and len(objects) < 2:
+            raise ValueError(f"{type(estimator).__name__} needs at least 2 samples, got n_samples={len(objects)}")
+        return objects
+    if estimator._sparse is None and sparse.issparse(X):
+        raise TypeError(f"{type(estimator).__name__} does not accept sparse input: {estimator._no_sparse}")
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse=estimator._sparse or False,
+        accept_large_sparse=True,
+        dtype=[np.float64, np.float32],
+        ensure_min_samples=2 if reset else 1,
+    )
+    if sparse.issparse(X):
+        X = sparse.csr_array(X)
+    if estimator._is_precomputed():
+        check_precomputed(estimator._precomputed_kind(), X, square=reset)
+    return X
+
+
+def is_objects(X: Any) -> bool:
+    """Whether ``X`` is a sequence of things that are no rows of numbers."""
+    if hasattr(X, "ndim"):
+        return X.ndim == 1 and X.dtype.kind in "OUS"
+    if not isinstance(X, Sequence) or isinstance(X, str) or len(X) == 0:
+        return False
+    return isinstance(X[0], (str, bytes, dict, set, frozenset)) or (hasattr(X[0], "__dict__") and not hasattr(X[0], "__array__"))
+
+
+def check_precomputed(kind: str, X: Any, square: bool) -> None:
+    """A precomputed matrix: square and symmetric in ``fit``; distances, and affinities, not negative."""
+    if square and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"a precomputed matrix must be square (n_samples, n_samples), got shape {X.shape}; did you pass the data themselves?"
+        )
+    values = X.data if sparse.issparse(X) else X
+    if kind in ("distance", "affinity") and values.size and values.min() < 0:
+        raise ValueError(f"precomputed {kind} values must not be negative, got {values.min():g}")
+    if not square or (kind == "distance" and sparse.issparse(X)):  # a graph of nearest neighbours need not be symmetric
+        return
+    check_symmetric(X, kind)
+    if kind == "distance":
+        check_zero_diagonal(X)
+
+
+def check_zero_diagonal(D: np.ndarray) -> None:
+    """The distance of a point to itself is zero."""
+    own = np.abs(np.diagonal(D))
+    if own.max() > _ROUNDING * float(D.max()):
+        i = int(np.argmax(own))
+        raise ValueError(f"a distance matrix has zeros on its diagonal, got {D[i, i]:g} for sample {i}; are these similarities?")
+
+
+def check_symmetric(K: Any, name: str) -> None:
+    """Symmetric up to rounding, dense or sparse."""
+    difference = abs(K - K.T)
+    worst = float(difference.max())
+    scale = float(abs(K).max())
+    tolerance = _ROUNDING if K.dtype == np.float64 else 1e-4
+    if worst > tolerance * scale:
+        raise ValueError(f"the precomputed {name} matrix must be symmetric, but entries (i, j) and (j, i) differ by up to {worst:g}")
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """A whole number at least ``least``."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or value < least:
+        raise ValueError(f"{name}={value!r} must be an integer of at least {least}")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """One of the names a parameter knows."""
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}")
+
+
+def check_positive(name: str, value: Any, optional: bool = False) -> None:
+    """A positive finite number, or None where that means "choose for me"."""
+    if value is None and optional:
+        return
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < value < np.inf:
+        raise ValueError(f"{name}={value!r} must be a positive number" + (" or None" if optional else ""))

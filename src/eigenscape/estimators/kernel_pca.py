@@ -1,0 +1,119 @@
+"""The KernelPCA estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._validation import check_choice, check_count
+from eigenscape.kernels import kernel_by_name
+from eigenscape.methods.kernel_pca import check_components, kernel_pca
+
+
+class KernelPCA(SpectralEstimator):
+    r"""Principal components in the feature space of a kernel.
+
+    Finds the functions :math:`f_r` with the largest :math:`\lambda_r` in
+
+    .. math:: \frac1m \sum_i k_m(x, x_i) f_r(x_i) = \lambda_r f_r(x),
+
+    where :math:`k_m` is the kernel centred on the training set; coordinates are :math:`\sqrt{l_r}\, v_r` (Bengio sec. 2.1).
+    A narrow Gaussian kernel separates regions of the data; it does not unfold manifolds (Bengio sec. 5.1).
+
+    Parameters
+    ----------
+    n_components : int or None, default=2
+        Number of coordinates; None for all with a nonzero eigenvalue.
+    kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "sigmoid", "precomputed"}, function or Kernel, default="rbf"
+        A function takes two samples (rows, or any objects if ``X`` is a list of objects) and returns a number.
+        "precomputed": ``X`` is the matrix of similarities, and ``transform`` takes those of new to training points.
+    gamma : float or None, default=None
+        Width of "rbf", "laplacian", "poly" and "sigmoid". None takes it from the data: one over the median (squared)
+        distance for "rbf" and "laplacian", one over the mean squared norm for "poly" and "sigmoid".
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        Constant of "poly" and "sigmoid".
+    order : {"value", "magnitude"}, default="value"
+        Take the largest eigenvalues, or the largest in magnitude (for indefinite kernels, Bengio sec. 6).
+    storage : {"auto", "blocked"}, default="auto"
+        "auto" keeps the kernel matrix if it takes at most half of the free memory and otherwise makes it anew in
+        blocks whenever it is applied; "blocked" does so in any case.
+    eigen_solver : {"auto", "dense", "lanczos"}, default="auto"
+        See :mod:`eigenscape.solvers.ladder` for the choice.
+    tol : float, default=1e-10
+        Residual allowed, relative to the eigenvalue.
+    max_iter : int or None, default=None
+        Block steps of the iterative solver.
+    random_state : int, RandomState or None, default=0
+        Start vectors of the iterative solver.
+    verbose : bool, default=False
+        Show the stages of the work.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+    eigenvalues_ : ndarray of shape (n_components,)
+        :math:`l_r`, of the Gram matrix that ``kernel_`` yields, principal first.
+    kernel_ : BoundKernel
+        ``kernel_(X)`` gives the centred kernel between any points and the training points.
+    residuals_ : ndarray of shape (n_components,)
+        :math:`|K v - l v|` of each pair.
+    solver_ : str
+        The solver that found them.
+    gamma_ : float
+        The width in use, for kernels that have one.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import KernelPCA
+    >>> X = load_iris().data
+    >>> model = KernelPCA(n_components=2, kernel="rbf").fit(X[:100])
+    >>> model.transform(X[100:]).shape
+    (50, 2)
+    """
+
+    _pairwise_parameter = "kernel"
+    _precomputed_means = "kernel"
+
+    def __init__(
+        self,
+        n_components: int | None = 2,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        order: str = "value",
+        storage: str = "auto",
+        eigen_solver: str = "auto",
+        tol: float = 1e-10,
+        max_iter: int | None = None,
+        random_state: Any = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.order = order
+        self.storage = storage
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _embed(self, X: Any) -> Fitted:
+        if self.n_components is not None:
+            check_count("n_components", self.n_components)
+        check_choice("order", self.order, ("value", "magnitude"))
+        check_choice("storage", self.storage, ("auto", "blocked"))
+        check_components(self.n_components, X)
+        similarity = kernel_by_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0).bind(X)
+        model = kernel_pca(similarity, self.n_components, self._solver(), order=self.order, storage=self.storage)  # type: ignore[arg-type]
+        settled = getattr(getattr(similarity, "kernel", None), "gamma", None)
+        return Fitted(model, attributes={} if settled is None else {"gamma_": settled})

@@ -1,0 +1,139 @@
+"""The LaplacianEigenmaps estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._affinity import embed_by_affinity
+from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._graph import ON_DISCONNECTED
+from eigenscape.estimators._validation import check_choice, check_count
+from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.methods.laplacian import laplacian_eigenmaps
+from eigenscape.operators import Operator
+
+
+class LaplacianEigenmaps(SpectralEstimator):
+    r"""The smoothest functions on the neighbourhood graph, as coordinates.
+
+    With affinities :math:`K`, degrees :math:`S` and the Laplacian :math:`S - K` it solves
+
+    .. math:: (S - K)\, z_r = \sigma_r S z_r
+
+    for the smallest nonzero :math:`\sigma_r` (Bengio eq. 13, Belkin eq. 1); coordinates are :math:`\sqrt m\, z_r` with
+    :math:`z_r' S z_r = 1`. In the symmetric form they are principal eigenvectors of
+    :math:`k(x, y) / \sqrt{S(x) S(y)}` with :math:`l_r = 1 - \sigma_r`, which places new points.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+    affinity : str, function or Kernel, default="nearest_neighbors"
+        "nearest_neighbors" and "radius": a graph with the given ``weights``. "rbf", "laplacian", "cosine", "linear", "poly",
+        "sigmoid", a function of two samples or a Kernel: similarities between all points, none of them negative.
+        "precomputed": ``X`` holds the similarities, dense or sparse (``transform``: new to training points).
+        "precomputed_nearest_neighbors": ``X`` holds distances, dense or as a sparse graph.
+    n_neighbors : int, default=8
+        Neighbours of a point; two points are joined if either is among the other's.
+    radius : float or None, default=None
+        Reach of the neighbourhood for ``affinity="radius"``.
+    weights : {"binary", "heat", "inverse"}, default="binary"
+        Weight of an edge of length d: 1, ``exp(-d^2 / t)``, or ``1 / d`` scaled to a largest value of 1.
+    t : float or None, default=None
+        Width of the heat kernel; None for the median squared length of the edges.
+    gamma : float or None, default=None
+        Width of a full kernel. For "rbf" None takes one over the median squared distance to the tenth neighbour.
+    metric : str or function, default="euclidean"
+        Metric of the neighbour search: any of scikit-learn's.
+    metric_params : dict or None, default=None
+    include_diagonal : bool, default=True
+        Whether a point's similarity to itself counts in its degree (Bengio footnote 3). Graph affinities have none.
+    on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
+        As for :class:`Isomap`; Belkin's step 3 is "per_component".
+    eigen_solver : {"auto", "dense", "lanczos", "shift-invert"}, default="auto"
+        See :mod:`eigenscape.solvers.ladder` for the choice.
+    tol : float, default=1e-10
+        Residual allowed, relative to :math:`\sigma_r`.
+    max_iter, random_state, verbose
+        As for :class:`KernelPCA`.
+    n_jobs : int or None, default=None
+        Cores for the neighbour search; -1 for all.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+    eigenvalues_ : ndarray of shape (n_components,), or (n_connected_components, n_components) in pieces
+        :math:`l_r = 1 - \sigma_r`.
+    kernel_ : BoundKernel
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each sample before any joining, the largest is 0.
+    n_connected_components_ : int
+    t_, gamma_ : float
+        The width in use, where there is one.
+    residuals_, solver_, n_features_in_
+        As for :class:`KernelPCA`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from eigenscape import LaplacianEigenmaps
+    >>> X = load_digits().data
+    >>> model = LaplacianEigenmaps(n_components=2, n_neighbors=10).fit(X[:1000])
+    >>> model.transform(X[1000:]).shape
+    (797, 2)
+    """
+
+    _pairwise_parameter = "affinity"
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        affinity: Any = "nearest_neighbors",
+        n_neighbors: int = 8,
+        radius: float | None = None,
+        weights: str = "binary",
+        t: float | None = None,
+        gamma: float | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict | None = None,
+        include_diagonal: bool = True,
+        on_disconnected: str = "connect",
+        eigen_solver: str = "auto",
+        tol: float = 1e-10,
+        max_iter: int | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.weights = weights
+        self.t = t
+        self.gamma = gamma
+        self.metric = metric
+        self.metric_params = metric_params
+        self.include_diagonal = include_diagonal
+        self.on_disconnected = on_disconnected
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, X: Any) -> Fitted:
+        check_count("n_components", self.n_components)
+        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        solver = self._solver()
+
+        def embed(affinity: BoundKernel, weights: Operator | None) -> Embedding:
+            count = min(self.n_components, n_points(affinity.X) - 1)
+            return laplacian_eigenmaps(affinity, count, solver, diagonal=self.include_diagonal, weights=weights)
+
+        return embed_by_affinity(self, X, embed, self.n_components, self.on_disconnected)
+
+    def _precomputed_kind(self) -> str:
+        return "affinity" if self.affinity == "precomputed" else "distance"

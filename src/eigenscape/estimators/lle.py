@@ -1,0 +1,136 @@
+"""The LocallyLinearEmbedding estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._graph import ON_DISCONNECTED, embed_on_graph
+from eigenscape.estimators._validation import check_choice, check_count, check_positive
+from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.methods.lle import locally_linear_embedding
+
+
+class LocallyLinearEmbedding(SpectralEstimator):
+    r"""Coordinates in which every point is still the same combination of its neighbours.
+
+    Weights :math:`W` reconstruct each point from its neighbours; the map minimises
+    :math:`\sum_i |y_i - \sum_j W_{ij} y_j|^2`, i.e. takes the lowest eigenvectors of :math:`M = (I - W)'(I - W)` after the
+    constant one, scaled by :math:`\sqrt m` (Bengio sec. 2.6). The variants replace :math:`M`: several weight vectors a point
+    ("modified"), the curvature ("hessian") or the deviation from the tangent plane ("ltsa") of the map.
+    A new point is placed by its own weights, :math:`P(x) = \sum_i w(x, x_i) P(x_i)`; one equal to a training point has weight
+    one on it.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+    n_neighbors : int, default=8
+    method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
+    reg : float, default=1e-3
+        Regularisation of the local Gram matrices: ``reg / k`` of their trace is added to the diagonal.
+    c : float or None, default=None
+        None: new points by the limit of large ``c``, as above. A number above 1: Bengio's kernel
+        ``k_m = (c - 1) k' + k''`` with that ``c``, under which new points are drawn towards the origin.
+    metric : str or function, default="euclidean"
+        Metric that chooses the neighbours. The weights are solved in the space of the rows, so distances alone
+        ("precomputed") are not enough.
+    metric_params : dict or None, default=None
+    on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
+        As for :class:`Isomap`.
+    eigen_solver : {"auto", "dense", "lanczos", "shift-invert"}, default="auto"
+    tol, max_iter, random_state, verbose
+        As for :class:`KernelPCA`.
+    n_jobs : int or None, default=None
+        Cores for the neighbour search; -1 for all.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+    eigenvalues_ : ndarray of shape (n_components,), or (n_connected_components, n_components) in pieces
+        Of ``c I - M`` (with ``c = 1`` if none is given), principal first.
+    kernel_ : BoundKernel
+    component_labels_, n_connected_components_
+        As for :class:`Isomap`.
+    residuals_, solver_, n_features_in_
+        As for :class:`KernelPCA`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_s_curve
+    >>> from eigenscape import LocallyLinearEmbedding
+    >>> X, t = make_s_curve(600, random_state=0)
+    >>> model = LocallyLinearEmbedding(n_components=2, n_neighbors=12, method="modified").fit(X[:500])
+    >>> model.transform(X[500:]).shape
+    (100, 2)
+    """
+
+    _sparse = None
+    _no_sparse = "local differences of sparse rows fill in; reduce the rows first (PCA, TruncatedSVD) or pass them dense"
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 8,
+        method: str = "standard",
+        reg: float = 1e-3,
+        c: float | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict | None = None,
+        on_disconnected: str = "connect",
+        eigen_solver: str = "auto",
+        tol: float = 1e-10,
+        max_iter: int | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.method = method
+        self.reg = reg
+        self.c = c
+        self.metric = metric
+        self.metric_params = metric_params
+        self.on_disconnected = on_disconnected
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, X: Any) -> Fitted:
+        self._check_parameters()
+        solver = self._solver()
+
+        def embed(graph: NeighborGraph, fewer: bool) -> Embedding:
+            count = min(self.n_components, graph.n_vertices - 1)
+            return locally_linear_embedding(graph, count, solver, method=self.method, reg=self.reg, c=self.c)
+
+        return embed_on_graph(
+            X,
+            embed,
+            n_components=self.n_components,
+            n_neighbors=self.n_neighbors,
+            radius=None,
+            metric=self.metric,
+            metric_params=self.metric_params,
+            on_disconnected=self.on_disconnected,
+            n_jobs=self.n_jobs,
+        )
+
+    def _check_parameters(self) -> None:
+        d = check_count("n_components", self.n_components)
+        k = check_count("n_neighbors", self.n_neighbors)
+        check_choice("method", self.method, ("standard", "modified", "hessian", "ltsa"))
+        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        check_positive("reg", self.reg)
+        if self.metric == "precomputed":
+            raise ValueError("metric='precomputed' is not enough for LocallyLinearEmbedding, which needs the rows themselves; use Isomap")
+        if self.c is not None and not self.c > 1:
+            raise ValueError(f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or None for the limit")
+        least = {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d}[self.method]
+        if k < least:
+            raise ValueError(f"method={self.method!r} with n_components={d} needs n_neighbors of at least {least}, got n_neighbors={k}")

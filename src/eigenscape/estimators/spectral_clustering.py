@@ -1,0 +1,181 @@
+"""The SpectralClustering estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.cluster import KMeans
+from sklearn.utils.validation import check_is_fitted
+
+from eigenscape._progress import reporting
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._affinity import embed_by_affinity
+from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._graph import ON_DISCONNECTED
+from eigenscape.estimators._validation import check_choice, check_count, check_input
+from eigenscape.exceptions import DisconnectedGraphError
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.methods.clustering import best_threshold, normalized_cut
+from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
+from eigenscape.operators import Operator, gram
+
+
+class SpectralClustering(ClusterMixin, SpectralEstimator):
+    r"""Clusters found in the map of the divided kernel.
+
+    The affinity is divided by the roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"`` takes its first
+    ``n_clusters`` eigenfunctions, scales every point's row to length one and runs k-means (Ng, Jordan and Weiss).
+    ``assign_labels="threshold"`` cuts in two at the value of the second generalised eigenvector with the least normalised
+    cut (Shi and Malik). New points are mapped by the Nystrom formula and get the label of the nearest centre, or of their
+    side.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Also the number of coordinates for "kmeans". "threshold" needs 2.
+    assign_labels : {"kmeans", "threshold"}, default="kmeans"
+    n_init : int, default=10
+        Starts of k-means.
+    affinity, n_neighbors, radius, weights, t, gamma, metric, metric_params, include_diagonal
+        The affinity, as for :class:`LaplacianEigenmaps`.
+    on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
+        What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several components: join
+        them by their shortest missing edges; leave them apart (there must be no more of them than clusters); cluster
+        the largest and assign the other points as new points; or refuse.
+    eigen_solver, tol, max_iter, n_jobs, verbose
+        As for :class:`LaplacianEigenmaps`.
+    random_state : int, RandomState or None, default=0
+        Start vectors of the solver, and k-means.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+    ncut_ : float
+        Normalised cut of the clustering, summed over clusters: 0 is perfect, ``n_clusters - 1`` or more is none.
+    embedding_ : ndarray of shape (n_samples, n_clusters), or (n_samples, 1) for "threshold"
+    cluster_centers_ : ndarray of shape (n_clusters, n_clusters)
+        For "kmeans".
+    threshold_ : float
+        For "threshold".
+    eigenvalues_, kernel_, component_labels_, n_connected_components_, t_, gamma_, residuals_, solver_, n_features_in_
+        As for :class:`LaplacianEigenmaps`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigenscape import SpectralClustering
+    >>> X, y = make_moons(300, noise=0.05, random_state=0)
+    >>> model = SpectralClustering(n_clusters=2, on_disconnected="per_component").fit(X[:250])
+    >>> model.predict(X[250:]).shape
+    (50,)
+    """
+
+    _pairwise_parameter = "affinity"
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        assign_labels: str = "kmeans",
+        n_init: int = 10,
+        affinity: Any = "nearest_neighbors",
+        n_neighbors: int = 8,
+        radius: float | None = None,
+        weights: str = "binary",
+        t: float | None = None,
+        gamma: float | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict | None = None,
+        include_diagonal: bool = True,
+        on_disconnected: str = "connect",
+        eigen_solver: str = "auto",
+        tol: float = 1e-10,
+        max_iter: int | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.assign_labels = assign_labels
+        self.n_init = n_init
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.weights = weights
+        self.t = t
+        self.gamma = gamma
+        self.metric = metric
+        self.metric_params = metric_params
+        self.include_diagonal = include_diagonal
+        self.on_disconnected = on_disconnected
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, X: Any) -> Fitted:
+        n_clusters = check_count("n_clusters", self.n_clusters)
+        check_choice("assign_labels", self.assign_labels, ("kmeans", "threshold"))
+        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        by_threshold = self.assign_labels == "threshold"
+        if by_threshold and n_clusters != 2:
+            raise ValueError(f"assign_labels='threshold' cuts in two, got n_clusters={n_clusters}; use assign_labels='kmeans'")
+        solver = self._solver()
+        seen: list[tuple[Operator, Embedding]] = []
+
+        def embed(affinity: BoundKernel, weights: Operator | None) -> Embedding:
+            weights = gram(affinity) if weights is None else weights
+            options: dict[str, Any] = {"diagonal": self.include_diagonal, "weights": weights}
+            if by_threshold:
+                model = laplacian_eigenmaps(affinity, 1, solver, **options)
+            else:
+                model = spectral_map(affinity, n_clusters, solver, **options)
+            seen.append((weights, model))
+            return model
+
+        fitted = embed_by_affinity(
+            self, X, embed, 1 if by_threshold else n_clusters, "whole" if self.on_disconnected == "per_component" else self.on_disconnected
+        )
+        pieces = (fitted.attributes or {})["n_connected_components_"]
+        if self.on_disconnected == "per_component" and pieces > n_clusters:
+            raise DisconnectedGraphError(
+                f"the graph has {pieces} components, more than n_clusters={n_clusters}, so the clusters are not determined; set"
+                " on_disconnected='connect' or raise n_clusters or n_neighbors"
+            )
+        coordinates = fitted.model.coordinates if fitted.group is None else fitted.model.coordinates[fitted.group]
+        weights, model = seen[0]
+        attributes = self._settle(coordinates, weights, model.coordinates)
+        labels = self._labels(coordinates)
+        cut = normalized_cut(weights, self._labels(model.coordinates))
+        return fitted._replace(attributes={**(fitted.attributes or {}), **attributes, "labels_": labels, "ncut_": cut})
+
+    def _settle(self, coordinates: np.ndarray, weights: Operator, own: np.ndarray) -> dict[str, Any]:
+        """Learn the rule that turns coordinates into labels."""
+        if self.assign_labels == "threshold":
+            matrix = weights.matrix()
+            if matrix is None:
+                raise MemoryError("assign_labels='threshold' needs the affinity matrix in memory; use assign_labels='kmeans'")
+            self.threshold_ = best_threshold(matrix, own[:, 0])
+            return {"threshold_": self.threshold_}
+        means = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state).fit(coordinates)
+        self._kmeans = means
+        return {"cluster_centers_": means.cluster_centers_}
+
+    def _labels(self, coordinates: np.ndarray) -> np.ndarray:
+        if self.assign_labels == "threshold":
+            return (coordinates[:, 0] > self.threshold_).astype(np.int64)
+        return self._kmeans.predict(coordinates).astype(np.int64)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of each point, new or not: shape (n_new,)."""
+        check_is_fitted(self)
+        with reporting(self.verbose):
+            X = check_input(self, X, reset=False)
+            return self._labels(self._model.transform(X))
+
+    def _precomputed_kind(self) -> str:
+        return "affinity" if self.affinity == "precomputed" else "distance"

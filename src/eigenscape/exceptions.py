@@ -1,0 +1,45 @@
+"""Errors and warnings a caller may want to catch by name."""
+
+from __future__ import annotations
+
+__all__ = [
+    "DegenerateSpectrumWarning",
+    "DisconnectedGraphError",
+    "DisconnectedGraphWarning",
+    "IsolatedPointWarning",
+    "NotConvergedError",
+    "NotEnoughMemoryError",
+    "RankError",
+]
+
+
+class DisconnectedGraphWarning(UserWarning):
+    """The neighbourhood graph has several connected components."""
+
+
+class DisconnectedGraphError(ValueError):
+    """The neighbourhood graph has several components and may not, or cannot, be joined."""
+
+
+class IsolatedPointWarning(UserWarning):
+    """A point has no affinity to any training point."""
+
+
+class DegenerateSpectrumWarning(UserWarning):
+    """The wanted eigenvalues are not resolved: the coordinates are not determined by the data."""
+
+
+class NotConvergedError(RuntimeError):
+    """An eigen-solver stopped before its pairs were good. Carries ``residuals``."""
+
+    def __init__(self, message: str, residuals: object = None) -> None:
+        super().__init__(message)
+        self.residuals = residuals
+
+
+class RankError(ValueError):
+    """More components were asked for than the kernel has usable eigenvalues."""
+
+
+class NotEnoughMemoryError(MemoryError):
+    """The work would need more memory than the machine has free."""

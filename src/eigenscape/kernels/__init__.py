@@ -1,0 +1,28 @@
+"""Kernels: similarities of two points, distances, graph affinities, local weights."""
+
+from eigenscape.kernels.base import BoundKernel, Kernel
+from eigenscape.kernels.pairwise import (
+    CallableKernel,
+    Cosine,
+    Gaussian,
+    Laplace,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    kernel_by_name,
+)
+
+__all__ = [
+    "BoundKernel",
+    "CallableKernel",
+    "Cosine",
+    "Gaussian",
+    "Kernel",
+    "Laplace",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+    "kernel_by_name",
+]

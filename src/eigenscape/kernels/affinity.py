@@ -1,0 +1,65 @@
+"""Graph affinities: an edge's length turned into its weight (Belkin sec. 2, step 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape.graph.neighborhood import NeighborGraph
+
+WeightName = Literal["binary", "heat", "inverse"]
+
+#: The least weight of an edge. A heat kernel may underflow on a long edge; the edge is there all the same.
+_LEAST = 1e-12
+#: Inverse-distance weights stop growing below this fraction of the median edge.
+_SHORT = 1e-3
+
+
+@dataclass(frozen=True)
+class EdgeWeight:
+    """``binary``: 1. ``heat``: ``exp(-d^2 / scale)``. ``inverse``: ``scale / d``, at most 1."""
+
+    kind: WeightName
+    scale: float = 1.0
+
+    def __call__(self, lengths: np.ndarray) -> np.ndarray:
+        if self.kind == "binary":
+            return np.ones_like(lengths)
+        if self.kind == "heat":
+            return np.maximum(np.exp(-np.square(lengths) / self.scale), _LEAST)
+        return np.maximum(self.scale / np.maximum(lengths, self.scale), _LEAST)
+
+
+def edge_weight(kind: WeightName, lengths: np.ndarray, t: float | None = None) -> EdgeWeight:
+    """The weight function for a graph with these edge ``lengths``.
+
+    ``t=None`` takes the median squared length, so that a typical edge weighs ``1/e``. Inverse weights are scaled so that the
+    largest is 1: that of the shortest edge, or of one thousandth of the median edge where near-duplicates would otherwise
+    dwarf all others.
+    """
+    if kind == "heat":
+        return EdgeWeight(kind, float(t) if t is not None else max(float(np.median(lengths)) ** 2, np.finfo(float).tiny))
+    if kind == "inverse":
+        return EdgeWeight(kind, max(float(lengths.min()), _SHORT * float(np.median(lengths))))
+    if kind != "binary":
+        raise ValueError(f"weights={kind!r} is not known; choose 'binary', 'heat' or 'inverse'")
+    return EdgeWeight(kind)
+
+
+@dataclass(frozen=True, eq=False)
+class GraphAffinity:
+    """Edge weights between any point and the vertices; 0 where there is no edge, and of a point to itself."""
+
+    graph: NeighborGraph
+    weight: EdgeWeight
+
+    @property
+    def X(self) -> Any:
+        return self.graph.vertices.X
+
+    def __call__(self, Y: Any) -> sparse.csr_array:
+        edges = self.graph.join(Y)
+        return sparse.csr_array((self.weight(edges.data), edges.indices, edges.indptr), shape=edges.shape)

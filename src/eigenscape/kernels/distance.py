@@ -1,0 +1,51 @@
+"""Distances as kernels: ``-d^2 / 2``, which centring turns into scalar products (Bengio eq. 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics import pairwise_distances
+
+from eigenscape.graph.geodesics import geodesics
+from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.kernels.pairwise import PairwiseKernel, evaluate_pairs, squared_euclidean
+
+
+@dataclass(frozen=True)
+class HalfSquaredDistance(PairwiseKernel):
+    """``-d(x, y)^2 / 2`` for any scikit-learn metric, a function of two points, or ``"precomputed"`` distances."""
+
+    metric: str | Callable[[Any, Any], float] = "euclidean"
+    metric_params: Mapping[str, Any] = field(default_factory=dict)
+
+    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        if self.metric == "precomputed":
+            return -0.5 * np.square(Y)
+        if self.metric in ("euclidean", "l2"):
+            return -0.5 * squared_euclidean(Y, X)
+        if callable(self.metric):
+            return -0.5 * evaluate_pairs(lambda y, x: self.metric(y, x, **self.metric_params), Y, X) ** 2  # type: ignore[operator]
+        if sparse.issparse(X):
+            Y = sparse.csr_array(Y)
+        return -0.5 * pairwise_distances(Y, X, metric=self.metric, **self.metric_params) ** 2
+
+
+@dataclass(frozen=True, eq=False)
+class GeodesicKernel:
+    """``-d^2 / 2`` with geodesic distances through the training graph (Bengio sec. 2.5)."""
+
+    graph: NeighborGraph
+
+    @property
+    def X(self) -> Any:
+        return self.graph.vertices.X
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        lengths = geodesics(self.graph, Y)
+        np.square(lengths, out=lengths)
+        lengths *= -0.5
+        return lengths

@@ -1,0 +1,102 @@
+"""Kernels that extend a Gram matrix by local reconstruction weights (locally linear embedding)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape._memory import row_blocks
+from eigenscape.graph.neighborhood import NeighborGraph
+
+
+def barycentric_weights(Y: np.ndarray, X: np.ndarray, neighbors: sparse.csr_array, reg: float) -> sparse.csr_array:
+    """Weights (n_new, m) that best reconstruct each row of ``Y`` from its neighbours and sum to one.
+
+    The local Gram matrix gets ``reg / k`` of its trace on the diagonal (Bengio sec. 2.6). ``neighbors`` says by its
+    pattern which rows of ``X`` may be used; points with equally many neighbours are solved together.
+    """
+    values = np.empty(neighbors.nnz)
+    for rows, columns in neighborhoods(neighbors, X.shape[1]):
+        k = columns.shape[1]
+        spread = X[columns] - Y[rows][:, None, :]  # (b, k, d)
+        gram = spread @ spread.transpose(0, 2, 1)  # (b, k, k)
+        trace = np.trace(gram, axis1=1, axis2=2)
+        ridge = np.where(trace > 0, reg * trace / k, 1.0)
+        gram[:, np.arange(k), np.arange(k)] += np.maximum(ridge, 1e-14 * np.maximum(trace, 1e-300))[:, None]
+        weights = np.linalg.solve(gram, np.ones((len(rows), k, 1)))[..., 0]
+        weights /= weights.sum(axis=1, keepdims=True)
+        values[neighbors.indptr[rows][:, None] + np.arange(k)] = weights
+    return sparse.csr_array((values, neighbors.indices, neighbors.indptr), shape=neighbors.shape)
+
+
+def neighborhoods(neighbors: sparse.csr_array, n_features: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Batches of rows with equally many neighbours: their numbers (b,) and neighbours (b, k)."""
+    counts = np.diff(neighbors.indptr)
+    batches = []
+    for k in np.unique(counts[counts > 0]):
+        alike = np.flatnonzero(counts == k)
+        for block in row_blocks(len(alike), 8 * k * (3 * n_features + 3 * k)):
+            rows = alike[block]
+            batches.append((rows, neighbors.indices[neighbors.indptr[rows][:, None] + np.arange(k)]))
+    return batches
+
+
+@dataclass(frozen=True, eq=False)
+class LocalWeights:
+    """``w(x, x_i)``: how a point is made of its neighbours; a point equal to a vertex is made of that vertex alone."""
+
+    graph: NeighborGraph
+    reg: float
+
+    def __call__(self, Y: Any) -> sparse.csr_array:
+        vertex = self.graph.vertices.find(Y)
+        known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
+        shape = (len(known), self.graph.n_vertices)
+        parts = [sparse.csr_array((np.ones(len(known)), (np.arange(len(known)), vertex[known])), shape=shape)]
+        if len(new):
+            fresh = np.asarray(Y[new], dtype=np.float64)
+            points = np.asarray(self.graph.vertices.X, dtype=np.float64)
+            parts.append(barycentric_weights(fresh, points, self.graph.choose(fresh), self.reg))
+        place = np.argsort(np.concatenate([known, new]), kind="stable")
+        return sparse.csr_array(sparse.vstack(parts, format="csr")[place])
+
+
+@dataclass(frozen=True, eq=False)
+class ExtendedKernel:
+    """``k(x, .) = sum_i w(x, x_i) K_i.``: a Gram matrix carried to new points by their local weights.
+
+    On training points it is ``K`` itself. Its Nystrom formula reads ``f_r(x) = sum_i w(x, x_i) f_r(x_i)``, which is what
+    Bengio's LLE kernel tends to as ``c`` grows (sec. 3.1).
+    """
+
+    weights: LocalWeights
+    gram: sparse.csr_array  # (m, m)
+
+    @property
+    def X(self) -> Any:
+        return self.weights.graph.vertices.X
+
+    def __call__(self, Y: Any) -> sparse.csr_array:
+        return sparse.csr_array(self.weights(Y) @ self.gram)
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteLocalKernel:
+    """``k_m = (c - 1) k' + k''`` with ``k'`` the local weights and ``k''`` known on training points only (Bengio sec. 2.6)."""
+
+    weights: LocalWeights
+    inner: sparse.csr_array  # (m, m), k'' = I - M
+    c: float
+
+    @property
+    def X(self) -> Any:
+        return self.weights.graph.vertices.X
+
+    def __call__(self, Y: Any) -> sparse.csr_array:
+        vertex = self.weights.graph.vertices.find(Y)
+        known = np.flatnonzero(vertex >= 0)
+        pick = sparse.csr_array((np.ones(len(known)), (known, vertex[known])), shape=(len(vertex), self.inner.shape[0]))
+        return sparse.csr_array((self.c - 1.0) * self.weights(Y) + pick @ self.inner)

@@ -1,0 +1,203 @@
+"""Kernels of two points: the data-independent similarities that the methods start from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances, manhattan_distances
+
+from eigenscape.kernels.bandwidth import local_distance, median_distance
+from eigenscape.kernels.base import BoundKernel, Kernel, Matrix, as_float64, n_points
+
+
+@dataclass(frozen=True, eq=False)
+class BoundPairwise:
+    """A pairwise kernel on its training points."""
+
+    kernel: PairwiseKernel
+    X: Any
+
+    def __call__(self, Y: Any) -> Matrix:
+        return self.kernel.evaluate(as_float64(Y), self.X)
+
+
+class PairwiseKernel:
+    """Base of kernels that are functions of two points: subclasses say ``evaluate`` and, if need be, ``settle``."""
+
+    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        """Values (n_new, m)."""
+        raise TypeError(f"{type(self).__name__} must define evaluate")
+
+    def settle(self, X: Any) -> PairwiseKernel:
+        """This kernel with the hyper-parameters left open taken from ``X``."""
+        return self
+
+    def bind(self, X: Any) -> BoundKernel:
+        X = as_float64(X)
+        return BoundPairwise(self.settle(X), X)
+
+
+def squared_euclidean(Y: Any, X: Any) -> np.ndarray:
+    """Squared Euclidean distances by a matrix product, around the mean of ``X`` so that an offset costs no digits."""
+    if not sparse.issparse(X) and not sparse.issparse(Y):
+        origin = X.mean(axis=0)
+        X, Y = X - origin, Y - origin
+    return euclidean_distances(Y, X, squared=True)
+
+
+@dataclass(frozen=True)
+class Linear(PairwiseKernel):
+    """``<x, y>``."""
+
+    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        return _dense(Y @ X.T)
+
+
+@dataclass(frozen=True)
+class Polynomial(PairwiseKernel):
+    """``(gamma <x, y> + coef0) ** degree``; ``gamma=None`` is one over the mean squared norm of the training rows."""
+
+    degree: float = 3
+    gamma: float | None = None
+    coef0: float = 1.0
+
+    def settle(self, X: Any) -> Polynomial:
+        return self if self.gamma is not None else replace(self, gamma=_per_squared_norm(X))
+
+    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        assert self.gamma is not None
+        return (self.gamma * _dense(Y @ X.T) + self.coef0) ** self.degree
+
+
+@dataclass(frozen=True)
+class Sigmoid(PairwiseKernel):
+    """``tanh(gamma <x, y> + coef0)`` (may be indefinite); ``gamma=None`` as for :class:`Polynomial`."""
+
+    gamma: float | None = None
+    coef0: float = 1.0
+
+    def settle(self, X: Any) -> Sigmoid:
+        return self if self.gamma is not None else replace(self, gamma=_per_squared_norm(X))
+
+    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        assert self.gamma is not None
+        return np.tanh(self.gamma * _dense(Y @ X.T) + self.coef0)
+
+
+@dataclass(frozen=True)
+class Cosine(PairwiseKernel):
+    """``<x, y> / (|x| |y|)``; a zero row has similarity 0 to everything."""
+
+    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        return _dense(cosine_similarity(Y, X))
+
+
+@dataclass(frozen=True)
+class Gaussian(PairwiseKernel):
+    """``exp(-gamma |x - y|^2)`` (Bengio eq. 4 with ``gamma = 1 / sigma^2``).
+
+    ``gamma=None`` is settled by ``scale``: ``"median"`` takes one over the median squared distance of the training points
+    (a broad kernel, for kernel PCA); ``"local"`` one over the squared median distance to the tenth neighbour (a narrow
+    one, for Laplacian eigenmaps and spectral clustering). Both look at no more than 1000 evenly spaced points.
+    """
+
+    gamma: float | None = None
+    scale: Literal["median", "local"] = "median"
+
+    def settle(self, X: Any) -> Gaussian:
+        if self.gamma is not None:
+            return self
+        rule = median_distance if self.scale == "median" else local_distance
+        return replace(self, gamma=1.0 / rule(X, squared_euclidean))
+
+    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        assert self.gamma is not None
+        values = squared_euclidean(Y, X)
+        values *= -self.gamma
+        return np.exp(values, out=values)
+
+
+@dataclass(frozen=True)
+class Laplace(PairwiseKernel):
+    """``exp(-gamma |x - y|_1)``; ``gamma=None`` and ``scale`` as for :class:`Gaussian`, with city-block distances."""
+
+    gamma: float | None = None
+    scale: Literal["median", "local"] = "median"
+
+    def settle(self, X: Any) -> Laplace:
+        if self.gamma is not None:
+            return self
+        rule = median_distance if self.scale == "median" else local_distance
+        return replace(self, gamma=1.0 / rule(X, manhattan_distances))
+
+    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        assert self.gamma is not None
+        return np.exp(-self.gamma * manhattan_distances(Y, X))
+
+
+@dataclass(frozen=True)
+class CallableKernel(PairwiseKernel):
+    """``function(x, y)`` of two points, which may be any objects."""
+
+    function: Callable[[Any, Any], float]
+
+    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        return evaluate_pairs(self.function, Y, X)
+
+
+@dataclass(frozen=True)
+class Precomputed(PairwiseKernel):
+    """Similarities the user computed: a point is its row of similarities to the training points, dense or sparse."""
+
+    def evaluate(self, Y: Any, X: Any) -> Any:
+        return Y
+
+
+def evaluate_pairs(function: Callable[[Any, Any], float], Y: Any, X: Any) -> np.ndarray:
+    """``function`` on every pair (n_new, m)."""
+    values = np.empty((n_points(Y), n_points(X)))
+    for i, y in enumerate(Y):
+        for j, x in enumerate(X):
+            values[i, j] = function(y, x)
+    return values
+
+
+_BY_NAME: dict[str, Callable[..., PairwiseKernel]] = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "polynomial": Polynomial,
+    "rbf": Gaussian,
+    "gaussian": Gaussian,
+    "laplacian": Laplace,
+    "laplace": Laplace,
+    "cosine": Cosine,
+    "sigmoid": Sigmoid,
+    "precomputed": Precomputed,
+}
+
+
+def kernel_by_name(kernel: str | Callable | Kernel, **params: Any) -> Kernel:
+    """The kernel that a user's argument means; of ``params`` those it has are used."""
+    if hasattr(kernel, "bind"):
+        return kernel  # type: ignore[return-value]
+    if callable(kernel):
+        return CallableKernel(kernel)
+    if kernel not in _BY_NAME:
+        raise ValueError(f"kernel={kernel!r} is not known; choose one of {sorted(_BY_NAME)}, a function of two points or a Kernel")
+    maker = _BY_NAME[kernel]
+    fields = getattr(maker, "__dataclass_fields__", {})
+    return maker(**{name: value for name, value in params.items() if name in fields})
+
+
+def _per_squared_norm(X: Any) -> float:
+    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    mean = float(squares.sum()) / X.shape[0]
+    return 1.0 / mean if mean > 0 else 1.0
+
+
+def _dense(values: Any) -> np.ndarray:
+    return np.asarray(values.todense()) if sparse.issparse(values) else values

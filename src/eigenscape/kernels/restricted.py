@@ -1,0 +1,25 @@
+"""A kernel seen by some of its training points only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigenscape.kernels.base import BoundKernel, Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class RestrictedKernel:
+    """The columns ``members`` of a bound kernel."""
+
+    base: BoundKernel
+    members: np.ndarray
+
+    @property
+    def X(self) -> Any:
+        return self.base.X[self.members]
+
+    def __call__(self, Y: Any) -> Matrix:
+        return self.base(Y)[:, self.members]

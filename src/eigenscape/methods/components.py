@@ -1,0 +1,123 @@
+"""What to do with a graph in several pieces."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
+from eigenscape.graph.components import components, connect
+from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.graph.neighbors import TableIndex
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.kernels.restricted import RestrictedKernel
+from eigenscape.operators import Operator, gram
+from eigenscape.pieces import Piece, PiecewiseEmbedding
+
+#: What the user may choose, and "whole": leave the pieces apart but solve them as one block-diagonal problem.
+OnDisconnected = Literal["connect", "per_component", "largest", "raise", "whole"]
+_DOES = {
+    "connect": "they are joined by their shortest missing edges",
+    "per_component": "each is embedded by itself, so that coordinates of different components do not compare",
+    "whole": "each keeps its own eigenvectors",
+    "largest": "the largest is embedded and the other points are placed on its map as new points",
+}
+
+
+def embed_graph(
+    graph: NeighborGraph, embed: Callable[[NeighborGraph, bool], Embedding], n_components: int, on_disconnected: OnDisconnected
+) -> tuple[Embedding | PiecewiseEmbedding, np.ndarray]:
+    """Embed a graph by ``embed``, in pieces if it is disconnected; also the component number of each vertex."""
+    label = components(graph.distances)
+    if label.max() == 0:
+        return embed(graph, False), label
+    _announce(label, on_disconnected)
+    if on_disconnected == "connect":
+        return embed(connect(graph, label), False), label
+    if on_disconnected == "whole":
+        return embed(graph, False), label
+    by_table = isinstance(graph.index, TableIndex)
+    count = 1 if on_disconnected == "largest" else label.max() + 1
+    pieces = []
+    for number in range(count):
+        members = np.flatnonzero(label == number)
+        pieces.append(Piece(embed(graph.subset(members), True) if len(members) > 1 else None, members, by_table))
+    assign = NearestVertex(graph, np.zeros_like(label) if count == 1 else label)
+    return PiecewiseEmbedding(tuple(pieces), assign, graph.vertices.X, n_components), label
+
+
+def embed_affinity(
+    affinity: BoundKernel,
+    embed: Callable[[BoundKernel, Operator | None], Embedding],
+    n_components: int,
+    on_disconnected: OnDisconnected,
+) -> tuple[Embedding | PiecewiseEmbedding, np.ndarray]:
+    """The same for a similarity that is no neighbourhood graph: it has no distances to connect by."""
+    weights = gram(affinity)
+    matrix = weights.matrix()
+    if matrix is not None and matrix.min() < 0:
+        raise ValueError(f"an affinity must not be negative, got {matrix.min():g}; use a similarity that is zero for unlike points")
+    label = np.zeros(affinity.X.shape[0], dtype=np.intp) if matrix is None else components(matrix)
+    if label.max() == 0:
+        return embed(affinity, weights), label
+    if on_disconnected == "connect":
+        raise DisconnectedGraphError(
+            f"the affinity falls into {label.max() + 1} components and holds no distances by which to connect them; widen the"
+            " kernel, or set on_disconnected='per_component' or 'largest'"
+        )
+    _announce(label, on_disconnected)
+    if on_disconnected == "whole":
+        return embed(affinity, weights), label
+    count = 1 if on_disconnected == "largest" else label.max() + 1
+    pieces = []
+    for number in range(count):
+        members = np.flatnonzero(label == number)
+        pieces.append(Piece(embed(RestrictedKernel(affinity, members), None) if len(members) > 1 else None, members, False))
+    assign = StrongestAffinity(affinity, np.zeros_like(label) if count == 1 else label)
+    return PiecewiseEmbedding(tuple(pieces), assign, affinity.X, n_components), label
+
+
+def _announce(label: np.ndarray, on_disconnected: OnDisconnected) -> None:
+    sizes = np.bincount(label)
+    listed = ", ".join(str(size) for size in sizes[:5]) + (", ..." if len(sizes) > 5 else "")
+    found = f"the graph has {len(sizes)} connected components of {listed} points"
+    if on_disconnected == "raise":
+        raise DisconnectedGraphError(
+            f"{found}; raise n_neighbors or radius, or set on_disconnected='connect', 'per_component' or 'largest'"
+        )
+    warnings.warn(f"{found}: {_DOES[on_disconnected]} (see on_disconnected)", DisconnectedGraphWarning, stacklevel=2)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestVertex:
+    """The label of the vertex nearest to a point."""
+
+    graph: NeighborGraph
+    label: np.ndarray
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        vertex = self.graph.vertices.find(Y)
+        new = np.flatnonzero(vertex < 0)
+        if len(new):
+            vertex[new] = self.graph.index.nearest(Y[new], 1)[1][:, 0]
+        return self.label[vertex]
+
+
+@dataclass(frozen=True, eq=False)
+class StrongestAffinity:
+    """The label of the training point most similar to a point; -1 for a point similar to none."""
+
+    affinity: BoundKernel
+    label: np.ndarray
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        similarity = self.affinity(Y)
+        strongest = self.label[np.asarray(similarity.argmax(axis=1)).ravel()]
+        largest = similarity.max(axis=1)
+        return np.where(np.asarray(largest.todense() if sparse.issparse(largest) else largest).ravel() > 0, strongest, -1)

@@ -1,0 +1,59 @@
+"""Kernel PCA (Bengio sec. 2.1; Burges sec. 1.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, root_scale
+from eigenscape.exceptions import RankError
+from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.normalize import center
+from eigenscape.operators import CenteredOperator, Operator, gram
+from eigenscape.operators.gram import Storage
+from eigenscape.solvers import EigenPairs, Solver, principal
+
+
+def kernel_pca(
+    similarity: BoundKernel,
+    n_components: int | None,
+    solver: Solver,
+    *,
+    order: str = "value",
+    weights: np.ndarray | None = None,
+    storage: Storage = "auto",
+    fewer: bool = False,
+) -> Embedding:
+    """Principal eigenfunctions of the centred kernel, scaled by ``sqrt(l_r)``."""
+    similarities = gram(similarity, storage)
+    kernel = center(similarity, similarities, weights)  # Bengio eq. 5; Burges sec. 2.2.1 for general weights
+    pairs = leading_pairs(CenteredOperator(similarities, kernel.weights), n_components, order, solver, fewer)  # Bengio eq. 1
+    return Embedding(Eigenfunctions(kernel, pairs), root_scale(pairs))  # Bengio eq. 7
+
+
+def leading_pairs(operator: Operator, n_components: int | None, order: str, solver: Solver, fewer: bool = False) -> EigenPairs:
+    """Leading eigenpairs that can be divided by: ``n_components`` of them, or all for None, or ``fewer`` if need be."""
+    m = operator.shape[0]
+    if n_components is None:
+        n_components, fewer = m - 1, True
+    pairs = principal(operator, min(n_components, m), order, solver)
+    usable = usable_count(pairs.values, order, m)
+    if usable < n_components and not fewer:
+        kind = "positive" if order == "value" else "nonzero"
+        remedy = ", or order='magnitude' to use the negative ones too" if pairs.values[-1] < 0 else ""
+        raise RankError(
+            f"n_components={n_components}, but the kernel of {m} samples has only {usable} {kind} eigenvalue(s); lower n_components{remedy}"
+        )
+    return pairs.take(slice(usable))
+
+
+def usable_count(values: np.ndarray, order: str, m: int) -> int:
+    """How many of the sorted eigenvalues stand above rounding (and, by value, above zero)."""
+    size = values if order == "value" else np.abs(values)
+    return int(np.sum(size > 10 * m * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0)))
+
+
+def check_components(n_components: int | None, X: object) -> None:
+    """More components than a centred kernel can have are refused before any work."""
+    m = n_points(X)
+    if n_components is not None and n_components > m - 1:
+        raise ValueError(f"n_components={n_components} needs at least {n_components + 1} samples, got n_samples={m}; lower n_components")

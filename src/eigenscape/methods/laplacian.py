@@ -1,0 +1,97 @@
+"""Laplacian eigenmaps (Bengio sec. 2.4; Belkin sec. 2) and the normalised map of spectral clustering (Bengio sec. 2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding
+from eigenscape.exceptions import RankError
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.normalize import DividedKernel, divide
+from eigenscape.operators import ComplementOperator, DividedOperator, Operator, gram
+from eigenscape.solvers import EigenPairs, Solver, principal, smallest
+
+
+def laplacian_eigenmaps(
+    affinity: BoundKernel, n_components: int, solver: Solver, *, diagonal: bool = True, weights: Operator | None = None
+) -> Embedding:
+    """Solutions of ``(S - K) z = sigma S z`` with the smallest nonzero ``sigma`` (Bengio eq. 13, Belkin eq. 1).
+
+    With ``v = S^1/2 z`` they are the principal eigenvectors of the divided kernel, ``l = 1 - sigma``; coordinates are
+    ``sqrt(m) z`` with ``z' S z = 1``.
+    """
+    functions = divided_eigenfunctions(affinity, n_components, solver, diagonal, weights)
+    return Embedding(functions, GeneralizedScale(functions.kernel), trivial=1)  # type: ignore[arg-type]
+
+
+def spectral_map(
+    affinity: BoundKernel, n_components: int, solver: Solver, *, diagonal: bool = True, weights: Operator | None = None
+) -> Embedding:
+    """The first ``n_components`` eigenfunctions of the divided kernel, each point's row scaled to length one (Bengio sec. 2.3)."""
+    functions = divided_eigenfunctions(affinity, n_components - 1, solver, diagonal, weights)
+    return Embedding(functions, unit_rows)
+
+
+def divided_eigenfunctions(affinity: BoundKernel, count: int, solver: Solver, diagonal: bool, weights: Operator | None) -> Eigenfunctions:
+    """The trivial eigenfunction of the divided kernel and the next ``count``; ``weights`` is its Gram matrix if at hand."""
+    weights = gram(affinity) if weights is None else weights
+    diagonal = diagonal or not weights.diagonal().any()  # graph affinities have none
+    kernel = divide(affinity, weights, diagonal)  # Bengio eq. 11, 12; footnote 3 without the diagonal
+    operator = DividedOperator(weights, kernel.sums)
+    if diagonal:
+        pairs = next_to_trivial(ComplementOperator(operator), count, np.sqrt(kernel.sums / kernel.sums.sum()), 2.0, solver)
+    else:
+        pairs = principal(operator, count + 1, "value", solver)
+    return Eigenfunctions(kernel, _divisible(pairs))
+
+
+def next_to_trivial(complement: Operator, count: int, trivial: np.ndarray, bound: float, solver: Solver, c: float = 1.0) -> EigenPairs:
+    """Pairs of ``K = c - A`` from the small end of ``A``, the known ``trivial`` one first."""
+    if count == 0:
+        found = EigenPairs(np.empty(0), np.empty((len(trivial), 0)), np.empty(0), "known")
+    else:
+        found = smallest(complement, count, trivial, bound, solver)
+    rest = float(np.linalg.norm(complement.matmat(trivial[:, None])))
+    return EigenPairs(
+        np.concatenate([[c], c - found.values]),
+        np.column_stack([trivial, found.vectors]),
+        np.concatenate([[rest], found.residuals]),
+        found.solver,
+    )
+
+
+def _divisible(pairs: EigenPairs) -> EigenPairs:
+    zero = np.abs(pairs.values) < 1e-12
+    if zero.any():
+        raise RankError(
+            f"eigenvalue {int(np.argmax(zero)) + 1} of the divided kernel is zero, so its function cannot be carried to new points;"
+            " lower n_components or use another affinity"
+        )
+    return pairs
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralizedScale:
+    """``v_r(x) / sqrt(S(x))``: from the symmetric problem back to eq. 13.
+
+    The trivial eigenfunction is ``sqrt(S(x))`` up to a factor, so the degrees of new points need no second look at the
+    kernel; without the diagonal it is not, and they do.
+    """
+
+    kernel: DividedKernel
+
+    def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
+        if self.kernel.rows is None:
+            root = values[:, :1] * np.sqrt(self.kernel.sums.sum() / len(self.kernel.sums))
+        else:
+            root = np.sqrt(self.kernel.degrees(Y))[:, None]
+        return np.divide(values[:, 1:], root, out=np.zeros_like(values[:, 1:]), where=root > 0)
+
+
+def unit_rows(values: np.ndarray, Y: Any) -> np.ndarray:
+    """Rows of length one; a zero row stays zero."""
+    length = np.linalg.norm(values, axis=1, keepdims=True)
+    return np.divide(values, length, out=np.zeros_like(values), where=length > 0)

@@ -1,0 +1,34 @@
+"""Locally linear embedding and its variants (Bengio sec. 2.6, 3.1; Burges sec. 2.4)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, PlainScale
+from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.kernels.local import ExtendedKernel, FiniteLocalKernel, LocalWeights
+from eigenscape.methods.alignment import alignment_matrix
+from eigenscape.methods.laplacian import next_to_trivial
+from eigenscape.operators import SparseOperator
+from eigenscape.solvers import Solver
+
+
+def locally_linear_embedding(
+    graph: NeighborGraph, n_components: int, solver: Solver, *, method: str = "standard", reg: float = 1e-3, c: float | None = None
+) -> Embedding:
+    """Eigenvectors of ``K = c I - M`` after the constant one, ``M`` the alignment matrix of the local patches.
+
+    New points follow their neighbours: ``P(x) = sum_i w(x, x_i) P(x_i)``, the limit of large ``c``, in which ``K`` is
+    reported with ``c = 1``; or Bengio's kernel with the finite ``c`` given.
+    """
+    m = graph.n_vertices
+    alignment = alignment_matrix(graph, method, n_components, reg)  # M
+    weights = LocalWeights(graph, reg)  # w(x, x_i)
+    inner = sparse.csr_array(sparse.eye_array(m) - alignment)  # k'' = W + W' - W'W for the standard method
+    kernel: BoundKernel = ExtendedKernel(weights, inner) if c is None else FiniteLocalKernel(weights, inner, c)
+    bound = float(abs(alignment).sum(axis=1).max())
+    constant = np.full(m, 1 / np.sqrt(m))
+    pairs = next_to_trivial(SparseOperator(alignment), n_components, constant, bound, solver, 1.0 if c is None else c)
+    return Embedding(Eigenfunctions(kernel, pairs), PlainScale(), trivial=1)

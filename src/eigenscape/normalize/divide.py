@@ -1,0 +1,84 @@
+"""Divisive normalisation: similarities divided by the roots of their row sums."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape.exceptions import IsolatedPointWarning
+from eigenscape.graph.rows import RowIndex
+from eigenscape.kernels.base import BoundKernel, Matrix, n_points
+
+
+@dataclass(frozen=True, eq=False)
+class DividedKernel:
+    """``k(x, y) / sqrt(S(x) S(y))`` with ``S`` the sums over the training set (Bengio eq. 11, 12).
+
+    With ``rows`` given the sums leave out a point's similarity to itself (footnote 3).
+    """
+
+    base: BoundKernel
+    sums: np.ndarray  # (m,)
+    rows: RowIndex | None = None
+
+    @property
+    def X(self) -> Any:
+        return self.base.X
+
+    def __call__(self, Y: Any) -> Matrix:
+        values = self.base(Y)
+        return _scale(values, _inverse_root(_degrees(values, Y, self.rows)), _inverse_root(self.sums))
+
+    def degrees(self, Y: Any) -> np.ndarray:
+        """``S(x)`` of any point."""
+        return _degrees(self.base(Y), Y, self.rows)
+
+
+def divide(kernel: BoundKernel, gram: Any, diagonal: bool = True) -> DividedKernel:
+    """Divide ``kernel``; ``gram`` is the operator of its Gram matrix, whose diagonal counts in the sums or does not."""
+    m = n_points(kernel.X)
+    sums = gram.matmat(np.ones((m, 1)))[:, 0]
+    if not diagonal:
+        sums = sums - gram.diagonal()
+    if not sums.min() > 0:
+        worst = int(np.argmin(sums))
+        raise ValueError(
+            f"divisive normalisation needs positive row sums, but row {worst} of the affinity sums to {sums[worst]:g}; use an"
+            " affinity without negative values in which every point has a neighbour"
+        )
+    return DividedKernel(kernel, sums, None if diagonal else RowIndex(kernel.X))
+
+
+def _degrees(values: Matrix, Y: Any, rows: RowIndex | None) -> np.ndarray:
+    sums = np.asarray(values.sum(axis=1)).ravel()
+    if rows is not None:
+        vertex = rows.find(Y)
+        known = np.flatnonzero(vertex >= 0)
+        sums[known] -= np.asarray(values[known, vertex[known]]).ravel()
+    if (sums < 0).any():
+        worst = int(np.argmin(sums))
+        raise ValueError(f"new point {worst} has affinities that sum to {sums[worst]:g}; divisive normalisation needs a positive sum")
+    if (sums == 0).any():
+        warnings.warn(
+            f"{int((sums == 0).sum())} point(s) have no affinity to any training point and are placed at the origin; widen the"
+            " kernel (a smaller gamma) if they should be told apart",
+            IsolatedPointWarning,
+            stacklevel=3,
+        )
+    return sums
+
+
+def _inverse_root(sums: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, np.sqrt(sums), out=np.zeros_like(sums), where=sums > 0)
+
+
+def _scale(values: Matrix, left: np.ndarray, right: np.ndarray) -> Matrix:
+    if not sparse.issparse(values):
+        return values * left[:, None] * right
+    scaled = sparse.csr_array(values, copy=True)
+    scaled.data *= np.repeat(left, np.diff(scaled.indptr)) * right[scaled.indices]
+    return scaled

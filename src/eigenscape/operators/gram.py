@@ -1,0 +1,145 @@
+"""The Gram matrix of a bound kernel: dense, sparse, or applied in blocks because it does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape._memory import BLOCK_BYTES, fits, row_blocks
+from eigenscape._progress import stage
+from eigenscape.kernels.base import BoundKernel, Matrix, n_points
+
+Storage = Literal["auto", "blocked"]
+
+
+class Operator(Protocol):
+    """A symmetric linear map. There is no transpose to get wrong."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        """``K @ V`` for ``V`` of shape (m, c)."""
+        ...
+
+    def diagonal(self) -> np.ndarray: ...
+
+    def matrix(self) -> Matrix | None:
+        """The matrix itself, dense or sparse, or None where it is too large to form."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class DenseOperator:
+    """A dense symmetric matrix."""
+
+    array: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.array.shape  # type: ignore[return-value]
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        return self.array @ V
+
+    def diagonal(self) -> np.ndarray:
+        return np.diagonal(self.array)
+
+    def matrix(self) -> np.ndarray:
+        return self.array
+
+
+@dataclass(frozen=True, eq=False)
+class SparseOperator:
+    """A sparse symmetric matrix."""
+
+    array: sparse.csr_array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.array.shape  # type: ignore[return-value]
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        return self.array @ V
+
+    def diagonal(self) -> np.ndarray:
+        return self.array.diagonal()
+
+    def matrix(self) -> sparse.csr_array:
+        return self.array
+
+
+@dataclass(frozen=True, eq=False)
+class BlockedOperator:
+    """A kernel matrix made anew, block by block, whenever it is applied: memory for one block, time for many."""
+
+    kernel: BoundKernel
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        m = n_points(self.kernel.X)
+        return m, m
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        return np.concatenate([values @ V for _, values in self._blocks()])
+
+    def diagonal(self) -> np.ndarray:
+        return np.concatenate([values[np.arange(len(values)), range(*rows.indices(self.shape[0]))] for rows, values in self._blocks()])
+
+    def matrix(self) -> None:
+        return None
+
+    def _blocks(self) -> Any:
+        m = self.shape[0]
+        for rows in row_blocks(m, 24 * m, BLOCK_BYTES):
+            yield rows, finite(self.kernel(self.kernel.X[rows]), rows.start)
+
+
+def gram(kernel: BoundKernel, storage: Storage = "auto") -> Operator:
+    """The operator of ``kernel``'s Gram matrix, evaluated by the code that serves new points.
+
+    Sparse kernels stay sparse. A dense matrix is kept when it takes at most half of the free memory and is otherwise
+    applied in blocks; ``storage="blocked"`` asks for blocks in any case.
+    """
+    m = n_points(kernel.X)
+    dense_bytes = 8.0 * m * m
+    if storage == "blocked" or not (sparse.issparse(kernel(kernel.X[:1])) or fits(dense_bytes, share=0.5)):
+        return BlockedOperator(kernel)
+    with stage("kernel matrix", total=m) as advance:
+        first = kernel(kernel.X[: min(m, 256)])
+        if sparse.issparse(first):
+            return SparseOperator(_symmetric_sparse(finite(sparse.csr_array(kernel(kernel.X)))))
+        array = np.empty((m, m))
+        for rows in row_blocks(m, 24 * m):
+            array[rows] = finite(np.asarray(kernel(kernel.X[rows])), rows.start)
+            advance(rows.stop - rows.start)
+    return DenseOperator(array)
+
+
+def as_operator(matrix: Matrix) -> Operator:
+    """A matrix at hand as an operator."""
+    return SparseOperator(sparse.csr_array(matrix)) if sparse.issparse(matrix) else DenseOperator(np.asarray(matrix))
+
+
+def finite(values: Any, first_row: int = 0) -> Any:
+    """``values``, or an error that names the first row in which a kernel value is not a finite number."""
+    entries = values.data if sparse.issparse(values) else values
+    if not np.isfinite(entries).all():
+        if sparse.issparse(values):
+            row = int(np.searchsorted(values.indptr, np.flatnonzero(~np.isfinite(entries))[0], side="right")) - 1
+        else:
+            row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+        raise ValueError(
+            f"the kernel is not finite: row {first_row + row} of the Gram matrix has NaN or infinite values; check the kernel,"
+            " its parameters and the scale of the data"
+        )
+    return values
+
+
+def _symmetric_sparse(array: sparse.csr_array) -> sparse.csr_array:
+    array.sum_duplicates()
+    array.sort_indices()
+    return array

@@ -1,0 +1,98 @@
+"""Operators made from operators: centring, division and complement applied, not stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape.kernels.base import Matrix
+from eigenscape.operators.gram import Operator
+
+
+@dataclass(frozen=True, eq=False)
+class CenteredOperator:
+    """``P K P'`` with ``P = I - e c'`` (Burges sec. 2.2.1)."""
+
+    base: Operator
+    weights: np.ndarray  # c, (m,)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        V = V - np.outer(self.weights, V.sum(axis=0))
+        out = self.base.matmat(V)
+        return out - self.weights @ out
+
+    def diagonal(self) -> np.ndarray:
+        means = self.base.matmat(self.weights[:, None])[:, 0]
+        return self.base.diagonal() - 2 * means + self.weights @ means
+
+    def matrix(self) -> Matrix | None:
+        array = self.base.matrix()
+        if array is None:
+            return None
+        array = np.asarray(array.todense()) if sparse.issparse(array) else array
+        means = array @ self.weights
+        return array - means[:, None] - (means - self.weights @ means)
+
+
+@dataclass(frozen=True, eq=False)
+class DividedOperator:
+    """``S^-1/2 K S^-1/2`` (Bengio eq. 11)."""
+
+    base: Operator
+    sums: np.ndarray  # S, (m,)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        root = 1.0 / np.sqrt(self.sums)[:, None]
+        return root * self.base.matmat(root * V)
+
+    def diagonal(self) -> np.ndarray:
+        return self.base.diagonal() / self.sums
+
+    def matrix(self) -> Matrix | None:
+        array = self.base.matrix()
+        if array is None:
+            return None
+        root = 1.0 / np.sqrt(self.sums)
+        if not sparse.issparse(array):
+            return array * root[:, None] * root
+        scaled = sparse.csr_array(array, copy=True)
+        scaled.data *= np.repeat(root, np.diff(scaled.indptr)) * root[scaled.indices]
+        return scaled
+
+
+@dataclass(frozen=True, eq=False)
+class ComplementOperator:
+    """``c I - K``: the smallest eigenvalues become the largest, or the other way round."""
+
+    base: Operator
+    c: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        return self.c * V - self.base.matmat(V)
+
+    def diagonal(self) -> np.ndarray:
+        return self.c - self.base.diagonal()
+
+    def matrix(self) -> Matrix | None:
+        array = self.base.matrix()
+        if array is None:
+            return None
+        if sparse.issparse(array):
+            return sparse.csr_array(self.c * sparse.eye_array(self.shape[0], format="csr") - array)
+        array = -array
+        array[np.diag_indices_from(array)] += self.c
+        return array

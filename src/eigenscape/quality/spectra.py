@@ -1,0 +1,71 @@
+"""What a spectrum says: how much of it is negative, and whether distances are Euclidean."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from eigenscape.operators import ComplementOperator, Operator
+from eigenscape.solvers import Solver, principal
+
+#: Up to this many points the whole spectrum is computed.
+_EXACT_POINTS = 3000
+_PROBES, _STEPS = 12, 40
+
+
+def lowest_eigenvalue(operator: Operator) -> float:
+    """The most negative eigenvalue, or 0 if there is none."""
+    matrix = operator.matrix() if operator.shape[0] <= _EXACT_POINTS else None
+    if matrix is not None:
+        return min(float(linalg.eigvalsh(matrix, subset_by_index=(0, 0))[0]), 0.0)
+    upside_down = principal(ComplementOperator(operator, 0.0), 1, "value", Solver(name="lanczos", tol=1e-6))
+    return min(-float(upside_down.values[0]), 0.0)
+
+
+def is_euclidean(operator: Operator, tol: float = 1e-9) -> bool:
+    """Whether centred ``-d^2/2`` is positive semi-definite, i.e. ``d`` are distances in some Euclidean space.
+
+    The distance-matrix theorem (Burges sec. 2.2), with ``tol`` relative to the largest eigenvalue for rounding.
+    """
+    matrix = operator.matrix() if operator.shape[0] <= _EXACT_POINTS else None
+    if matrix is not None:
+        values = linalg.eigvalsh(matrix)
+        return bool(values[0] >= -tol * max(values[-1], -values[0]))
+    largest = principal(operator, 1, "magnitude", Solver(name="lanczos", tol=1e-6)).values[0]
+    return bool(largest >= 0 and lowest_eigenvalue(operator) >= -tol * largest)
+
+
+def negative_fraction(operator: Operator, seed: int = 0) -> float:
+    """``sum of |negative eigenvalues| / sum of |eigenvalues|``.
+
+    Exact up to 3000 points. Beyond, both sums are estimated by stochastic Lanczos quadrature (12 probes, 40 steps), good to
+    about one hundredth.
+    """
+    m = operator.shape[0]
+    matrix = operator.matrix() if m <= _EXACT_POINTS else None
+    values, weights = (linalg.eigvalsh(matrix), np.ones(m)) if matrix is not None else _quadrature(operator, seed)
+    total = float(weights @ np.abs(values))
+    return float(weights @ np.maximum(-values, 0.0)) / total if total > 0 else 0.0
+
+
+def _quadrature(operator: Operator, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights with ``trace f(K) = sum weights f(nodes)`` in expectation: Lanczos from random signs."""
+    m = operator.shape[0]
+    q = np.random.default_rng(seed).choice([-1.0, 1.0], size=(m, _PROBES)) / np.sqrt(m)
+    basis, diagonal, off = [q], [], []
+    for _ in range(min(_STEPS, m)):
+        w = operator.matmat(basis[-1])
+        diagonal.append(np.einsum("ij,ij->j", w, basis[-1]))
+        for _ in range(2):  # full reorthogonalisation, each probe against its own basis
+            for b in basis:
+                w = w - b * np.einsum("ij,ij->j", b, w)
+        norms = np.linalg.norm(w, axis=0)
+        spent = norms <= 1e-12 * np.max(np.abs(diagonal), axis=0)  # the probe's space is exhausted
+        off.append(np.where(spent, 0.0, norms))
+        basis.append(np.where(spent, 0.0, w / np.where(spent, 1.0, norms)))
+    nodes, weights = [], []
+    for probe in range(_PROBES):
+        values, vectors = linalg.eigh_tridiagonal([d[probe] for d in diagonal], [o[probe] for o in off[:-1]])
+        nodes.append(values)
+        weights.append(m / _PROBES * vectors[0] ** 2)
+    return np.concatenate(nodes), np.concatenate(weights)
