@@ -31,7 +31,7 @@ def embed_by_affinity(
         raise ValueError("affinity='radius' needs the parameter radius")
     settled: dict[str, Any] = {}
 
-    def embed_piece(graph: NeighborGraph, fewer: bool) -> Embedding:
+    def embed_piece(graph: NeighborGraph, _fewer: bool) -> Embedding:
         weight = edge_weight(estimator.weights, graph.distances.data, estimator.t)
         if estimator.weights == "heat":
             settled.setdefault("t_", weight.scale)

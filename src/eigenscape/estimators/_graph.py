@@ -48,7 +48,8 @@ def embed_on_graph(
     graph = _graph(points, n_neighbors, radius, metric, metric_params, n_jobs, X.shape[0])
     if n_components > graph.n_vertices - 1:
         raise ValueError(
-            f"n_components={n_components} needs at least {n_components + 1} distinct samples, got n_samples={graph.n_vertices}; lower n_components"
+            f"n_components={n_components} needs at least {n_components + 1} distinct samples, got n_samples={graph.n_vertices};"
+            " lower n_components"
         )
     model, label = embed_graph(graph, embed, n_components, on_disconnected)  # type: ignore[arg-type]
     attributes = {"component_labels_": label[group], "n_connected_components_": int(label.max()) + 1}

@@ -105,7 +105,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
         self._check_parameters()
         solver = self._solver()
 
-        def embed(graph: NeighborGraph, fewer: bool) -> Embedding:
+        def embed(graph: NeighborGraph, _fewer: bool) -> Embedding:
             count = min(self.n_components, graph.n_vertices - 1)
             return locally_linear_embedding(graph, count, solver, method=self.method, reg=self.reg, c=self.c)
 

@@ -1,0 +1,1 @@
+"""Neighbours, neighbourhood graphs, their components and geodesics."""

@@ -41,4 +41,4 @@ def as_float64(X: Any) -> Any:
     """Numbers in double precision, sparse kept sparse; anything else as it is."""
     if sparse.issparse(X):
         return sparse.csr_array(X, dtype=np.float64)
-    return np.asarray(X, dtype=np.float64) if getattr(X, "dtype", None) != object else X
+    return X if np.dtype(getattr(X, "dtype", np.float64)).kind == "O" else np.asarray(X, dtype=np.float64)

@@ -183,7 +183,7 @@ _BY_NAME: dict[str, Callable[..., PairwiseKernel]] = {
 def kernel_by_name(kernel: str | Callable | Kernel, **params: Any) -> Kernel:
     """The kernel that a user's argument means; of ``params`` those it has are used."""
     if hasattr(kernel, "bind"):
-        return kernel  # type: ignore[return-value]
+        return kernel
     if callable(kernel):
         return CallableKernel(kernel)
     if kernel not in _BY_NAME:

@@ -46,7 +46,7 @@ def _assemble(patches: Iterator[Patch], m: int) -> sparse.csr_array:
     return sparse.csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(m, m))
 
 
-def _tangent(X: np.ndarray, neighbors: sparse.csr_array, d: int, reg: float) -> Iterator[Patch]:
+def _tangent(X: np.ndarray, neighbors: sparse.csr_array, d: int, _reg: float) -> Iterator[Patch]:
     """Local tangent space alignment (Zhang and Zha): what is left of the map off the affine functions on the tangent plane."""
     for points, tangent in _tangents(X, neighbors, d):
         b, p, _ = tangent.shape
@@ -54,7 +54,7 @@ def _tangent(X: np.ndarray, neighbors: sparse.csr_array, d: int, reg: float) -> 
         yield points, np.eye(p) - affine @ affine.transpose(0, 2, 1)
 
 
-def _hessian(X: np.ndarray, neighbors: sparse.csr_array, d: int, reg: float) -> Iterator[Patch]:
+def _hessian(X: np.ndarray, neighbors: sparse.csr_array, d: int, _reg: float) -> Iterator[Patch]:
     """Hessian eigenmaps (Donoho and Grimes): the quadratic part of the map on the tangent plane."""
     first, second = np.triu_indices(d)
     for points, tangent in _tangents(X, neighbors, d):
@@ -108,7 +108,7 @@ def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _multiple_weights(V: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """``sum_l u_l u_l'`` with ``u_l`` = (-1, l-th weight vector); ``V`` (b, k, s) spans the near-null space of the local Gram matrix."""
-    b, k, s = V.shape
+    b, _, s = V.shape
     sums = V.sum(axis=1)  # V' 1, (b, s)
     alpha = np.linalg.norm(sums, axis=1) / np.sqrt(s)
     h = alpha[:, None] - sums

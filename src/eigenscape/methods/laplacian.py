@@ -32,7 +32,7 @@ def spectral_map(
 ) -> Embedding:
     """The first ``n_components`` eigenfunctions of the divided kernel, each point's row scaled to length one (Bengio sec. 2.3)."""
     functions = divided_eigenfunctions(affinity, n_components - 1, solver, diagonal, weights)
-    return Embedding(functions, unit_rows)
+    return Embedding(functions, UnitRows())
 
 
 def divided_eigenfunctions(affinity: BoundKernel, count: int, solver: Solver, diagonal: bool, weights: Operator | None) -> Eigenfunctions:
@@ -91,7 +91,10 @@ class GeneralizedScale:
         return np.divide(values[:, 1:], root, out=np.zeros_like(values[:, 1:]), where=root > 0)
 
 
-def unit_rows(values: np.ndarray, Y: Any) -> np.ndarray:
+@dataclass(frozen=True)
+class UnitRows:
     """Rows of length one; a zero row stays zero."""
-    length = np.linalg.norm(values, axis=1, keepdims=True)
-    return np.divide(values, length, out=np.zeros_like(values), where=length > 0)
+
+    def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
+        length = np.linalg.norm(values, axis=1, keepdims=True)
+        return np.divide(values, length, out=np.zeros_like(values), where=length > 0)

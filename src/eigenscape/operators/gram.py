@@ -40,7 +40,7 @@ class DenseOperator:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.array.shape  # type: ignore[return-value]
+        return self.array.shape
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         return self.array @ V
@@ -60,7 +60,7 @@ class SparseOperator:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.array.shape  # type: ignore[return-value]
+        return self.array.shape
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         return self.array @ V
