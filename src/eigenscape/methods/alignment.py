@@ -1,7 +1,7 @@
 """Alignment matrices: how far a map is from locally linear, as a quadratic form.
 
-Each neighbourhood ``i`` says which changes of the map it forbids, by vectors on its points; the sum of their squares is
-``y' M y``. All of these matrices are sparse, positive semi-definite and vanish on constants.
+Each neighbourhood says which changes of the map it forbids, by vectors on its points: the rows of a sparse matrix ``F``. The
+map minimises ``|F y|^2 = y' M y``. All of these ``M = F'F`` vanish on constants.
 """
 
 from __future__ import annotations
@@ -16,53 +16,61 @@ from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.local import barycentric_weights, neighborhoods
 
 
-def alignment_matrix(graph: NeighborGraph, method: str, n_components: int, reg: float) -> sparse.csr_array:
-    """``M`` (m, m) of one of the methods ``standard``, ``modified``, ``hessian``, ``ltsa``."""
+def alignment_factor(graph: NeighborGraph, method: str, n_components: int, reg: float) -> sparse.csr_array:
+    """``F`` (any, m) of one of the methods ``standard``, ``modified``, ``hessian``, ``ltsa``."""
     X = np.asarray(graph.vertices.X, dtype=np.float64)
     with stage("local solves"):
         if method == "standard":
-            weights = barycentric_weights(X, X, graph.neighbors, reg)
-            step = sparse.csr_array(sparse.eye_array(len(X)) - weights)
-            matrix = step.T @ step  # (I - W)'(I - W), Bengio sec. 2.6
-        else:
-            patches = {"modified": _modified, "hessian": _hessian, "ltsa": _tangent}[method]
-            matrix = _assemble(patches(X, graph.neighbors, n_components, reg), len(X))
+            return sparse.csr_array(sparse.eye_array(len(X)) - barycentric_weights(X, X, graph.neighbors, reg))  # I - W, Bengio sec. 2.6
+        patches = {"modified": _modified, "hessian": _hessian, "ltsa": _tangent}[method]
+        return _stack(patches(X, graph.neighbors, n_components, reg), len(X))
+
+
+def alignment_matrix(graph: NeighborGraph, method: str, n_components: int, reg: float) -> sparse.csr_array:
+    """``M = F'F`` (m, m)."""
+    return squared(alignment_factor(graph, method, n_components, reg))
+
+
+def squared(factor: sparse.csr_array) -> sparse.csr_array:
+    """``F'F``, exactly symmetric."""
+    matrix = factor.T.tocsr() @ factor
     matrix = sparse.csr_array((matrix + matrix.T) / 2)
     matrix.sort_indices()
     return matrix
 
 
-#: Points of a batch of neighbourhoods (b, p) and their quadratic forms (b, p, p).
+#: Points of a batch of neighbourhoods (b, p) and the vectors on them (b, s, p).
 Patch = tuple[np.ndarray, np.ndarray]
 
 
-def _assemble(patches: Iterator[Patch], m: int) -> sparse.csr_array:
-    rows, columns, values = [], [], []
-    for points, forms in patches:
-        p = points.shape[1]
-        rows.append(np.repeat(points, p, axis=1).ravel())
-        columns.append(np.tile(points, (1, p)).ravel())
-        values.append(forms.ravel())
-    return sparse.csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(m, m))
+def _stack(patches: Iterator[Patch], m: int) -> sparse.csr_array:
+    columns, values, lengths = [], [], []
+    for points, vectors in patches:
+        b, s, p = vectors.shape
+        columns.append(np.repeat(points, s, axis=0).ravel())
+        values.append(vectors.ravel())
+        lengths.append(np.full(b * s, p))
+    ends = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+    stack = sparse.csr_array((np.concatenate(values), np.concatenate(columns), ends), shape=(len(ends) - 1, m))
+    stack.sort_indices()
+    return stack
 
 
 def _tangent(X: np.ndarray, neighbors: sparse.csr_array, d: int, _reg: float) -> Iterator[Patch]:
     """Local tangent space alignment (Zhang and Zha): what is left of the map off the affine functions on the tangent plane."""
     for points, tangent in _tangents(X, neighbors, d):
-        b, p, _ = tangent.shape
-        affine = np.concatenate([np.full((b, p, 1), 1 / np.sqrt(p)), tangent], axis=2)
-        yield points, np.eye(p) - affine @ affine.transpose(0, 2, 1)
+        constant = np.ones((*points.shape, 1))
+        basis, _ = np.linalg.qr(np.concatenate([constant, tangent], axis=2), mode="complete")
+        yield points, basis[:, :, 1 + d :].transpose(0, 2, 1)
 
 
 def _hessian(X: np.ndarray, neighbors: sparse.csr_array, d: int, _reg: float) -> Iterator[Patch]:
     """Hessian eigenmaps (Donoho and Grimes): the quadratic part of the map on the tangent plane."""
     first, second = np.triu_indices(d)
     for points, tangent in _tangents(X, neighbors, d):
-        b, p, _ = tangent.shape
         squares = tangent[:, :, first] * tangent[:, :, second]
-        basis, _ = np.linalg.qr(np.concatenate([np.ones((b, p, 1)), tangent, squares], axis=2))
-        curvature = basis[:, :, 1 + d :]  # (b, p, d (d + 1) / 2)
-        yield points, curvature @ curvature.transpose(0, 2, 1)
+        basis, _ = np.linalg.qr(np.concatenate([np.ones((*points.shape, 1)), tangent, squares], axis=2))
+        yield points, basis[:, :, 1 + d :].transpose(0, 2, 1)  # d (d + 1) / 2 rows
 
 
 def _tangents(X: np.ndarray, neighbors: sparse.csr_array, d: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -107,7 +115,7 @@ def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _multiple_weights(V: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """``sum_l u_l u_l'`` with ``u_l`` = (-1, l-th weight vector); ``V`` (b, k, s) spans the near-null space of the local Gram matrix."""
+    """Rows (-1, weights) for ``s`` weight vectors; ``V`` (b, k, s) spans the near-null space of the local Gram matrix."""
     b, _, s = V.shape
     sums = V.sum(axis=1)  # V' 1, (b, s)
     alpha = np.linalg.norm(sums, axis=1) / np.sqrt(s)
@@ -116,5 +124,4 @@ def _multiple_weights(V: np.ndarray, weights: np.ndarray) -> np.ndarray:
     h = np.divide(h, norm, out=np.zeros_like(h), where=norm > 1e-12)
     reflected = V - 2 * (V @ h[:, :, None]) @ h[:, None, :]  # V (I - 2 h h')
     many = (1 - alpha)[:, None, None] * weights[:, :, None] + reflected  # (b, k, s), columns sum to one
-    stacked = np.concatenate([np.full((b, 1, s), -1.0), many], axis=1)
-    return stacked @ stacked.transpose(0, 2, 1)
+    return np.concatenate([np.full((b, 1, s), -1.0), many], axis=1).transpose(0, 2, 1)

@@ -11,8 +11,8 @@ from eigenscape.eigenfunctions import Eigenfunctions, Embedding
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.normalize import DividedKernel, divide
-from eigenscape.operators import ComplementOperator, DividedOperator, Operator, gram
-from eigenscape.solvers import EigenPairs, Solver, principal, smallest
+from eigenscape.operators import ComplementOperator, DividedOperator, Operator, gram, stored
+from eigenscape.solvers import EigenPairs, SmallEnd, Solver, principal, smallest
 
 
 def laplacian_eigenmaps(
@@ -42,22 +42,23 @@ def divided_eigenfunctions(affinity: BoundKernel, count: int, solver: Solver, di
     kernel = divide(affinity, weights, diagonal)  # Bengio eq. 11, 12; footnote 3 without the diagonal
     operator = DividedOperator(weights, kernel.sums)
     if diagonal:
-        pairs = next_to_trivial(ComplementOperator(operator), count, np.sqrt(kernel.sums / kernel.sums.sum()), 2.0, solver)
+        end = SmallEnd(stored(ComplementOperator(operator)), np.sqrt(kernel.sums / kernel.sums.sum()), 2.0)
+        pairs = next_to_trivial(end, count, solver)
     else:
         pairs = principal(operator, count + 1, "value", solver)
     return Eigenfunctions(kernel, _divisible(pairs))
 
 
-def next_to_trivial(complement: Operator, count: int, trivial: np.ndarray, bound: float, solver: Solver, c: float = 1.0) -> EigenPairs:
-    """Pairs of ``K = c - A`` from the small end of ``A``, the known ``trivial`` one first."""
+def next_to_trivial(end: SmallEnd, count: int, solver: Solver, c: float = 1.0) -> EigenPairs:
+    """Pairs of ``K = c - A`` from the small end of ``A``, the known trivial one first."""
     if count == 0:
-        found = EigenPairs(np.empty(0), np.empty((len(trivial), 0)), np.empty(0), "known")
+        found = EigenPairs(np.empty(0), np.empty((len(end.null), 0)), np.empty(0), "known")
     else:
-        found = smallest(complement, count, trivial, bound, solver)
-    rest = float(np.linalg.norm(complement.matmat(trivial[:, None])))
+        found = smallest(end, count, solver)
+    rest = float(np.linalg.norm(end.operator.matmat(end.null[:, None])))
     return EigenPairs(
         np.concatenate([[c], c - found.values]),
-        np.column_stack([trivial, found.vectors]),
+        np.column_stack([end.null, found.vectors]),
         np.concatenate([[rest], found.residuals]),
         found.solver,
     )

@@ -9,10 +9,10 @@ from eigenscape.eigenfunctions import Eigenfunctions, Embedding, PlainScale
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.local import ExtendedKernel, FiniteLocalKernel, LocalWeights
-from eigenscape.methods.alignment import alignment_matrix
+from eigenscape.methods.alignment import alignment_factor, squared
 from eigenscape.methods.laplacian import next_to_trivial
 from eigenscape.operators import SparseOperator
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SmallEnd, Solver
 
 
 def locally_linear_embedding(
@@ -24,11 +24,12 @@ def locally_linear_embedding(
     reported with ``c = 1``; or Bengio's kernel with the finite ``c`` given.
     """
     m = graph.n_vertices
-    alignment = alignment_matrix(graph, method, n_components, reg)  # M
+    factor = alignment_factor(graph, method, n_components, reg)
+    alignment = squared(factor)  # M
     weights = LocalWeights(graph, reg)  # w(x, x_i)
     inner = sparse.csr_array(sparse.eye_array(m) - alignment)  # k'' = W + W' - W'W for the standard method
     kernel: BoundKernel = ExtendedKernel(weights, inner) if c is None else FiniteLocalKernel(weights, inner, c)
     bound = float(abs(alignment).sum(axis=1).max())
-    constant = np.full(m, 1 / np.sqrt(m))
-    pairs = next_to_trivial(SparseOperator(alignment), n_components, constant, bound, solver, 1.0 if c is None else c)
+    end = SmallEnd(SparseOperator(alignment), np.full(m, 1 / np.sqrt(m)), bound, factor, laplacian=False)
+    pairs = next_to_trivial(end, n_components, solver, 1.0 if c is None else c)
     return Embedding(Eigenfunctions(kernel, pairs), PlainScale(), trivial=1)

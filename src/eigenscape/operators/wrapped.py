@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.kernels.base import Matrix
-from eigenscape.operators.gram import Operator
+from eigenscape.operators.gram import Operator, SparseOperator
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,3 +96,15 @@ class ComplementOperator:
         array = -array
         array[np.diag_indices_from(array)] += self.c
         return array
+
+
+def stored(operator: Operator) -> Operator:
+    """The operator with its matrix formed where that is sparse: one product instead of a chain of them."""
+    matrix = operator.matrix() if isinstance(_innermost(operator), SparseOperator) else None
+    return operator if matrix is None else SparseOperator(matrix)
+
+
+def _innermost(operator: Operator) -> Operator:
+    while isinstance(operator, (CenteredOperator, DividedOperator, ComplementOperator)):
+        operator = operator.base
+    return operator

@@ -1,6 +1,6 @@
 """Operators in, eigenpairs with residuals out."""
 
-from eigenscape.solvers.ladder import Solver, principal, smallest
+from eigenscape.solvers.ladder import SmallEnd, Solver, principal, smallest
 from eigenscape.solvers.pairs import EigenPairs
 
-__all__ = ["EigenPairs", "Solver", "principal", "smallest"]
+__all__ = ["EigenPairs", "SmallEnd", "Solver", "principal", "smallest"]

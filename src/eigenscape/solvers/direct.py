@@ -1,4 +1,4 @@
-"""Direct methods: LAPACK for small matrices, a sparse factorisation for the small end of a sparse spectrum."""
+"""Direct methods: LAPACK for small matrices, a factorisation for the small end of a spectrum."""
 
 from __future__ import annotations
 
@@ -28,25 +28,38 @@ def dense_eigh(matrix: np.ndarray, count: int, order: str) -> tuple[np.ndarray, 
     return (values, vectors) if order == "smallest" else (values[::-1], vectors[:, ::-1])
 
 
-def inverse_on_complement(matrix: sparse.csr_array, null: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """``V -> A^+ V`` for a positive semi-definite sparse ``A`` with ``A null = 0``, by one sparse factorisation.
+def inverse_on_complement(matrix: sparse.csr_array, null: np.ndarray, thin: bool = True) -> Callable[[np.ndarray], np.ndarray]:
+    """``V -> (A + s)^-1 V`` off the unit vector ``null``, for a positive semi-definite sparse ``A`` with ``A null = 0``.
 
-    The vertex where ``null`` is largest is held at zero, which makes the rest of ``A`` regular without a shift; projecting
-    the solution off ``null`` gives the pseudo-inverse. A shift at rounding level keeps further null vectors (points on an
-    exact plane) from a zero pivot.
+    The shift ``s`` is a little above rounding level: eigenvalues of LLE are not much larger, and points on an exact plane
+    have several that are zero. What the null vector does to the solution is projected out. Matrices that are not ``thin``
+    would fill in, and are factorised dense at once.
     """
-    m = matrix.shape[0]
-    held = int(np.argmax(np.abs(null)))
-    rest = np.delete(np.arange(m), held)
     norm = float(abs(matrix).sum(axis=1).max())
-    inner = matrix[rest][:, rest] + 2 * _EPS * norm * sparse.eye_array(m - 1)
+    shifted = matrix + 64 * _EPS * norm * sparse.eye_array(matrix.shape[0])
     with stage("factorisation"):
-        factor = splu(sparse.csc_array(inner), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        solve = _sparse_solver(shifted) if thin else _dense_solver(shifted)
 
     def apply(V: np.ndarray) -> np.ndarray:
-        V = V - np.outer(null, null @ V)
-        out = np.zeros_like(V)
-        out[rest] = factor.solve(V[rest])
+        out = solve(V - np.outer(null, null @ V))
         return out - np.outer(null, null @ out)
 
     return apply
+
+
+def _sparse_solver(matrix: sparse.csr_array) -> Callable[[np.ndarray], np.ndarray]:
+    """SuperLU in symmetric mode: a minimum-degree ordering of the pattern, pivots on the diagonal."""
+    factor = splu(sparse.csc_array(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return factor.solve
+
+
+def _dense_solver(matrix: sparse.csr_array) -> Callable[[np.ndarray], np.ndarray]:
+    m = matrix.shape[0]
+    _memory.require(2 * 8.0 * m * m, f"a dense factorisation for {m} points", "use eigen_solver='lanczos'")
+    dense = matrix.toarray(order="F")
+    try:
+        factor = linalg.cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:  # rounding made a pivot negative: pivot instead
+        plain = linalg.lu_factor(matrix.toarray(), overwrite_a=True, check_finite=False)
+        return lambda V: linalg.lu_solve(plain, V, check_finite=False)
+    return lambda V: linalg.cho_solve(factor, V, check_finite=False)

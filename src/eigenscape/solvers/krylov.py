@@ -1,14 +1,16 @@
 """Block Krylov iteration with Rayleigh-Ritz: the largest eigenvalues of an operator from its products alone.
 
-It is block Lanczos in Davidson's form: the basis grows by the residuals of the wanted pairs, both the basis ``Q`` and
-``A Q`` are kept, and a full basis is compressed to its best Ritz vectors. Against ARPACK: products come in blocks (a kernel
-matrix made anew for each product is made rarely), convergence is judged by the true residual ``|A v - l v|`` with a floor at
-rounding level (so that a rank-deficient matrix ends), and the known eigenvectors are projected out.
+It is block Lanczos in Davidson's form: the basis grows by the residuals of the wanted pairs, preconditioned if there is a
+preconditioner; both the basis ``Q`` and ``A Q`` are kept, and a full basis is compressed to its best Ritz vectors. Against
+ARPACK: products come in blocks (a kernel matrix made anew for each product is made rarely), convergence is judged by the
+true residual ``|A v - l v|`` with a floor at rounding level (so that a rank-deficient matrix ends), and the known
+eigenvectors are projected out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,63 +18,125 @@ from eigenscape._progress import stage
 
 _EPS = np.finfo(np.float64).eps
 
+Product = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class KrylovOptions:
+    """``order``: ``"value"`` for the largest, ``"magnitude"`` for the largest in absolute value. A residual is small enough
+    at ``tol * |l - origin|``, or at ``noise`` times the largest Ritz value. After ``patience`` steps without progress the
+    iteration gives up. ``guard`` more pairs than wanted go along: they
+    speed the last wanted ones up and find multiple eigenvalues.
+    """
+
+    order: str = "value"
+    tol: float = 1e-10
+    max_iter: int = 1000
+    seed: int = 0
+    origin: float = 0.0
+    noise: float = 16 * _EPS
+    guard: int = 4
+    patience: int = 1000
+
 
 def block_krylov(
-    product: Callable[[np.ndarray], np.ndarray],
+    product: Product,
     m: int,
     count: int,
+    options: KrylovOptions,
     *,
-    order: str,
-    tol: float,
-    max_iter: int,
-    seed: int,
+    wanted: int | None = None,
     known: np.ndarray | None = None,
-    origin: float = 0.0,
+    start: np.ndarray | None = None,
+    precondition: Product | None = None,
 ) -> tuple[np.ndarray, np.ndarray, bool]:
     """``count`` leading eigenvalues, their vectors (m, count), and whether every residual is small enough.
 
-    Small enough is ``tol * |l - origin|``, or rounding. ``order``: ``"value"`` for the largest, ``"magnitude"`` for the
-    largest in absolute value. ``known``: orthonormal vectors (m, q) that the result must be orthogonal to.
+    Only the first ``wanted`` (all, if None) have to be good. ``known``: orthonormal vectors (m, q) that the result must be
+    orthogonal to. ``start``: a first guess (m, any).
     """
+    wanted = count if wanted is None else wanted
     known = np.zeros((m, 0)) if known is None else known
     room = m - known.shape[1]
-    block = min(count + 4, room)  # a few more: they speed the last wanted pairs up and find multiple eigenvalues
-    widest = min(max(6 * block, 60), room)
-    Q = _orthonormal(np.random.default_rng(seed).standard_normal((m, block)), known)
-    AQ = product(Q)
-    with stage("eigen-solve", total=max_iter) as advance:
-        for _ in range(max_iter):
+    block = min(count + options.guard, room)
+    basis = _Basis(m, min(max(6 * block, 48), room), known, product)
+    guess = np.random.default_rng(options.seed).standard_normal((m, block))
+    if start is not None:
+        guess[:, : start.shape[1]] = start[:, :block]
+    basis.grow(guess)
+    best, idle = np.inf, 0
+    with stage("eigen-solve", total=options.max_iter) as advance:
+        for _ in range(options.max_iter):
             advance(1)
-            ritz, Y = np.linalg.eigh(_symmetric(Q.T @ AQ))
-            best = np.argsort(-np.abs(ritz) if order == "magnitude" else -ritz, kind="stable")
-            ahead = best[:block]
-            vectors = Q @ Y[:, ahead]
-            residuals = AQ @ Y[:, ahead] - vectors * ritz[ahead]
-            floor = 4 * _EPS * m**0.5 * np.abs(ritz).max()
-            allowed = tol * np.abs(ritz[ahead] - origin) + floor
-            good = bool((np.linalg.norm(residuals, axis=0) <= allowed)[:count].all())
-            if good or Q.shape[1] >= room:
+            ritz, Y = basis.ritz(options.order)
+            vectors = basis.Q @ Y[:, :block]
+            residuals = basis.AQ @ Y[:, :block] - vectors * ritz[:block]
+            allowed = options.tol * np.abs(ritz[:block] - options.origin) + options.noise * np.abs(ritz).max()
+            size = np.linalg.norm(residuals, axis=0)
+            good = bool((size <= allowed)[:wanted].all())
+            worst = float((size / allowed)[:wanted].max())
+            best, idle = (worst, 0) if worst < 0.7 * best else (best, idle + 1)
+            if good or idle > options.patience or basis.size >= room:
                 break
-            if Q.shape[1] + block > widest:
-                keep = best[: block + count]
-                Q, AQ = Q @ Y[:, keep], AQ @ Y[:, keep]
-            fresh = _orthonormal(residuals, np.hstack([known, Q]))
-            if fresh.shape[1] == 0:
+            if basis.size + block > basis.capacity:
+                basis.compress(Y[:, : block + count])
+            open_ = residuals[:, size > allowed]
+            if not basis.grow(open_ if precondition is None else precondition(open_)):
                 break
-            Q, AQ = np.hstack([Q, fresh]), np.hstack([AQ, product(fresh)])
-    return ritz[ahead[:count]], vectors[:, :count], good
+    return ritz[:count], vectors[:, :count], good
 
 
-def _orthonormal(W: np.ndarray, against: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of what ``W`` adds to the span of ``against``; columns that add nothing are dropped."""
-    W = W / np.maximum(np.linalg.norm(W, axis=0), np.finfo(np.float64).tiny)
-    for _ in range(2):
-        W = W - against @ (against.T @ W)
-        basis, triangle = np.linalg.qr(W)
-        independent = np.abs(np.diagonal(triangle)) > 1e-10
-        W = basis[:, independent]
-    return W
+class _Basis:
+    """An orthonormal basis ``Q`` that grows and shrinks in place, with ``A Q`` beside it."""
 
+    def __init__(self, m: int, capacity: int, known: np.ndarray, product: Product) -> None:
+        self.capacity, self.size = capacity, 0
+        self._known, self._product = known, product
+        self._Q = np.empty((m, capacity), order="F")
+        self._AQ = np.empty((m, capacity), order="F")
+        self._T = np.zeros((capacity, capacity))  # Q' A Q
 
-def _symmetric(T: np.ndarray) -> np.ndarray:
-    return (T + T.T) / 2
+    @property
+    def Q(self) -> np.ndarray:
+        return self._Q[:, : self.size]
+
+    @property
+    def AQ(self) -> np.ndarray:
+        return self._AQ[:, : self.size]
+
+    def ritz(self, order: str) -> tuple[np.ndarray, np.ndarray]:
+        """Ritz values, wanted first, and their coordinates in the basis."""
+        values, Y = np.linalg.eigh(self._T[: self.size, : self.size])
+        best = np.argsort(-np.abs(values) if order == "magnitude" else -values, kind="stable")
+        return values[best], Y[:, best]
+
+    def grow(self, W: np.ndarray) -> bool:
+        """Add what ``W`` has that the basis has not; columns that add nothing are dropped. False if nothing is left."""
+        W = W / np.maximum(np.linalg.norm(W, axis=0), np.finfo(np.float64).tiny)
+        for _ in range(2):
+            for against in (self._known, self.Q):
+                W = W - against @ (against.T @ W)
+            unit, triangle = np.linalg.qr(W)
+            W = unit[:, np.abs(np.diagonal(triangle)) > 1e-10]
+        W = W[:, : self.capacity - self.size]
+        if W.shape[1] == 0:
+            return False
+        old, new = slice(0, self.size), slice(self.size, self.size + W.shape[1])
+        self._Q[:, new] = W
+        self._AQ[:, new] = self._product(W)
+        self.size = new.stop
+        cross = self.Q.T @ self._AQ[:, new]
+        self._T[: self.size, new] = cross
+        self._T[new, old] = cross[old].T
+        corner = cross[new]
+        self._T[new, new] = (corner + corner.T) / 2
+        return True
+
+    def compress(self, Y: np.ndarray) -> None:
+        """Keep the span of ``Q Y`` only."""
+        k = Y.shape[1]
+        T = Y.T @ self._T[: self.size, : self.size] @ Y
+        for array in (self._Q, self._AQ):
+            array[:, :k] = array[:, : self.size] @ Y
+        self.size = k
+        self._T[:k, :k] = (T + T.T) / 2

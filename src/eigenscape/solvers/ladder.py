@@ -6,9 +6,10 @@ Two questions are asked of a spectrum, and each has its rungs.
     Up to 500 points, or when more than a fifth of the spectrum is wanted: LAPACK. Otherwise block Krylov, whose
     products are all it needs; if it does not converge and the matrix is there, LAPACK after all.
 ``smallest``: the eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering, LLE).
-    Up to 500 points: LAPACK. Otherwise block Krylov on ``bound - A`` with a short budget, which is enough when the gap is
-    wide (high-dimensional data, where a factorisation would fill in). Else, if sparse, one factorisation and a few steps
-    on the inverse; if dense, LAPACK.
+    Up to 500 points: LAPACK. A thin sparse graph (curves, surfaces): one sparse factorisation and a few block steps on the
+    inverse; for more than 400 000 points of a Laplacian, multilevel instead. A wide sparse graph (high-dimensional data, where a
+    factorisation would fill in): block Krylov, which is fast when the gap is wide; if it is not, multilevel for Laplacians
+    and a dense factorisation for the rest. A dense matrix: block Krylov, else LAPACK.
 
 Every answer carries its residuals ``|A v - l v|``, measured afterwards with the operator itself. A pair whose residual
 exceeds ``tol |l|`` (plus rounding) is refused with :class:`~eigenscape.exceptions.NotConvergedError`. At the small end ``l``
@@ -27,17 +28,20 @@ from scipy import sparse
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 from eigenscape.operators import Operator
 from eigenscape.solvers.direct import dense_eigh, inverse_on_complement
-from eigenscape.solvers.krylov import block_krylov
+from eigenscape.solvers.krylov import KrylovOptions, Product, block_krylov
+from eigenscape.solvers.multilevel import Hierarchy
 from eigenscape.solvers.pairs import EigenPairs, measured
+from eigenscape.solvers.width import is_thin
 
-SolverName = Literal["auto", "dense", "lanczos", "shift-invert"]
+SolverName = Literal["auto", "dense", "lanczos", "shift-invert", "multilevel"]
+NAMES = ("auto", "dense", "lanczos", "shift-invert", "multilevel")
 
 #: Up to this many points LAPACK is as fast as anything.
 DENSE_POINTS = 500
-#: Block steps granted to Krylov where there is another rung, and where there is none.
-_SHORT, _LONG = 40, 2000
-#: Block steps on an inverse, where each gains several digits, and inverse steps to polish the result.
-_INVERSE, _POLISH = 100, 8
+#: Up to this many points a factor of a thin Laplacian is cheaper than a hierarchy; a dense factor of a wide matrix is affordable.
+_FACTOR_POINTS, _DENSE_FACTOR_POINTS = 400_000, 12_000
+#: Block steps granted to Krylov where there is another rung, where there is none, and with a preconditioner.
+_SHORT, _LONG, _PRECONDITIONED = 60, 2000, 80
 
 _EPS = np.finfo(np.float64).eps
 
@@ -52,8 +56,8 @@ class Solver:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.name not in ("auto", "dense", "lanczos", "shift-invert"):
-            raise ValueError(f"eigen_solver={self.name!r} is not known; choose 'auto', 'dense', 'lanczos' or 'shift-invert'")
+        if self.name not in NAMES:
+            raise ValueError(f"eigen_solver={self.name!r} is not known; choose one of {', '.join(map(repr, NAMES))}")
         if not self.tol >= 0:
             raise ValueError(f"tol={self.tol!r} must be at least 0")
 
@@ -65,30 +69,55 @@ class Solver:
 def principal(operator: Operator, count: int, order: str, solver: Solver) -> EigenPairs:
     """The ``count`` largest eigenpairs by ``order`` (``"value"`` or ``"magnitude"``), largest first."""
     m = operator.shape[0]
-    if solver.name == "shift-invert":
-        raise ValueError("eigen_solver='shift-invert' needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
+    if solver.name in ("shift-invert", "multilevel"):
+        raise ValueError(f"eigen_solver={solver.name!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
+    noise = 4 * _EPS * m**0.5
     matrix = operator.matrix() if solver.name == "dense" or _is_small(m, count, solver) else None
     if matrix is None:
-        steps = solver.steps(_LONG if solver.name == "lanczos" else 4 * _SHORT)
-        values, vectors, good = block_krylov(operator.matmat, m, count, order=order, tol=solver.tol / 2, max_iter=steps, seed=solver.seed)
+        steps = solver.steps(_LONG if solver.name == "lanczos" else 2 * _SHORT)
+        options = KrylovOptions(order=order, tol=solver.tol / 2, max_iter=steps, seed=solver.seed, noise=noise)
+        values, vectors, good = block_krylov(operator.matmat, m, count, options)
         if not good and solver.name == "auto":
             matrix = operator.matrix()
     if matrix is not None:
         values, vectors = dense_eigh(_dense(matrix), count, order)
     pairs = measured(operator, values, vectors, "lanczos" if matrix is None else "dense")
-    return _accept(pairs, solver, 20 * _EPS * m**0.5 * float(np.abs(values).max()))
+    return _accept(pairs, solver, 5 * noise * float(np.abs(values).max()))
 
 
-def smallest(operator: Operator, count: int, null: np.ndarray, bound: float, solver: Solver) -> EigenPairs:
-    """The ``count`` smallest eigenpairs of a positive semi-definite operator, orthogonal to its unit null vector ``null``.
+@dataclass(frozen=True, eq=False)
+class SmallEnd:
+    """The small end of a positive semi-definite operator: ``null`` its unit null vector, ``bound`` at least its largest eigenvalue.
 
-    ``bound`` is at least the largest eigenvalue. One pair more is computed, to see whether the wanted ones can be told
-    from the next.
+    ``factor`` is a matrix ``F`` with ``A = F'F`` if there is one: ``|F v|^2`` resolves eigenvalues that ``v'A v`` cannot.
+    ``laplacian``: whether ``A`` is a graph Laplacian, for which the multilevel method is made.
     """
-    m = operator.shape[0]
+
+    operator: Operator
+    null: np.ndarray
+    bound: float
+    factor: sparse.csr_array | None = None
+    laplacian: bool = True
+
+    def ritz(self, vectors: np.ndarray) -> np.ndarray:
+        """``V'A V``."""
+        if self.factor is None:
+            return vectors.T @ self.operator.matmat(vectors)
+        image = self.factor @ vectors
+        return image.T @ image
+
+
+def smallest(end: SmallEnd, count: int, solver: Solver) -> EigenPairs:
+    """The ``count`` smallest eigenpairs orthogonal to the null vector, smallest first.
+
+    One pair more is computed, to see whether the wanted ones can be told from the next.
+    """
+    m = end.operator.shape[0]
     asked = min(count + 1, m - 1)
-    values, vectors, name = _small_end(operator, asked, null, bound, solver)
-    floor = 20 * _EPS * m**0.5 * bound
+    matrix = end.operator.matrix()
+    values, vectors, name = _climb(end, matrix, asked, solver)
+    terms = matrix.nnz / m if sparse.issparse(matrix) else m
+    floor = 4 * _EPS * terms**0.5 * end.bound
     if asked > count and values[count] <= floor:
         warnings.warn(
             f"the {asked} smallest eigenvalues are all below {floor:.1e}, where double precision cannot tell them apart, so the"
@@ -96,72 +125,91 @@ def smallest(operator: Operator, count: int, null: np.ndarray, bound: float, sol
             DegenerateSpectrumWarning,
             stacklevel=2,
         )
-    pairs = measured(operator, values[:count], vectors[:, :count], name)
-    return _accept(pairs, solver, floor)
+    pairs = measured(end.operator, values[:count], vectors[:, :count], name)
+    return _accept(pairs, solver, 5 * floor)
 
 
-def _small_end(operator: Operator, count: int, null: np.ndarray, bound: float, solver: Solver) -> tuple[np.ndarray, np.ndarray, str]:
-    """Climb the rungs of ``smallest``: values in ascending order, vectors, and the rung's name."""
-    m = operator.shape[0]
-    matrix = operator.matrix()
-    known = null[:, None]
-    if solver.name == "dense" or (matrix is not None and _is_small(m, count, solver)):
-        return (*_dense_small_end(matrix, count, null, bound), "dense")
-    if solver.name in ("auto", "lanczos"):
-        last = solver.name == "lanczos" or matrix is None
-        values, vectors, good = block_krylov(
-            lambda V: bound * V - operator.matmat(V),
-            m,
-            count,
-            order="value",
-            tol=solver.tol / 2,
-            max_iter=solver.steps(_LONG) if last else _SHORT,
-            seed=solver.seed,
-            known=known,
-            origin=bound,
-        )
-        if good or last:
-            return bound - values, vectors, "lanczos"
+def _climb(end: SmallEnd, matrix: object, count: int, solver: Solver) -> tuple[np.ndarray, np.ndarray, str]:
+    """Values in ascending order, vectors, and the name of the rung that found them."""
+    m = end.operator.shape[0]
+    if matrix is not None and (solver.name == "dense" or _is_small(m, count, solver)):
+        return (*_by_lapack(end, matrix, count), "dense")
     if not sparse.issparse(matrix):
-        if solver.name == "shift-invert":
-            raise ValueError("eigen_solver='shift-invert' needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
-        return (*_dense_small_end(matrix, count, null, bound), "dense")
-    return (*_inverse_small_end(operator, matrix, count, null, solver), "shift-invert")
+        return _climb_dense(end, matrix, count, solver)
+    if solver.name == "shift-invert":
+        return (*_by_inverse(end, matrix, count, solver, is_thin(matrix) or m > _DENSE_FACTOR_POINTS), "shift-invert")
+    if solver.name == "multilevel":
+        return (*_by_levels(end, matrix, count, solver), "multilevel")
+    if solver.name == "auto" and is_thin(matrix) and (m <= _FACTOR_POINTS or not end.laplacian):
+        return (*_by_inverse(end, matrix, count, solver, True), "shift-invert")
+    thin_and_large = solver.name == "auto" and end.laplacian and m > _FACTOR_POINTS and is_thin(matrix)
+    if not thin_and_large:
+        steps = solver.steps(_LONG) if solver.name == "lanczos" else _SHORT
+        values, vectors, good = _by_krylov(end, count, solver, steps)
+        if good or solver.name == "lanczos":
+            return values, vectors, "lanczos"
+    if end.laplacian and m > _DENSE_FACTOR_POINTS:
+        return (*_by_levels(end, matrix, count, solver), "multilevel")
+    return (*_by_inverse(end, matrix, count, solver, m > _DENSE_FACTOR_POINTS), "shift-invert")
 
 
-def _inverse_small_end(
-    operator: Operator, matrix: sparse.csr_array, count: int, null: np.ndarray, solver: Solver
-) -> tuple[np.ndarray, np.ndarray]:
-    """Block Krylov on the pseudo-inverse, then inverse steps until the residuals with ``A`` itself are small or at rounding."""
-    inverse = inverse_on_complement(matrix, null)
-    _, vectors, _ = block_krylov(
-        inverse,
-        matrix.shape[0],
-        count,
-        order="value",
-        tol=max(solver.tol, 1e-8),
-        max_iter=solver.steps(_INVERSE),
-        seed=solver.seed,
-        known=null[:, None],
-    )
-    best = np.inf
-    for _ in range(_POLISH):
-        values, turn = np.linalg.eigh(vectors.T @ operator.matmat(vectors))  # Rayleigh-Ritz
-        vectors = vectors @ turn
-        residuals = np.linalg.norm(operator.matmat(vectors) - vectors * values, axis=0)
-        worst = float(np.max(residuals / np.maximum(values, _EPS)))
-        if worst <= solver.tol / 2 or worst > best / 2:
-            break
-        best = worst
-        vectors, _ = np.linalg.qr(inverse(vectors))
-    return values, vectors
-
-
-def _dense_small_end(matrix: object, count: int, null: np.ndarray, bound: float) -> tuple[np.ndarray, np.ndarray]:
-    if matrix is None:
+def _climb_dense(end: SmallEnd, matrix: object, count: int, solver: Solver) -> tuple[np.ndarray, np.ndarray, str]:
+    if solver.name in ("shift-invert", "multilevel"):
+        raise ValueError(f"eigen_solver={solver.name!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
+    if solver.name == "dense":
         raise ValueError("eigen_solver='dense' needs the whole matrix in memory, and it does not fit; use 'lanczos'")
-    lifted = _dense(matrix) + 2 * bound * np.outer(null, null)  # the null vector is moved out of the way
+    last = solver.name == "lanczos" or matrix is None
+    values, vectors, good = _by_krylov(end, count, solver, solver.steps(_LONG) if last else 2 * _SHORT)
+    if good or last:
+        return values, vectors, "lanczos"
+    return (*_by_lapack(end, matrix, count), "dense")
+
+
+def _by_lapack(end: SmallEnd, matrix: object, count: int) -> tuple[np.ndarray, np.ndarray]:
+    lifted = _dense(matrix) + 2 * end.bound * np.outer(end.null, end.null)  # the null vector is moved out of the way
     return dense_eigh(lifted, count, "smallest")
+
+
+def _by_krylov(end: SmallEnd, count: int, solver: Solver, steps: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Block Krylov on ``bound - A``, judged by the small eigenvalue."""
+    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound)
+    product = _turned(end)
+    values, vectors, good = block_krylov(product, len(end.null), count, options, known=end.null[:, None])
+    return end.bound - values, vectors, good
+
+
+def _by_levels(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver) -> tuple[np.ndarray, np.ndarray]:
+    """Preconditioned by a multilevel cycle, with a first guess from the coarsest level."""
+    hierarchy = Hierarchy(matrix, end.null, solver.seed)
+    return _preconditioned(end, count, solver, hierarchy.cycle, hierarchy.guess(count + 2))
+
+
+def _by_inverse(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver, thin: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Preconditioned by the factorised matrix, with a first guess from three inverse steps."""
+    inverse = inverse_on_complement(matrix, end.null, thin)
+    guess = np.random.default_rng(solver.seed).standard_normal((len(end.null), min(count + 2, len(end.null) - 1)))
+    for _ in range(3):
+        guess, _ = np.linalg.qr(inverse(guess))
+    return _preconditioned(end, count, solver, inverse, guess)
+
+
+def _preconditioned(end: SmallEnd, count: int, solver: Solver, precondition: Product, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Block Krylov on ``bound - A`` until the residuals are small or no longer shrink, then Rayleigh-Ritz with the factor.
+
+    An inverse known to few digits does no harm here: it only proposes directions, and the products are with ``A``.
+    """
+    options = KrylovOptions(
+        tol=solver.tol / 2, max_iter=solver.steps(_PRECONDITIONED), seed=solver.seed, origin=end.bound, guard=0, patience=6
+    )
+    _, vectors, _ = block_krylov(
+        _turned(end), len(end.null), guess.shape[1], options, wanted=count, known=end.null[:, None], start=guess, precondition=precondition
+    )
+    values, turn = np.linalg.eigh(end.ritz(vectors))
+    return values[:count], (vectors @ turn)[:, :count]
+
+
+def _turned(end: SmallEnd) -> Product:
+    return lambda V: end.bound * V - end.operator.matmat(V)
 
 
 def _is_small(m: int, count: int, solver: Solver) -> bool:

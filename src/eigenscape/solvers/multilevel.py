@@ -1,0 +1,137 @@
+"""Multilevel preconditioning for graph matrices too large, or too widely connected, to factorise.
+
+Smoothed aggregation: a coarse vertex stands for a few fine ones, the interpolation is one Jacobi step away from piecewise
+multiples of the null vector (which it therefore reproduces exactly), and the coarse matrix is ``P' A P``. The coarsest
+level is factorised. One V-cycle is the preconditioner of the block Krylov iteration, and the coarsest eigenvectors,
+interpolated, are its first guess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+
+from eigenscape._progress import stage
+from eigenscape.solvers.direct import inverse_on_complement
+
+#: Coarsen until a direct factorisation is cheap.
+COARSEST = 20000
+_MOST_LEVELS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One coarsening: the matrix, its inverse diagonal, its null vector, and the interpolation from the next level."""
+
+    A: sparse.csr_array
+    inverse_diagonal: np.ndarray  # with Jacobi's damping
+    P: sparse.csr_array
+    R: sparse.csr_array
+
+
+class Hierarchy:
+    """The levels of a positive semi-definite sparse matrix ``A`` with null vector ``null``."""
+
+    def __init__(self, A: sparse.csr_array, null: np.ndarray, seed: int, coarsest: int = COARSEST) -> None:
+        self.levels: list[Level] = []
+        self.null = null
+        self._interpolations: list[sparse.csr_array] = []
+        rng = np.random.default_rng(seed)
+        with stage("coarsening"):
+            while A.shape[0] > coarsest and len(self.levels) < _MOST_LEVELS:
+                group = aggregate(A, rng)
+                if group.max() + 1 > 0.8 * A.shape[0]:
+                    break
+                P, coarse_null = _interpolation(A, null, group)
+                R = sparse.csr_array(P.T)
+                self.levels.append(_single_precision(A, P, R))
+                A = sparse.csr_array(R @ (A @ P))
+                A.sort_indices()
+                null = coarse_null
+        self.coarse, self.coarse_null = A, null
+        self._coarse_inverse = inverse_on_complement(A, null / np.linalg.norm(null))
+
+    def guess(self, count: int) -> np.ndarray:
+        """Approximate low eigenvectors (m, count) of the finest matrix, from the coarsest: ``A_c y = l M_c y``, ``M_c = P' P``."""
+        V = self._coarse_eigenvectors(count)
+        for level in reversed(self.levels):
+            V = level.P @ V
+        return V.astype(np.float64)
+
+    def _coarse_eigenvectors(self, count: int) -> np.ndarray:
+        """Subspace iteration with the factorised coarse matrix; the mass matrix counts each coarse vertex by what it stands for."""
+        P = sparse.eye_array(self.coarse.shape[0], format="csr")
+        for level in reversed(self.levels):
+            P = level.P @ P
+        mass = sparse.csr_array(P.T @ P).astype(np.float64)
+        V = np.random.default_rng(0).standard_normal((self.coarse.shape[0], count + 4))
+        for _ in range(12):
+            V = self._coarse_inverse(mass @ V)
+            V /= np.linalg.norm(V, axis=0)
+            _, turn = linalg.eigh(V.T @ (self.coarse @ V), V.T @ (mass @ V))
+            V = V @ turn
+        return V[:, :count]
+
+    def cycle(self, B: np.ndarray) -> np.ndarray:
+        """One V-cycle for ``A X = B``, in single precision: it only has to point in the right direction."""
+        scale = np.maximum(np.linalg.norm(B, axis=0), np.finfo(np.float64).tiny)
+        return self._cycle((B / scale).astype(np.float32), 0).astype(np.float64)
+
+    def _cycle(self, B: np.ndarray, depth: int) -> np.ndarray:
+        if depth == len(self.levels):
+            return self._coarse_inverse(B.astype(np.float64)).astype(np.float32)
+        level = self.levels[depth]
+        step = level.inverse_diagonal[:, None]
+        X = step * B
+        X += level.P @ self._cycle(level.R @ (B - level.A @ X), depth + 1)
+        X += step * (B - level.A @ X)
+        return X
+
+
+def aggregate(A: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
+    """Groups of neighbouring vertices: for each vertex the number of its group.
+
+    Roots are a maximal set of vertices no two of which are neighbours, chosen by random priority in a few rounds; every
+    other vertex joins one of its neighbouring roots.
+    """
+    m = A.shape[0]
+    start, column = A.indptr[:-1], A.indices
+    priority = rng.permutation(m).astype(np.int32) + 1
+    value = priority.copy()  # 0 once decided
+    root = np.zeros(m, dtype=bool)
+    while value.any():
+        chosen = (value > 0) & (_neighbor_max(value, start, column) == value)
+        root |= chosen
+        value[_neighbor_max(chosen.astype(np.int32), start, column) > 0] = 0
+    group = np.where(root, np.cumsum(root, dtype=np.int32), 0)
+    return np.where(root, group, _neighbor_max(group, start, column)) - 1
+
+
+def _neighbor_max(values: np.ndarray, start: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The largest value in each row's pattern (the diagonal is part of it)."""
+    return np.maximum.reduceat(values[column], start)
+
+
+def _interpolation(A: sparse.csr_array, null: np.ndarray, group: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
+    """Smoothed interpolation ``P`` (fine, coarse) with ``P @ coarse_null == null``."""
+    m = A.shape[0]
+    size = np.sqrt(np.bincount(group, weights=null**2))
+    piecewise = sparse.csr_array((null / size[group], (np.arange(m), group)), shape=(m, len(size)))
+    damping = sparse.dia_array((_damped_inverse(A)[None], [0]), shape=(m, m))
+    return sparse.csr_array(piecewise - damping @ (A @ piecewise)), size
+
+
+def _damped_inverse(A: sparse.csr_array) -> np.ndarray:
+    """``omega / diagonal`` with ``omega = 4/3`` over a bound of the largest eigenvalue of ``D^-1 A``."""
+    diagonal = A.diagonal()
+    inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
+    x = np.random.default_rng(0).standard_normal(len(inverse))
+    for _ in range(8):  # power iteration; a tenth on top covers what it misses
+        x = inverse * (A @ (x / np.linalg.norm(x)))
+    return inverse * (4 / 3) / (1.1 * np.linalg.norm(x))
+
+
+def _single_precision(A: sparse.csr_array, P: sparse.csr_array, R: sparse.csr_array) -> Level:
+    return Level(A.astype(np.float32), _damped_inverse(A).astype(np.float32), P.astype(np.float32), R.astype(np.float32))
