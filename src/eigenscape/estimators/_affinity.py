@@ -8,7 +8,7 @@ from typing import Any
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted
 from eigenscape.estimators._graph import embed_on_graph
-from eigenscape.estimators._validation import check_choice, check_positive
+from eigenscape.estimators._validation import check_choice, check_gamma, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight
@@ -20,13 +20,23 @@ GRAPHS = ("nearest_neighbors", "radius", "precomputed_nearest_neighbors")
 
 
 def embed_by_affinity(
-    estimator: Any, X: Any, embed: Callable[[BoundKernel, Operator | None], Embedding], n_components: int, on_disconnected: str
+    estimator: Any,
+    X: Any,
+    embed: Callable[[BoundKernel, Operator | None], Embedding],
+    n_components: int,
+    on_disconnected: str,
+    most_pieces: int | None = None,
 ) -> Fitted:
     """Embed ``X`` by the affinity that the estimator's parameters describe."""
     check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
     check_positive("t", estimator.t, optional=True)
-    if estimator.affinity not in GRAPHS:
-        return _embed_by_kernel(estimator, X, embed, n_components, on_disconnected)
+    check_gamma(estimator.affinity, estimator.gamma)
+    if estimator.metric == "precomputed":
+        raise ValueError(
+            "metric='precomputed' is said by affinity='precomputed_nearest_neighbors' (distances) or 'precomputed' (similarities)"
+        )
+    if not isinstance(estimator.affinity, str) or estimator.affinity not in GRAPHS:
+        return _embed_by_kernel(estimator, X, embed, n_components, on_disconnected, most_pieces)
     if estimator.affinity == "radius" and estimator.radius is None:
         raise ValueError("affinity='radius' needs the parameter radius")
     settled: dict[str, Any] = {}
@@ -47,23 +57,25 @@ def embed_by_affinity(
         metric_params=estimator.metric_params,
         on_disconnected=on_disconnected,
         n_jobs=estimator.n_jobs,
+        most_pieces=most_pieces,
     )
     return fitted._replace(attributes={**(fitted.attributes or {}), **settled})
 
 
-def _embed_by_kernel(estimator: Any, X: Any, embed: Callable, n_components: int, on_disconnected: str) -> Fitted:
+def _embed_by_kernel(estimator: Any, X: Any, embed: Callable, n_components: int, on_disconnected: str, most_pieces: int | None) -> Fitted:
     if X.shape[0] < n_components + 1:
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} samples, got n_samples={X.shape[0]}; lower n_components"
         )
-    if estimator.affinity in ("rbf", "gaussian"):
+    name = estimator.affinity if isinstance(estimator.affinity, str) else None
+    if name in ("rbf", "gaussian"):
         kernel: Any = Gaussian(estimator.gamma, scale="local")
-    elif estimator.affinity in ("laplacian", "laplace"):
+    elif name in ("laplacian", "laplace"):
         kernel = Laplace(estimator.gamma, scale="local")
     else:
-        kernel = kernel_by_name(estimator.affinity, gamma=estimator.gamma)
+        kernel = kernel_by_name(estimator.affinity, "affinity", GRAPHS, gamma=estimator.gamma)
     affinity = kernel.bind(X)
-    model, label = embed_affinity(affinity, embed, n_components, on_disconnected)  # type: ignore[arg-type]
+    model, label = embed_affinity(affinity, embed, n_components, on_disconnected, most_pieces)  # type: ignore[arg-type]
     attributes = {"component_labels_": label, "n_connected_components_": int(label.max()) + 1}
     settled = getattr(getattr(affinity, "kernel", None), "gamma", None)
     if settled is not None:

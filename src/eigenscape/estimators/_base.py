@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._validation import check_input
+from eigenscape.estimators._validation import check_choice, check_input
 from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.solvers import Solver
@@ -34,6 +34,8 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     _precomputed_means = "distance"  # or "kernel", "affinity"
     _sparse: str | None = "csr"  # None: refused, for the reason in _no_sparse
     _no_sparse = ""
+    _objects = False  # whether X may be a list of any objects, given a function of two of them
+    _solvers: tuple[str, ...] = ("auto", "dense", "lanczos")
 
     @abstractmethod
     def _embed(self, X: Any) -> Fitted:
@@ -118,6 +120,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self.embedding_.shape[1]
 
     def _solver(self) -> Solver:
+        check_choice("eigen_solver", self.eigen_solver, self._solvers)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return Solver(self.eigen_solver, self.tol, self.max_iter, seed)
 

@@ -35,16 +35,20 @@ class DistanceSpectrum:
 class DistanceSpectrumMixin:
     """``negative_fraction_`` and ``is_euclidean_`` for estimators that set ``_spectrum`` in ``fit``."""
 
-    _spectrum: DistanceSpectrum
+    _spectrum: DistanceSpectrum | None
 
     @property
     def negative_fraction_(self) -> float:
         """Share of the spectrum that is negative: ``sum |l < 0| / sum |l|``, before any repair. Computed when asked for."""
-        check_is_fitted(self)
-        return self._spectrum.negative_fraction
+        return self._whole_spectrum().negative_fraction
 
     @property
     def is_euclidean_(self) -> bool:
         """Whether the distances are those of points in some Euclidean space (Burges sec. 2.2). Computed when asked for."""
+        return self._whole_spectrum().is_euclidean
+
+    def _whole_spectrum(self) -> DistanceSpectrum:
         check_is_fitted(self)
-        return self._spectrum.is_euclidean
+        if self._spectrum is None:
+            raise AttributeError("the graph was embedded in several pieces, which have no common distances; see eigenvalues_")
+        return self._spectrum

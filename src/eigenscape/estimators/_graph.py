@@ -31,17 +31,17 @@ def embed_on_graph(
     metric_params: dict | None,
     on_disconnected: str,
     n_jobs: int | None,
+    most_pieces: int | None = None,
 ) -> Fitted:
     """Embed the neighbourhood graph of the distinct rows of ``X``.
 
     ``embed`` takes a graph and whether it may return fewer coordinates.
     """
     given_graph = metric == "precomputed" and sparse.issparse(X)
-    table = _with_self(X) if given_graph else X
     first, group = (np.arange(X.shape[0]),) * 2 if given_graph else distinct_rows(X)
     if len(first) < 2:
         raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
-    points = table if len(first) == table.shape[0] else table[first]
+    points = X if len(first) == X.shape[0] else X[first]
     by_table = metric == "precomputed" and points.shape[1] != len(first)
     if by_table:
         points = points[:, first]
@@ -51,7 +51,7 @@ def embed_on_graph(
             f"n_components={n_components} needs at least {n_components + 1} distinct samples, got n_samples={graph.n_vertices};"
             " lower n_components"
         )
-    model, label = embed_graph(graph, embed, n_components, on_disconnected)  # type: ignore[arg-type]
+    model, label = embed_graph(graph, embed, n_components, on_disconnected, most_pieces)  # type: ignore[arg-type]
     attributes = {"component_labels_": label[group], "n_connected_components_": int(label.max()) + 1}
     if by_table:
         return Fitted(on_columns(model, first, X, n_components), None, attributes)
@@ -69,15 +69,6 @@ def _graph(
             raise ValueError(
                 f"n_neighbors={n_neighbors} needs at least {n_neighbors + 1} samples, got n_samples={m}{distinct}; lower n_neighbors"
             )
-        return nearest_neighbor_graph(points, neighbor_index(points, metric, metric_params, n_jobs), n_neighbors)
+        return nearest_neighbor_graph(neighbor_index(points, metric, metric_params, n_jobs), n_neighbors)
     check_positive("radius", radius)
-    return radius_graph(points, neighbor_index(points, metric, metric_params, n_jobs), radius)
-
-
-def _with_self(graph: Any) -> sparse.csr_array:
-    """A precomputed graph in which every point lists itself at distance 0, whether the user's did or not."""
-    graph = sparse.coo_array(graph)
-    other = graph.row != graph.col
-    own = np.arange(graph.shape[0])
-    rows, columns = np.concatenate([graph.row[other], own]), np.concatenate([graph.col[other], own])
-    return sparse.csr_array((np.concatenate([graph.data[other], np.zeros(len(own))]), (rows, columns)), shape=graph.shape)
+    return radius_graph(neighbor_index(points, metric, metric_params, n_jobs), radius)

@@ -10,6 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from eigenscape.graph.rows import canonical, row_hashes
+
 #: Relative asymmetry that rounding explains.
 _ROUNDING = 1e-8
 
@@ -18,6 +20,11 @@ def check_input(estimator: Any, X: Any, reset: bool) -> Any:
     """Numbers as a float array or CSR matrix; objects as they are where a function of two objects was given."""
     chosen = getattr(estimator, estimator._pairwise_parameter, None) if estimator._pairwise_parameter else None
     if callable(chosen) and is_objects(X):
+        if not estimator._objects:
+            raise TypeError(
+                f"{type(estimator).__name__} does not search lists of objects for neighbours; compute their distances and set"
+                f" {estimator._pairwise_parameter}='precomputed'"
+            )
         objects = np.empty(len(X), dtype=object)
         objects[:] = list(X)
         if reset and len(objects) < 2:
@@ -33,12 +40,28 @@ def check_input(estimator: Any, X: Any, reset: bool) -> Any:
         accept_large_sparse=True,
         dtype=[np.float64, np.float32],
         ensure_min_samples=2 if reset else 1,
+        copy=reset and not estimator._is_precomputed(),  # a fitted model keeps its points, whatever becomes of the user's array
     )
     if sparse.issparse(X):
-        X = sparse.csr_array(X)
+        X = _small_indices(canonical(X))
     if estimator._is_precomputed():
         check_precomputed(estimator._precomputed_kind(), X, square=reset)
+    elif reset and _all_equal(X):
+        raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
     return X
+
+
+def _small_indices(X: sparse.csr_array) -> sparse.csr_array:
+    """32-bit indices where they suffice: some metrics know no others."""
+    if (X.indices.dtype == np.int32 and X.indptr.dtype == np.int32) or max(*X.shape, X.nnz) >= 2**31:
+        return X
+    return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+
+
+def _all_equal(X: Any) -> bool:
+    if sparse.issparse(X):
+        return bool((row_hashes(X) == row_hashes(X[:1])).all())
+    return bool((X[0] == X).all())
 
 
 def is_objects(X: Any) -> bool:
@@ -64,6 +87,8 @@ def check_precomputed(kind: str, X: Any, square: bool) -> None:
     check_symmetric(X, kind)
     if kind == "distance":
         check_zero_diagonal(X)
+        if X.max() == 0:
+            raise ValueError(f"all {X.shape[0]} samples are at distance 0 from each other; there is nothing to embed")
 
 
 def check_zero_diagonal(D: np.ndarray) -> None:
@@ -93,7 +118,7 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     """One of the names a parameter knows."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}")
 
 
@@ -103,3 +128,10 @@ def check_positive(name: str, value: Any, optional: bool = False) -> None:
         return
     if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < value < np.inf:
         raise ValueError(f"{name}={value!r} must be a positive number" + (" or None" if optional else ""))
+
+
+def check_gamma(kernel: Any, gamma: Any) -> None:
+    """A width: positive for the kernels that fall off with distance, any number for the others."""
+    if kernel in ("poly", "polynomial", "sigmoid") and isinstance(gamma, numbers.Real) and np.isfinite(gamma):
+        return
+    check_positive("gamma", gamma, optional=True)

@@ -42,7 +42,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     eigen_solver, tol, max_iter, random_state, verbose
         As for :class:`KernelPCA`.
     n_jobs : int or None, default=None
-        Cores for the neighbour search; -1 for all.
+        Cores for neighbours and geodesics; -1 for all.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
 
         def embed(graph: NeighborGraph, fewer: bool) -> Embedding:
             count = min(self.n_components, graph.n_vertices - 1)
-            model = isomap(graph, count, solver, order=self.order, indefinite=self.indefinite, fewer=fewer)
+            model = isomap(graph, count, solver, self.n_jobs, order=self.order, indefinite=self.indefinite, fewer=fewer)
             graphs.append(graph)
             return model
 
@@ -130,5 +130,5 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
             on_disconnected=self.on_disconnected,
             n_jobs=self.n_jobs,
         )
-        self._spectrum = DistanceSpectrum(GeodesicKernel(graphs[0]))
+        self._spectrum = DistanceSpectrum(GeodesicKernel(graphs[0], self.n_jobs)) if len(graphs) == 1 else None
         return fitted

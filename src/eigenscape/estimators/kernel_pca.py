@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eigenscape.estimators._base import Fitted, SpectralEstimator
-from eigenscape.estimators._validation import check_choice, check_count
+from eigenscape.estimators._validation import check_choice, check_count, check_gamma
 from eigenscape.kernels import kernel_by_name
 from eigenscape.methods.kernel_pca import check_components, kernel_pca
 
@@ -75,6 +75,7 @@ class KernelPCA(SpectralEstimator):
     (50, 2)
     """
 
+    _objects = True
     _pairwise_parameter = "kernel"
     _precomputed_means = "kernel"
 
@@ -113,7 +114,9 @@ class KernelPCA(SpectralEstimator):
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("storage", self.storage, ("auto", "blocked"))
         check_components(self.n_components, X)
-        similarity = kernel_by_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0).bind(X)
+        check_gamma(self.kernel, self.gamma)
+        params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "around_mean": True}
+        similarity = kernel_by_name(self.kernel, **params).bind(X)
         model = kernel_pca(similarity, self.n_components, self._solver(), order=self.order, storage=self.storage)  # type: ignore[arg-type]
         settled = getattr(getattr(similarity, "kernel", None), "gamma", None)
         return Fitted(model, attributes={} if settled is None else {"gamma_": settled})

@@ -12,6 +12,7 @@ from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.laplacian import laplacian_eigenmaps
 from eigenscape.operators import Operator
+from eigenscape.solvers.ladder import NAMES
 
 
 class LaplacianEigenmaps(SpectralEstimator):
@@ -83,6 +84,8 @@ class LaplacianEigenmaps(SpectralEstimator):
     (797, 2)
     """
 
+    _objects = True
+    _solvers = NAMES
     _pairwise_parameter = "affinity"
 
     def __init__(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
+
+import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
@@ -10,6 +13,7 @@ from eigenscape.estimators._graph import ON_DISCONNECTED, embed_on_graph
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.methods.lle import locally_linear_embedding
+from eigenscape.solvers.ladder import NAMES
 
 
 class LocallyLinearEmbedding(SpectralEstimator):
@@ -66,6 +70,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
     """
 
     _sparse = None
+    _solvers = NAMES
     _no_sparse = "local differences of sparse rows fill in; reduce the rows first (PCA, TruncatedSVD) or pass them dense"
 
     def __init__(
@@ -102,7 +107,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
         self.verbose = verbose
 
     def _embed(self, X: Any) -> Fitted:
-        self._check_parameters()
+        self._check_parameters(X.shape[1])
         solver = self._solver()
 
         def embed(graph: NeighborGraph, _fewer: bool) -> Embedding:
@@ -121,7 +126,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
             n_jobs=self.n_jobs,
         )
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self, n_features: int) -> None:
         d = check_count("n_components", self.n_components)
         k = check_count("n_neighbors", self.n_neighbors)
         check_choice("method", self.method, ("standard", "modified", "hessian", "ltsa"))
@@ -129,8 +134,10 @@ class LocallyLinearEmbedding(SpectralEstimator):
         check_positive("reg", self.reg)
         if self.metric == "precomputed":
             raise ValueError("metric='precomputed' is not enough for LocallyLinearEmbedding, which needs the rows themselves; use Isomap")
-        if self.c is not None and not self.c > 1:
+        if self.c is not None and (not isinstance(self.c, numbers.Real) or not 1 < self.c < np.inf):
             raise ValueError(f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or None for the limit")
-        least = {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d}[self.method]
+        least = {"standard": 1, "modified": d + 1, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
         if k < least:
             raise ValueError(f"method={self.method!r} with n_components={d} needs n_neighbors of at least {least}, got n_neighbors={k}")
+        if self.method != "standard" and d > n_features:
+            raise ValueError(f"method={self.method!r} needs n_components of at most n_features={n_features}, got n_components={d}")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._validation import check_choice, check_count
+from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.mds import classical_mds
@@ -69,6 +71,7 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
     (1, 2)
     """
 
+    _objects = True
     _pairwise_parameter = "metric"
 
     def __init__(
@@ -106,6 +109,10 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("storage", self.storage, ("auto", "blocked"))
         check_components(self.n_components, X)
+        if self.metric == "precomputed" and sparse.issparse(X):
+            raise TypeError(
+                "ClassicalMDS needs all distances, and a sparse matrix leaves some out; pass them dense, or use Isomap on the graph"
+            )
         distance = HalfSquaredDistance(self.metric, dict(self.metric_params or {})).bind(X)
         self._spectrum = DistanceSpectrum(distance)
         model = classical_mds(
@@ -114,7 +121,7 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
             self._solver(),
             order=self.order,
             indefinite=self.indefinite,  # type: ignore[arg-type]
-            weights=self._centering_weights(len(distance.X) if not hasattr(distance.X, "shape") else distance.X.shape[0]),
+            weights=self._centering_weights(n_points(distance.X)),
             storage=self.storage,  # type: ignore[arg-type]
         )
         return Fitted(model)
@@ -122,7 +129,10 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
     def _centering_weights(self, m: int) -> np.ndarray | None:
         if self.centering is None:
             return None
-        weights = np.asarray(self.centering, dtype=np.float64)
+        try:
+            weights = np.asarray(self.centering, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"centering={self.centering!r} must be an array of one weight a sample, or None") from None
         if weights.shape != (m,):
             raise ValueError(f"centering needs one weight a sample: shape ({m},), got {weights.shape}")
         if not abs(weights.sum() - 1) <= 1e-9 * max(1.0, np.abs(weights).sum()):

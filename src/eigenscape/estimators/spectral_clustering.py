@@ -15,11 +15,12 @@ from eigenscape.estimators._affinity import embed_by_affinity
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._graph import ON_DISCONNECTED
 from eigenscape.estimators._validation import check_choice, check_count, check_input
-from eigenscape.exceptions import DisconnectedGraphError
-from eigenscape.kernels.base import BoundKernel
+from eigenscape.exceptions import NotEnoughMemoryError
+from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.clustering import best_threshold, normalized_cut
 from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
 from eigenscape.operators import Operator, gram
+from eigenscape.solvers.ladder import NAMES
 
 
 class SpectralClustering(ClusterMixin, SpectralEstimator):
@@ -72,6 +73,8 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
     (50,)
     """
 
+    _objects = True
+    _solvers = NAMES
     _pairwise_parameter = "affinity"
 
     def __init__(
@@ -121,15 +124,20 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         n_clusters = check_count("n_clusters", self.n_clusters)
         check_choice("assign_labels", self.assign_labels, ("kmeans", "threshold"))
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        check_count("n_init", self.n_init)
         by_threshold = self.assign_labels == "threshold"
         if by_threshold and n_clusters != 2:
             raise ValueError(f"assign_labels='threshold' cuts in two, got n_clusters={n_clusters}; use assign_labels='kmeans'")
+        if n_clusters > n_points(X):
+            raise ValueError(f"n_clusters={n_clusters} needs at least as many samples, got n_samples={n_points(X)}; lower n_clusters")
         solver = self._solver()
         seen: list[tuple[Operator, Embedding]] = []
 
         def embed(affinity: BoundKernel, weights: Operator | None) -> Embedding:
             weights = gram(affinity) if weights is None else weights
             options: dict[str, Any] = {"diagonal": self.include_diagonal, "weights": weights}
+            if by_threshold and weights.matrix() is None:
+                raise NotEnoughMemoryError("assign_labels='threshold' needs the affinity matrix in memory; use assign_labels='kmeans'")
             if by_threshold:
                 model = laplacian_eigenmaps(affinity, 1, solver, **options)
             else:
@@ -137,15 +145,9 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
             seen.append((weights, model))
             return model
 
-        fitted = embed_by_affinity(
-            self, X, embed, 1 if by_threshold else n_clusters, "whole" if self.on_disconnected == "per_component" else self.on_disconnected
-        )
-        pieces = (fitted.attributes or {})["n_connected_components_"]
-        if self.on_disconnected == "per_component" and pieces > n_clusters:
-            raise DisconnectedGraphError(
-                f"the graph has {pieces} components, more than n_clusters={n_clusters}, so the clusters are not determined; set"
-                " on_disconnected='connect' or raise n_clusters or n_neighbors"
-            )
+        apart = self.on_disconnected == "per_component"
+        mode = "whole" if apart else self.on_disconnected
+        fitted = embed_by_affinity(self, X, embed, 1 if by_threshold else n_clusters, mode, n_clusters if apart else None)
         coordinates = fitted.model.coordinates if fitted.group is None else fitted.model.coordinates[fitted.group]
         weights, model = seen[0]
         attributes = self._settle(coordinates, weights, model.coordinates)
@@ -156,10 +158,7 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
     def _settle(self, coordinates: np.ndarray, weights: Operator, own: np.ndarray) -> dict[str, Any]:
         """Learn the rule that turns coordinates into labels."""
         if self.assign_labels == "threshold":
-            matrix = weights.matrix()
-            if matrix is None:
-                raise MemoryError("assign_labels='threshold' needs the affinity matrix in memory; use assign_labels='kmeans'")
-            self.threshold_ = best_threshold(matrix, own[:, 0])
+            self.threshold_ = best_threshold(weights.matrix(), own[:, 0])
             return {"threshold_": self.threshold_}
         means = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state).fit(coordinates)
         self._kmeans = means

@@ -4,27 +4,56 @@ from __future__ import annotations
 
 from typing import Any
 
+import joblib
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
 
 
-def geodesics(graph: NeighborGraph, Y: Any) -> np.ndarray:
+def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None) -> np.ndarray:
     """Geodesic distances (n_new, m) from the points of ``Y`` to the vertices (Bengio eq. 14).
 
-    A new point starts a path and is never passed through: its edges lead into the graph and none leads back. So new
-    points do not see one another.
+    A new point enters the graph by its edges and is never passed through, so new points do not see one another. Vertices
+    are renumbered so that neighbours are near in memory, and sources that are neighbours travel together.
     """
     vertex = graph.vertices.find(Y)
     new = np.flatnonzero(vertex < 0)
     m = graph.n_vertices
-    source = vertex.copy()
-    source[new] = m + np.arange(len(new))
-    roads = graph.distances
+    entries = sparse.csr_array((np.zeros(len(vertex)), (np.arange(len(vertex)), np.where(vertex < 0, 0, vertex))), shape=(len(vertex), m))
     if len(new):
-        entry = graph.join(Y[new])  # (n_new, m), one way
-        nowhere = sparse.csr_array((m + len(new), len(new)))
-        roads = sparse.csr_array(sparse.hstack([sparse.vstack([roads, entry]), nowhere], format="csr"))
-    return dijkstra(roads, directed=True, indices=source)[:, :m]
+        known = np.flatnonzero(vertex >= 0)
+        stacked = sparse.vstack([entries[known], graph.join(Y[new])], format="csr")
+        entries = sparse.csr_array(stacked[np.argsort(np.concatenate([known, new]), kind="stable")])
+    return _many_paths(graph.distances, entries, n_jobs)
+
+
+def _many_paths(roads: sparse.csr_array, entries: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+    """Distances (s, m) for sources whose first steps are the rows of ``entries``."""
+    from eigenscape._compiled.paths import LANES, shortest_paths
+
+    order = reverse_cuthill_mckee(sparse.csr_array(roads), symmetric_mode=True)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order), dtype=order.dtype)
+    inner = sparse.csr_array(roads[order][:, order])
+    inner.sort_indices()
+    first = rank[entries.indices[entries.indptr[:-1]]]  # where each source enters
+    sources = np.argsort(first, kind="stable")
+    n_sources, m = entries.shape
+    out = np.empty((n_sources, m))
+
+    def travel(batch: np.ndarray, advance: Any) -> None:
+        rows = entries[batch]
+        distance = np.empty((m, LANES))
+        shortest_paths(
+            inner.indptr, inner.indices, inner.data, rows.indptr.astype(np.int64), rank[rows.indices].astype(np.int64), rows.data, distance
+        )
+        out[batch[:, None], order] = distance[:, : len(batch)].T
+        advance(len(batch))
+
+    with stage("geodesics", total=n_sources) as advance:
+        batches = [sources[start : start + LANES] for start in range(0, n_sources, LANES)]
+        joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(travel)(batch, advance) for batch in batches)
+    return out

@@ -7,6 +7,7 @@ within a radius (Belkin sec. 2, step 1a). A point is never its own neighbour. Ve
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from scipy import sparse
 from eigenscape._progress import stage
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.neighbors import NeighborIndex, distance_table
-from eigenscape.graph.rows import RowIndex
+from eigenscape.graph.rows import RowIndex, TableRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +25,11 @@ class NeighborGraph:
     """Vertices, their edges, and the reach that decides whether a new point is theirs."""
 
     index: NeighborIndex
-    vertices: RowIndex
+    vertices: RowIndex | TableRows
     neighbors: sparse.csr_array  # (m, m) lengths; row i lists the points that i chose
     distances: sparse.csr_array  # (m, m) the same, symmetric: either chose the other
-    radii: np.ndarray  # (m,) a new point this near is a neighbour
+    reach: Callable[[Any], sparse.csr_array]  # lengths (n_new, m) to the vertices that a new point is near enough to
+    radii: np.ndarray  # (m,) the reach of each vertex
     n_neighbors: int | None  # how many the new point chooses; None for a radius graph
 
     @property
@@ -47,14 +49,14 @@ class NeighborGraph:
         return sparse.csr_array(sparse.vstack(rows, format="csr")[place])
 
     def _edges(self, Y: Any) -> sparse.csr_array:
-        edges = self.index.within(Y, self.radii)
+        edges = self.reach(Y)
         if self.n_neighbors is not None:
             return _either(self.choose(Y), edges)
         lonely = np.flatnonzero(np.diff(edges.indptr) == 0)
         if len(lonely):
             warnings.warn(
-                f"{len(lonely)} new point(s) have no training point within radius={self.radii[0]:g}; each is joined to its"
-                " nearest one. Enlarge radius if that is too far.",
+                f"{len(lonely)} new point(s) have no training point within the radius; each is joined to its nearest one. Enlarge"
+                " radius if that is too far.",
                 IsolatedPointWarning,
                 stacklevel=2,
             )
@@ -72,25 +74,31 @@ class NeighborGraph:
 
     def subset(self, which: np.ndarray) -> NeighborGraph:
         """The graph on the vertices ``which`` alone."""
+        index = self.index.subset(which)
         return NeighborGraph(
-            self.index.subset(which),
-            RowIndex(self.index.restrict(self.vertices.X[which], which)),
+            index,
+            index.vertices(),
             self.neighbors[which][:, which],
             self.distances[which][:, which],
+            index.reach(self.radii[which]),
             self.radii[which],
             None if self.n_neighbors is None else min(self.n_neighbors, len(which)),
         )
 
     def with_edges(self, row: np.ndarray, column: np.ndarray, length: np.ndarray) -> NeighborGraph:
         """The graph with more edges, chosen from both sides."""
-        ends = np.concatenate([row, column]), np.concatenate([column, row])
-        extra = distance_table(*ends, np.concatenate([length, length]), self.distances.shape)
+        # Two components may have picked the same edge; a sparse matrix would add its lengths up.
+        ends, first = np.unique(np.sort(np.column_stack([row, column]), axis=1), axis=0, return_index=True)
+        row, column, length = ends[:, 0], ends[:, 1], length[first]
+        both = np.concatenate([row, column]), np.concatenate([column, row])
+        extra = distance_table(*both, np.concatenate([length, length]), self.distances.shape)
         return replace(self, neighbors=_either(self.neighbors, extra), distances=_either(self.distances, extra))
 
 
-def nearest_neighbor_graph(X: Any, index: NeighborIndex, n_neighbors: int) -> NeighborGraph:
-    """Graph of the ``n_neighbors`` nearest; ``X`` holds the distinct rows that ``index`` searches."""
+def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int) -> NeighborGraph:
+    """Graph of the ``n_neighbors`` nearest among the distinct rows that ``index`` searches."""
     n_points = index.n_points
+    X = index.points(np.arange(n_points))
     with stage("neighbours"):
         # One more than wanted, for a point finds itself; it need not come first where distances tie.
         length, column = index.nearest(X, n_neighbors + 1)
@@ -100,18 +108,26 @@ def nearest_neighbor_graph(X: Any, index: NeighborIndex, n_neighbors: int) -> Ne
     column = column[other].reshape(n_points, n_neighbors)
     row = np.repeat(np.arange(n_points), n_neighbors)
     chosen = distance_table(row, column.ravel(), length.ravel(), (n_points, n_points))
-    return NeighborGraph(index, RowIndex(X), chosen, _either(chosen, chosen.T), length[:, -1], n_neighbors)
+    _check_agreement(chosen)
+    return NeighborGraph(index, index.vertices(), chosen, _either(chosen, chosen.T), index.reach(length[:, -1]), length[:, -1], n_neighbors)
 
 
-def radius_graph(X: Any, index: NeighborIndex, radius: float) -> NeighborGraph:
+def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
     """Graph of all pairs within ``radius``."""
     radii = np.full(index.n_points, float(radius))
     with stage("neighbours"):
-        pairs = sparse.coo_array(index.within(X, radii))
+        pairs = sparse.coo_array(index.within(index.points(np.arange(index.n_points)), radii))
     other = pairs.row != pairs.col
     table = distance_table(pairs.row[other], pairs.col[other], pairs.data[other], pairs.shape)
     edges = _either(table, table.T)
-    return NeighborGraph(index, RowIndex(X), edges, edges, radii, None)
+    return NeighborGraph(index, index.vertices(), edges, edges, index.reach(radii), radii, None)
+
+
+def _check_agreement(chosen: sparse.csr_array) -> None:
+    """Two points that chose each other must be equally far from each other."""
+    mutual = chosen.multiply(chosen.T > 0)
+    if mutual.nnz and abs(mutual - mutual.T).max() > 1e-6 * mutual.max():
+        raise ValueError("the distances are not symmetric: d(x, y) and d(y, x) differ; a neighbourhood graph needs a symmetric metric")
 
 
 def _either(A: Any, B: Any) -> sparse.csr_array:

@@ -11,23 +11,22 @@ Ties are broken by row number. A search never looks at the other queries, so nei
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import joblib
 import numpy as np
 from scipy import sparse
-from scipy.spatial import KDTree
+from scipy.spatial import KDTree, minkowski_distance
 from sklearn.metrics import pairwise_distances
 
 from eigenscape._memory import row_blocks
+from eigenscape.graph.rows import SHORTEST, RowIndex, TableRows, with_self, zeros_kept
 
 #: Above this many features a k-d tree visits most of its leaves, and blocks are faster.
 TREE_FEATURES = 16
 
 _MINKOWSKI = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblock": 1.0, "chebyshev": np.inf}
-
-#: Distinct points may be at distance 0 under some metrics; an edge of length 0 would vanish from a sparse matrix.
-SHORTEST = 1e-150
 
 
 class NeighborIndex(Protocol):
@@ -41,6 +40,14 @@ class NeighborIndex(Protocol):
 
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         """Distances (n_new, n_points) where they do not exceed the indexed point's own radius."""
+        ...
+
+    def reach(self, radii: np.ndarray) -> Callable[[Any], sparse.csr_array]:
+        """``within`` for these radii, prepared to be called often."""
+        ...
+
+    def vertices(self) -> RowIndex | TableRows:
+        """Recognises the indexed points among queries."""
         ...
 
     def points(self, which: np.ndarray) -> Any:
@@ -63,7 +70,9 @@ def neighbor_index(
     params = dict(metric_params or {})
     if metric == "precomputed":
         return TableIndex(X)
-    power = params.get("p", 2.0) if metric == "minkowski" and set(params) <= {"p"} else _MINKOWSKI.get(str(metric))
+    power = None if params else _MINKOWSKI.get(str(metric))
+    if metric == "minkowski" and set(params) <= {"p"}:
+        power = float(params.get("p", 2.0))
     if power is not None and not sparse.issparse(X) and X.shape[1] <= TREE_FEATURES:
         return TreeIndex(X, power, n_jobs)
     return BlockIndex(X, metric, params, n_jobs)
@@ -79,27 +88,29 @@ class TreeIndex:
         self._tree = KDTree(self.X)
 
     def nearest(self, Y: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        distance, number = self._tree.query(
-            np.asarray(Y, dtype=np.float64), k=[*range(1, k + 1)], p=self.power, workers=joblib.effective_n_jobs(self.n_jobs)
-        )
-        return distance, number
+        Y = np.asarray(Y, dtype=np.float64)
+        workers = joblib.effective_n_jobs(self.n_jobs)
+        more = min(k + 1, self.n_points)  # one more, to see whether the last one ties with the next
+        length, number = self._tree.query(Y, k=[*range(1, more + 1)], p=self.power, workers=workers)
+        if np.any(length[:, 1:] == length[:, :-1]):
+            order = np.lexsort((number, length), axis=1)
+            length, number = np.take_along_axis(length, order, axis=1), np.take_along_axis(number, order, axis=1)
+            tied = np.flatnonzero(length[:, -1] == length[:, k - 1]) if more > k else np.empty(0, dtype=np.intp)
+            for row, near in zip(tied, self._tree.query_ball_point(Y[tied], length[tied, k - 1], p=self.power), strict=True):
+                near = np.sort(near)
+                far = minkowski_distance(self.X[near], Y[row], self.power)
+                best = np.argsort(far, kind="stable")[:k]
+                length[row, :k], number[row, :k] = far[best], near[best]
+        return length[:, :k], number[:, :k]
 
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
-        """Points of like radius share a tree, so that one far outlier does not widen everybody's search."""
-        queries = KDTree(np.asarray(Y, dtype=np.float64))
-        positive = radii[radii > 0]
-        smallest = positive.min() if len(positive) else 1.0
-        level = np.floor(np.log2(np.maximum(radii, smallest) / smallest)).astype(int)
-        rows, columns, lengths = [], [], []
-        for one in np.unique(level):
-            members = np.flatnonzero(level == one)
-            reach = radii[members].max()
-            pair = queries.sparse_distance_matrix(KDTree(self.X[members]), reach, p=self.power, output_type="ndarray")
-            keep = pair["v"] <= radii[members][pair["j"]]
-            rows.append(pair["i"][keep])
-            columns.append(members[pair["j"][keep]])
-            lengths.append(pair["v"][keep])
-        return distance_table(np.concatenate(rows), np.concatenate(columns), np.concatenate(lengths), (len(Y), self.n_points))
+        return self.reach(radii)(Y)
+
+    def reach(self, radii: np.ndarray) -> TreeReach:
+        return TreeReach(self.X, radii, self.power)
+
+    def vertices(self) -> RowIndex:
+        return RowIndex(self.X)
 
     def points(self, which: np.ndarray) -> np.ndarray:
         return self.X[which]
@@ -109,6 +120,42 @@ class TreeIndex:
 
     def restrict(self, Y: Any, which: np.ndarray) -> Any:
         return Y
+
+
+class TreeReach:
+    """Which indexed points have a query within their own radius.
+
+    Points of like radius share a tree, so that one far outlier does not widen everybody's search.
+    """
+
+    def __init__(self, X: np.ndarray, radii: np.ndarray, power: float) -> None:
+        self.radii, self.power = radii, power
+        smallest = radii[radii > 0].min(initial=np.inf)
+        level = np.floor(np.log2(np.maximum(radii, smallest) / smallest)) if np.isfinite(smallest) else np.zeros(len(radii))
+        self._members = [np.flatnonzero(level == one) for one in np.unique(level)]
+        self._trees = [KDTree(X[members]) for members in self._members]
+
+    def __call__(self, Y: Any) -> sparse.csr_array:
+        queries = KDTree(np.asarray(Y, dtype=np.float64))
+        parts = []
+        for members, tree in zip(self._members, self._trees, strict=True):
+            radii = self.radii[members]
+            pair = queries.sparse_distance_matrix(tree, radii.max(), p=self.power, output_type="ndarray")
+            keep = pair["v"] <= radii[pair["j"]]
+            parts.append((pair["i"][keep], members[pair["j"][keep]], pair["v"][keep]))
+        row, column, length = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return distance_table(row, column, length, (len(Y), len(self.radii)))
+
+
+@dataclass(frozen=True, eq=False)
+class PlainReach:
+    """The same by a search of the index."""
+
+    index: BlockIndex | TableIndex
+    radii: np.ndarray
+
+    def __call__(self, Y: Any) -> sparse.csr_array:
+        return self.index.within(Y, self.radii)
 
 
 class BlockIndex:
@@ -151,6 +198,9 @@ class BlockIndex:
 
         return sparse.csr_array(sparse.vstack(self._map(search, Y), format="csr"))
 
+    def reach(self, radii: np.ndarray) -> PlainReach:
+        return PlainReach(self, radii)
+
     def _map(self, search: Callable, Y: Any) -> list:
         blocks = row_blocks(Y.shape[0], 24 * self.n_points)
         return joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(joblib.delayed(search)(b) for b in blocks)
@@ -158,7 +208,9 @@ class BlockIndex:
     def _rough(self, Y: Any) -> tuple[np.ndarray, np.ndarray]:
         """A block of distances (squared if Euclidean) and, for each row, how far they may be off."""
         if not self._euclidean:
-            exact = pairwise_distances(Y, self.X, metric=self.metric, **self.params)
+            exact = np.asarray(pairwise_distances(Y, self.X, metric=self.metric, **self.params), dtype=np.float64)
+            if not np.isfinite(exact).all():
+                raise ValueError(f"metric={self.metric!r} gives distances that are not finite numbers; check the metric and the data")
             return np.maximum(exact, 0.0), np.zeros(exact.shape[0])
         Y = Y if sparse.issparse(Y) else np.asarray(Y, dtype=np.float64) - self._origin
         norms = _squared_norms(Y)
@@ -178,6 +230,9 @@ class BlockIndex:
             squared[block] = _squared_norms(_float64(Y[row[block]]) - self.X[column[block]])
         return np.sqrt(squared)
 
+    def vertices(self) -> RowIndex:
+        return RowIndex(self.X)
+
     def points(self, which: np.ndarray) -> Any:
         return self.X[which]
 
@@ -192,14 +247,14 @@ class TableIndex:
     """Distances given by the user; a query is its row of distances to the indexed points."""
 
     def __init__(self, table: Any) -> None:
-        self.table = sparse.csr_array(table) if sparse.issparse(table) else np.asarray(table)
+        self.table = with_self(table) if sparse.issparse(table) else np.asarray(table, dtype=np.float64)
         self.n_points = self.table.shape[0]
 
     def nearest(self, Y: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         if not sparse.issparse(Y):
             number = np.argsort(Y, axis=1, kind="stable")[:, :k]
             return np.take_along_axis(Y, number, axis=1), number
-        Y = sparse.csr_array(Y)
+        Y = zeros_kept(Y)
         counts = np.diff(Y.indptr)
         if counts.min() < k:
             poorest = int(np.argmin(counts))
@@ -214,13 +269,19 @@ class TableIndex:
 
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         if sparse.issparse(Y):
-            Y = sparse.coo_array(Y)
+            Y = sparse.coo_array(zeros_kept(Y))
             row, column, length = Y.row, Y.col, Y.data
         else:
             row, column = np.nonzero(radii >= Y)
             length = Y[row, column]
         keep = length <= radii[column]
         return distance_table(row[keep], column[keep], length[keep], Y.shape)
+
+    def reach(self, radii: np.ndarray) -> PlainReach:
+        return PlainReach(self, radii)
+
+    def vertices(self) -> RowIndex | TableRows:
+        return TableRows(self.table) if sparse.issparse(self.table) else RowIndex(self.table)
 
     def points(self, which: np.ndarray) -> Any:
         return self.table[which]
@@ -234,7 +295,7 @@ class TableIndex:
 
 def distance_table(row: np.ndarray, column: np.ndarray, length: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     """A sparse matrix of distances in which a distance of 0 is still an entry."""
-    table = sparse.csr_array((np.maximum(length, SHORTEST), (row, column)), shape=shape)
+    table = sparse.csr_array((np.maximum(length.astype(np.float64), SHORTEST), (row, column)), shape=shape)
     table.sort_indices()
     return table
 

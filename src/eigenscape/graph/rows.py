@@ -5,6 +5,8 @@ Graph methods embed distinct rows once, and a new point that equals a training p
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 from typing import Any
 
 import numpy as np
@@ -30,13 +32,14 @@ def _bits(values: np.ndarray) -> np.ndarray:
 
 def row_hashes(X: Any) -> np.ndarray:
     """A 64-bit number for each row, equal for equal rows, whatever rows stand beside them."""
+    if X.ndim == 1:
+        return np.array([_object_hash(x) for x in X], dtype=np.uint64)
     n_rows, n_columns = X.shape
     with np.errstate(over="ignore"):
         multipliers = _scramble(np.arange(1, n_columns + 1, dtype=np.uint64)) | np.uint64(1)
         hashes = np.zeros(n_rows, dtype=np.uint64)
         if sparse.issparse(X):
-            X = sparse.csr_array(X)
-            X.sum_duplicates()
+            X = canonical(X)
             terms = _scramble(_bits(X.data) * multipliers[X.indices])
             row = np.repeat(np.arange(n_rows), np.diff(X.indptr))
             np.add.at(hashes, row, terms)
@@ -46,9 +49,25 @@ def row_hashes(X: Any) -> np.ndarray:
     return hashes
 
 
+def _object_hash(x: Any) -> int:
+    """The same number in every process, which ``hash`` does not promise."""
+    return int.from_bytes(hashlib.blake2b(pickle.dumps(x), digest_size=8).digest())
+
+
+def canonical(X: Any) -> sparse.csr_array:
+    """The matrix as CSR with sorted, single entries; a copy if the given one is not so."""
+    X = sparse.csr_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
 def _rows_equal(A: Any, B: Any) -> np.ndarray:
     if sparse.issparse(A) or sparse.issparse(B):
         return np.asarray(abs(sparse.csr_array(A) - sparse.csr_array(B)).max(axis=1).todense()).ravel() == 0
+    if A.ndim == 1:
+        return np.array([bool(a == b) for a, b in zip(A, B, strict=True)], dtype=bool)
     return np.all(A == B, axis=1)
 
 
@@ -71,6 +90,53 @@ class RowIndex:
             same = _rows_equal(Y[hit], self.X[found[hit]])
             found[hit[~same]] = -1
         return found
+
+
+class TableRows:
+    """Finds rows of a sparse table of distances in which every point lists itself (see :func:`with_self`).
+
+    Different points may have the same neighbours at the same distances; the entry of a point to itself tells them apart.
+    A query without such an entry is recognised by the rest of its row.
+    """
+
+    def __init__(self, X: sparse.csr_array) -> None:
+        self.X = X
+        self._whole = RowIndex(X)
+        self._others = RowIndex(without_self(X))
+
+    def find(self, Y: Any) -> np.ndarray:
+        found = self._whole.find(zeros_kept(Y))
+        rest = np.flatnonzero(found < 0)
+        if len(rest):
+            found[rest] = self._others.find(Y[rest])
+        return found
+
+
+#: A distance of 0 would vanish from a sparse matrix; this is as near to 0 as matters.
+SHORTEST = 1e-150
+
+
+def zeros_kept(table: Any) -> sparse.csr_array:
+    """A sparse table of distances in which stored zeros are numbers of their own."""
+    table = sparse.csr_array(table, dtype=np.float64, copy=True)
+    table.data = np.maximum(table.data, SHORTEST)
+    return table
+
+
+def with_self(table: Any) -> sparse.csr_array:
+    """A square sparse table in which every point lists itself at distance 0, whether the given one did or not."""
+    table = sparse.coo_array(without_self(table))
+    own = np.arange(table.shape[0])
+    rows, columns = np.concatenate([table.row, own]), np.concatenate([table.col, own])
+    values = np.concatenate([table.data, np.zeros(len(own))])
+    return zeros_kept(sparse.csr_array((values, (rows, columns)), shape=table.shape))
+
+
+def without_self(table: Any) -> sparse.csr_array:
+    """A square sparse table without its diagonal."""
+    table = sparse.coo_array(zeros_kept(table))
+    other = table.row != table.col
+    return sparse.csr_array((table.data[other], (table.row[other], table.col[other])), shape=table.shape)
 
 
 def distinct_rows(X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -25,7 +25,7 @@ class HalfSquaredDistance(PairwiseKernel):
     def evaluate(self, Y: Any, X: Any) -> np.ndarray:
         if self.metric == "precomputed":
             return -0.5 * np.square(Y)
-        if self.metric in ("euclidean", "l2"):
+        if self.metric in ("euclidean", "l2") and not self.metric_params:
             return -0.5 * squared_euclidean(Y, X)
         if callable(self.metric):
             return -0.5 * evaluate_pairs(lambda y, x: self.metric(y, x, **self.metric_params), Y, X) ** 2  # type: ignore[operator]
@@ -39,13 +39,14 @@ class GeodesicKernel:
     """``-d^2 / 2`` with geodesic distances through the training graph (Bengio sec. 2.5)."""
 
     graph: NeighborGraph
+    n_jobs: int | None = None
 
     @property
     def X(self) -> Any:
         return self.graph.vertices.X
 
     def __call__(self, Y: Any) -> np.ndarray:
-        lengths = geodesics(self.graph, Y)
+        lengths = geodesics(self.graph, Y, self.n_jobs)
         np.square(lengths, out=lengths)
         lengths *= -0.5
         return lengths

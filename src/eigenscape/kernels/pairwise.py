@@ -51,9 +51,17 @@ def squared_euclidean(Y: Any, X: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Linear(PairwiseKernel):
-    """``<x, y>``."""
+    """``<x, y>``; ``around_mean`` takes the mean of the training rows for the origin.
+
+    Where the kernel is centred afterwards that changes nothing but the rounding: an offset of the data costs no digits.
+    """
+
+    around_mean: bool = False
 
     def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        if self.around_mean and not sparse.issparse(X) and not sparse.issparse(Y):
+            origin = X.mean(axis=0)
+            Y, X = Y - origin, X - origin
         return _dense(Y @ X.T)
 
 
@@ -180,14 +188,15 @@ _BY_NAME: dict[str, Callable[..., PairwiseKernel]] = {
 }
 
 
-def kernel_by_name(kernel: str | Callable | Kernel, **params: Any) -> Kernel:
-    """The kernel that a user's argument means; of ``params`` those it has are used."""
+def kernel_by_name(kernel: str | Callable | Kernel, argument: str = "kernel", also: tuple[str, ...] = (), **params: Any) -> Kernel:
+    """The kernel that a user's ``argument`` means; of ``params`` those it has are used. ``also``: other names it may have."""
     if hasattr(kernel, "bind"):
         return kernel
     if callable(kernel):
         return CallableKernel(kernel)
-    if kernel not in _BY_NAME:
-        raise ValueError(f"kernel={kernel!r} is not known; choose one of {sorted(_BY_NAME)}, a function of two points or a Kernel")
+    if not isinstance(kernel, str) or kernel not in _BY_NAME:
+        names = ", ".join(map(repr, [*also, *_BY_NAME]))
+        raise ValueError(f"{argument}={kernel!r} is not known; choose one of {names}, a function of two points or a Kernel")
     maker = _BY_NAME[kernel]
     fields = getattr(maker, "__dataclass_fields__", {})
     return maker(**{name: value for name, value in params.items() if name in fields})

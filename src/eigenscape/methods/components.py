@@ -31,13 +31,22 @@ _DOES = {
 
 
 def embed_graph(
-    graph: NeighborGraph, embed: Callable[[NeighborGraph, bool], Embedding], n_components: int, on_disconnected: OnDisconnected
+    graph: NeighborGraph,
+    embed: Callable[[NeighborGraph, bool], Embedding],
+    n_components: int,
+    on_disconnected: OnDisconnected,
+    most_pieces: int | None = None,
 ) -> tuple[Embedding | PiecewiseEmbedding, np.ndarray]:
-    """Embed a graph by ``embed``, in pieces if it is disconnected; also the component number of each vertex."""
+    """Embed a graph by ``embed``, in pieces if it is disconnected; also the component number of each vertex.
+
+    With ``on_disconnected="whole"`` there may be ``most_pieces`` of them.
+    """
     label = components(graph.distances)
     if label.max() == 0:
         return embed(graph, False), label
-    _announce(label, on_disconnected)
+    if label.max() + 1 == graph.n_vertices and on_disconnected != "connect":
+        raise DisconnectedGraphError("no two points are neighbours: every one is a component by itself; enlarge radius")
+    _announce(label, on_disconnected, most_pieces)
     if on_disconnected == "connect":
         return embed(connect(graph, label), False), label
     if on_disconnected == "whole":
@@ -57,13 +66,13 @@ def embed_affinity(
     embed: Callable[[BoundKernel, Operator | None], Embedding],
     n_components: int,
     on_disconnected: OnDisconnected,
+    most_pieces: int | None = None,
 ) -> tuple[Embedding | PiecewiseEmbedding, np.ndarray]:
     """The same for a similarity that is no neighbourhood graph: it has no distances to connect by."""
     weights = gram(affinity)
-    matrix = weights.matrix()
-    if matrix is not None and matrix.min() < 0:
-        raise ValueError(f"an affinity must not be negative, got {matrix.min():g}; use a similarity that is zero for unlike points")
-    label = np.zeros(affinity.X.shape[0], dtype=np.intp) if matrix is None else components(matrix)
+    lowest, label = survey(weights)
+    if lowest < 0:
+        raise ValueError(f"an affinity must not be negative, got {lowest:g}; use a similarity that is zero for unlike points")
     if label.max() == 0:
         return embed(affinity, weights), label
     if on_disconnected == "connect":
@@ -71,7 +80,7 @@ def embed_affinity(
             f"the affinity falls into {label.max() + 1} components and holds no distances by which to connect them; widen the"
             " kernel, or set on_disconnected='per_component' or 'largest'"
         )
-    _announce(label, on_disconnected)
+    _announce(label, on_disconnected, most_pieces)
     if on_disconnected == "whole":
         return embed(affinity, weights), label
     count = 1 if on_disconnected == "largest" else label.max() + 1
@@ -83,13 +92,32 @@ def embed_affinity(
     return PiecewiseEmbedding(tuple(pieces), assign, affinity.X, n_components), label
 
 
-def _announce(label: np.ndarray, on_disconnected: OnDisconnected) -> None:
+def survey(weights: Operator) -> tuple[float, np.ndarray]:
+    """The lowest affinity and the component of each point, block by block where the matrix is not kept."""
+    matrix = weights.matrix()
+    if matrix is not None:
+        return float(matrix.min()), components(matrix)
+    lowest, label = np.inf, np.arange(weights.shape[0])
+    for rows, values in weights.blocks():  # type: ignore[attr-defined]
+        lowest = min(lowest, float(values.min()))
+        row, column = np.nonzero(values)
+        joined = sparse.coo_array((np.ones(len(row)), (label[row + rows.start], label[column])), shape=weights.shape)
+        label = components(joined)[label]
+    return lowest, np.unique(label, return_inverse=True)[1]
+
+
+def _announce(label: np.ndarray, on_disconnected: OnDisconnected, most_pieces: int | None) -> None:
     sizes = np.bincount(label)
     listed = ", ".join(str(size) for size in sizes[:5]) + (", ..." if len(sizes) > 5 else "")
     found = f"the graph has {len(sizes)} connected components of {listed} points"
     if on_disconnected == "raise":
         raise DisconnectedGraphError(
             f"{found}; raise n_neighbors or radius, or set on_disconnected='connect', 'per_component' or 'largest'"
+        )
+    if on_disconnected == "whole" and most_pieces is not None and len(sizes) > most_pieces:
+        raise DisconnectedGraphError(
+            f"{found}, more than n_clusters={most_pieces}, so the clusters are not determined; set on_disconnected='connect', or"
+            " raise n_clusters or n_neighbors"
         )
     warnings.warn(f"{found}: {_DOES[on_disconnected]} (see on_disconnected)", DisconnectedGraphWarning, stacklevel=2)
 

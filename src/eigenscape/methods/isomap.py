@@ -11,6 +11,6 @@ from eigenscape.methods.mds import classical_mds
 from eigenscape.solvers import Solver
 
 
-def isomap(graph: NeighborGraph, n_components: int, solver: Solver, **options: Any) -> Embedding:
+def isomap(graph: NeighborGraph, n_components: int, solver: Solver, n_jobs: int | None = None, **options: Any) -> Embedding:
     """Classical MDS of the geodesic distances through the training graph (Bengio eq. 14)."""
-    return classical_mds(GeodesicKernel(graph), n_components, solver, **options)
+    return classical_mds(GeodesicKernel(graph, n_jobs), n_components, solver, **options)

@@ -36,7 +36,9 @@ def leading_pairs(operator: Operator, n_components: int | None, order: str, solv
     if n_components is None:
         n_components, fewer = m - 1, True
     pairs = principal(operator, min(n_components, m), order, solver)
-    usable = usable_count(pairs.values, order, m)
+    usable = usable_count(pairs.values, order, m, operator.magnitude())
+    if usable == 0:
+        raise RankError(f"the centred kernel of {m} samples is zero: they are all alike to it; there is nothing to embed")
     if usable < n_components and not fewer:
         kind = "positive" if order == "value" else "nonzero"
         remedy = ", or order='magnitude' to use the negative ones too" if pairs.values[-1] < 0 else ""
@@ -46,10 +48,11 @@ def leading_pairs(operator: Operator, n_components: int | None, order: str, solv
     return pairs.take(slice(usable))
 
 
-def usable_count(values: np.ndarray, order: str, m: int) -> int:
+def usable_count(values: np.ndarray, order: str, m: int, magnitude: float) -> int:
     """How many of the sorted eigenvalues stand above rounding (and, by value, above zero)."""
     size = values if order == "value" else np.abs(values)
-    return int(np.sum(size > 10 * m * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0)))
+    eps = np.finfo(np.float64).eps
+    return int(np.sum(size > 10 * eps * max(m * np.abs(values).max(initial=0.0), m**0.5 * magnitude)))
 
 
 def check_components(n_components: int | None, X: object) -> None:

@@ -34,9 +34,9 @@ def classical_mds(
     """Kernel PCA of ``-d^2 / 2`` (Bengio eq. 8, 10), an indefinite kernel repaired if asked (Burges sec. 2.2.2)."""
     if indefinite == "keep":
         return kernel_pca(distance, n_components, solver, order=order, weights=weights, storage=storage, fewer=fewer)
-    half_squares = gram(distance, storage)
-    m = half_squares.shape[0]
+    m = n_points(distance.X)
     _memory.require(4 * 8.0 * m * m, f"indefinite={indefinite!r} for {m} points", "use indefinite='keep'")
+    half_squares = gram(distance)  # the repair needs the whole matrix, whatever `storage` says
     repair = _shifted if indefinite == "shift" else _clipped
     kernel, operator = repair(distance, half_squares, weights)
     pairs = leading_pairs(operator, n_components, order, solver, fewer)

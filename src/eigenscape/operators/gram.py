@@ -10,7 +10,9 @@ from scipy import sparse
 
 from eigenscape._memory import BLOCK_BYTES, fits, row_blocks
 from eigenscape._progress import stage
+from eigenscape.graph.rows import canonical
 from eigenscape.kernels.base import BoundKernel, Matrix, n_points
+from eigenscape.kernels.distance import GeodesicKernel
 
 Storage = Literal["auto", "blocked"]
 
@@ -26,6 +28,10 @@ class Operator(Protocol):
         ...
 
     def diagonal(self) -> np.ndarray: ...
+
+    def magnitude(self) -> float:
+        """Size of the entries that the products are made of: their rounding is relative to this."""
+        ...
 
     def matrix(self) -> Matrix | None:
         """The matrix itself, dense or sparse, or None where it is too large to form."""
@@ -48,6 +54,9 @@ class DenseOperator:
     def diagonal(self) -> np.ndarray:
         return np.diagonal(self.array)
 
+    def magnitude(self) -> float:
+        return float(np.abs(np.diagonal(self.array)).max())
+
     def matrix(self) -> np.ndarray:
         return self.array
 
@@ -68,6 +77,9 @@ class SparseOperator:
     def diagonal(self) -> np.ndarray:
         return self.array.diagonal()
 
+    def magnitude(self) -> float:
+        return float(np.abs(self.array.data).max(initial=0.0))
+
     def matrix(self) -> sparse.csr_array:
         return self.array
 
@@ -84,15 +96,19 @@ class BlockedOperator:
         return m, m
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        return np.concatenate([values @ V for _, values in self._blocks()])
+        return np.concatenate([values @ V for _, values in self.blocks()])
 
     def diagonal(self) -> np.ndarray:
-        return np.concatenate([values[np.arange(len(values)), range(*rows.indices(self.shape[0]))] for rows, values in self._blocks()])
+        return np.concatenate([values[np.arange(len(values)), range(*rows.indices(self.shape[0]))] for rows, values in self.blocks()])
+
+    def magnitude(self) -> float:
+        return float(np.abs(next(iter(self.blocks()))[1]).max())
 
     def matrix(self) -> None:
         return None
 
-    def _blocks(self) -> Any:
+    def blocks(self) -> Any:
+        """Slices of rows and their values."""
         m = self.shape[0]
         for rows in row_blocks(m, 24 * m, BLOCK_BYTES):
             yield rows, finite(self.kernel(self.kernel.X[rows]), rows.start)
@@ -108,15 +124,25 @@ def gram(kernel: BoundKernel, storage: Storage = "auto") -> Operator:
     dense_bytes = 8.0 * m * m
     if storage == "blocked" or not (sparse.issparse(kernel(kernel.X[:1])) or fits(dense_bytes, share=0.5)):
         return BlockedOperator(kernel)
+    if isinstance(kernel, GeodesicKernel):  # makes all rows together, in the array that stays
+        return DenseOperator(finite(kernel(kernel.X)))
     with stage("kernel matrix", total=m) as advance:
-        first = kernel(kernel.X[: min(m, 256)])
-        if sparse.issparse(first):
-            return SparseOperator(_symmetric_sparse(finite(sparse.csr_array(kernel(kernel.X)))))
+        if sparse.issparse(kernel(kernel.X[:1])):
+            return SparseOperator(canonical(finite(sparse.csr_array(kernel(kernel.X)))))
         array = np.empty((m, m))
         for rows in row_blocks(m, 24 * m):
             array[rows] = finite(np.asarray(kernel(kernel.X[rows])), rows.start)
             advance(rows.stop - rows.start)
+    _check_symmetric(array)
     return DenseOperator(array)
+
+
+def _check_symmetric(array: np.ndarray) -> None:
+    """A look at the first rows and columns: enough to catch a function that treats its two arguments differently."""
+    few = min(len(array), 256)
+    worst = float(np.abs(array[:few] - array[:, :few].T).max())
+    if worst > 1e-6 * float(np.abs(array[:few]).max()):
+        raise ValueError(f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {worst:g}; use a symmetric kernel or metric")
 
 
 def as_operator(matrix: Matrix) -> Operator:
@@ -137,9 +163,3 @@ def finite(values: Any, first_row: int = 0) -> Any:
             " its parameters and the scale of the data"
         )
     return values
-
-
-def _symmetric_sparse(array: sparse.csr_array) -> sparse.csr_array:
-    array.sum_duplicates()
-    array.sort_indices()
-    return array

@@ -31,6 +31,9 @@ class CenteredOperator:
         means = self.base.matmat(self.weights[:, None])[:, 0]
         return self.base.diagonal() - 2 * means + self.weights @ means
 
+    def magnitude(self) -> float:
+        return self.base.magnitude()
+
     def matrix(self) -> Matrix | None:
         array = self.base.matrix()
         if array is None:
@@ -57,6 +60,9 @@ class DividedOperator:
 
     def diagonal(self) -> np.ndarray:
         return self.base.diagonal() / self.sums
+
+    def magnitude(self) -> float:
+        return 1.0
 
     def matrix(self) -> Matrix | None:
         array = self.base.matrix()
@@ -86,6 +92,9 @@ class ComplementOperator:
 
     def diagonal(self) -> np.ndarray:
         return self.c - self.base.diagonal()
+
+    def magnitude(self) -> float:
+        return abs(self.c) + self.base.magnitude()
 
     def matrix(self) -> Matrix | None:
         array = self.base.matrix()

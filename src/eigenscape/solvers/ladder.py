@@ -18,6 +18,7 @@ is the small eigenvalue, so the demand grows with n as the eigenvalues shrink.
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from dataclasses import dataclass
 from typing import Literal
@@ -58,8 +59,12 @@ class Solver:
     def __post_init__(self) -> None:
         if self.name not in NAMES:
             raise ValueError(f"eigen_solver={self.name!r} is not known; choose one of {', '.join(map(repr, NAMES))}")
-        if not self.tol >= 0:
-            raise ValueError(f"tol={self.tol!r} must be at least 0")
+        if isinstance(self.tol, bool) or not isinstance(self.tol, numbers.Real) or not 0 <= self.tol < np.inf:
+            raise ValueError(f"tol={self.tol!r} must be a number of at least 0")
+        if self.max_iter is not None and (
+            isinstance(self.max_iter, bool) or not isinstance(self.max_iter, numbers.Integral) or self.max_iter < 1
+        ):
+            raise ValueError(f"max_iter={self.max_iter!r} must be an integer of at least 1, or None")
 
     def steps(self, default: int) -> int:
         """Block steps to take: the user's number, or ``default``."""
@@ -82,7 +87,7 @@ def principal(operator: Operator, count: int, order: str, solver: Solver) -> Eig
     if matrix is not None:
         values, vectors = dense_eigh(_dense(matrix), count, order)
     pairs = measured(operator, values, vectors, "lanczos" if matrix is None else "dense")
-    return _accept(pairs, solver, 5 * noise * float(np.abs(values).max()))
+    return _accept(pairs, solver, 5 * noise * max(float(np.abs(values).max()), operator.magnitude()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +121,7 @@ def smallest(end: SmallEnd, count: int, solver: Solver) -> EigenPairs:
     asked = min(count + 1, m - 1)
     matrix = end.operator.matrix()
     values, vectors, name = _climb(end, matrix, asked, solver)
-    terms = matrix.nnz / m if sparse.issparse(matrix) else m
+    terms = matrix.nnz / m if matrix is not None and sparse.issparse(matrix) else m
     floor = 4 * _EPS * terms**0.5 * end.bound
     if asked > count and values[count] <= floor:
         warnings.warn(
@@ -224,11 +229,12 @@ def _accept(pairs: EigenPairs, solver: Solver, floor: float) -> EigenPairs:
     """The pairs, if their residuals prove them."""
     bad = pairs.residuals > solver.tol * np.abs(pairs.values) + floor
     if bad.any():
-        worst = int(np.argmax(pairs.residuals / np.maximum(np.abs(pairs.values), floor)))
+        worst = int(np.argmax(pairs.residuals / np.maximum(np.abs(pairs.values), max(floor, np.finfo(np.float64).tiny))))
+        remedy = "loosen tol" if pairs.solver == "dense" else "raise max_iter, loosen tol or set eigen_solver='dense'"
         raise NotConvergedError(
             f"the eigen-solver ({pairs.solver}) did not converge: eigenvalue {worst + 1} of {len(pairs)} is"
             f" {pairs.values[worst]:.3e} with a residual of {pairs.residuals[worst]:.1e}, above tol={solver.tol:g} times it;"
-            " raise max_iter, loosen tol or set eigen_solver='dense'",
+            f" {remedy}",
             pairs.residuals,
         )
     return pairs
