@@ -77,6 +77,10 @@ class Embedding:
         return self.eigenfunctions.pairs.solver
 
     @property
+    def n_iter(self) -> int:
+        return self.eigenfunctions.pairs.n_iter
+
+    @property
     def coordinates(self) -> np.ndarray:
         """Coordinates of the training points (m, n_components)."""
         return self.scale(self.eigenfunctions.on_training, self.kernel.X)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding
+from eigenscape.graph.rows import zeros_kept
 from eigenscape.kernels.base import BoundKernel, n_points
 
 
@@ -20,9 +21,30 @@ class Piece:
     embedding: Embedding | PiecewiseEmbedding | None
     members: np.ndarray
     by_table: bool  # a point is its row of distances to all training points: this piece takes the members' columns
+    merge: np.ndarray | None = None  # (n_samples,) the piece's column that each column of a sparse table belongs to
 
     def view(self, Y: Any) -> Any:
-        return Y[:, self.members] if self.by_table else Y
+        if not self.by_table:
+            return Y
+        if self.merge is not None and sparse.issparse(Y):
+            return merge_columns(Y, self.merge, len(self.members))
+        return Y[:, self.members]
+
+
+@dataclass(frozen=True, eq=False)
+class ViewedKernel:
+    """The kernel of a single piece, for points in the form that all training points have."""
+
+    piece: Piece
+    table: Any
+
+    @property
+    def X(self) -> Any:
+        return self.table[self.piece.members]
+
+    def __call__(self, Y: Any) -> Any:
+        assert self.piece.embedding is not None
+        return self.piece.embedding.kernel(self.piece.view(Y))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +86,14 @@ class PiecewiseEmbedding:
 
     @property
     def kernel(self) -> BoundKernel:
-        if len(self.pieces) == 1 and self.pieces[0].embedding is not None and not self.pieces[0].by_table:
-            return self.pieces[0].embedding.kernel
+        if len(self.pieces) == 1:
+            return ViewedKernel(self.pieces[0], self.X)
         return BlockKernel(self.pieces, self.assign, self.X)
 
     @property
     def n_train(self) -> int:
-        return n_points(self.X)
+        """How many points the kernel has columns for: those of the pieces."""
+        return sum(len(piece.members) for piece in self.pieces)
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -94,6 +117,10 @@ class PiecewiseEmbedding:
     @property
     def solver(self) -> str:
         return ", ".join(sorted({p.embedding.solver for p in self.pieces if p.embedding is not None}))
+
+    @property
+    def n_iter(self) -> int:
+        return max(p.embedding.n_iter for p in self.pieces if p.embedding is not None)
 
     @property
     def coordinates(self) -> np.ndarray:
@@ -131,6 +158,22 @@ class OnePiece:
         return np.zeros(n_points(Y), dtype=np.intp)
 
 
-def on_columns(embedding: Embedding | PiecewiseEmbedding, members: np.ndarray, X: Any, n_components: int) -> PiecewiseEmbedding:
-    """An embedding that takes rows of a table over all training points ``X`` but was learnt on the columns ``members``."""
-    return PiecewiseEmbedding((Piece(embedding, members, True),), OnePiece(), X, n_components)
+def on_columns(
+    embedding: Embedding | PiecewiseEmbedding, members: np.ndarray, group: np.ndarray, X: Any, n_components: int
+) -> PiecewiseEmbedding:
+    """An embedding that takes rows of a table over all training points ``X`` but was learnt on the columns ``members``.
+
+    ``group`` says which of them stands for each column: equal points were merged.
+    """
+    return PiecewiseEmbedding((Piece(embedding, members, True, group),), OnePiece(), X, n_components)
+
+
+def merge_columns(table: Any, group: np.ndarray, n_groups: int) -> sparse.csr_array:
+    """A sparse table of distances in which columns of one group are one: the least of their entries."""
+    table = sparse.coo_array(zeros_kept(table))
+    row, column = table.row, group[table.col]
+    order = np.lexsort((table.data, column, row))
+    row, column, length = row[order], column[order], table.data[order]
+    first = np.ones(len(row), dtype=bool)
+    first[1:] = (np.diff(row) > 0) | (np.diff(column) > 0)
+    return sparse.csr_array((length[first], (row[first], column[first])), shape=(table.shape[0], n_groups))

@@ -22,7 +22,7 @@ GRAPHS = ("nearest_neighbors", "radius", "precomputed_nearest_neighbors")
 def embed_by_affinity(
     estimator: Any,
     X: Any,
-    embed: Callable[[BoundKernel, Operator | None], Embedding],
+    embed: Callable[[BoundKernel, Operator | None, bool], Embedding],
     n_components: int,
     on_disconnected: str,
     most_pieces: int | None = None,
@@ -41,11 +41,11 @@ def embed_by_affinity(
         raise ValueError("affinity='radius' needs the parameter radius")
     settled: dict[str, Any] = {}
 
-    def embed_piece(graph: NeighborGraph, _fewer: bool) -> Embedding:
+    def embed_piece(graph: NeighborGraph, fewer: bool) -> Embedding:
         weight = edge_weight(estimator.weights, graph.distances.data, estimator.t)
         if estimator.weights == "heat":
             settled.setdefault("t_", weight.scale)
-        return embed(GraphAffinity(graph, weight), None)
+        return embed(GraphAffinity(graph, weight), None, fewer)
 
     fitted = embed_on_graph(
         X,

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._validation import check_choice, check_input
+from eigenscape.estimators._validation import check_input
 from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.loss import kernel_loss
-from eigenscape.solvers import Solver
+from eigenscape.solvers import NAMES, Solver
 
 
 class Fitted(NamedTuple):
@@ -63,6 +63,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.eigenvalues_ = fitted.model.eigenvalues
         self.residuals_ = fitted.model.residuals
         self.solver_ = fitted.model.solver
+        self.n_iter_ = fitted.model.n_iter
         self.kernel_ = fitted.model.kernel
         for name, value in (fitted.attributes or {}).items():
             setattr(self, name, value)
@@ -120,7 +121,8 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self.embedding_.shape[1]
 
     def _solver(self) -> Solver:
-        check_choice("eigen_solver", self.eigen_solver, self._solvers)
+        if self.eigen_solver in NAMES and self.eigen_solver not in self._solvers:
+            raise ValueError(f"eigen_solver={self.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return Solver(self.eigen_solver, self.tol, self.max_iter, seed)
 
@@ -133,6 +135,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._sparse is not None
         tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.positive_only = self._is_precomputed() and self._precomputed_kind() != "kernel"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

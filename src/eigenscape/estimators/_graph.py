@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
 from eigenscape.eigenfunctions import Embedding
@@ -13,9 +12,9 @@ from eigenscape.estimators._base import Fitted
 from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.rows import distinct_rows
+from eigenscape.graph.rows import distinct_rows, with_self
 from eigenscape.methods.components import embed_graph
-from eigenscape.pieces import on_columns
+from eigenscape.pieces import merge_columns, on_columns
 
 ON_DISCONNECTED = ("connect", "per_component", "largest", "raise")
 
@@ -38,13 +37,13 @@ def embed_on_graph(
     ``embed`` takes a graph and whether it may return fewer coordinates.
     """
     given_graph = metric == "precomputed" and sparse.issparse(X)
-    first, group = (np.arange(X.shape[0]),) * 2 if given_graph else distinct_rows(X)
+    first, group = distinct_rows(with_self(X) if given_graph else X)
     if len(first) < 2:
         raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
     points = X if len(first) == X.shape[0] else X[first]
     by_table = metric == "precomputed" and points.shape[1] != len(first)
     if by_table:
-        points = points[:, first]
+        points = merge_columns(points, group, len(first)) if given_graph else points[:, first]
     graph = _graph(points, n_neighbors, radius, metric, metric_params, n_jobs, X.shape[0])
     if n_components > graph.n_vertices - 1:
         raise ValueError(
@@ -54,7 +53,7 @@ def embed_on_graph(
     model, label = embed_graph(graph, embed, n_components, on_disconnected, most_pieces)  # type: ignore[arg-type]
     attributes = {"component_labels_": label[group], "n_connected_components_": int(label.max()) + 1}
     if by_table:
-        return Fitted(on_columns(model, first, X, n_components), None, attributes)
+        return Fitted(on_columns(model, first, group, X, n_components), None, attributes)
     return Fitted(model, group, attributes)
 
 

@@ -32,6 +32,8 @@ def check_input(estimator: Any, X: Any, reset: bool) -> Any:
         return objects
     if estimator._sparse is None and sparse.issparse(X):
         raise TypeError(f"{type(estimator).__name__} does not accept sparse input: {estimator._no_sparse}")
+    if is_objects(X):
+        raise TypeError(f"{type(estimator).__name__} needs rows of numbers here, got {type(X).__name__} of {type(X[0]).__name__}")
     X = validate_data(
         estimator,
         X,
@@ -88,7 +90,7 @@ def check_precomputed(kind: str, X: Any, square: bool) -> None:
     if kind == "distance":
         check_zero_diagonal(X)
         if X.max() == 0:
-            raise ValueError(f"all {X.shape[0]} samples are at distance 0 from each other; there is nothing to embed")
+            raise ValueError(f"all {X.shape[0]} samples are equal (at distance 0 from each other); there is nothing to embed")
 
 
 def check_zero_diagonal(D: np.ndarray) -> None:

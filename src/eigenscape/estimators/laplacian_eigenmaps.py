@@ -12,7 +12,7 @@ from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.laplacian import laplacian_eigenmaps
 from eigenscape.operators import Operator
-from eigenscape.solvers.ladder import NAMES
+from eigenscape.solvers import NAMES
 
 
 class LaplacianEigenmaps(SpectralEstimator):
@@ -132,9 +132,9 @@ class LaplacianEigenmaps(SpectralEstimator):
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         solver = self._solver()
 
-        def embed(affinity: BoundKernel, weights: Operator | None) -> Embedding:
+        def embed(affinity: BoundKernel, weights: Operator | None, fewer: bool) -> Embedding:
             count = min(self.n_components, n_points(affinity.X) - 1)
-            return laplacian_eigenmaps(affinity, count, solver, diagonal=self.include_diagonal, weights=weights)
+            return laplacian_eigenmaps(affinity, count, solver, diagonal=self.include_diagonal, weights=weights, fewer=fewer)
 
         return embed_by_affinity(self, X, embed, self.n_components, self.on_disconnected)
 

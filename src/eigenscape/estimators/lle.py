@@ -13,7 +13,7 @@ from eigenscape.estimators._graph import ON_DISCONNECTED, embed_on_graph
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.methods.lle import locally_linear_embedding
-from eigenscape.solvers.ladder import NAMES
+from eigenscape.solvers import NAMES
 
 
 class LocallyLinearEmbedding(SpectralEstimator):
@@ -136,7 +136,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
             raise ValueError("metric='precomputed' is not enough for LocallyLinearEmbedding, which needs the rows themselves; use Isomap")
         if self.c is not None and (not isinstance(self.c, numbers.Real) or not 1 < self.c < np.inf):
             raise ValueError(f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or None for the limit")
-        least = {"standard": 1, "modified": d + 1, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
+        least = {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
         if k < least:
             raise ValueError(f"method={self.method!r} with n_components={d} needs n_neighbors of at least {least}, got n_neighbors={k}")
         if self.method != "standard" and d > n_features:

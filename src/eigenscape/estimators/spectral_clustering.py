@@ -20,7 +20,7 @@ from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.clustering import best_threshold, normalized_cut
 from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
 from eigenscape.operators import Operator, gram
-from eigenscape.solvers.ladder import NAMES
+from eigenscape.solvers import NAMES
 
 
 class SpectralClustering(ClusterMixin, SpectralEstimator):
@@ -129,13 +129,13 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         if by_threshold and n_clusters != 2:
             raise ValueError(f"assign_labels='threshold' cuts in two, got n_clusters={n_clusters}; use assign_labels='kmeans'")
         if n_clusters > n_points(X):
-            raise ValueError(f"n_clusters={n_clusters} needs at least as many samples, got n_samples={n_points(X)}; lower n_clusters")
+            raise ValueError(f"n_clusters={n_clusters} needs at least {n_clusters} samples, got n_samples={n_points(X)}; lower n_clusters")
         solver = self._solver()
         seen: list[tuple[Operator, Embedding]] = []
 
-        def embed(affinity: BoundKernel, weights: Operator | None) -> Embedding:
+        def embed(affinity: BoundKernel, weights: Operator | None, fewer: bool) -> Embedding:
             weights = gram(affinity) if weights is None else weights
-            options: dict[str, Any] = {"diagonal": self.include_diagonal, "weights": weights}
+            options: dict[str, Any] = {"diagonal": self.include_diagonal, "weights": weights, "fewer": fewer}
             if by_threshold and weights.matrix() is None:
                 raise NotEnoughMemoryError("assign_labels='threshold' needs the affinity matrix in memory; use assign_labels='kmeans'")
             if by_threshold:

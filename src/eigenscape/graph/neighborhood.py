@@ -16,7 +16,7 @@ from scipy import sparse
 
 from eigenscape._progress import stage
 from eigenscape.exceptions import IsolatedPointWarning
-from eigenscape.graph.neighbors import NeighborIndex, distance_table
+from eigenscape.graph.neighbors import NeighborIndex, distance_table, neighbor_table
 from eigenscape.graph.rows import RowIndex, TableRows
 
 
@@ -55,7 +55,7 @@ class NeighborGraph:
         lonely = np.flatnonzero(np.diff(edges.indptr) == 0)
         if len(lonely):
             warnings.warn(
-                f"{len(lonely)} new point(s) have no training point within the radius; each is joined to its nearest one. Enlarge"
+                f"{len(lonely)} new point(s) have no training point within radius={self.radii[0]:g}; each is joined to its nearest one. Enlarge"
                 " radius if that is too far.",
                 IsolatedPointWarning,
                 stacklevel=2,
@@ -68,9 +68,7 @@ class NeighborGraph:
         """Lengths (n_new, m) to the points each new point chooses: its own neighbours, not those that choose it."""
         if self.n_neighbors is None:
             return self._edges(Y)
-        length, column = self.index.nearest(Y, self.n_neighbors)
-        row = np.repeat(np.arange(len(length)), self.n_neighbors)
-        return distance_table(row, column.ravel(), length.ravel(), (len(length), self.n_vertices))
+        return self.index.chosen(Y, self.n_neighbors)
 
     def subset(self, which: np.ndarray) -> NeighborGraph:
         """The graph on the vertices ``which`` alone."""
@@ -106,8 +104,7 @@ def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int) -> NeighborGr
     other[other.all(axis=1), -1] = False
     length = length[other].reshape(n_points, n_neighbors)
     column = column[other].reshape(n_points, n_neighbors)
-    row = np.repeat(np.arange(n_points), n_neighbors)
-    chosen = distance_table(row, column.ravel(), length.ravel(), (n_points, n_points))
+    chosen = neighbor_table(length, column, n_points)
     _check_agreement(chosen)
     return NeighborGraph(index, index.vertices(), chosen, _either(chosen, chosen.T), index.reach(length[:, -1]), length[:, -1], n_neighbors)
 

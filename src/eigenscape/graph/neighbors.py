@@ -38,6 +38,10 @@ class NeighborIndex(Protocol):
         """Distances and numbers of the ``k`` nearest indexed points, nearest first: two arrays (n_new, k)."""
         ...
 
+    def chosen(self, Y: Any, k: int) -> sparse.csr_array:
+        """The same as a sparse matrix (n_new, n_points); a sparse table of distances may hold fewer than ``k``."""
+        ...
+
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         """Distances (n_new, n_points) where they do not exceed the indexed point's own radius."""
         ...
@@ -96,12 +100,15 @@ class TreeIndex:
             order = np.lexsort((number, length), axis=1)
             length, number = np.take_along_axis(length, order, axis=1), np.take_along_axis(number, order, axis=1)
             tied = np.flatnonzero(length[:, -1] == length[:, k - 1]) if more > k else np.empty(0, dtype=np.intp)
-            for row, near in zip(tied, self._tree.query_ball_point(Y[tied], length[tied, k - 1], p=self.power), strict=True):
+            for row, near in zip(tied, self._tree.query_ball_point(Y[tied], length[tied, k - 1] * (1 + 1e-12), p=self.power), strict=True):
                 near = np.sort(near)
                 far = minkowski_distance(self.X[near], Y[row], self.power)
                 best = np.argsort(far, kind="stable")[:k]
                 length[row, :k], number[row, :k] = far[best], near[best]
         return length[:, :k], number[:, :k]
+
+    def chosen(self, Y: Any, k: int) -> sparse.csr_array:
+        return neighbor_table(*self.nearest(Y, k), self.n_points)
 
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         return self.reach(radii)(Y)
@@ -140,7 +147,7 @@ class TreeReach:
         parts = []
         for members, tree in zip(self._members, self._trees, strict=True):
             radii = self.radii[members]
-            pair = queries.sparse_distance_matrix(tree, radii.max(), p=self.power, output_type="ndarray")
+            pair = queries.sparse_distance_matrix(tree, radii.max() * (1 + 1e-12), p=self.power, output_type="ndarray")
             keep = pair["v"] <= radii[pair["j"]]
             parts.append((pair["i"][keep], members[pair["j"][keep]], pair["v"][keep]))
         row, column, length = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -185,6 +192,9 @@ class BlockIndex:
 
         found = self._map(search, Y)
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
+
+    def chosen(self, Y: Any, k: int) -> sparse.csr_array:
+        return neighbor_table(*self.nearest(Y, k), self.n_points)
 
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         reach = radii**2 if self._euclidean else radii
@@ -267,6 +277,15 @@ class TableIndex:
         pick = Y.indptr[:-1, None] + np.arange(k)
         return Y.data[order][pick], Y.indices[order][pick].astype(np.intp)
 
+    def chosen(self, Y: Any, k: int) -> sparse.csr_array:
+        if not sparse.issparse(Y):
+            return neighbor_table(*self.nearest(Y, k), self.n_points)
+        Y = zeros_kept(Y)
+        row = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+        order = np.lexsort((Y.indices, Y.data, row))
+        first = order[np.arange(len(order)) - Y.indptr[row] < k]  # row by row, nearest first
+        return distance_table(row[first], Y.indices[first], Y.data[first], Y.shape)
+
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         if sparse.issparse(Y):
             Y = sparse.coo_array(zeros_kept(Y))
@@ -291,6 +310,12 @@ class TableIndex:
 
     def restrict(self, Y: Any, which: np.ndarray) -> Any:
         return Y[:, which]
+
+
+def neighbor_table(length: np.ndarray, column: np.ndarray, n_points: int) -> sparse.csr_array:
+    """Lists of neighbours (n, k) as a sparse matrix (n, n_points)."""
+    n, k = length.shape
+    return distance_table(np.repeat(np.arange(n), k), column.ravel(), length.ravel(), (n, n_points))
 
 
 def distance_table(row: np.ndarray, column: np.ndarray, length: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:

@@ -40,12 +40,12 @@ def row_hashes(X: Any) -> np.ndarray:
         hashes = np.zeros(n_rows, dtype=np.uint64)
         if sparse.issparse(X):
             X = canonical(X)
-            terms = _scramble(_bits(X.data) * multipliers[X.indices])
+            terms = _scramble(_scramble(_bits(X.data)) * multipliers[X.indices])
             row = np.repeat(np.arange(n_rows), np.diff(X.indptr))
             np.add.at(hashes, row, terms)
         else:
             for block in row_blocks(n_rows, 24 * n_columns):
-                hashes[block] = _scramble(_bits(X[block]) * multipliers).sum(axis=1, dtype=np.uint64)
+                hashes[block] = _scramble(_scramble(_bits(X[block])) * multipliers).sum(axis=1, dtype=np.uint64)
     return hashes
 
 
@@ -83,12 +83,17 @@ class RowIndex:
     def find(self, Y: Any) -> np.ndarray:
         """For each row of ``Y`` the first row of ``X`` equal to it, or -1."""
         hashes = row_hashes(Y)
-        place = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
-        found = np.where(self._sorted[place] == hashes, self._order[place], -1)
-        hit = np.flatnonzero(found >= 0)
-        if len(hit):
-            same = _rows_equal(Y[hit], self.X[found[hit]])
-            found[hit[~same]] = -1
+        found = np.full(len(hashes), -1, dtype=np.intp)
+        place = np.searchsorted(self._sorted, hashes)
+        seek = np.arange(len(hashes))
+        while len(seek):  # hashes rarely collide; where they do, the next row with the same one is tried
+            seek = seek[place[seek] < len(self._sorted)]
+            seek = seek[self._sorted[place[seek]] == hashes[seek]]
+            candidate = self._order[place[seek]]
+            same = _rows_equal(Y[seek], self.X[candidate]) if len(seek) else np.empty(0, dtype=bool)
+            found[seek[same]] = candidate[same]
+            seek = seek[~same]
+            place[seek] += 1
         return found
 
 
@@ -141,6 +146,4 @@ def without_self(table: Any) -> sparse.csr_array:
 
 def distinct_rows(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the first of each group of equal rows, and for every row its group."""
-    first = RowIndex(X).find(X)
-    first = np.where(first < 0, np.arange(len(first)), first)  # a hash collision keeps both rows
-    return np.unique(first, return_inverse=True)
+    return np.unique(RowIndex(X).find(X), return_inverse=True)

@@ -12,8 +12,8 @@ from eigenscape.graph.neighborhood import NeighborGraph
 
 WeightName = Literal["binary", "heat", "inverse"]
 
-#: The least weight of an edge. A heat kernel may underflow on a long edge; the edge is there all the same.
-_LEAST = 1e-12
+#: The least weight of an edge. A heat kernel may underflow on a long edge; the edge is there all the same, and a solver must see it.
+LEAST = 1e-8
 #: Inverse-distance weights stop growing below this fraction of the median edge.
 _SHORT = 1e-3
 
@@ -29,8 +29,8 @@ class EdgeWeight:
         if self.kind == "binary":
             return np.ones_like(lengths)
         if self.kind == "heat":
-            return np.maximum(np.exp(-np.square(lengths) / self.scale), _LEAST)
-        return np.maximum(self.scale / np.maximum(lengths, self.scale), _LEAST)
+            return np.maximum(np.exp(-np.square(lengths) / self.scale), LEAST)
+        return np.maximum(self.scale / np.maximum(lengths, self.scale), LEAST)
 
 
 def edge_weight(kind: WeightName, lengths: np.ndarray, t: float | None = None) -> EdgeWeight:

@@ -1,4 +1,4 @@
-"""A kernel seen by some of its training points only."""
+"""A kernel seen by some of its training points only, or kept from vanishing."""
 
 from __future__ import annotations
 
@@ -23,3 +23,18 @@ class RestrictedKernel:
 
     def __call__(self, Y: Any) -> Matrix:
         return self.base(Y)[:, self.members]
+
+
+@dataclass(frozen=True, eq=False)
+class FlooredKernel:
+    """A dense kernel whose values are at least ``least``."""
+
+    base: BoundKernel
+    least: float
+
+    @property
+    def X(self) -> Any:
+        return self.base.X
+
+    def __call__(self, Y: Any) -> Matrix:
+        return np.maximum(self.base(Y), self.least)

@@ -11,20 +11,23 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
+from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
 from eigenscape.graph.components import components, connect
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.neighbors import TableIndex
+from eigenscape.kernels.affinity import LEAST
 from eigenscape.kernels.base import BoundKernel
-from eigenscape.kernels.restricted import RestrictedKernel
+from eigenscape.kernels.pairwise import CallableKernel, Precomputed
+from eigenscape.kernels.restricted import FlooredKernel, RestrictedKernel
 from eigenscape.operators import Operator, gram
-from eigenscape.pieces import Piece, PiecewiseEmbedding
+from eigenscape.pieces import OnePiece, Piece, PiecewiseEmbedding
 
-#: What the user may choose, and "whole": leave the pieces apart but solve them as one block-diagonal problem.
-OnDisconnected = Literal["connect", "per_component", "largest", "raise", "whole"]
+#: What the user may choose, and "whole": leave the pieces apart but solve them as one block-diagonal problem; "floor": see embed_affinity.
+OnDisconnected = Literal["connect", "per_component", "largest", "raise", "whole", "floor"]
 _DOES = {
     "connect": "they are joined by their shortest missing edges",
     "per_component": "each is embedded by itself, so that coordinates of different components do not compare",
+    "floor": "the kernel vanishes between them, so all similarities are raised to at least 1e-8",
     "whole": "each keeps its own eigenvectors",
     "largest": "the largest is embedded and the other points are placed on its map as new points",
 }
@@ -57,13 +60,15 @@ def embed_graph(
     for number in range(count):
         members = np.flatnonzero(label == number)
         pieces.append(Piece(embed(graph.subset(members), True) if len(members) > 1 else None, members, by_table))
-    assign = NearestVertex(graph, np.zeros_like(label) if count == 1 else label)
+    assign: Callable[[Any], np.ndarray] = NearestVertex(graph, label)
+    if count == 1:
+        assign = ListedAmong(pieces[0].members) if by_table and sparse.issparse(graph.vertices.X) else OnePiece()
     return PiecewiseEmbedding(tuple(pieces), assign, graph.vertices.X, n_components), label
 
 
 def embed_affinity(
     affinity: BoundKernel,
-    embed: Callable[[BoundKernel, Operator | None], Embedding],
+    embed: Callable[[BoundKernel, Operator | None, bool], Embedding],
     n_components: int,
     on_disconnected: OnDisconnected,
     most_pieces: int | None = None,
@@ -74,7 +79,10 @@ def embed_affinity(
     if lowest < 0:
         raise ValueError(f"an affinity must not be negative, got {lowest:g}; use a similarity that is zero for unlike points")
     if label.max() == 0:
-        return embed(affinity, weights), label
+        return embed(affinity, weights, False), label
+    if on_disconnected == "connect" and not isinstance(affinity.kernel, (Precomputed, CallableKernel)):  # type: ignore[attr-defined]
+        _announce(label, "floor", most_pieces)
+        return embed(FlooredKernel(affinity, LEAST), None, False), label
     if on_disconnected == "connect":
         raise DisconnectedGraphError(
             f"the affinity falls into {label.max() + 1} components and holds no distances by which to connect them; widen the"
@@ -82,12 +90,12 @@ def embed_affinity(
         )
     _announce(label, on_disconnected, most_pieces)
     if on_disconnected == "whole":
-        return embed(affinity, weights), label
+        return embed(affinity, weights, False), label
     count = 1 if on_disconnected == "largest" else label.max() + 1
     pieces = []
     for number in range(count):
         members = np.flatnonzero(label == number)
-        pieces.append(Piece(embed(RestrictedKernel(affinity, members), None) if len(members) > 1 else None, members, False))
+        pieces.append(Piece(embed(RestrictedKernel(affinity, members), None, True) if len(members) > 1 else None, members, False))
     assign = StrongestAffinity(affinity, np.zeros_like(label) if count == 1 else label)
     return PiecewiseEmbedding(tuple(pieces), assign, affinity.X, n_components), label
 
@@ -114,6 +122,10 @@ def _announce(label: np.ndarray, on_disconnected: OnDisconnected, most_pieces: i
         raise DisconnectedGraphError(
             f"{found}; raise n_neighbors or radius, or set on_disconnected='connect', 'per_component' or 'largest'"
         )
+    if on_disconnected == "whole" and sizes[-1] == 1:
+        raise DisconnectedGraphError(
+            f"{found}, some of them points without any neighbour; enlarge radius, or set on_disconnected='connect'"
+        )
     if on_disconnected == "whole" and most_pieces is not None and len(sizes) > most_pieces:
         raise DisconnectedGraphError(
             f"{found}, more than n_clusters={most_pieces}, so the clusters are not determined; set on_disconnected='connect', or"
@@ -124,7 +136,7 @@ def _announce(label: np.ndarray, on_disconnected: OnDisconnected, most_pieces: i
 
 @dataclass(frozen=True, eq=False)
 class NearestVertex:
-    """The label of the vertex nearest to a point."""
+    """The label of the vertex nearest to a point; -1 for a point without a stored distance."""
 
     graph: NeighborGraph
     label: np.ndarray
@@ -133,8 +145,28 @@ class NearestVertex:
         vertex = self.graph.vertices.find(Y)
         new = np.flatnonzero(vertex < 0)
         if len(new):
-            vertex[new] = self.graph.index.nearest(Y[new], 1)[1][:, 0]
-        return self.label[vertex]
+            nearest = self.graph.index.chosen(Y[new], 1)
+            vertex[new] = -1
+            listed = np.flatnonzero(np.diff(nearest.indptr))
+            vertex[new[listed]] = nearest.indices
+        return np.where(vertex >= 0, self.label[vertex], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class ListedAmong:
+    """0 for a point whose sparse row of distances lists any of ``members``; -1, with a warning, for one out of reach."""
+
+    members: np.ndarray
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        reached = np.diff(sparse.csr_array(Y)[:, self.members].indptr) > 0
+        if not reached.all():
+            warnings.warn(
+                f"{int((~reached).sum())} point(s) have no stored distance to the largest component and are placed at the origin",
+                IsolatedPointWarning,
+                stacklevel=2,
+            )
+        return np.where(reached, 0, -1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,39 +14,55 @@ from eigenscape.normalize import DividedKernel, divide
 from eigenscape.operators import ComplementOperator, DividedOperator, Operator, gram, stored
 from eigenscape.solvers import EigenPairs, SmallEnd, Solver, principal, smallest
 
+#: Eigenvalues below this are rounding; one cannot divide by them.
+ZERO = 1e-9
+
 
 def laplacian_eigenmaps(
-    affinity: BoundKernel, n_components: int, solver: Solver, *, diagonal: bool = True, weights: Operator | None = None
+    affinity: BoundKernel, n_components: int, solver: Solver, *, diagonal: bool = True, weights: Operator | None = None, fewer: bool = False
 ) -> Embedding:
     """Solutions of ``(S - K) z = sigma S z`` with the smallest nonzero ``sigma`` (Bengio eq. 13, Belkin eq. 1).
 
     With ``v = S^1/2 z`` they are the principal eigenvectors of the divided kernel, ``l = 1 - sigma``; coordinates are
     ``sqrt(m) z`` with ``z' S z = 1``.
     """
-    functions = divided_eigenfunctions(affinity, n_components, solver, diagonal, weights)
+    functions = divided_eigenfunctions(affinity, n_components, solver, diagonal, weights, fewer)
     return Embedding(functions, GeneralizedScale(functions.kernel), trivial=1)  # type: ignore[arg-type]
 
 
 def spectral_map(
-    affinity: BoundKernel, n_components: int, solver: Solver, *, diagonal: bool = True, weights: Operator | None = None
+    affinity: BoundKernel, n_components: int, solver: Solver, *, diagonal: bool = True, weights: Operator | None = None, fewer: bool = False
 ) -> Embedding:
     """The first ``n_components`` eigenfunctions of the divided kernel, each point's row scaled to length one (Bengio sec. 2.3)."""
-    functions = divided_eigenfunctions(affinity, n_components - 1, solver, diagonal, weights)
+    functions = divided_eigenfunctions(affinity, n_components - 1, solver, diagonal, weights, fewer)
     return Embedding(functions, UnitRows())
 
 
-def divided_eigenfunctions(affinity: BoundKernel, count: int, solver: Solver, diagonal: bool, weights: Operator | None) -> Eigenfunctions:
-    """The trivial eigenfunction of the divided kernel and the next ``count``; ``weights`` is its Gram matrix if at hand."""
+def divided_eigenfunctions(
+    affinity: BoundKernel, count: int, solver: Solver, diagonal: bool, weights: Operator | None, fewer: bool
+) -> Eigenfunctions:
+    """The trivial eigenfunction of the divided kernel and the next ``count``; ``weights`` is its Gram matrix if at hand.
+
+    An eigenvalue of zero has no function beyond the training points (Bengio prop. 1) and is passed over. It takes an almost
+    complete graph to have one so near the top.
+    """
     weights = gram(affinity) if weights is None else weights
     diagonal = diagonal or not weights.diagonal().any()  # graph affinities have none
     kernel = divide(affinity, weights, diagonal)  # Bengio eq. 11, 12; footnote 3 without the diagonal
     operator = DividedOperator(weights, kernel.sums)
-    if diagonal:
-        end = SmallEnd(stored(ComplementOperator(operator)), np.sqrt(kernel.sums / kernel.sums.sum()), 2.0)
-        pairs = next_to_trivial(end, count, solver)
-    else:
-        pairs = principal(operator, count + 1, "value", solver)
-    return Eigenfunctions(kernel, _divisible(pairs))
+    end = SmallEnd(stored(ComplementOperator(operator)), np.sqrt(kernel.sums / kernel.sums.sum()), 2.0)
+    asked = count
+    while True:
+        pairs = next_to_trivial(end, asked, solver) if diagonal else principal(operator, asked + 1, "value", solver)
+        nonzero = np.flatnonzero(np.abs(pairs.values) > ZERO)
+        if len(nonzero) > count or asked >= operator.shape[0] - 1:
+            break
+        asked = min(asked + count + 1 - len(nonzero), operator.shape[0] - 1)
+    if len(nonzero) <= count and not fewer:
+        raise RankError(
+            f"the divided kernel has only {len(nonzero) - 1} nonzero eigenvalue(s) after the trivial one, {count} were asked for"
+        )
+    return Eigenfunctions(kernel, pairs.take(nonzero[: count + 1]))
 
 
 def next_to_trivial(end: SmallEnd, count: int, solver: Solver, c: float = 1.0) -> EigenPairs:
@@ -61,17 +77,8 @@ def next_to_trivial(end: SmallEnd, count: int, solver: Solver, c: float = 1.0) -
         np.column_stack([end.null, found.vectors]),
         np.concatenate([[rest], found.residuals]),
         found.solver,
+        found.n_iter,
     )
-
-
-def _divisible(pairs: EigenPairs) -> EigenPairs:
-    zero = np.abs(pairs.values) < 1e-12
-    if zero.any():
-        raise RankError(
-            f"eigenvalue {int(np.argmax(zero)) + 1} of the divided kernel is zero, so its function cannot be carried to new points;"
-            " lower n_components or use another affinity"
-        )
-    return pairs
 
 
 @dataclass(frozen=True, eq=False)

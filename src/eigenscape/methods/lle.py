@@ -6,11 +6,12 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, PlainScale
+from eigenscape.exceptions import RankError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.local import ExtendedKernel, FiniteLocalKernel, LocalWeights
 from eigenscape.methods.alignment import alignment_factor, squared
-from eigenscape.methods.laplacian import next_to_trivial
+from eigenscape.methods.laplacian import ZERO, next_to_trivial
 from eigenscape.operators import SparseOperator
 from eigenscape.solvers import SmallEnd, Solver
 
@@ -32,4 +33,9 @@ def locally_linear_embedding(
     bound = float(abs(alignment).sum(axis=1).max())
     end = SmallEnd(SparseOperator(alignment), np.full(m, 1 / np.sqrt(m)), bound, factor, laplacian=False)
     pairs = next_to_trivial(end, n_components, solver, 1.0 if c is None else c)
+    if np.abs(pairs.values).min() < ZERO:
+        raise RankError(
+            f"an eigenvalue of c I - M is zero for c={1.0 if c is None else c:g}, so its function cannot be carried to new points; lower"
+            " n_components or set another c"
+        )
     return Embedding(Eigenfunctions(kernel, pairs), PlainScale(), trivial=1)

@@ -58,7 +58,8 @@ def _degrees(values: Matrix, Y: Any, rows: RowIndex | None) -> np.ndarray:
     if rows is not None:
         vertex = rows.find(Y)
         known = np.flatnonzero(vertex >= 0)
-        sums[known] -= np.asarray(values[known, vertex[known]]).ravel()
+        if len(known):
+            sums[known] -= np.asarray(values[known, vertex[known]]).ravel()
     if (sums < 0).any():
         worst = int(np.argmin(sums))
         raise ValueError(f"new point {worst} has affinities that sum to {sums[worst]:g}; divisive normalisation needs a positive sum")

@@ -1,6 +1,8 @@
 """Operators in, eigenpairs with residuals out."""
 
-from eigenscape.solvers.ladder import SmallEnd, Solver, principal, smallest
+from eigenscape.solvers.ladder import principal, smallest
 from eigenscape.solvers.pairs import EigenPairs
+from eigenscape.solvers.small_end import SmallEnd
+from eigenscape.solvers.wishes import NAMES, Solver
 
-__all__ = ["EigenPairs", "SmallEnd", "Solver", "principal", "smallest"]
+__all__ = ["NAMES", "EigenPairs", "SmallEnd", "Solver", "principal", "smallest"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,15 @@ class KrylovOptions:
     patience: int = 1000
 
 
+class Krylov(NamedTuple):
+    """Values, vectors (m, count), whether every wanted residual is small enough, and the number of block steps."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    good: bool
+    steps: int
+
+
 def block_krylov(
     product: Product,
     m: int,
@@ -49,8 +59,8 @@ def block_krylov(
     known: np.ndarray | None = None,
     start: np.ndarray | None = None,
     precondition: Product | None = None,
-) -> tuple[np.ndarray, np.ndarray, bool]:
-    """``count`` leading eigenvalues, their vectors (m, count), and whether every residual is small enough.
+) -> Krylov:
+    """``count`` leading eigenpairs.
 
     Only the first ``wanted`` (all, if None) have to be good. ``known``: orthonormal vectors (m, q) that the result must be
     orthogonal to. ``start``: a first guess (m, any).
@@ -66,12 +76,12 @@ def block_krylov(
     basis.grow(guess)
     best, idle = np.inf, 0
     with stage("eigen-solve", total=options.max_iter) as advance:
-        for _ in range(options.max_iter):
+        for step in range(1, options.max_iter + 1):
             advance(1)
             ritz, Y = basis.ritz(options.order)
             vectors = basis.Q @ Y[:, :block]
             residuals = basis.AQ @ Y[:, :block] - vectors * ritz[:block]
-            allowed = options.tol * np.abs(ritz[:block] - options.origin) + options.noise * np.abs(ritz).max()
+            allowed = options.tol * np.abs(ritz[:block] - options.origin) + options.noise * np.abs(ritz).max() + np.finfo(np.float64).tiny
             size = np.linalg.norm(residuals, axis=0)
             good = bool((size <= allowed)[:wanted].all())
             worst = float((size / allowed)[:wanted].max())
@@ -83,7 +93,7 @@ def block_krylov(
             open_ = residuals[:, size > allowed]
             if not basis.grow(open_ if precondition is None else precondition(open_)):
                 break
-    return ritz[:count], vectors[:, :count], good
+    return Krylov(ritz[:count], vectors[:, :count], good, step)
 
 
 class _Basis:

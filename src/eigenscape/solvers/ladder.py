@@ -18,98 +18,48 @@ is the small eigenvalue, so the demand grows with n as the eigenvalues shrink.
 
 from __future__ import annotations
 
-import numbers
 import warnings
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
+from eigenscape.kernels.base import Matrix
 from eigenscape.operators import Operator
-from eigenscape.solvers.direct import dense_eigh, inverse_on_complement
-from eigenscape.solvers.krylov import KrylovOptions, Product, block_krylov
-from eigenscape.solvers.multilevel import Hierarchy
+from eigenscape.solvers.direct import dense_eigh
+from eigenscape.solvers.krylov import KrylovOptions, block_krylov
 from eigenscape.solvers.pairs import EigenPairs, measured
+from eigenscape.solvers.small_end import Found, SmallEnd, as_dense, by_inverse, by_krylov, by_lapack, by_levels
 from eigenscape.solvers.width import is_thin
-
-SolverName = Literal["auto", "dense", "lanczos", "shift-invert", "multilevel"]
-NAMES = ("auto", "dense", "lanczos", "shift-invert", "multilevel")
+from eigenscape.solvers.wishes import Solver
 
 #: Up to this many points LAPACK is as fast as anything.
 DENSE_POINTS = 500
-#: Up to this many points a factor of a thin Laplacian is cheaper than a hierarchy; a dense factor of a wide matrix is affordable.
-_FACTOR_POINTS, _DENSE_FACTOR_POINTS = 400_000, 12_000
-#: Block steps granted to Krylov where there is another rung, where there is none, and with a preconditioner.
-_SHORT, _LONG, _PRECONDITIONED = 60, 2000, 80
+#: Up to this many points a factor of a thin Laplacian is cheaper than a hierarchy, and a dense factor of a wide matrix affordable.
+FACTOR_POINTS, DENSE_FACTOR_POINTS = 400_000, 12_000
+#: Block steps granted to Krylov where there is another rung, and where there is none.
+_SHORT, _LONG = 60, 2000
 
 _EPS = np.finfo(np.float64).eps
-
-
-@dataclass(frozen=True)
-class Solver:
-    """The user's wishes: which rung, how good, how long, from which seed."""
-
-    name: SolverName = "auto"
-    tol: float = 1e-10
-    max_iter: int | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.name not in NAMES:
-            raise ValueError(f"eigen_solver={self.name!r} is not known; choose one of {', '.join(map(repr, NAMES))}")
-        if isinstance(self.tol, bool) or not isinstance(self.tol, numbers.Real) or not 0 <= self.tol < np.inf:
-            raise ValueError(f"tol={self.tol!r} must be a number of at least 0")
-        if self.max_iter is not None and (
-            isinstance(self.max_iter, bool) or not isinstance(self.max_iter, numbers.Integral) or self.max_iter < 1
-        ):
-            raise ValueError(f"max_iter={self.max_iter!r} must be an integer of at least 1, or None")
-
-    def steps(self, default: int) -> int:
-        """Block steps to take: the user's number, or ``default``."""
-        return default if self.max_iter is None else self.max_iter
 
 
 def principal(operator: Operator, count: int, order: str, solver: Solver) -> EigenPairs:
     """The ``count`` largest eigenpairs by ``order`` (``"value"`` or ``"magnitude"``), largest first."""
     m = operator.shape[0]
-    if solver.name in ("shift-invert", "multilevel"):
-        raise ValueError(f"eigen_solver={solver.name!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
     noise = 4 * _EPS * m**0.5
+    _refuse_sparse_solvers(solver)
     matrix = operator.matrix() if solver.name == "dense" or _is_small(m, count, solver) else None
+    n_iter = 1
     if matrix is None:
         steps = solver.steps(_LONG if solver.name == "lanczos" else 2 * _SHORT)
         options = KrylovOptions(order=order, tol=solver.tol / 2, max_iter=steps, seed=solver.seed, noise=noise)
-        values, vectors, good = block_krylov(operator.matmat, m, count, options)
+        values, vectors, good, n_iter = block_krylov(operator.matmat, m, count, options)
         if not good and solver.name == "auto":
             matrix = operator.matrix()
     if matrix is not None:
-        values, vectors = dense_eigh(_dense(matrix), count, order)
-    pairs = measured(operator, values, vectors, "lanczos" if matrix is None else "dense")
+        values, vectors = dense_eigh(as_dense(matrix), count, order)
+    pairs = measured(operator, values, vectors, "lanczos" if matrix is None else "dense", n_iter)
     return _accept(pairs, solver, 5 * noise * max(float(np.abs(values).max()), operator.magnitude()))
-
-
-@dataclass(frozen=True, eq=False)
-class SmallEnd:
-    """The small end of a positive semi-definite operator: ``null`` its unit null vector, ``bound`` at least its largest eigenvalue.
-
-    ``factor`` is a matrix ``F`` with ``A = F'F`` if there is one: ``|F v|^2`` resolves eigenvalues that ``v'A v`` cannot.
-    ``laplacian``: whether ``A`` is a graph Laplacian, for which the multilevel method is made.
-    """
-
-    operator: Operator
-    null: np.ndarray
-    bound: float
-    factor: sparse.csr_array | None = None
-    laplacian: bool = True
-
-    def ritz(self, vectors: np.ndarray) -> np.ndarray:
-        """``V'A V``."""
-        if self.factor is None:
-            return vectors.T @ self.operator.matmat(vectors)
-        image = self.factor @ vectors
-        return image.T @ image
 
 
 def smallest(end: SmallEnd, count: int, solver: Solver) -> EigenPairs:
@@ -117,112 +67,65 @@ def smallest(end: SmallEnd, count: int, solver: Solver) -> EigenPairs:
 
     One pair more is computed, to see whether the wanted ones can be told from the next.
     """
-    m = end.operator.shape[0]
+    m = end.n_points
     asked = min(count + 1, m - 1)
     matrix = end.operator.matrix()
-    values, vectors, name = _climb(end, matrix, asked, solver)
+    found = _climb(end, matrix, asked, solver) if sparse.issparse(matrix) else _climb_dense(end, matrix, asked, solver)
     terms = matrix.nnz / m if matrix is not None and sparse.issparse(matrix) else m
     floor = 4 * _EPS * terms**0.5 * end.bound
-    if asked > count and values[count] <= floor:
+    if asked > count and found.values[count] <= floor:
         warnings.warn(
             f"the {asked} smallest eigenvalues are all below {floor:.1e}, where double precision cannot tell them apart, so the"
             f" {count} coordinates are not determined by the data; use more neighbours, stronger regularisation or fewer points",
             DegenerateSpectrumWarning,
             stacklevel=2,
         )
-    pairs = measured(end.operator, values[:count], vectors[:, :count], name)
+    pairs = measured(end.operator, found.values[:count], found.vectors[:, :count], found.solver, found.n_iter)
     return _accept(pairs, solver, 5 * floor)
 
 
-def _climb(end: SmallEnd, matrix: object, count: int, solver: Solver) -> tuple[np.ndarray, np.ndarray, str]:
-    """Values in ascending order, vectors, and the name of the rung that found them."""
-    m = end.operator.shape[0]
-    if matrix is not None and (solver.name == "dense" or _is_small(m, count, solver)):
-        return (*_by_lapack(end, matrix, count), "dense")
-    if not sparse.issparse(matrix):
-        return _climb_dense(end, matrix, count, solver)
-    if solver.name == "shift-invert":
-        return (*_by_inverse(end, matrix, count, solver, is_thin(matrix) or m > _DENSE_FACTOR_POINTS), "shift-invert")
-    if solver.name == "multilevel":
-        return (*_by_levels(end, matrix, count, solver), "multilevel")
-    if solver.name == "auto" and is_thin(matrix) and (m <= _FACTOR_POINTS or not end.laplacian):
-        return (*_by_inverse(end, matrix, count, solver, True), "shift-invert")
-    thin_and_large = solver.name == "auto" and end.laplacian and m > _FACTOR_POINTS and is_thin(matrix)
-    if not thin_and_large:
-        steps = solver.steps(_LONG) if solver.name == "lanczos" else _SHORT
-        values, vectors, good = _by_krylov(end, count, solver, steps)
-        if good or solver.name == "lanczos":
-            return values, vectors, "lanczos"
-    if end.laplacian and m > _DENSE_FACTOR_POINTS:
-        return (*_by_levels(end, matrix, count, solver), "multilevel")
-    return (*_by_inverse(end, matrix, count, solver, m > _DENSE_FACTOR_POINTS), "shift-invert")
+def _climb(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver) -> Found:
+    """The rungs for a sparse matrix."""
+    m, name = end.n_points, solver.name
+    if name == "dense" or _is_small(m, count, solver):
+        return by_lapack(end, matrix, count)
+    if name == "lanczos":
+        return by_krylov(end, count, solver, solver.steps(_LONG))
+    if name == "multilevel":
+        return by_levels(end, matrix, count, solver)
+    thin = is_thin(matrix)
+    if name == "shift-invert":
+        return by_inverse(end, matrix, count, solver, thin or m > DENSE_FACTOR_POINTS)
+    if thin and (m <= FACTOR_POINTS or not end.laplacian):
+        return by_inverse(end, matrix, count, solver, thin)
+    if not thin:
+        found = by_krylov(end, count, solver, solver.steps(_SHORT))
+        if found.good:
+            return found
+    if end.laplacian and m > DENSE_FACTOR_POINTS:
+        return by_levels(end, matrix, count, solver)
+    return by_inverse(end, matrix, count, solver, m > DENSE_FACTOR_POINTS)
 
 
-def _climb_dense(end: SmallEnd, matrix: object, count: int, solver: Solver) -> tuple[np.ndarray, np.ndarray, str]:
+def _climb_dense(end: SmallEnd, matrix: Matrix | None, count: int, solver: Solver) -> Found:
+    """The rungs for a dense matrix, or for one that is not there."""
+    _refuse_sparse_solvers(solver)
+    if matrix is None and solver.name == "dense":
+        raise ValueError("eigen_solver='dense' needs the whole matrix in memory, and it does not fit; use 'lanczos'")
+    if matrix is not None and (solver.name == "dense" or _is_small(end.n_points, count, solver)):
+        return by_lapack(end, matrix, count)
+    last = solver.name == "lanczos" or matrix is None
+    found = by_krylov(end, count, solver, solver.steps(_LONG if last else 2 * _SHORT))
+    return found if found.good or last else by_lapack(end, matrix, count)
+
+
+def _refuse_sparse_solvers(solver: Solver) -> None:
     if solver.name in ("shift-invert", "multilevel"):
         raise ValueError(f"eigen_solver={solver.name!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
-    if solver.name == "dense":
-        raise ValueError("eigen_solver='dense' needs the whole matrix in memory, and it does not fit; use 'lanczos'")
-    last = solver.name == "lanczos" or matrix is None
-    values, vectors, good = _by_krylov(end, count, solver, solver.steps(_LONG) if last else 2 * _SHORT)
-    if good or last:
-        return values, vectors, "lanczos"
-    return (*_by_lapack(end, matrix, count), "dense")
-
-
-def _by_lapack(end: SmallEnd, matrix: object, count: int) -> tuple[np.ndarray, np.ndarray]:
-    lifted = _dense(matrix) + 2 * end.bound * np.outer(end.null, end.null)  # the null vector is moved out of the way
-    return dense_eigh(lifted, count, "smallest")
-
-
-def _by_krylov(end: SmallEnd, count: int, solver: Solver, steps: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Block Krylov on ``bound - A``, judged by the small eigenvalue."""
-    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound)
-    product = _turned(end)
-    values, vectors, good = block_krylov(product, len(end.null), count, options, known=end.null[:, None])
-    return end.bound - values, vectors, good
-
-
-def _by_levels(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver) -> tuple[np.ndarray, np.ndarray]:
-    """Preconditioned by a multilevel cycle, with a first guess from the coarsest level."""
-    hierarchy = Hierarchy(matrix, end.null, solver.seed)
-    return _preconditioned(end, count, solver, hierarchy.cycle, hierarchy.guess(count + 2))
-
-
-def _by_inverse(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver, thin: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Preconditioned by the factorised matrix, with a first guess from three inverse steps."""
-    inverse = inverse_on_complement(matrix, end.null, thin)
-    guess = np.random.default_rng(solver.seed).standard_normal((len(end.null), min(count + 2, len(end.null) - 1)))
-    for _ in range(3):
-        guess, _ = np.linalg.qr(inverse(guess))
-    return _preconditioned(end, count, solver, inverse, guess)
-
-
-def _preconditioned(end: SmallEnd, count: int, solver: Solver, precondition: Product, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Block Krylov on ``bound - A`` until the residuals are small or no longer shrink, then Rayleigh-Ritz with the factor.
-
-    An inverse known to few digits does no harm here: it only proposes directions, and the products are with ``A``.
-    """
-    options = KrylovOptions(
-        tol=solver.tol / 2, max_iter=solver.steps(_PRECONDITIONED), seed=solver.seed, origin=end.bound, guard=0, patience=6
-    )
-    _, vectors, _ = block_krylov(
-        _turned(end), len(end.null), guess.shape[1], options, wanted=count, known=end.null[:, None], start=guess, precondition=precondition
-    )
-    values, turn = np.linalg.eigh(end.ritz(vectors))
-    return values[:count], (vectors @ turn)[:, :count]
-
-
-def _turned(end: SmallEnd) -> Product:
-    return lambda V: end.bound * V - end.operator.matmat(V)
 
 
 def _is_small(m: int, count: int, solver: Solver) -> bool:
     return solver.name == "auto" and (m <= DENSE_POINTS or 5 * count > m)
-
-
-def _dense(matrix: object) -> np.ndarray:
-    return np.asarray(matrix.todense()) if sparse.issparse(matrix) else matrix  # type: ignore[attr-defined,return-value]
 
 
 def _accept(pairs: EigenPairs, solver: Solver, floor: float) -> EigenPairs:

@@ -11,19 +11,20 @@ from eigenscape.operators import Operator
 
 @dataclass(frozen=True, eq=False)
 class EigenPairs:
-    """``values`` (r,), orthonormal ``vectors`` (m, r), ``residuals`` (r,) = ``|K v - l v|``, and who found them."""
+    """``values`` (r,), orthonormal ``vectors`` (m, r), ``residuals`` (r,) = ``|K v - l v|``, who found them, in how many steps."""
 
     values: np.ndarray
     vectors: np.ndarray
     residuals: np.ndarray
     solver: str
+    n_iter: int = 1
 
     def __len__(self) -> int:
         return len(self.values)
 
     def take(self, which: slice | np.ndarray) -> EigenPairs:
         """Some of the pairs."""
-        return EigenPairs(self.values[which], self.vectors[:, which], self.residuals[which], self.solver)
+        return EigenPairs(self.values[which], self.vectors[:, which], self.residuals[which], self.solver, self.n_iter)
 
 
 def canonical_signs(vectors: np.ndarray) -> np.ndarray:
@@ -37,8 +38,8 @@ def canonical_signs(vectors: np.ndarray) -> np.ndarray:
     return vectors * np.where(sign == 0, 1.0, sign)
 
 
-def measured(operator: Operator, values: np.ndarray, vectors: np.ndarray, solver: str) -> EigenPairs:
+def measured(operator: Operator, values: np.ndarray, vectors: np.ndarray, solver: str, n_iter: int = 1) -> EigenPairs:
     """Pairs in the given order, signs fixed, with their residual norms."""
     vectors = canonical_signs(vectors)
     residuals = np.linalg.norm(operator.matmat(vectors) - vectors * values, axis=0)
-    return EigenPairs(values, vectors, residuals, solver)
+    return EigenPairs(values, vectors, residuals, solver, n_iter)

@@ -1,0 +1,113 @@
+"""The small end of a positive semi-definite spectrum, next to a known null vector: four ways to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape.kernels.base import Matrix
+from eigenscape.operators import Operator
+from eigenscape.solvers.direct import dense_eigh, inverse_on_complement
+from eigenscape.solvers.krylov import KrylovOptions, Product, block_krylov
+from eigenscape.solvers.multilevel import Hierarchy
+from eigenscape.solvers.wishes import Solver
+
+#: Block steps granted with a preconditioner.
+_PRECONDITIONED = 80
+
+
+@dataclass(frozen=True, eq=False)
+class SmallEnd:
+    """A positive semi-definite operator ``A``, its unit ``null`` vector, and a ``bound`` at least as large as its eigenvalues.
+
+    ``factor`` is a matrix ``F`` with ``A = F'F`` if there is one: ``|F v|^2`` resolves eigenvalues that ``v'A v`` cannot.
+    ``laplacian``: whether ``A`` is a graph Laplacian, for which the multilevel method is made.
+    """
+
+    operator: Operator
+    null: np.ndarray
+    bound: float
+    factor: sparse.csr_array | None = None
+    laplacian: bool = True
+
+    @property
+    def n_points(self) -> int:
+        return len(self.null)
+
+    def ritz(self, vectors: np.ndarray) -> np.ndarray:
+        """``V'A V``."""
+        if self.factor is None:
+            return vectors.T @ self.operator.matmat(vectors)
+        image = self.factor @ vectors
+        return image.T @ image
+
+    def turned(self, V: np.ndarray) -> np.ndarray:
+        """``(bound - A) V``: the smallest eigenvalues become the largest."""
+        return self.bound * V - self.operator.matmat(V)
+
+
+class Found(NamedTuple):
+    """Eigenvalues in ascending order, vectors, the rung that found them, its steps, and whether it thinks them good."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    solver: str
+    n_iter: int = 1
+    good: bool = True
+
+
+def by_lapack(end: SmallEnd, matrix: Matrix, count: int) -> Found:
+    """All at once; the null vector is moved out of the way."""
+    lifted = as_dense(matrix) + 2 * end.bound * np.outer(end.null, end.null)
+    return Found(*dense_eigh(lifted, count, "smallest"), "dense")
+
+
+def by_krylov(end: SmallEnd, count: int, solver: Solver, steps: int) -> Found:
+    """Block Krylov on ``bound - A``, judged by the small eigenvalue."""
+    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound)
+    result = block_krylov(end.turned, end.n_points, count, options, known=end.null[:, None])
+    return Found(end.bound - result.values, result.vectors, "lanczos", result.steps, result.good)
+
+
+def by_levels(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver) -> Found:
+    """Preconditioned by a multilevel cycle, with a first guess from the coarsest level."""
+    hierarchy = Hierarchy(matrix, end.null, solver.seed)
+    return _preconditioned(end, count, solver, hierarchy.cycle, hierarchy.guess(count + 2), "multilevel")
+
+
+def by_inverse(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver, thin: bool) -> Found:
+    """Preconditioned by the factorised matrix, with a first guess from three inverse steps."""
+    inverse = inverse_on_complement(matrix, end.null, thin)
+    guess = np.random.default_rng(solver.seed).standard_normal((end.n_points, min(count + 2, end.n_points - 1)))
+    for _ in range(3):
+        guess, _ = np.linalg.qr(inverse(guess))
+    return _preconditioned(end, count, solver, inverse, guess, "shift-invert")
+
+
+def _preconditioned(end: SmallEnd, count: int, solver: Solver, precondition: Product, guess: np.ndarray, name: str) -> Found:
+    """Block Krylov on ``bound - A`` until the residuals are small or no longer shrink, then Rayleigh-Ritz with the factor.
+
+    An inverse known to few digits does no harm here: it only proposes directions, and the products are with ``A``.
+    """
+    steps = solver.steps(_PRECONDITIONED)
+    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound, guard=0, patience=6)
+    result = block_krylov(
+        end.turned,
+        end.n_points,
+        guess.shape[1],
+        options,
+        wanted=count,
+        known=end.null[:, None],
+        start=guess,
+        precondition=precondition,
+    )
+    values, turn = np.linalg.eigh(end.ritz(result.vectors))
+    return Found(values[:count], (result.vectors @ turn)[:, :count], name, result.steps, result.good)
+
+
+def as_dense(matrix: Matrix) -> np.ndarray:
+    """The matrix as a dense array."""
+    return np.asarray(matrix.todense()) if sparse.issparse(matrix) else matrix

@@ -1,0 +1,368 @@
+"""Every estimator, kernel and normalisation that must obey the laws, listed once.
+
+``CASES`` holds (id, estimator factory, data kind). ``load(kind, dtype)`` gives the training points and some new ones, in the
+form that the estimator takes: rows, distances or similarities to the training points, or objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from eigenscape import ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering, kernels
+
+N_TRAIN, N_NEW = 80, 12
+
+
+class Case(NamedTuple):
+    id: str
+    make: Callable[[], Any]
+    data: str
+
+
+# --- data ---------------------------------------------------------------------------------------------------------------
+
+
+def curve(n: int, seed: int = 0) -> np.ndarray:
+    """Points near an S-shaped sheet in three dimensions, in general position."""
+    rng = np.random.default_rng(seed)
+    t = 3 * np.pi * (rng.random(n) - 0.5)
+    sheet = np.column_stack([np.sin(t), 2 * rng.random(n), np.sign(t) * (np.cos(t) - 1)])
+    return sheet + 0.02 * rng.standard_normal((n, 3))
+
+
+def wide(n: int) -> np.ndarray:
+    """More features than a k-d tree is used for."""
+    rng = np.random.default_rng(1)
+    return np.tanh(curve(n) @ rng.standard_normal((3, 20)) / 2) + 0.01 * rng.standard_normal((n, 20))
+
+
+def twins(n_train: int, n_new: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of which a quarter comes twice and some three times; two of the new rows are training rows."""
+    points = curve(n_train + n_new)
+    distinct = n_train - n_train // 4 - 4
+    train = np.concatenate([points[:distinct], points[: n_train // 4], points[:4]])
+    train = train[np.random.default_rng(2).permutation(n_train)]
+    return train, np.concatenate([points[n_train : n_train + n_new - 2], train[:2]])
+
+
+def split(n_new: int) -> tuple[np.ndarray, np.ndarray]:
+    """Three groups of 40, 25 and 14 points, far from one another, in mixed order."""
+    rng = np.random.default_rng(3)
+    sizes, centres = (40, 25, 14), np.array([[0.0, 0, 0], [30, 0, 0], [0, 40, 0]])
+    train = np.concatenate([curve(size, seed) + centre for seed, (size, centre) in enumerate(zip(sizes, centres, strict=True))])
+    new = curve(n_new, seed=9) + centres[np.arange(n_new) % 3]
+    return train[rng.permutation(len(train))], new
+
+
+def pair_of_groups(n_new: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two groups of 40 points, far from each other."""
+    return np.concatenate([curve(40), curve(40, seed=1) + 30]), curve(n_new, seed=9)
+
+
+def lonely(n_new: int) -> tuple[np.ndarray, np.ndarray]:
+    """One group, a pair of points and a point alone."""
+    far = np.array([[20.0, 0, 0], [20.1, 0, 0], [0, 30.0, 0]])
+    return np.concatenate([curve(60), far]), curve(n_new, seed=9)
+
+
+def counts(n: int) -> sparse.csr_array:
+    """Sparse rows of small positive numbers."""
+    rng = np.random.default_rng(4)
+    dense = rng.poisson(0.7, (n, 15)) * (0.5 + rng.random((n, 15)))
+    dense[:, 0] += 1  # no empty row
+    return sparse.csr_array(dense)
+
+
+def words(n: int) -> list[str]:
+    """Different words of different lengths."""
+    rng = np.random.default_rng(5)
+    made: dict[str, None] = {}
+    while len(made) < n:
+        made["".join(rng.choice(list("abcdefgh"), rng.integers(3, 9)))] = None
+    return list(made)
+
+
+def neighbor_graph(distances: np.ndarray, k: int, own: bool) -> sparse.csr_array:
+    """The ``k`` shortest distances of each row, as a sparse graph; with ``own`` a point does not list itself."""
+    ranked = distances.copy()
+    if own:
+        np.fill_diagonal(ranked, np.inf)
+    column = np.argsort(ranked, axis=1, kind="stable")[:, :k]
+    row = np.repeat(np.arange(len(distances)), k)
+    return sparse.csr_array((distances[row, column.ravel()], (row, column.ravel())), shape=distances.shape)
+
+
+def _cut(points: Any) -> tuple[Any, Any]:
+    return points[:N_TRAIN], points[N_TRAIN:]
+
+
+def _distances(pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    return cdist(pair[0], pair[0]), cdist(pair[1], pair[0])  # exact: 0 between equal rows
+
+
+def _graphs(pair: tuple[np.ndarray, np.ndarray], k: int = 14) -> tuple[sparse.csr_array, sparse.csr_array]:
+    own, new = _distances(pair)
+    return neighbor_graph(own, k, own=True), neighbor_graph(new, k, own=False)
+
+
+def _similarities(pair: tuple[np.ndarray, np.ndarray], least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    own, new = (np.exp(-np.square(table)) for table in _distances(pair))
+    return np.where(own > least, own, 0.0), np.where(new > least, new, 0.0)
+
+
+def _sparse(pair: tuple[np.ndarray, np.ndarray]) -> tuple[sparse.csr_array, sparse.csr_array]:
+    return sparse.csr_array(pair[0]), sparse.csr_array(pair[1])
+
+
+_CURVE = partial(curve, N_TRAIN + N_NEW)
+_DATA: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "curve": lambda: _cut(_CURVE()),
+    "positive": lambda: _cut(np.exp(wide(N_TRAIN + N_NEW))),
+    "wide": lambda: _cut(wide(N_TRAIN + N_NEW)),
+    "counts": lambda: _cut(counts(N_TRAIN + N_NEW)),
+    "words": lambda: _cut(words(N_TRAIN + N_NEW)),
+    "twins": lambda: twins(N_TRAIN, N_NEW),
+    "twin counts": lambda: _sparse(tuple(np.maximum(part, 0) for part in twins(N_TRAIN, N_NEW))),
+    "distances": lambda: _distances(_cut(_CURVE())),
+    "twin distances": lambda: _distances(twins(N_TRAIN, N_NEW)),
+    "graph": lambda: _graphs(_cut(_CURVE())),
+    "twin graph": lambda: _graphs(twins(N_TRAIN, N_NEW)),
+    "similarities": lambda: _similarities(_cut(_CURVE())),
+    "twin similarities": lambda: _similarities(twins(N_TRAIN, N_NEW)),
+    "sparse similarities": lambda: _sparse(_similarities(_cut(_CURVE()), least=0.1)),
+    "split": lambda: split(N_NEW),
+    "pair": lambda: pair_of_groups(N_NEW),
+    "split distances": lambda: _distances(split(N_NEW)),
+    "split graph": lambda: _graphs(split(N_NEW), k=8),
+    "split similarities": lambda: _similarities(split(N_NEW)),
+    "split sparse similarities": lambda: _sparse(_similarities(split(N_NEW))),
+    "lonely": lambda: lonely(N_NEW),
+    "lonely distances": lambda: _distances(lonely(N_NEW)),
+}
+
+
+def load(kind: str, dtype: type = np.float64) -> tuple[Any, Any]:
+    """Fresh training points and new points of a kind."""
+    train, new = _DATA[kind]()
+    return (train, new) if kind == "words" else (train.astype(dtype), new.astype(dtype))
+
+
+def disconnected(kind: str) -> bool:
+    """Whether the graph of such data falls into several components."""
+    return kind.startswith(("split", "lonely", "pair"))
+
+
+# --- functions of two samples ---------------------------------------------------------------------------------------------
+
+
+def taxi(x: np.ndarray, y: np.ndarray) -> float:
+    return float(np.abs(x - y).sum())
+
+
+def bump(x: np.ndarray, y: np.ndarray) -> float:
+    return float(1 / (1 + np.square(x - y).sum()))
+
+
+def _letters(word: str) -> np.ndarray:
+    return np.array([word.count(letter) + 0.1 * (word[0] == letter) for letter in "abcdefgh"])
+
+
+def shared_letters(a: str, b: str) -> float:
+    first, second = _letters(a), _letters(b)
+    return float(first @ second / np.sqrt((first @ first) * (second @ second)))
+
+
+def different_letters(a: str, b: str) -> float:
+    return float(np.abs(_letters(a) - _letters(b)).sum() + 0.3 * abs(len(a) - len(b)))
+
+
+# --- the list -------------------------------------------------------------------------------------------------------------
+
+CASES: list[Case] = []
+
+
+def _add(name: str, kind: str, cls: type, **params: Any) -> None:
+    CASES.append(Case(f"{cls.__name__}-{name}", partial(cls, **params), kind))
+
+
+def _kernel_pca() -> None:
+    for kernel in ("rbf", "gaussian", "linear", "poly", "polynomial", "laplacian", "laplace", "cosine", "sigmoid"):
+        _add(kernel, "curve", KernelPCA, kernel=kernel)
+    for solver in ("dense", "lanczos"):
+        _add(solver, "curve", KernelPCA, eigen_solver=solver)
+        _add(f"sigmoid-magnitude-{solver}", "wide", KernelPCA, kernel="sigmoid", order="magnitude", n_components=4, eigen_solver=solver)
+    _add("gamma", "wide", KernelPCA, gamma=0.2, n_components=5)
+    _add("blocked", "curve", KernelPCA, storage="blocked")
+    _add("linear-all-components", "curve", KernelPCA, kernel="linear", n_components=None)
+    _add("laplacian-all-components", "wide", KernelPCA, kernel="laplacian", n_components=None)
+    _add("callable", "curve", KernelPCA, kernel=bump)
+    _add("words", "words", KernelPCA, kernel=shared_letters)
+    _add("object", "curve", KernelPCA, kernel=kernels.Gaussian(gamma=0.3))
+    _add("precomputed", "similarities", KernelPCA, kernel="precomputed")
+    _add("precomputed-sparse", "sparse similarities", KernelPCA, kernel="precomputed")
+    _add("precomputed-twins", "twin similarities", KernelPCA, kernel="precomputed")
+    _add("twins", "twins", KernelPCA)
+    _add("blocked-twins", "twins", KernelPCA, kernel="poly", storage="blocked")
+    for kernel in ("rbf", "linear", "poly", "laplacian", "cosine", "sigmoid"):
+        _add(f"{kernel}-sparse", "counts", KernelPCA, kernel=kernel)
+
+
+def _classical_mds() -> None:
+    for metric in ("euclidean", "l2", "cityblock", "chebyshev"):
+        _add(metric, "curve", ClassicalMDS, metric=metric)
+    _add("cosine", "wide", ClassicalMDS, metric="cosine")
+    _add("minkowski", "curve", ClassicalMDS, metric="minkowski", metric_params={"p": 3})
+    _add("callable", "curve", ClassicalMDS, metric=taxi)
+    _add("precomputed", "distances", ClassicalMDS, metric="precomputed")
+    _add("precomputed-twins", "twin distances", ClassicalMDS, metric="precomputed")
+    _add("twins", "twins", ClassicalMDS, metric="cityblock")
+    _add("sparse", "counts", ClassicalMDS)
+    _add("cityblock-sparse", "counts", ClassicalMDS, metric="cityblock")
+    _add("blocked", "curve", ClassicalMDS, storage="blocked")
+    weights = np.linspace(1, 3, N_TRAIN)
+    _add("weights", "wide", ClassicalMDS, n_components=3, centering=weights / weights.sum())
+    _add("weights-list", "curve", ClassicalMDS, metric="cityblock", centering=list(weights / weights.sum()))
+    _add("weight-on-one", "curve", ClassicalMDS, centering=np.eye(N_TRAIN)[0])
+    for solver in ("dense", "lanczos"):
+        _add(solver, "curve", ClassicalMDS, eigen_solver=solver)
+        _add(f"magnitude-{solver}", "wide", ClassicalMDS, metric="chebyshev", order="magnitude", n_components=6, eigen_solver=solver)
+    _add("words", "words", ClassicalMDS, metric=different_letters)
+    for repair in ("clip", "shift"):
+        _add(repair, "curve", ClassicalMDS, metric="cityblock", indefinite=repair, n_components=3)
+        _add(f"{repair}-lanczos", "curve", ClassicalMDS, metric="cityblock", indefinite=repair, eigen_solver="lanczos")
+        _add(f"{repair}-twins", "twins", ClassicalMDS, metric="cityblock", indefinite=repair)
+        _add(f"{repair}-weights", "curve", ClassicalMDS, metric="cityblock", indefinite=repair, centering=weights / weights.sum())
+        _add(f"{repair}-precomputed-twins", "twin distances", ClassicalMDS, metric="precomputed", indefinite=repair)
+        _add(f"{repair}-words", "words", ClassicalMDS, metric=different_letters, indefinite=repair)
+        _add(f"{repair}-sparse", "counts", ClassicalMDS, metric="cityblock", indefinite=repair)
+
+
+def _threshold() -> None:
+    """Spectral clustering by a cut in two."""
+    add = partial(_add, cls=SpectralClustering, n_clusters=2, assign_labels="threshold")
+    for weights in ("binary", "heat", "inverse"):
+        add(f"threshold-{weights}", "curve", weights=weights)
+    for solver in ("dense", "lanczos", "shift-invert"):
+        add(f"threshold-{solver}", "curve", eigen_solver=solver)
+    add("threshold-radius", "curve", affinity="radius", radius=1.0)
+    add("threshold-rbf", "curve", affinity="rbf")
+    add("threshold-rbf-no-diagonal", "curve", affinity="rbf", include_diagonal=False)
+    add("threshold-precomputed-sparse", "sparse similarities", affinity="precomputed")
+    add("threshold-twins", "twins", weights="heat")
+    add("threshold-distances-twins", "twin distances", affinity="precomputed_nearest_neighbors")
+    for mode in ("connect", "largest"):
+        add(f"threshold-split-{mode}", "split", on_disconnected=mode)
+    add("threshold-pair-per_component", "pair", on_disconnected="per_component")
+
+
+def _affinities(cls: type, **common: Any) -> None:
+    """The vocabulary that Laplacian eigenmaps and spectral clustering share."""
+    add = partial(_add, cls=cls, **common)
+    for weights in ("binary", "heat", "inverse"):
+        add(f"neighbors-{weights}", "curve", weights=weights)
+        add(f"radius-{weights}", "curve", affinity="radius", radius=1.0, weights=weights)
+        add(f"twins-{weights}", "twins", weights=weights)
+    for solver in ("dense", "lanczos", "shift-invert"):
+        add(f"neighbors-{solver}", "curve", eigen_solver=solver)
+    for solver in ("dense", "lanczos"):
+        add(f"rbf-{solver}", "curve", affinity="rbf", eigen_solver=solver)
+        add(f"rbf-no-diagonal-{solver}", "curve", affinity="rbf", include_diagonal=False, eigen_solver=solver)
+    add("heat-t", "curve", weights="heat", t=0.5)
+    add("wide", "wide", n_neighbors=6)
+    add("cosine-metric", "wide", metric="cosine", weights="heat")
+    add("callable-metric", "curve", metric=taxi, weights="heat")
+    add("sparse", "counts", weights="inverse")
+    add("twins-sparse", "twin counts", n_neighbors=6)
+    add("no-diagonal", "curve", include_diagonal=False)
+    for affinity in ("rbf", "laplacian", "gaussian", "laplace"):
+        add(affinity, "curve", affinity=affinity, gamma=None if affinity == "rbf" else 1.0)
+    for affinity in ("cosine", "linear", "poly", "sigmoid"):
+        add(affinity, "positive", affinity=affinity)
+        add(f"{affinity}-sparse-no-diagonal", "counts", affinity=affinity, include_diagonal=False)
+    add("callable", "curve", affinity=bump)
+    add("words", "words", affinity=shared_letters)
+    add("words-no-diagonal", "words", affinity=shared_letters, include_diagonal=False)
+    add("object", "curve", affinity=kernels.Laplace(gamma=0.7), include_diagonal=False)
+    add("rbf-twins", "twins", affinity="rbf")
+    add("rbf-twins-no-diagonal", "twins", affinity="rbf", include_diagonal=False)
+    for diagonal in (True, False):
+        suffix = "" if diagonal else "-no-diagonal"
+        add(f"precomputed{suffix}", "similarities", affinity="precomputed", include_diagonal=diagonal)
+        add(f"precomputed-sparse{suffix}", "sparse similarities", affinity="precomputed", include_diagonal=diagonal)
+        add(f"precomputed-twins{suffix}", "twin similarities", affinity="precomputed", include_diagonal=diagonal)
+    add("distances", "distances", affinity="precomputed_nearest_neighbors", weights="heat")
+    add("distances-twins", "twin distances", affinity="precomputed_nearest_neighbors", weights="inverse")
+    add("graph", "graph", affinity="precomputed_nearest_neighbors", weights="heat")
+    add("graph-twins", "twin graph", affinity="precomputed_nearest_neighbors")
+    for mode in ("connect", "per_component", "largest"):
+        apart = partial(add, on_disconnected=mode)
+        for weights in ("binary", "heat", "inverse"):
+            apart(f"split-{weights}-{mode}", "split", weights=weights, t=100.0)  # wide enough for the edges that connect
+        apart(f"split-distances-{mode}", "split distances", affinity="precomputed_nearest_neighbors")
+        apart(f"lonely-{mode}", "lonely", affinity="radius", radius=1.5)
+        if mode != "connect":  # there are no distances by which to connect
+            apart(f"split-graph-{mode}", "split graph", affinity="precomputed_nearest_neighbors", n_neighbors=5)
+            apart(f"split-rbf-{mode}", "split", affinity="rbf", gamma=1.0)
+            apart(f"split-precomputed-{mode}", "split similarities", affinity="precomputed")
+            apart(f"split-precomputed-sparse-{mode}", "split sparse similarities", affinity="precomputed")
+
+
+def _isomap() -> None:
+    for repair in ("keep", "clip", "shift"):
+        _add(f"neighbors-{repair}", "curve", Isomap, indefinite=repair)
+        _add(f"radius-{repair}", "curve", Isomap, radius=1.0, indefinite=repair)
+        _add(f"distances-{repair}", "distances", Isomap, metric="precomputed", indefinite=repair)
+        _add(f"distances-radius-{repair}", "distances", Isomap, metric="precomputed", radius=1.0, indefinite=repair)
+        _add(f"graph-{repair}", "graph", Isomap, metric="precomputed", indefinite=repair)
+        _add(f"twins-{repair}", "twins", Isomap, indefinite=repair, n_components=3)
+        _add(f"distances-twins-{repair}", "twin distances", Isomap, metric="precomputed", indefinite=repair)
+    for solver in ("dense", "lanczos"):
+        _add(f"magnitude-{solver}", "curve", Isomap, order="magnitude", n_components=5, n_neighbors=5, eigen_solver=solver)
+        _add(solver, "curve", Isomap, eigen_solver=solver)
+    _add("wide", "wide", Isomap, n_neighbors=6)
+    _add("cosine", "wide", Isomap, metric="cosine")
+    _add("cityblock", "curve", Isomap, metric="cityblock")
+    _add("callable", "curve", Isomap, metric=taxi)
+    _add("sparse", "counts", Isomap)
+    _add("twins-sparse", "twin counts", Isomap, n_neighbors=6)
+    _add("graph-twins", "twin graph", Isomap, metric="precomputed")
+    for mode in ("connect", "per_component", "largest"):
+        apart = partial(_add, cls=Isomap, on_disconnected=mode)
+        for repair in ("keep", "clip", "shift"):
+            apart(f"split-{repair}-{mode}", "split", indefinite=repair)
+        apart(f"split-distances-{mode}", "split distances", metric="precomputed")
+        apart(f"lonely-{mode}", "lonely", radius=1.5)
+        apart(f"lonely-distances-{mode}", "lonely distances", metric="precomputed", radius=1.5)
+        if mode != "connect":
+            apart(f"split-graph-{mode}", "split graph", metric="precomputed", n_neighbors=5)
+
+
+def _lle() -> None:
+    cls = LocallyLinearEmbedding
+    for method in ("standard", "modified", "hessian", "ltsa"):
+        for c in (None, 3.0):
+            suffix = "" if c is None else "-c"
+            _add(f"{method}{suffix}", "curve", cls, method=method, c=c, n_neighbors=10)
+            _add(f"{method}{suffix}-twins", "twins", cls, method=method, c=c, n_neighbors=10)
+        for solver in ("dense", "lanczos", "shift-invert"):
+            _add(f"{method}-{solver}", "curve", cls, method=method, n_neighbors=10, eigen_solver=solver)
+        for mode in ("connect", "per_component", "largest"):
+            _add(f"{method}-split-{mode}", "split", cls, method=method, on_disconnected=mode, reg=1e-2)
+        _add(f"{method}-wide", "wide", cls, method=method, n_neighbors=10)
+    _add("cosine", "wide", cls, metric="cosine", n_neighbors=10)
+    _add("c-split", "split", cls, c=2.0, on_disconnected="per_component", reg=1e-2)
+
+
+_kernel_pca()
+_classical_mds()
+_affinities(LaplacianEigenmaps)
+_affinities(SpectralClustering, n_clusters=3, n_init=3)
+_threshold()
+_isomap()
+_lle()

@@ -1,0 +1,353 @@
+"""Slow, literal transcriptions of the papers' formulas: plain numpy, one loop a sum.
+
+Nothing here knows the library. Kernels and distances are functions of two points; ``X`` are training points, ``Y`` any points.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise, permutations
+
+import numpy as np
+
+
+def euclidean(x, y):
+    return np.sqrt(sum((a - b) ** 2 for a, b in zip(x, y, strict=True)))
+
+
+def gaussian(gamma):
+    return lambda x, y: np.exp(-gamma * euclidean(x, y) ** 2)  # Bengio eq. 4
+
+
+def table(function, Y, X):
+    """Values of a function of two points on all pairs."""
+    return np.array([[function(y, x) for x in X] for y in Y])
+
+
+# Additive normalisation
+
+
+def centred_kernel(kernel, Y, X):
+    """Bengio eq. 5: averages over the training set, for new points too."""
+    m = len(X)
+    grand = sum(kernel(a, b) for a in X for b in X) / m**2
+    column = [sum(kernel(a, x) for a in X) / m for x in X]
+    out = np.empty((len(Y), m))
+    for i, y in enumerate(Y):
+        row = sum(kernel(y, b) for b in X) / m
+        for j, x in enumerate(X):
+            out[i, j] = kernel(y, x) - column[j] - row + grand
+    return out
+
+
+def centred_distances(squared):
+    """Bengio eq. 8 and 9, from a matrix of squared distances."""
+    m = len(squared)
+    S = [sum(squared[i, j] for j in range(m)) for i in range(m)]
+    total = sum(S)
+    out = np.empty((m, m))
+    for i in range(m):
+        for j in range(m):
+            out[i, j] = -0.5 * (squared[i, j] - S[i] / m - S[j] / m + total / m**2)
+    return out
+
+
+def centred_distance_kernel(squared_new, squared):
+    """Bengio eq. 10, from squared distances new-to-training and training-to-training."""
+    m = len(squared)
+    grand = sum(squared[i, j] for i in range(m) for j in range(m)) / m**2
+    out = np.empty_like(squared_new)
+    for i in range(len(squared_new)):
+        row = sum(squared_new[i, j] for j in range(m)) / m
+        for j in range(m):
+            column = sum(squared[a, j] for a in range(m)) / m
+            out[i, j] = -0.5 * (squared_new[i, j] - column - row + grand)
+    return out
+
+
+def general_centring(squared, c):
+    """Burges sec. 2.2.1: ``-1/2 P^c D P^c'`` with ``P^c = I - e c'``."""
+    m = len(squared)
+    P = np.array([[float(i == j) - c[j] for j in range(m)] for i in range(m)])
+    return -0.5 * P @ squared @ P.T
+
+
+# Divisive normalisation
+
+
+def divided_gram(K):
+    """Bengio eq. 11."""
+    m = len(K)
+    S = [sum(K[i, j] for j in range(m)) for i in range(m)]
+    return np.array([[K[i, j] / np.sqrt(S[i] * S[j]) for j in range(m)] for i in range(m)])
+
+
+def divided_kernel(K_new, K):
+    """Bengio eq. 12, from kernel values new-to-training and training-to-training."""
+    m = len(K)
+    out = np.empty_like(K_new)
+    for i in range(len(K_new)):
+        row = sum(K_new[i, j] for j in range(m)) / m
+        for j in range(m):
+            column = sum(K[a, j] for a in range(m)) / m
+            out[i, j] = K_new[i, j] / np.sqrt(column * row) / m
+    return out
+
+
+def divided_without_diagonal(K_new, K, is_point):
+    """Bengio footnote 3: sums over ``j`` other than the point itself; ``is_point(i, j)`` says new point i is training point j."""
+    m = len(K)
+    S = [sum(K[i, j] for j in range(m) if j != i) for i in range(m)]
+    S_new = [sum(row[j] for j in range(m) if not is_point(i, j)) for i, row in enumerate(K_new)]
+    return np.array([[K_new[i, j] / np.sqrt(S_new[i] * S[j]) for j in range(m)] for i in range(len(K_new))])
+
+
+def generalized_problem(K, count):
+    """Bengio eq. 13, ``(S - K) z = sigma S z`` by a general eigen-solver: the ``count`` smallest after the first, ``z' S z = 1``."""
+    S = np.diag(K.sum(axis=1))
+    sigma, Z = np.linalg.eig(np.linalg.inv(S) @ (S - K))
+    order = np.argsort(sigma.real)[1 : count + 1]
+    sigma, Z = sigma.real[order], Z.real[:, order]
+    return sigma, Z / np.sqrt(np.einsum("ir,i,ir->r", Z, np.diag(S), Z))
+
+
+# Eigenfunctions
+
+
+def principal(K, count):
+    """Eigenvalues, largest first, and eigenvectors of a Gram matrix (Bengio eq. 1)."""
+    values, vectors = np.linalg.eigh((K + K.T) / 2)
+    return values[::-1][:count], vectors[:, ::-1][:, :count]
+
+
+def nystrom(K_new, values, vectors):
+    """Bengio eq. 20: ``f_r(x) = sqrt(m) / l_r sum_i v_ri k_m(x, x_i)``; eq. 23 is this over ``sqrt(m)``."""
+    m, count = vectors.shape
+    f = np.empty((len(K_new), count))
+    for a in range(len(K_new)):
+        for r in range(count):
+            f[a, r] = np.sqrt(m) / values[r] * sum(vectors[i, r] * K_new[a, i] for i in range(m))
+    return f
+
+
+def landmark_formula(squared_new, squared, values, vectors):
+    """Bengio eq. 15: ``e_r(x) = 1 / (2 sqrt(l_r)) sum_i v_ri (E[d^2(x', x_i)] - d^2(x_i, x))``."""
+    m, count = vectors.shape
+    e = np.zeros((len(squared_new), count))
+    for a in range(len(squared_new)):
+        for r in range(count):
+            for i in range(m):
+                mean = sum(squared[b, i] for b in range(m)) / m
+                e[a, r] += vectors[i, r] * (mean - squared_new[a, i])
+            e[a, r] /= 2 * np.sqrt(values[r])
+    return e
+
+
+def loss(K_new, f_new, f_train, values):
+    """Bengio sec. 4: mean of ``(k_m(x, y) - sum_r lambda_r f_r(x) f_r(y))^2`` with ``lambda_r = l_r / m``."""
+    n, m = K_new.shape
+    total = 0.0
+    for i in range(n):
+        for j in range(m):
+            expansion = sum(values[r] / m * f_new[i, r] * f_train[j, r] for r in range(len(values)))
+            total += (K_new[i, j] - expansion) ** 2
+    return total / (n * m)
+
+
+# Neighbourhoods and geodesics
+
+
+def nearest(distances, k, leave_out=None):
+    """Positions of the ``k`` smallest distances, ties by position."""
+    return sorted((j for j in range(len(distances)) if j != leave_out), key=lambda j: (distances[j], j))[:k]
+
+
+def knn_edges(D, k):
+    """Edge lengths, ``inf`` for none: either is among the other's ``k`` nearest (Bengio sec. 2.4)."""
+    m = len(D)
+    chosen = [nearest(D[i], k, leave_out=i) for i in range(m)]
+    return np.array([[D[i, j] if j in chosen[i] or i in chosen[j] else np.inf for j in range(m)] for i in range(m)])
+
+
+def knn_edges_new(D_new, D, k):
+    """The same for new points: a training point's ``k`` nearest are known by its kept k-th distance."""
+    m = len(D)
+    kth = [D[i, nearest(D[i], k, leave_out=i)[-1]] for i in range(m)]
+    out = np.full(D_new.shape, np.inf)
+    for a in range(len(D_new)):
+        chosen = nearest(D_new[a], k)
+        for i in range(m):
+            if i in chosen or D_new[a, i] <= kth[i]:
+                out[a, i] = D_new[a, i]
+    return out
+
+
+def radius_edges(D, radius):
+    """All pairs within ``radius`` (Belkin sec. 2, step 1a)."""
+    m = len(D)
+    return np.array([[D[i, j] if i != j and D[i, j] <= radius else np.inf for j in range(m)] for i in range(m)])
+
+
+def floyd(edges):
+    """Shortest paths by Floyd's algorithm (Bengio sec. 2.5)."""
+    length = edges.copy()
+    np.fill_diagonal(length, 0.0)
+    m = len(length)
+    for via in range(m):
+        for i in range(m):
+            for j in range(m):
+                length[i, j] = min(length[i, j], length[i, via] + length[via, j])
+    return length
+
+
+def shortest_by_enumeration(edges, start, end):
+    """Bengio eq. 14 as it stands: the minimum over all sequences of points. For a handful of points only."""
+    inner = [i for i in range(len(edges)) if i not in (start, end)]
+    best = np.inf if start != end else 0.0
+    for size in range(len(inner) + 1):
+        for middle in permutations(inner, size):
+            path = [start, *middle, end]
+            best = min(best, sum(edges[a, b] for a, b in pairwise(path)))
+    return best
+
+
+def geodesics_new(edges_new, length):
+    """Bengio eq. 14 for a new point: its last step leads to a neighbour, all others run through training points."""
+    n, m = edges_new.shape
+    return np.array([[min(edges_new[a, i] + length[i, j] for i in range(m)) for j in range(m)] for a in range(n)])
+
+
+# Locally linear embedding
+
+
+def local_weights(x, neighbours, reg):
+    """Weights of ``x`` on its neighbours (Bengio sec. 2.6): regularised local Gram matrix, solved for ones, scaled to sum one."""
+    k = len(neighbours)
+    gram = np.array([[(neighbours[r] - x) @ (neighbours[s] - x) for s in range(k)] for r in range(k)])
+    gram = gram + np.eye(k) * reg / k * sum(gram[r, r] for r in range(k))
+    w = np.linalg.solve(gram, np.ones(k))
+    return w / sum(w)
+
+
+def lle_weights(X, k, reg):
+    """W of the training set."""
+    m = len(X)
+    D = table(euclidean, X, X)
+    W = np.zeros((m, m))
+    for i in range(m):
+        own = nearest(D[i], k, leave_out=i)
+        W[i, own] = local_weights(X[i], X[own], reg)
+    return W
+
+
+def lle_weights_new(Y, X, k, reg):
+    """``w(x, x_i)``: ``delta`` for a training point, else the weights on its own ``k`` nearest."""
+    D = table(euclidean, Y, X)
+    w = np.zeros(D.shape)
+    for a, y in enumerate(Y):
+        same = [j for j in range(len(X)) if np.array_equal(y, X[j])]
+        if same:
+            w[a, same[0]] = 1.0
+        else:
+            own = nearest(D[a], k)
+            w[a, own] = local_weights(y, X[own], reg)
+    return w
+
+
+def lle_kernel(Y, X, k, reg, c):
+    """``k_m = (c - 1) k' + k''`` (Bengio sec. 2.6)."""
+    m = len(X)
+    W = lle_weights(X, k, reg)
+    inner = np.array([[W[i, j] + W[j, i] - sum(W[a, i] * W[a, j] for a in range(m)) for j in range(m)] for i in range(m)])
+    out = (c - 1) * lle_weights_new(Y, X, k, reg)
+    for a, y in enumerate(Y):
+        for i in range(m):
+            if np.array_equal(y, X[i]):
+                out[a] += inner[i]
+                break
+    return out
+
+
+def standard_alignment(X, k, reg):
+    """``(I - W)'(I - W)``."""
+    step = np.eye(len(X)) - lle_weights(X, k, reg)
+    return step.T @ step
+
+
+def ltsa_alignment(X, k, d):
+    """Local tangent space alignment (Zhang and Zha): a neighbourhood is a point with its ``k`` nearest."""
+    m = len(X)
+    D = table(euclidean, X, X)
+    M = np.zeros((m, m))
+    for i in range(m):
+        patch = [i, *nearest(D[i], k, leave_out=i)]
+        local = X[patch] - X[patch].mean(axis=0)
+        U = np.linalg.svd(local, full_matrices=False)[0][:, :d]
+        G = np.column_stack([np.ones(k + 1) / np.sqrt(k + 1), U])
+        M[np.ix_(patch, patch)] += np.eye(k + 1) - G @ G.T
+    return M
+
+
+def hessian_alignment(X, k, d):
+    """Hessian eigenmaps (Donoho and Grimes): the last columns of the orthonormalised ``[1, U, U_i U_j]``."""
+    m = len(X)
+    D = table(euclidean, X, X)
+    M = np.zeros((m, m))
+    for i in range(m):
+        patch = [i, *nearest(D[i], k, leave_out=i)]
+        local = X[patch] - X[patch].mean(axis=0)
+        U = np.linalg.svd(local, full_matrices=False)[0][:, :d]
+        products = [U[:, a] * U[:, b] for a in range(d) for b in range(a, d)]
+        Q, _ = np.linalg.qr(np.column_stack([np.ones(k + 1), U, *products]))
+        H = Q[:, -len(products) :]
+        M[np.ix_(patch, patch)] += H @ H.T
+    return M
+
+
+def modified_alignment(X, k, d, reg):
+    """Modified LLE (Zhang and Wang): ``s_i`` weight vectors ``(1 - alpha_i) w_i 1' + V_i H_i`` a neighbourhood."""
+    m = len(X)
+    D = table(euclidean, X, X)
+    own = [nearest(D[i], k, leave_out=i) for i in range(m)]
+    spectra = []
+    for i in range(m):
+        U, s, _ = np.linalg.svd(X[own[i]] - X[i], full_matrices=True)
+        spectra.append((np.concatenate([s**2, np.zeros(k - len(s))]), U))
+    eta = np.median([sum(v[d:]) / sum(v[:d]) for v, _ in spectra])
+    M = np.zeros((m, m))
+    for i, (values, U) in enumerate(spectra):
+        fitting = [s for s in range(1, k - d + 1) if sum(values[k - s :]) / sum(values[: k - s]) <= eta]
+        s = max(fitting, default=1)
+        V = U[:, k - s :]
+        alpha = np.linalg.norm(V.T @ np.ones(k)) / np.sqrt(s)
+        h = alpha * np.ones(s) - V.T @ np.ones(k)
+        h = h / np.linalg.norm(h) if np.linalg.norm(h) > 1e-12 else 0 * h
+        W = (1 - alpha) * np.outer(local_weights(X[i], X[own[i]], reg), np.ones(s)) + V @ (np.eye(s) - 2 * np.outer(h, h))
+        for column in W.T:
+            u = np.zeros(m)
+            u[i] = -1.0
+            u[own[i]] += column
+            M += np.outer(u, u)
+    return M
+
+
+# Cuts
+
+
+def normalized_cut(W, labels):
+    """``sum_a cut(a, rest) / vol(a)``; for two parts Belkin's Ncut (sec. 4)."""
+    m = len(W)
+    total = 0.0
+    for a in set(labels):
+        cut = sum(W[u, v] for u in range(m) for v in range(m) if labels[u] == a and labels[v] != a)
+        volume = sum(W[u, v] for u in range(m) for v in range(m) if labels[u] == a)
+        total += cut / volume
+    return total
+
+
+def best_threshold_cut(W, z):
+    """The least Ncut over all thresholds on ``z``, and the partition (Shi and Malik), by trying each."""
+    candidates = []
+    for value in sorted(set(z))[:-1]:
+        labels = tuple(int(entry > value) for entry in z)
+        candidates.append((normalized_cut(W, labels), labels))
+    return min(candidates)
