@@ -67,7 +67,8 @@ def main() -> None:
     clusters = METHODS["Spectral clustering"]
     agreement = adjusted_rand_score(train_digit, clusters.labels_), adjusted_rand_score(new_digit, clusters.predict(new))
     console.print(
-        f"\nSpectral clustering, which never saw the labels, agrees with them: adjusted Rand index {agreement[0]:.2f} on training, {agreement[1]:.2f} on held-out images."
+        "\nSpectral clustering, which never saw the labels, agrees with them: adjusted Rand index"
+        f" {agreement[0]:.2f} on training, {agreement[1]:.2f} on held-out images."
     )
     draw(maps, train_digit, new_digit)
     console.print(f"\nThe maps are in [bold]{FIGURE}[/]: dots are training images, rings are held-out ones.")

@@ -305,7 +305,8 @@ def _affinities(cls: type, **common: Any) -> None:
         for weights in ("binary", "heat", "inverse"):
             apart(f"split-{weights}-{mode}", "split", weights=weights, t=100.0)  # wide enough for the edges that connect
         apart(f"split-distances-{mode}", "split distances", affinity="precomputed_nearest_neighbors")
-        apart(f"lonely-{mode}", "lonely", affinity="radius", radius=1.5)
+        if (cls, mode) != (SpectralClustering, "per_component"):  # a point without any neighbour has no cluster of its own
+            apart(f"lonely-{mode}", "lonely", affinity="radius", radius=1.5)
         if mode != "connect":  # there are no distances by which to connect
             apart(f"split-graph-{mode}", "split graph", affinity="precomputed_nearest_neighbors", n_neighbors=5)
             apart(f"split-rbf-{mode}", "split", affinity="rbf", gamma=1.0)

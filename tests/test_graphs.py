@@ -547,8 +547,10 @@ def test_kernel_affinities_in_pieces():
         close(model.embedding_[:30], alone.embedding_)
         close(model.transform(X[:30] + 0.1), alone.transform(X[:30] + 0.1))
         np.testing.assert_array_equal(model.component_labels_, np.repeat([0, 1], [30, 22]))
-    with pytest.raises(DisconnectedGraphError, match="widen"):
-        LaplacianEigenmaps(2, affinity="rbf", gamma=0.5).fit(X)
+    with pytest.warns(DisconnectedGraphWarning, match="vanishes"):
+        model = LaplacianEigenmaps(2, affinity="rbf", gamma=0.5).fit(X)
+    first = model.embedding_[:, 0]
+    assert first[:30].max() < first[30:].min() or first[:30].min() > first[30:].max()  # the two are told apart
 
 
 # --- new points far from everything ---------------------------------------------------------------------------------
@@ -620,8 +622,10 @@ def test_precomputed_graphs_in_pieces(name, kind, choice):
     table = cdist(X, X) if kind == "dense" else kneighbors_graph(X, 9, mode="distance")
     truth = quiet_fit(make(name, on_disconnected=choice), X)
     if kind == "sparse" and choice == "largest":  # the stored neighbours of the other points lead nowhere near the map
-        with pytest.warns(DisconnectedGraphWarning), pytest.raises(ValueError, match="precomputed graph"):
-            make(name, on_disconnected=choice, **given).fit(table)
+        with pytest.warns(IsolatedPointWarning, match="origin"), pytest.warns(DisconnectedGraphWarning):
+            model = make(name, on_disconnected=choice, **given).fit(table)
+        close(model.embedding_[:30], truth.embedding_[:30])
+        assert not model.embedding_[30:].any()
         return
     model = quiet_fit(make(name, on_disconnected=choice, **given), table)
     close(model.embedding_, truth.embedding_)
@@ -638,8 +642,7 @@ def test_stored_zeros_between_duplicates_are_edges(name):
     assert 1 in graph[[0]].indices
     given = {"metric": "precomputed"} if name == "isomap" else {"affinity": "precomputed_nearest_neighbors"}
     model = make(name, **given).fit(graph)
-    edges = model.kernel_.base.graph.distances
-    assert 1 in edges[[0]].indices
+    np.testing.assert_array_equal(model.embedding_[0], model.embedding_[1])
     assert np.isfinite(model.embedding_).all()
 
 

@@ -415,5 +415,5 @@ def test_distances_that_are_not_stored_are_not_zero() -> None:
 
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DegenerateSpectrumWarning")
 def test_more_components_than_clusters_are_refused() -> None:
-    with pytest.warns(DisconnectedGraphWarning), pytest.raises(DisconnectedGraphError, match="more than n_clusters=2"):
+    with pytest.raises(DisconnectedGraphError, match="more than n_clusters=2"):
         SpectralClustering(n_clusters=2, on_disconnected="per_component").fit(load("split")[0])

@@ -34,6 +34,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     _precomputed_means = "distance"  # or "kernel", "affinity"
     _sparse: str | None = "csr"  # None: refused, for the reason in _no_sparse
     _no_sparse = ""
+    _sparse_tables = True  # whether a precomputed matrix may be sparse
     _objects = False  # whether X may be a list of any objects, given a function of two of them
     _solvers: tuple[str, ...] = ("auto", "dense", "lanczos")
 
@@ -133,7 +134,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse is not None
+        tags.input_tags.sparse = self._sparse is not None and (self._sparse_tables or not self._is_precomputed())
         tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.positive_only = self._is_precomputed() and self._precomputed_kind() != "kernel"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -30,10 +30,18 @@ def check_input(estimator: Any, X: Any, reset: bool) -> Any:
         if reset and len(objects) < 2:
             raise ValueError(f"{type(estimator).__name__} needs at least 2 samples, got n_samples={len(objects)}")
         return objects
+    if sparse.issparse(X) and estimator._is_precomputed() and not estimator._sparse_tables:
+        raise TypeError(
+            f"{type(estimator).__name__} needs all distances, and a sparse matrix leaves some out; pass them dense, or use Isomap on"
+            " the graph"
+        )
     if estimator._sparse is None and sparse.issparse(X):
         raise TypeError(f"{type(estimator).__name__} does not accept sparse input: {estimator._no_sparse}")
     if is_objects(X):
-        raise TypeError(f"{type(estimator).__name__} needs rows of numbers here, got {type(X).__name__} of {type(X[0]).__name__}")
+        raise ValueError(
+            f"{type(estimator).__name__} cannot convert {type(X[0]).__name__} to numbers; pass rows of numbers, or where the method takes"
+            " one a function of two objects"
+        )
     X = validate_data(
         estimator,
         X,
@@ -83,7 +91,7 @@ def check_precomputed(kind: str, X: Any, square: bool) -> None:
         )
     values = X.data if sparse.issparse(X) else X
     if kind in ("distance", "affinity") and values.size and values.min() < 0:
-        raise ValueError(f"precomputed {kind} values must not be negative, got {values.min():g}")
+        raise ValueError(f"Negative values in data: a precomputed {kind} must not be negative, got {values.min():g}")
     if not square or (kind == "distance" and sparse.issparse(X)):  # a graph of nearest neighbours need not be symmetric
         return
     check_symmetric(X, kind)

@@ -26,8 +26,9 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     Parameters
     ----------
     n_components : int, default=2
-    n_neighbors : int, default=8
+    n_neighbors : int or None, default=None
         Neighbours of a point; two points are joined if either is among the other's.
+        None takes 10, or a quarter of the samples where that is fewer, but at least 5.
     radius : float or None, default=None
         If given, points within this distance are joined instead, and ``n_neighbors`` is not used.
     metric : str or function, default="euclidean"
@@ -52,6 +53,8 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     component_labels_ : ndarray of shape (n_samples,)
         Connected component of each sample before any joining, the largest is 0.
     n_connected_components_ : int
+    n_neighbors_ : int
+        The number of neighbours in use, where they are counted.
     negative_fraction_, is_euclidean_
         As for :class:`ClassicalMDS`, of the geodesic distances; only where the graph was embedded whole.
     residuals_, solver_, n_features_in_
@@ -73,7 +76,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 8,
+        n_neighbors: int | None = None,
         radius: float | None = None,
         metric: Any = "euclidean",
         metric_params: dict | None = None,

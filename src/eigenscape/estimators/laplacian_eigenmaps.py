@@ -34,8 +34,9 @@ class LaplacianEigenmaps(SpectralEstimator):
         "sigmoid", a function of two samples or a Kernel: similarities between all points, none of them negative.
         "precomputed": ``X`` holds the similarities, dense or sparse (``transform``: new to training points).
         "precomputed_nearest_neighbors": ``X`` holds distances, dense or as a sparse graph.
-    n_neighbors : int, default=8
+    n_neighbors : int or None, default=None
         Neighbours of a point; two points are joined if either is among the other's.
+        None takes 10, or a quarter of the samples where that is fewer, but at least 5.
     radius : float or None, default=None
         Reach of the neighbourhood for ``affinity="radius"``.
     weights : {"binary", "heat", "inverse"}, default="binary"
@@ -69,6 +70,8 @@ class LaplacianEigenmaps(SpectralEstimator):
     component_labels_ : ndarray of shape (n_samples,)
         Connected component of each sample before any joining, the largest is 0.
     n_connected_components_ : int
+    n_neighbors_ : int
+        The number of neighbours in use, where they are counted.
     t_, gamma_ : float
         The width in use, where there is one.
     residuals_, solver_, n_features_in_
@@ -93,7 +96,7 @@ class LaplacianEigenmaps(SpectralEstimator):
         n_components: int = 2,
         *,
         affinity: Any = "nearest_neighbors",
-        n_neighbors: int = 8,
+        n_neighbors: int | None = None,
         radius: float | None = None,
         weights: str = "binary",
         t: float | None = None,

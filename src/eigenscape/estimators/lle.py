@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
-from eigenscape.estimators._graph import ON_DISCONNECTED, embed_on_graph
+from eigenscape.estimators._graph import ON_DISCONNECTED, embed_on_graph, usual_neighbors
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.methods.lle import locally_linear_embedding
@@ -29,7 +29,9 @@ class LocallyLinearEmbedding(SpectralEstimator):
     Parameters
     ----------
     n_components : int, default=2
-    n_neighbors : int, default=8
+    n_neighbors : int or None, default=None
+        Neighbours that a point is reconstructed from.
+        None takes 10, or a quarter of the samples where that is fewer, but at least 5.
     method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
     reg : float, default=1e-3
         Regularisation of the local Gram matrices: ``reg / k`` of their trace is added to the diagonal.
@@ -54,7 +56,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
     eigenvalues_ : ndarray of shape (n_components,), or (n_connected_components, n_components) in pieces
         Of ``c I - M`` (with ``c = 1`` if none is given), principal first.
     kernel_ : BoundKernel
-    component_labels_, n_connected_components_
+    component_labels_, n_connected_components_, n_neighbors_
         As for :class:`Isomap`.
     residuals_, solver_, n_features_in_
         As for :class:`KernelPCA`.
@@ -77,7 +79,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 8,
+        n_neighbors: int | None = None,
         method: str = "standard",
         reg: float = 1e-3,
         c: float | None = None,
@@ -107,7 +109,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
         self.verbose = verbose
 
     def _embed(self, X: Any) -> Fitted:
-        self._check_parameters(X.shape[1])
+        self._check_parameters(*X.shape)
         solver = self._solver()
 
         def embed(graph: NeighborGraph, _fewer: bool) -> Embedding:
@@ -126,9 +128,9 @@ class LocallyLinearEmbedding(SpectralEstimator):
             n_jobs=self.n_jobs,
         )
 
-    def _check_parameters(self, n_features: int) -> None:
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
         d = check_count("n_components", self.n_components)
-        k = check_count("n_neighbors", self.n_neighbors)
+        k = usual_neighbors(n_samples) if self.n_neighbors is None else check_count("n_neighbors", self.n_neighbors)
         check_choice("method", self.method, ("standard", "modified", "hessian", "ltsa"))
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         check_positive("reg", self.reg)

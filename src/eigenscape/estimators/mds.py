@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
@@ -72,6 +71,7 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
     """
 
     _objects = True
+    _sparse_tables = False
     _pairwise_parameter = "metric"
 
     def __init__(
@@ -109,10 +109,6 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("storage", self.storage, ("auto", "blocked"))
         check_components(self.n_components, X)
-        if self.metric == "precomputed" and sparse.issparse(X):
-            raise TypeError(
-                "ClassicalMDS needs all distances, and a sparse matrix leaves some out; pass them dense, or use Isomap on the graph"
-            )
         distance = HalfSquaredDistance(self.metric, dict(self.metric_params or {})).bind(X)
         self._spectrum = DistanceSpectrum(distance)
         model = classical_mds(

@@ -60,7 +60,7 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         For "kmeans".
     threshold_ : float
         For "threshold".
-    eigenvalues_, kernel_, component_labels_, n_connected_components_, t_, gamma_, residuals_, solver_, n_features_in_
+    eigenvalues_, kernel_, component_labels_, n_connected_components_, n_neighbors_, t_, gamma_, residuals_, solver_, n_features_in_
         As for :class:`LaplacianEigenmaps`.
 
     Examples
@@ -84,7 +84,7 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         assign_labels: str = "kmeans",
         n_init: int = 10,
         affinity: Any = "nearest_neighbors",
-        n_neighbors: int = 8,
+        n_neighbors: int | None = None,
         radius: float | None = None,
         weights: str = "binary",
         t: float | None = None,

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from eigenscape._progress import stage
 from eigenscape.exceptions import IsolatedPointWarning
-from eigenscape.graph.neighbors import NeighborIndex, distance_table, neighbor_table
+from eigenscape.graph.neighbors import NeighborIndex, distance_table
 from eigenscape.graph.rows import RowIndex, TableRows
 
 
@@ -55,8 +55,8 @@ class NeighborGraph:
         lonely = np.flatnonzero(np.diff(edges.indptr) == 0)
         if len(lonely):
             warnings.warn(
-                f"{len(lonely)} new point(s) have no training point within radius={self.radii[0]:g}; each is joined to its nearest one. Enlarge"
-                " radius if that is too far.",
+                f"{len(lonely)} new point(s) have no training point within radius={self.radii[0]:g}; each is joined to its"
+                " nearest one. Enlarge radius if that is too far.",
                 IsolatedPointWarning,
                 stacklevel=2,
             )
@@ -95,18 +95,19 @@ class NeighborGraph:
 
 def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int) -> NeighborGraph:
     """Graph of the ``n_neighbors`` nearest among the distinct rows that ``index`` searches."""
-    n_points = index.n_points
-    X = index.points(np.arange(n_points))
+    everybody = np.arange(index.n_points)
     with stage("neighbours"):
         # One more than wanted, for a point finds itself; it need not come first where distances tie.
-        length, column = index.nearest(X, n_neighbors + 1)
-    other = column != np.arange(n_points)[:, None]
-    other[other.all(axis=1), -1] = False
-    length = length[other].reshape(n_points, n_neighbors)
-    column = column[other].reshape(n_points, n_neighbors)
-    chosen = neighbor_table(length, column, n_points)
+        found = sparse.coo_array(index.chosen(index.points(everybody), n_neighbors + 1))
+    found_itself = np.bincount(found.row[found.row == found.col], minlength=index.n_points) > 0
+    last = np.zeros(len(found.row), dtype=bool)
+    by_distance = np.lexsort((found.col, found.data, found.row))
+    last[by_distance[np.searchsorted(found.row[by_distance], everybody, side="right") - 1]] = True
+    other = (found.row != found.col) & ~(last & ~found_itself[found.row])
+    chosen = distance_table(found.row[other], found.col[other], found.data[other], found.shape)
     _check_agreement(chosen)
-    return NeighborGraph(index, index.vertices(), chosen, _either(chosen, chosen.T), index.reach(length[:, -1]), length[:, -1], n_neighbors)
+    radii = np.maximum.reduceat(chosen.data, chosen.indptr[:-1])
+    return NeighborGraph(index, index.vertices(), chosen, _either(chosen, chosen.T), index.reach(radii), radii, n_neighbors)
 
 
 def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:

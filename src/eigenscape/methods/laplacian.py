@@ -39,30 +39,26 @@ def spectral_map(
 
 
 def divided_eigenfunctions(
-    affinity: BoundKernel, count: int, solver: Solver, diagonal: bool, weights: Operator | None, fewer: bool
+    affinity: BoundKernel, count: int, solver: Solver, diagonal: bool, weights: Operator | None = None, fewer: bool = False
 ) -> Eigenfunctions:
     """The trivial eigenfunction of the divided kernel and the next ``count``; ``weights`` is its Gram matrix if at hand.
 
-    An eigenvalue of zero has no function beyond the training points (Bengio prop. 1) and is passed over. It takes an almost
-    complete graph to have one so near the top.
+    An eigenvalue of zero has no function beyond the training points (Bengio prop. 1): an error, or with ``fewer`` left out.
+    It takes an almost complete graph to have one so near the top.
     """
     weights = gram(affinity) if weights is None else weights
     diagonal = diagonal or not weights.diagonal().any()  # graph affinities have none
     kernel = divide(affinity, weights, diagonal)  # Bengio eq. 11, 12; footnote 3 without the diagonal
     operator = DividedOperator(weights, kernel.sums)
     end = SmallEnd(stored(ComplementOperator(operator)), np.sqrt(kernel.sums / kernel.sums.sum()), 2.0)
-    asked = count
-    while True:
-        pairs = next_to_trivial(end, asked, solver) if diagonal else principal(operator, asked + 1, "value", solver)
-        nonzero = np.flatnonzero(np.abs(pairs.values) > ZERO)
-        if len(nonzero) > count or asked >= operator.shape[0] - 1:
-            break
-        asked = min(asked + count + 1 - len(nonzero), operator.shape[0] - 1)
+    pairs = next_to_trivial(end, count, solver) if diagonal else principal(operator, count + 1, "value", solver)
+    nonzero = np.flatnonzero(np.abs(pairs.values) > ZERO)
     if len(nonzero) <= count and not fewer:
         raise RankError(
-            f"the divided kernel has only {len(nonzero) - 1} nonzero eigenvalue(s) after the trivial one, {count} were asked for"
+            "an eigenvalue of the divided kernel is zero, so its function cannot be carried to new points; use fewer neighbours (the"
+            " graph is almost complete), lower n_components, or use another affinity"
         )
-    return Eigenfunctions(kernel, pairs.take(nonzero[: count + 1]))
+    return Eigenfunctions(kernel, pairs.take(nonzero))
 
 
 def next_to_trivial(end: SmallEnd, count: int, solver: Solver, c: float = 1.0) -> EigenPairs:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.graph.rows import RowIndex
+from eigenscape.graph.rows import RowIndex, TableRows
 from eigenscape.kernels.base import BoundKernel
+from eigenscape.kernels.distance import GeodesicKernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +21,7 @@ class ShiftedKernel:
 
     base: BoundKernel
     shift: float
-    rows: RowIndex  # recognises the training points
+    rows: RowIndex | TableRows  # recognises the training points
     group: np.ndarray  # (m,) equal for equal training points
 
     @property
@@ -37,7 +38,7 @@ class ShiftedKernel:
 
 def shift(kernel: BoundKernel, amount: float) -> ShiftedKernel:
     """Add ``amount`` to the similarity of every point to itself."""
-    rows = RowIndex(kernel.X)
+    rows = kernel.graph.vertices if isinstance(kernel, GeodesicKernel) else RowIndex(kernel.X)
     return ShiftedKernel(kernel, amount, rows, rows.find(kernel.X))
 
 

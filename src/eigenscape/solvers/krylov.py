@@ -76,7 +76,9 @@ def block_krylov(
     basis.grow(guess)
     best, idle = np.inf, 0
     with stage("eigen-solve", total=options.max_iter) as advance:
-        for step in range(1, options.max_iter + 1):
+        step = 0
+        while step < options.max_iter:
+            step += 1
             advance(1)
             ritz, Y = basis.ritz(options.order)
             vectors = basis.Q @ Y[:, :block]
