@@ -125,7 +125,14 @@ def own_rows(model: Any, X: Any) -> np.ndarray:
         "radius",
         "precomputed_nearest_neighbors",
     )
-    if on_graph and not (sparse.issparse(X) and "precomputed" in (model.metric, getattr(model, "affinity", "")[:11])):
+    if on_graph and sparse.issparse(X) and "precomputed" in (model.metric, getattr(model, "affinity", "")[:11]):
+        # A table of neighbours: points at stored distance 0 with the same other neighbours are one.
+        stored = sparse.coo_array(X)
+        table = np.full(X.shape, np.inf)
+        table[stored.row, stored.col] = stored.data
+        np.fill_diagonal(table, 0)
+        rows = np.sort(np.unique(table, axis=0, return_index=True)[1])
+    elif on_graph:
         rows = np.sort(np.unique(dense(X), axis=0, return_index=True)[1])
     if getattr(model, "on_disconnected", "") == "largest":
         rows = rows[model.component_labels_[rows] == 0]

@@ -102,7 +102,7 @@ class _Basis:
     """An orthonormal basis ``Q`` that grows and shrinks in place, with ``A Q`` beside it."""
 
     def __init__(self, m: int, capacity: int, known: np.ndarray, product: Product) -> None:
-        self.capacity, self.size = capacity, 0
+        self.capacity, self.size, self._restarts = capacity, 0, 0
         self._known, self._product = known, product
         self._Q = np.empty((m, capacity), order="F")
         self._AQ = np.empty((m, capacity), order="F")
@@ -152,3 +152,8 @@ class _Basis:
             array[:, :k] = array[:, : self.size] @ Y
         self.size = k
         self._T[:k, :k] = (T + T.T) / 2
+        self._restarts += 1
+        if self._restarts % 8 == 0:  # start afresh from the same span, before rounding adds up
+            span = self.Q.copy()
+            self.size = 0
+            self.grow(span)
