@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import KDTree, minkowski_distance
 from sklearn.metrics import pairwise_distances
+from threadpoolctl import threadpool_limits
 
 from eigenscape._memory import row_blocks
 from eigenscape.graph.rows import SHORTEST, RowIndex, TableRows, with_self, zeros_kept
@@ -170,28 +171,44 @@ class BlockIndex:
 
     def __init__(self, X: Any, metric: str | Callable, params: dict, n_jobs: int | None) -> None:
         self.metric, self.params, self.n_jobs = metric, params, n_jobs
-        self.X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        self.X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
         self.n_points = self.X.shape[0]
         self._euclidean = metric in ("euclidean", "l2") and not params
         # A product of far-away vectors loses the digits of their difference: work around the mean.
         self._origin = 0.0 if sparse.issparse(X) else self.X.mean(axis=0)
-        self._centred = self.X if sparse.issparse(X) else self.X - self._origin
-        self._norms = _squared_norms(self._centred)
+        centred = self.X if sparse.issparse(X) else self.X - self._origin
+        self._norms = _squared_norms(centred)
+        # Single precision is enough to say who may be near, and twice as fast; not for numbers beyond its range.
+        self._precision = np.float64 if sparse.issparse(X) or not 1e-30 < self._norms.max() < 1e30 else np.float32
+        self._centred = centred.astype(self._precision)
 
     def nearest(self, Y: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        def search(block: slice) -> tuple[np.ndarray, np.ndarray]:
-            rough, slack = self._rough(Y[block])
-            kth = np.partition(rough, k - 1, axis=1)[:, k - 1]
-            row, column = np.nonzero(rough <= (kth + slack)[:, None])
-            length = self._exact(Y[block], rough, row, column)
-            order = np.lexsort((column, length, row))
-            row, column, length = row[order], column[order], length[order]
-            first = np.searchsorted(row, np.arange(rough.shape[0]))
-            pick = first[:, None] + np.arange(k)
-            return length[pick], column[pick]
+        length, number = np.empty((Y.shape[0], k)), np.empty((Y.shape[0], k), dtype=np.intp)
+        search = self._search_sparse if self._euclidean and sparse.issparse(self.X) else self._search_dense
 
-        found = self._map(search, Y)
-        return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
+        def one(block: slice) -> None:
+            search(Y[block], k, length[block], number[block])
+
+        self._map(one, Y)
+        return length, number
+
+    def _search_dense(self, Y: Any, k: int, length: np.ndarray, number: np.ndarray) -> None:
+        from eigenscape._compiled.select import nearest_exact, nearest_given
+
+        rough, slack = self._rough(Y)
+        if self._euclidean:
+            nearest_exact(np.ascontiguousarray(Y, dtype=np.float64), self.X, rough, slack, k, length, number)
+        else:
+            nearest_given(rough, k, length, number)
+
+    def _search_sparse(self, Y: Any, k: int, length: np.ndarray, number: np.ndarray) -> None:
+        rough, slack = self._rough(Y)
+        kth = np.partition(rough, k - 1, axis=1)[:, k - 1]
+        row, column = np.nonzero(rough <= (kth + 2 * slack)[:, None])
+        exact = self._exact(Y, rough, row, column)
+        order = np.lexsort((column, exact, row))
+        pick = order[np.searchsorted(row[order], np.arange(rough.shape[0]))[:, None] + np.arange(k)]
+        length[:], number[:] = exact[pick], column[pick]
 
     def chosen(self, Y: Any, k: int) -> sparse.csr_array:
         return neighbor_table(*self.nearest(Y, k), self.n_points)
@@ -212,8 +229,11 @@ class BlockIndex:
         return PlainReach(self, radii)
 
     def _map(self, search: Callable, Y: Any) -> list:
-        blocks = row_blocks(Y.shape[0], 24 * self.n_points)
-        return joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(joblib.delayed(search)(b) for b in blocks)
+        blocks = [*row_blocks(Y.shape[0], 24 * self.n_points)]
+        if joblib.effective_n_jobs(self.n_jobs) == 1 or len(blocks) == 1:
+            return [search(block) for block in blocks]
+        with threadpool_limits(1, user_api="blas"):  # one product a thread, not several that wait for each other
+            return joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(joblib.delayed(search)(b) for b in blocks)
 
     def _rough(self, Y: Any) -> tuple[np.ndarray, np.ndarray]:
         """A block of distances (squared if Euclidean) and, for each row, how far they may be off."""
@@ -224,12 +244,12 @@ class BlockIndex:
             return np.maximum(exact, 0.0), np.zeros(exact.shape[0])
         Y = Y if sparse.issparse(Y) else np.asarray(Y, dtype=np.float64) - self._origin
         norms = _squared_norms(Y)
-        product = Y @ self._centred.T
+        product = Y.astype(self._precision) @ self._centred.T
         rough = np.asarray(product.todense()) if sparse.issparse(product) else product
-        rough *= -2.0
-        rough += norms[:, None]
-        rough += self._norms
-        slack = 16 * np.finfo(np.float64).eps * self.X.shape[1] ** 0.5 * (norms + self._norms.max())
+        rough *= -2
+        rough += norms[:, None].astype(self._precision)
+        rough += self._norms.astype(self._precision)
+        slack = 8 * np.finfo(self._precision).eps * self.X.shape[1] ** 0.5 * (norms + self._norms.max())
         return rough, slack
 
     def _exact(self, Y: Any, rough: np.ndarray, row: np.ndarray, column: np.ndarray) -> np.ndarray:

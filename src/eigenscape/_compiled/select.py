@@ -1,0 +1,78 @@
+"""The nearest of many, from a block of distances that may be a little off."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def nearest_exact(Y, X, rough, slack, k, length, number):
+    """The ``k`` nearest rows of ``X`` to each row of ``Y``, by ``|y - x|`` and then by row number.
+
+    ``rough`` (b, n) holds squared distances that are off by at most ``slack`` (b,): whatever may be among the ``k`` nearest
+    by them is measured exactly.
+    """
+    b, n = rough.shape
+    best = np.empty(k, dtype=rough.dtype)
+    for i in range(b):
+        limit = _kth_smallest(rough[i], best) + 2 * slack[i]
+        filled = 0
+        for j in range(n):
+            if rough[i, j] <= limit:
+                exact = 0.0
+                for f in range(X.shape[1]):
+                    exact += (Y[i, f] - X[j, f]) ** 2
+                filled = _insert(length[i], number[i], filled, exact, j)
+        for t in range(k):
+            length[i, t] = np.sqrt(length[i, t])
+
+
+@njit(nogil=True, cache=True)
+def nearest_given(values, k, length, number):
+    """The ``k`` smallest of each row of ``values``, by value and then by column number."""
+    for i in range(values.shape[0]):
+        filled = 0
+        for j in range(values.shape[1]):
+            if filled < k or values[i, j] < length[i, k - 1]:
+                filled = _insert(length[i], number[i], filled, values[i, j], j)
+
+
+@njit(nogil=True, cache=True)
+def _kth_smallest(values, best):
+    """The ``len(best)``-th smallest value; ``best`` is scratch, kept sorted."""
+    k = len(best)
+    filled = 0
+    for value in values:
+        if filled < k:
+            t = filled
+            filled += 1
+        elif value < best[k - 1]:
+            t = k - 1
+        else:
+            continue
+        while t > 0 and best[t - 1] > value:
+            best[t] = best[t - 1]
+            t -= 1
+        best[t] = value
+    return best[k - 1]
+
+
+@njit(nogil=True, cache=True)
+def _insert(length, number, filled, value, j):
+    """Insert ``value`` into a sorted list of at most ``len(length)``; equals keep their order of arrival."""
+    k = len(length)
+    if filled < k:
+        t = filled
+        filled += 1
+    elif value < length[k - 1]:
+        t = k - 1
+    else:
+        return filled
+    while t > 0 and length[t - 1] > value:
+        length[t] = length[t - 1]
+        number[t] = number[t - 1]
+        t -= 1
+    length[t] = value
+    number[t] = j
+    return filled
