@@ -268,8 +268,11 @@ def _affinities(cls: type, **common: Any) -> None:
         add(f"neighbors-{weights}", "curve", weights=weights)
         add(f"radius-{weights}", "curve", affinity="radius", radius=1.0, weights=weights)
         add(f"twins-{weights}", "twins", weights=weights)
-    for solver in ("dense", "lanczos", "shift-invert"):
+    for solver in ("dense", "lanczos", "shift-invert", "multilevel"):
         add(f"neighbors-{solver}", "curve", eigen_solver=solver)
+    add("approximate", "wide", neighbors="approximate", n_neighbors=6)
+    add("approximate-cosine", "wide", neighbors="approximate", metric="cosine", weights="heat")
+    add("exact", "wide", neighbors="exact", n_neighbors=6)
     for solver in ("dense", "lanczos"):
         add(f"rbf-{solver}", "curve", affinity="rbf", eigen_solver=solver)
         add(f"rbf-no-diagonal-{solver}", "curve", affinity="rbf", include_diagonal=False, eigen_solver=solver)
@@ -328,6 +331,7 @@ def _isomap() -> None:
         _add(solver, "curve", Isomap, eigen_solver=solver)
     _add("wide", "wide", Isomap, n_neighbors=6)
     _add("cosine", "wide", Isomap, metric="cosine")
+    _add("approximate", "wide", Isomap, neighbors="approximate", n_neighbors=6)
     _add("cityblock", "curve", Isomap, metric="cityblock")
     _add("callable", "curve", Isomap, metric=taxi)
     _add("sparse", "counts", Isomap)
@@ -357,6 +361,7 @@ def _lle() -> None:
             _add(f"{method}-split-{mode}", "split", cls, method=method, on_disconnected=mode, reg=1e-2)
         _add(f"{method}-wide", "wide", cls, method=method, n_neighbors=10)
     _add("cosine", "wide", cls, metric="cosine", n_neighbors=10)
+    _add("approximate", "wide", cls, neighbors="approximate", n_neighbors=10)
     _add("c-split", "split", cls, c=2.0, on_disconnected="per_component", reg=1e-2)
 
 

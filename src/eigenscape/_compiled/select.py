@@ -76,3 +76,22 @@ def _insert(length, number, filled, value, j):
     length[t] = value
     number[t] = j
     return filled
+
+
+@njit(nogil=True, cache=True)
+def rerank(Y, X, candidates, length, number):
+    """The nearest rows of ``X`` among each row's ``candidates`` (ascending numbers, -1 for none), and how many there were."""
+    found = np.zeros(len(Y), dtype=np.int64)
+    for i in range(len(Y)):
+        filled = 0
+        for c in candidates[i]:
+            if c < 0:
+                continue
+            exact = 0.0
+            for f in range(X.shape[1]):
+                exact += (Y[i, f] - X[c, f]) ** 2
+            filled = _insert(length[i], number[i], filled, exact, c)
+        found[i] = filled
+        for t in range(filled):
+            length[i, t] = np.sqrt(length[i, t])
+    return found

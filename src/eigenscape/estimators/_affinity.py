@@ -7,7 +7,7 @@ from typing import Any
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted
-from eigenscape.estimators._graph import embed_on_graph
+from eigenscape.estimators._graph import Neighborhood, embed_on_graph
 from eigenscape.estimators._validation import check_choice, check_gamma, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
@@ -47,18 +47,15 @@ def embed_by_affinity(
             settled.setdefault("t_", weight.scale)
         return embed(GraphAffinity(graph, weight), None, fewer)
 
-    fitted = embed_on_graph(
-        X,
-        embed_piece,
-        n_components=n_components,
-        n_neighbors=estimator.n_neighbors,
-        radius=estimator.radius if estimator.affinity == "radius" else None,
-        metric="precomputed" if estimator.affinity == "precomputed_nearest_neighbors" else estimator.metric,
-        metric_params=estimator.metric_params,
-        on_disconnected=on_disconnected,
-        n_jobs=estimator.n_jobs,
-        most_pieces=most_pieces,
+    neighborhood = Neighborhood(
+        estimator.n_neighbors,
+        estimator.radius if estimator.affinity == "radius" else None,
+        "precomputed" if estimator.affinity == "precomputed_nearest_neighbors" else estimator.metric,
+        estimator.metric_params,
+        estimator.neighbors,
+        estimator.n_jobs,
     )
+    fitted = embed_on_graph(X, embed_piece, n_components, neighborhood, on_disconnected, most_pieces)
     return fitted._replace(attributes={**(fitted.attributes or {}), **settled})
 
 

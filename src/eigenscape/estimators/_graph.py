@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted
-from eigenscape.estimators._validation import check_count, check_positive
+from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.rows import distinct_rows, with_self, without_self
@@ -20,69 +21,74 @@ from eigenscape.pieces import merge_columns, on_columns
 ON_DISCONNECTED = ("connect", "per_component", "largest", "raise")
 
 
+@dataclass(frozen=True)
+class Neighborhood:
+    """The graph parameters that estimators share."""
+
+    n_neighbors: int | None
+    radius: float | None
+    metric: Any
+    metric_params: dict | None
+    neighbors: str
+    n_jobs: int | None
+
+    def graph(self, points: Any, n_samples: int) -> NeighborGraph:
+        """The neighbourhood graph of distinct ``points`` out of ``n_samples``."""
+        check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
+        m = points.shape[0]
+        if self.radius is None:
+            k = check_count("n_neighbors", self.count(n_samples))
+            if k > m - 1:
+                distinct = "" if m == n_samples else f" distinct ones among {n_samples}"
+                raise ValueError(f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{distinct}; lower n_neighbors")
+            return nearest_neighbor_graph(neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors), k)
+        check_positive("radius", self.radius)
+        if self.neighbors == "approximate":
+            raise ValueError("neighbors='approximate' finds the nearest, not all within a radius; use 'exact' or n_neighbors")
+        return radius_graph(neighbor_index(points, self.metric, self.metric_params, self.n_jobs, "exact"), self.radius)
+
+    def count(self, n_samples: int) -> int:
+        """How many neighbours: as asked, or 10, or a quarter of the samples where that is fewer, but at least 5."""
+        return min(10, max(5, n_samples // 4), n_samples - 1) if self.n_neighbors is None else self.n_neighbors
+
+
 def embed_on_graph(
     X: Any,
     embed: Callable[[NeighborGraph, bool], Embedding],
-    *,
     n_components: int,
-    n_neighbors: int | None,
-    radius: float | None,
-    metric: Any,
-    metric_params: dict | None,
+    neighborhood: Neighborhood,
     on_disconnected: str,
-    n_jobs: int | None,
     most_pieces: int | None = None,
 ) -> Fitted:
     """Embed the neighbourhood graph of the distinct rows of ``X``.
 
     ``embed`` takes a graph and whether it may return fewer coordinates.
     """
-    given_graph = metric == "precomputed" and sparse.issparse(X)
-    if n_neighbors is None:
-        n_neighbors = usual_neighbors(X.shape[0])
+    precomputed = neighborhood.metric == "precomputed"
+    given_graph = precomputed and sparse.issparse(X)
     first, group = distinct_rows(with_self(X) if given_graph else X)
-    if given_graph and radius is None:
-        _check_stored(X, n_neighbors)
+    if given_graph and neighborhood.radius is None:
+        _check_stored(X, neighborhood.count(X.shape[0]))
     if len(first) < 2:
         raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
     points = X if len(first) == X.shape[0] else X[first]
-    by_table = metric == "precomputed" and points.shape[1] != len(first)
+    by_table = precomputed and points.shape[1] != len(first)
     if by_table:
         points = merge_columns(points, group, len(first)) if given_graph else points[:, first]
-    graph = _graph(points, n_neighbors, radius, metric, metric_params, n_jobs, X.shape[0])
+    graph = neighborhood.graph(points, X.shape[0])
     if n_components > graph.n_vertices - 1:
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} distinct samples, got n_samples={graph.n_vertices};"
             " lower n_components"
         )
     model, label = embed_graph(graph, embed, n_components, on_disconnected, most_pieces)  # type: ignore[arg-type]
-    attributes = {"component_labels_": label[group], "n_connected_components_": int(label.max()) + 1}
-    if radius is None:
-        attributes["n_neighbors_"] = n_neighbors
+    attributes: dict[str, Any] = {"component_labels_": label[group], "n_connected_components_": int(label.max()) + 1}
+    if neighborhood.radius is None:
+        attributes["n_neighbors_"] = neighborhood.count(X.shape[0])
+        attributes["neighbor_recall_"] = graph.index.recall
     if by_table:
         return Fitted(on_columns(model, first, group, X, n_components), None, attributes)
     return Fitted(model, group, attributes)
-
-
-def usual_neighbors(n_samples: int) -> int:
-    """10, or a quarter of the samples where that is fewer, but at least 5 (if there are so many)."""
-    return min(10, max(5, n_samples // 4), n_samples - 1)
-
-
-def _graph(
-    points: Any, n_neighbors: int, radius: float | None, metric: Any, metric_params: dict | None, n_jobs: int | None, n_samples: int
-) -> NeighborGraph:
-    m = points.shape[0]
-    if radius is None:
-        check_count("n_neighbors", n_neighbors)
-        if n_neighbors > m - 1:
-            distinct = "" if m == n_samples else f" distinct ones among {n_samples}"
-            raise ValueError(
-                f"n_neighbors={n_neighbors} needs at least {n_neighbors + 1} samples, got n_samples={m}{distinct}; lower n_neighbors"
-            )
-        return nearest_neighbor_graph(neighbor_index(points, metric, metric_params, n_jobs), n_neighbors)
-    check_positive("radius", radius)
-    return radius_graph(neighbor_index(points, metric, metric_params, n_jobs), radius)
 
 
 def _check_stored(table: Any, n_neighbors: int) -> None:

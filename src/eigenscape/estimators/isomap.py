@@ -8,7 +8,7 @@ from eigenscape import _memory
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
-from eigenscape.estimators._graph import ON_DISCONNECTED, embed_on_graph
+from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.distance import GeodesicKernel
@@ -34,6 +34,9 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     metric : str or function, default="euclidean"
         Any scikit-learn metric; "precomputed" for a matrix of distances, or a sparse graph of them.
     metric_params : dict or None, default=None
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most metrics; beyond,
+        dense rows under a Euclidean or cosine metric are searched approximately, and ``neighbor_recall_`` tells how well.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several components: join
         them by their shortest missing edges; embed each by itself; embed the largest and place the other points on its
@@ -55,6 +58,8 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     n_connected_components_ : int
     n_neighbors_ : int
         The number of neighbours in use, where they are counted.
+    neighbor_recall_ : float
+        Share of the true neighbours that the search found, measured on a sample; 1 if it was exact.
     negative_fraction_, is_euclidean_
         As for :class:`ClassicalMDS`, of the geodesic distances; only where the graph was embedded whole.
     residuals_, solver_, n_features_in_
@@ -80,6 +85,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         radius: float | None = None,
         metric: Any = "euclidean",
         metric_params: dict | None = None,
+        neighbors: str = "auto",
         on_disconnected: str = "connect",
         order: str = "value",
         indefinite: str = "keep",
@@ -95,6 +101,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         self.radius = radius
         self.metric = metric
         self.metric_params = metric_params
+        self.neighbors = neighbors
         self.on_disconnected = on_disconnected
         self.order = order
         self.indefinite = indefinite
@@ -125,13 +132,9 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         fitted = embed_on_graph(
             X,
             embed,
-            n_components=self.n_components,
-            n_neighbors=self.n_neighbors,
-            radius=self.radius,
-            metric=self.metric,
-            metric_params=self.metric_params,
-            on_disconnected=self.on_disconnected,
-            n_jobs=self.n_jobs,
+            self.n_components,
+            Neighborhood(self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs),
+            self.on_disconnected,
         )
         self._spectrum = DistanceSpectrum(GeodesicKernel(graphs[0], self.n_jobs)) if len(graphs) == 1 else None
         return fitted

@@ -48,6 +48,9 @@ class LaplacianEigenmaps(SpectralEstimator):
     metric : str or function, default="euclidean"
         Metric of the neighbour search: any of scikit-learn's.
     metric_params : dict or None, default=None
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most metrics; beyond,
+        dense rows under a Euclidean or cosine metric are searched approximately, and ``neighbor_recall_`` tells how well.
     include_diagonal : bool, default=True
         Whether a point's similarity to itself counts in its degree (Bengio footnote 3). Graph affinities have none.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
@@ -72,6 +75,8 @@ class LaplacianEigenmaps(SpectralEstimator):
     n_connected_components_ : int
     n_neighbors_ : int
         The number of neighbours in use, where they are counted.
+    neighbor_recall_ : float
+        Share of the true neighbours that the search found, measured on a sample; 1 if it was exact.
     t_, gamma_ : float
         The width in use, where there is one.
     residuals_, solver_, n_features_in_
@@ -103,6 +108,7 @@ class LaplacianEigenmaps(SpectralEstimator):
         gamma: float | None = None,
         metric: Any = "euclidean",
         metric_params: dict | None = None,
+        neighbors: str = "auto",
         include_diagonal: bool = True,
         on_disconnected: str = "connect",
         eigen_solver: str = "auto",
@@ -121,6 +127,7 @@ class LaplacianEigenmaps(SpectralEstimator):
         self.gamma = gamma
         self.metric = metric
         self.metric_params = metric_params
+        self.neighbors = neighbors
         self.include_diagonal = include_diagonal
         self.on_disconnected = on_disconnected
         self.eigen_solver = eigen_solver

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
-from eigenscape.estimators._graph import ON_DISCONNECTED, embed_on_graph, usual_neighbors
+from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.methods.lle import locally_linear_embedding
@@ -42,6 +42,9 @@ class LocallyLinearEmbedding(SpectralEstimator):
         Metric that chooses the neighbours. The weights are solved in the space of the rows, so distances alone
         ("precomputed") are not enough.
     metric_params : dict or None, default=None
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most metrics; beyond,
+        dense rows under a Euclidean or cosine metric are searched approximately, and ``neighbor_recall_`` tells how well.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         As for :class:`Isomap`.
     eigen_solver : {"auto", "dense", "lanczos", "shift-invert"}, default="auto"
@@ -56,7 +59,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
     eigenvalues_ : ndarray of shape (n_components,), or (n_connected_components, n_components) in pieces
         Of ``c I - M`` (with ``c = 1`` if none is given), principal first.
     kernel_ : BoundKernel
-    component_labels_, n_connected_components_, n_neighbors_
+    component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_
         As for :class:`Isomap`.
     residuals_, solver_, n_features_in_
         As for :class:`KernelPCA`.
@@ -85,6 +88,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
         c: float | None = None,
         metric: Any = "euclidean",
         metric_params: dict | None = None,
+        neighbors: str = "auto",
         on_disconnected: str = "connect",
         eigen_solver: str = "auto",
         tol: float = 1e-10,
@@ -100,6 +104,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
         self.c = c
         self.metric = metric
         self.metric_params = metric_params
+        self.neighbors = neighbors
         self.on_disconnected = on_disconnected
         self.eigen_solver = eigen_solver
         self.tol = tol
@@ -119,18 +124,17 @@ class LocallyLinearEmbedding(SpectralEstimator):
         return embed_on_graph(
             X,
             embed,
-            n_components=self.n_components,
-            n_neighbors=self.n_neighbors,
-            radius=None,
-            metric=self.metric,
-            metric_params=self.metric_params,
-            on_disconnected=self.on_disconnected,
-            n_jobs=self.n_jobs,
+            self.n_components,
+            self._neighborhood(),
+            self.on_disconnected,
         )
+
+    def _neighborhood(self) -> Neighborhood:
+        return Neighborhood(self.n_neighbors, None, self.metric, self.metric_params, self.neighbors, self.n_jobs)
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
         d = check_count("n_components", self.n_components)
-        k = usual_neighbors(n_samples) if self.n_neighbors is None else check_count("n_neighbors", self.n_neighbors)
+        k = check_count("n_neighbors", self._neighborhood().count(n_samples))
         check_choice("method", self.method, ("standard", "modified", "hessian", "ltsa"))
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         check_positive("reg", self.reg)

@@ -39,7 +39,7 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
     assign_labels : {"kmeans", "threshold"}, default="kmeans"
     n_init : int, default=10
         Starts of k-means.
-    affinity, n_neighbors, radius, weights, t, gamma, metric, metric_params, include_diagonal
+    affinity, n_neighbors, radius, weights, t, gamma, metric, metric_params, neighbors, include_diagonal
         The affinity, as for :class:`LaplacianEigenmaps`.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several components: join
@@ -60,8 +60,8 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         For "kmeans".
     threshold_ : float
         For "threshold".
-    eigenvalues_, kernel_, component_labels_, n_connected_components_, n_neighbors_, t_, gamma_, residuals_, solver_, n_features_in_
-        As for :class:`LaplacianEigenmaps`.
+    eigenvalues_, kernel_, component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_
+        As for :class:`LaplacianEigenmaps`, as are ``t_``, ``gamma_``, ``residuals_``, ``solver_`` and ``n_features_in_``.
 
     Examples
     --------
@@ -91,6 +91,7 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         gamma: float | None = None,
         metric: Any = "euclidean",
         metric_params: dict | None = None,
+        neighbors: str = "auto",
         include_diagonal: bool = True,
         on_disconnected: str = "connect",
         eigen_solver: str = "auto",
@@ -111,6 +112,7 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         self.gamma = gamma
         self.metric = metric
         self.metric_params = metric_params
+        self.neighbors = neighbors
         self.include_diagonal = include_diagonal
         self.on_disconnected = on_disconnected
         self.eigen_solver = eigen_solver

@@ -1,8 +1,10 @@
-"""Exact neighbour search: one interface, three engines, the same for training points and new ones.
+"""Neighbour search: one interface, four engines, the same for training points and new ones.
 
-* :class:`TreeIndex`: scipy's k-d tree, for dense rows of few features and Minkowski metrics.
-* :class:`BlockIndex`: blocks of the distance matrix, for everything else. Euclidean blocks come from a matrix product and
-  are then recomputed exactly where it matters, so that the answer does not depend on how the work was cut.
+* :class:`TreeIndex`: scipy's k-d tree, exact, for dense rows of at most 16 features and Minkowski metrics.
+* :class:`BlockIndex`: blocks of the distance matrix, exact, for everything else. Euclidean blocks come from a matrix product
+  in single precision and are measured exactly where it matters, so that the answer does not depend on how the work was cut.
+* :class:`~eigenscape.graph.approximate.ApproximateIndex`: instead of blocks, for more than 30 000 dense rows under a Euclidean or
+  cosine metric, unless ``neighbors="exact"`` is asked for. Its recall is measured and reported.
 * :class:`TableIndex`: distances the user computed, dense or sparse.
 
 Ties are broken by row number. A search never looks at the other queries, so neither does its answer.
@@ -26,14 +28,18 @@ from eigenscape.graph.rows import SHORTEST, RowIndex, TableRows, with_self, zero
 
 #: Above this many features a k-d tree visits most of its leaves, and blocks are faster.
 TREE_FEATURES = 16
+#: Above this many points ``"auto"`` searches high-dimensional rows approximately: blocks take time n^2.
+EXACT_POINTS = 30_000
+APPROXIMATE_METRICS = ("euclidean", "l2", "cosine")
 
 _MINKOWSKI = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblock": 1.0, "chebyshev": np.inf}
 
 
 class NeighborIndex(Protocol):
-    """Searches ``n_points`` indexed points."""
+    """Searches ``n_points`` indexed points, of whose true neighbours it finds the share ``recall``."""
 
     n_points: int
+    recall: float
 
     def nearest(self, Y: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances and numbers of the ``k`` nearest indexed points, nearest first: two arrays (n_new, k)."""
@@ -69,7 +75,11 @@ class NeighborIndex(Protocol):
 
 
 def neighbor_index(
-    X: Any, metric: str | Callable = "euclidean", metric_params: dict | None = None, n_jobs: int | None = None
+    X: Any,
+    metric: str | Callable = "euclidean",
+    metric_params: dict | None = None,
+    n_jobs: int | None = None,
+    neighbors: str = "auto",
 ) -> NeighborIndex:
     """The engine that suits the data (see the module's head for the rule)."""
     params = dict(metric_params or {})
@@ -78,13 +88,23 @@ def neighbor_index(
     power = None if params else _MINKOWSKI.get(str(metric))
     if metric == "minkowski" and set(params) <= {"p"}:
         power = float(params.get("p", 2.0))
-    if power is not None and not sparse.issparse(X) and X.shape[1] <= TREE_FEATURES:
-        return TreeIndex(X, power, n_jobs)
-    return BlockIndex(X, metric, params, n_jobs)
+    few_features = power is not None and not sparse.issparse(X) and X.shape[1] <= TREE_FEATURES
+    able = metric in APPROXIMATE_METRICS and not params and not sparse.issparse(X)
+    if neighbors == "approximate" and not able:
+        raise ValueError(
+            f"neighbors='approximate' knows dense rows and the metrics {', '.join(APPROXIMATE_METRICS)}, got metric={metric!r}"
+        )
+    if neighbors == "approximate" or (neighbors == "auto" and able and not few_features and X.shape[0] > EXACT_POINTS):
+        from eigenscape.graph.approximate import ApproximateIndex
+
+        return ApproximateIndex(X, str(metric), n_jobs)
+    return TreeIndex(X, power, n_jobs) if few_features and power is not None else BlockIndex(X, metric, params, n_jobs)
 
 
 class TreeIndex:
     """k-d tree over dense rows."""
+
+    recall = 1.0
 
     def __init__(self, X: np.ndarray, power: float, n_jobs: int | None) -> None:
         self.X = np.asarray(X, dtype=np.float64)
@@ -168,6 +188,8 @@ class PlainReach:
 
 class BlockIndex:
     """Blocks of the distance matrix, any metric, dense or sparse rows."""
+
+    recall = 1.0
 
     def __init__(self, X: Any, metric: str | Callable, params: dict, n_jobs: int | None) -> None:
         self.metric, self.params, self.n_jobs = metric, params, n_jobs
@@ -275,6 +297,8 @@ class BlockIndex:
 
 class TableIndex:
     """Distances given by the user; a query is its row of distances to the indexed points."""
+
+    recall = 1.0
 
     def __init__(self, table: Any) -> None:
         self.table = with_self(table) if sparse.issparse(table) else np.asarray(table, dtype=np.float64)

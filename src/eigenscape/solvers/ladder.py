@@ -37,8 +37,8 @@ from eigenscape.solvers.wishes import Solver
 DENSE_POINTS = 500
 #: Up to this many points a factor of a thin Laplacian is cheaper than a hierarchy, and a dense factor of a wide matrix affordable.
 FACTOR_POINTS, DENSE_FACTOR_POINTS = 400_000, 12_000
-#: Block steps granted to Krylov where there is another rung, and where there is none.
-_SHORT, _LONG = 60, 2000
+#: Block steps granted to Krylov where there is another rung, and where there is none; steps without progress before it gives up.
+_SHORT, _LONG, _PATIENCE = 120, 2000, 15
 
 _EPS = np.finfo(np.float64).eps
 
@@ -51,7 +51,7 @@ def principal(operator: Operator, count: int, order: str, solver: Solver) -> Eig
     matrix = operator.matrix() if solver.name == "dense" or _is_small(m, count, solver) else None
     n_iter = 1
     if matrix is None:
-        steps = solver.steps(_LONG if solver.name == "lanczos" else 2 * _SHORT)
+        steps = solver.steps(_LONG if solver.name == "lanczos" else _SHORT)
         options = KrylovOptions(order=order, tol=solver.tol / 2, max_iter=steps, seed=solver.seed, noise=noise)
         values, vectors, good, n_iter = block_krylov(operator.matmat, m, count, options)
         if not good and solver.name == "auto":
@@ -92,18 +92,18 @@ def _climb(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver) 
     if name == "lanczos":
         return by_krylov(end, count, solver, solver.steps(_LONG))
     if name == "multilevel":
-        return by_levels(end, matrix, count, solver)
+        return by_levels(end, matrix, count, solver, is_thin(matrix))
     thin = is_thin(matrix)
     if name == "shift-invert":
         return by_inverse(end, matrix, count, solver, thin or m > DENSE_FACTOR_POINTS)
     if thin and (m <= FACTOR_POINTS or not end.laplacian):
         return by_inverse(end, matrix, count, solver, thin)
     if not thin:
-        found = by_krylov(end, count, solver, solver.steps(_SHORT))
+        found = by_krylov(end, count, solver, solver.steps(_SHORT), _PATIENCE)
         if found.good:
             return found
     if end.laplacian and m > DENSE_FACTOR_POINTS:
-        return by_levels(end, matrix, count, solver)
+        return by_levels(end, matrix, count, solver, thin)
     return by_inverse(end, matrix, count, solver, m > DENSE_FACTOR_POINTS)
 
 
@@ -115,7 +115,7 @@ def _climb_dense(end: SmallEnd, matrix: Matrix | None, count: int, solver: Solve
     if matrix is not None and (solver.name == "dense" or _is_small(end.n_points, count, solver)):
         return by_lapack(end, matrix, count)
     last = solver.name == "lanczos" or matrix is None
-    found = by_krylov(end, count, solver, solver.steps(_LONG if last else 2 * _SHORT))
+    found = by_krylov(end, count, solver, solver.steps(_LONG if last else _SHORT))
     return found if found.good or last else by_lapack(end, matrix, count)
 
 

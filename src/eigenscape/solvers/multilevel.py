@@ -16,8 +16,8 @@ from scipy import linalg, sparse
 from eigenscape._progress import stage
 from eigenscape.solvers.direct import inverse_on_complement
 
-#: Coarsen until a direct factorisation is cheap.
-COARSEST = 20000
+#: Coarsen until a factorisation is cheap: sparse for thin graphs, dense for wide ones.
+COARSEST_THIN, COARSEST_WIDE = 20_000, 3_000
 _MOST_LEVELS = 12
 
 
@@ -34,7 +34,8 @@ class Level:
 class Hierarchy:
     """The levels of a positive semi-definite sparse matrix ``A`` with null vector ``null``."""
 
-    def __init__(self, A: sparse.csr_array, null: np.ndarray, seed: int, coarsest: int = COARSEST) -> None:
+    def __init__(self, A: sparse.csr_array, null: np.ndarray, seed: int, thin: bool) -> None:
+        coarsest = COARSEST_THIN if thin else COARSEST_WIDE
         self.levels: list[Level] = []
         self.null = null
         self._interpolations: list[sparse.csr_array] = []
@@ -51,7 +52,7 @@ class Hierarchy:
                 A.sort_indices()
                 null = coarse_null
         self.coarse, self.coarse_null = A, null
-        self._coarse_inverse = inverse_on_complement(A, null / np.linalg.norm(null))
+        self._coarse_inverse = inverse_on_complement(A, null / np.linalg.norm(null), thin or A.shape[0] > 4 * COARSEST_WIDE)
 
     def guess(self, count: int) -> np.ndarray:
         """Approximate low eigenvectors (m, count) of the finest matrix, from the coarsest: ``A_c y = l M_c y``, ``M_c = P' P``."""

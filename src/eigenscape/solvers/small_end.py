@@ -65,16 +65,16 @@ def by_lapack(end: SmallEnd, matrix: Matrix, count: int) -> Found:
     return Found(*dense_eigh(lifted, count, "smallest"), "dense")
 
 
-def by_krylov(end: SmallEnd, count: int, solver: Solver, steps: int) -> Found:
+def by_krylov(end: SmallEnd, count: int, solver: Solver, steps: int, patience: int = 1000) -> Found:
     """Block Krylov on ``bound - A``, judged by the small eigenvalue."""
-    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound)
+    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound, patience=patience)
     result = block_krylov(end.turned, end.n_points, count, options, known=end.null[:, None])
     return Found(end.bound - result.values, result.vectors, "lanczos", result.steps, result.good)
 
 
-def by_levels(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver) -> Found:
+def by_levels(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver, thin: bool) -> Found:
     """Preconditioned by a multilevel cycle, with a first guess from the coarsest level."""
-    hierarchy = Hierarchy(matrix, end.null, solver.seed)
+    hierarchy = Hierarchy(matrix, end.null, solver.seed, thin)
     return _preconditioned(end, count, solver, hierarchy.cycle, hierarchy.guess(count + 2), "multilevel")
 
 

@@ -1,0 +1,206 @@
+"""The results as a printed table and as markdown."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from typing import Any
+
+from rich.table import Table
+
+HEAD = ("work", "ours", "fastest right peer", "faster by", "goal", "memory ours / peer", "goal", "error ours / peer", "solver")
+PACKAGES = ("eigenscape", "scikit-learn", "scipy", "numpy", "numba")
+NOTES = """
+Every measurement is a process of its own: it makes the data, warms up with a tiny fit, then fits; ours and the peers take turns.
+"Faster by" is the median over the repeats of the peer's time over ours in the same round, with least and greatest in brackets; memory is the
+highest resident size above that just before the fit. The error is the worst eigen-residual relative to its eigenvalue (for new
+points of kernel PCA: the relative error of the coordinates), computed here from each method's own matrix, and r^2 of the known coordinates (arc
+length, height) or the agreement with the true clusters (adjusted Rand index). A relative residual above 1e-3, and above what rounding allows, is
+"wrong"; the peer of a row is the fastest right one, else one that ran into the limit, else a wrong one, marked so. For LLE rounding is no small
+thing: its eigenvalues go down to 1e-13 and below.
+k = 10 throughout; scikit-learn counts the point itself as a neighbour in spectral embedding, so its graphs there are a little thinner than ours.
+`NeighborSearch` is scipy's k-d tree asked for 10 neighbours. tapkee cannot be installed here and is not compared.
+"""
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers depend on."""
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+    return {"cores": os.cpu_count(), "memory_GB": round(pages / 2**30), "python": platform.python_version(), **versions}
+
+
+def seconds(entry: dict[str, Any]) -> str:
+    """Median time of a contender, or what became of it."""
+    if entry["status"] == "over":
+        return f"over {entry['over']:g} s"
+    if entry["status"] == "failed":
+        return "failed"
+    return f"{entry['time_s']['median']:.3g} s" + (" (wrong)" if entry["status"] == "wrong" else "")
+
+
+def times(ratio: dict[str, Any] | None) -> str:
+    """A ratio of times with its spread."""
+    if ratio is None:
+        return ""
+    if "at_least" in ratio:
+        return f"> {ratio['at_least']:.3g}x"
+    speed = ratio["speed"]
+    if speed["median"] < 0.1:
+        return f"1/{1 / speed['median']:.3g} (1/{1 / speed['min']:.3g}..1/{1 / speed['max']:.3g})"
+    return f"{speed['median']:.3g}x ({speed['min']:.3g}..{speed['max']:.3g})"
+
+
+def megabytes(entry: dict[str, Any]) -> str:
+    """Median peak memory."""
+    return f"{entry['peak_bytes']['median'] / 1e6:.0f} MB" if "peak_bytes" in entry else "?"
+
+
+def error(entry: dict[str, Any]) -> str:
+    """Residual, r^2 and agreement, as far as known."""
+    found = entry.get("error", {})
+    parts = [f"{found['residual']:.0e}"] if "residual" in found else []
+    if found.get("floor", 0.0) > 1e-3:
+        parts.append(f"(rounding {found['floor']:.0e})")
+    if found.get("r2"):
+        parts.append("r² " + ", ".join(f"{value:.2f}" for value in found["r2"]))
+    if "agreement" in found:
+        parts.append(f"agreement {found['agreement']:.2f}")
+    return " ".join(parts) or "–"
+
+
+def verdict(met: bool) -> str:
+    """Whether a goal is reached."""
+    return "met" if met else "not met"
+
+
+def goal_time(row: dict[str, Any], ratio: dict[str, Any] | None) -> str:
+    """The goal for the speed and whether it is met."""
+    wanted = row["goal"]["speed"]
+    if wanted is None or ratio is None:
+        return "" if wanted is None else f"{wanted:g}x"
+    reached = ratio["at_least"] if "at_least" in ratio else ratio["speed"]["median"]
+    return f"{wanted:g}x: {verdict(reached >= wanted)}" if wanted >= 1 else f"1/{1 / wanted:g}: {verdict(reached >= wanted)}"
+
+
+def goal_memory(row: dict[str, Any], ratio: dict[str, Any] | None) -> str:
+    """The goal for the memory and whether it is met."""
+    goal = row["goal"]
+    if goal["peak"] and "peak_bytes" in row["ours"]:
+        return f"{goal['peak'] / 1e9:g} GB: {verdict(row['ours']['peak_bytes']['max'] <= goal['peak'])}"
+    if goal["memory"] and ratio and "memory" in ratio:
+        return f"1/{1 / goal['memory']:g}: {verdict(ratio['memory']['median'] <= goal['memory'])}"
+    return ""
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """One line of the main table."""
+    if "skipped" in row:
+        return [row["title"], f"skipped: {row['skipped']}", *[""] * (len(HEAD) - 2)]
+    if row["kind"] == "growth":
+        return growth_cells(row)
+    if row["kind"] == "compilation":
+        return [row["title"], "see below", *[""] * (len(HEAD) - 2)]
+    ours = row["ours"]
+    peer = next((peer for peer in row["peers"] if peer["name"] == row["against"]), None)
+    ratio = peer["ratio"] if peer else None
+    memory = f"{ratio['memory']['median']:.2f} ({megabytes(ours)} / {megabytes(peer)})" if ratio and "memory" in ratio else megabytes(ours)
+    against = f"{peer['name']}: {seconds(peer)}" if peer else "none"
+    errors = f"{error(ours)} / {error(peer) if peer else '–'}"
+    return [
+        row["title"],
+        seconds(ours),
+        against,
+        times(ratio),
+        goal_time(row, ratio),
+        memory,
+        goal_memory(row, ratio),
+        errors,
+        solver(ours),
+    ]
+
+
+def solver(entry: dict[str, Any]) -> str:
+    """The solver that a contender used."""
+    return entry.get("solver", "")
+
+
+def growth_cells(row: dict[str, Any]) -> list[str]:
+    """The line of a growth row: exponents instead of ratios."""
+    ours, goal = row["series"][0], row["goal"]
+    cells = [f"growth of {row['title']}", "", "", "", "", "", "", "", ", ".join(dict.fromkeys(solver(s["ours"]) for s in row["steps"]))]
+    for place, name in ((3, "time_exponent"), (5, "memory_exponent")):
+        if name in ours:
+            cells[place] = f"n^{ours[name]:.2f}"
+            cells[place + 1] = f"n^{goal[name]:g}: {verdict(ours[name] <= goal[name])}"
+    return cells
+
+
+def printed(rows: list[dict[str, Any]]) -> Table:
+    """The main table for the terminal."""
+    table = Table(*HEAD, show_lines=True)
+    for row in rows:
+        table.add_row(*cells(row))
+    return table
+
+
+def lines(head: tuple[str, ...], body: list[list[str]]) -> list[str]:
+    """A markdown table."""
+    return ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *body)] + [""]
+
+
+def markdown(results: dict[str, Any], figures: list[str]) -> str:
+    """The page of results."""
+    facts = results["machine"]
+    rows = results["rows"]
+    dates = sorted({row["date"] for row in rows})
+    text = [
+        "# Benchmarks",
+        "",
+        f"Measured {' to '.join(dict.fromkeys((dates[0], dates[-1])))} on {facts['cores']} cores, "
+        f"{facts['memory_GB']} GB; " + ", ".join(f"{name} {facts[name]}" for name in ("python", *PACKAGES)) + ". "
+        f"Repeats: {results['repeats']}; limit of a fit: {results['limit_s']:g} s. "
+        f"Made by `python -m benchmarks run{' --quick' if results['quick'] else ''}`; every number is in `results.json`.",
+        "",
+    ]
+    text += lines(HEAD, [cells(row) for row in rows if row["kind"] != "compilation"])
+    text += [NOTES.strip(), ""]
+    text += [f"![{name.removesuffix('.png')} against n]({name})" for name in figures] + [""]
+    text += ["## All contenders", ""] + lines(("work", "who", "time", "faster by", "memory", "error", "solver"), _contenders(rows))
+    text += _compilation(rows)
+    return "\n".join(text).rstrip() + "\n"
+
+
+def _contenders(rows: list[dict[str, Any]]) -> list[list[str]]:
+    body = []
+    works = [step for row in rows for step in (row["steps"] if row["kind"] == "growth" else [row]) if "ours" in step]
+    for row in works:
+        for entry in (row["ours"], *row["peers"]):
+            reason = f" ({entry['failed']})" if entry["status"] == "failed" else ""
+            body.append(
+                [
+                    row["title"],
+                    entry["name"],
+                    seconds(entry) + reason,
+                    times(entry.get("ratio")),
+                    megabytes(entry),
+                    error(entry),
+                    solver(entry),
+                ]
+            )
+    return body
+
+
+def _compilation(rows: list[dict[str, Any]]) -> list[str]:
+    """Compilation, paid once and kept on disk, shown apart."""
+    body = []
+    for row in rows:
+        for entry in row.get("entries", []):
+            empty, filled = entry["empty_cache"], entry["filled_cache"]
+            if "failed" in empty or "failed" in filled:
+                body.append([entry["name"], "failed", "", ""])
+                continue
+            body.append([entry["name"], f"{empty['warm_up_s']:.1f} s", f"{empty['compile_s']:.1f} s", f"{filled['warm_up_s']:.2f} s"])
+    head = ("fit of 1,000 points", "first ever", "of it compilation", "first in a process, compiled before")
+    return ["## Compilation", "", *lines(head, body)] if body else []

@@ -1,0 +1,209 @@
+"""The work list: what is measured, against whom, and the goal for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from benchmarks.data import mnist_file
+
+NEIGHBORS = 10
+
+
+@dataclass(frozen=True)
+class Job:
+    """One estimator on one data set. ``n=0`` asks for the tiny fit only, ``n_new`` for the transform of so many new points."""
+
+    name: str
+    estimator: str
+    params: dict[str, Any]
+    data: str
+    n: int
+    measure: str
+    n_new: int = 0
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is eigenscape's."""
+        return self.estimator.startswith("eigenscape.")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """At least ``speed`` times as fast as the peer, with at most ``memory`` of its memory, or at most ``peak`` bytes."""
+
+    speed: float | None = None
+    memory: float | None = None
+    peak: float | None = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """A row of the table."""
+
+    key: str
+    title: str
+    ours: Job
+    peers: tuple[Job, ...]
+    goal: Goal = field(default_factory=Goal)
+    skip: str = ""  # why it cannot be measured here
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The same work at growing sizes; the goal is on the exponents of time and memory."""
+
+    key: str
+    title: str
+    steps: tuple[Work, ...]
+    time_exponent: float = 1.15
+    memory_exponent: float = 1.05
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """First call of each estimator with an empty compilation cache, and with a filled one."""
+
+    key: str
+    title: str
+    jobs: tuple[Job, ...]
+
+
+def work_list(quick: bool) -> list[Work | Growth | Compilation]:
+    """All rows; ``quick`` has smaller sizes and leaves out MNIST."""
+    rows: list[Work | Growth | Compilation] = [*_laplacian(quick), _isomap(quick), *_lle(quick), *_kernels(quick), *_transforms(quick)]
+    return [*rows, *_growth(quick), _compilation()]
+
+
+def _eigenmaps(data: str, n: int, lobpcg: bool, **ours: Any) -> tuple[Job, tuple[Job, ...]]:
+    """Laplacian eigenmaps, and scikit-learn's. A ``tol`` for ours is offered to ARPACK too."""
+    job = Job("eigenscape", "eigenscape.LaplacianEigenmaps", {"n_neighbors": NEIGHBORS, "n_jobs": -1, **ours}, data, n, "laplacian")
+    params = {"affinity": "nearest_neighbors", "n_neighbors": NEIGHBORS, "random_state": 0, "n_jobs": -1, "eigen_solver": "arpack"}
+    arpack = Job("scikit-learn arpack", "sklearn.manifold.SpectralEmbedding", params, data, n, "laplacian")
+    peers = [arpack]
+    if "tol" in ours:
+        peers.append(replace(arpack, name=f"scikit-learn arpack, tol {ours['tol']:g}", params={**params, "eigen_tol": ours["tol"]}))
+    if lobpcg:
+        peers.append(replace(arpack, name="scikit-learn lobpcg", params={**params, "eigen_solver": "lobpcg"}))
+    return job, tuple(peers)
+
+
+def _laplacian(quick: bool) -> list[Work]:
+    large, huge, wide = (20_000, 100_000, 2_000) if quick else (100_000, 1_000_000, 10_000)
+    roll, roll_peers = _eigenmaps("swiss_roll", large, True, tol=1e-4)
+    million, _ = _eigenmaps("swiss_roll", huge, False, tol=1e-4)
+    search = Job("k-d tree search alone", "benchmarks.worker.NeighborSearch", {"n_neighbors": NEIGHBORS}, "swiss_roll", huge, "nothing")
+    mixture, mixture_peers = _eigenmaps("mixture", wide, True)
+    digits, digits_peers = _eigenmaps("mnist", 70_000, True)
+    shared = {"n_clusters": 10, "affinity": "nearest_neighbors", "n_neighbors": NEIGHBORS, "n_jobs": -1, "random_state": 0}
+    cluster = Job("eigenscape", "eigenscape.SpectralClustering", shared, "mixture", wide, "clustering")
+    cluster_params = {**shared, "eigen_solver": "arpack"}
+    cluster_peer = Job("scikit-learn arpack", "sklearn.cluster.SpectralClustering", cluster_params, "mixture", wide, "clustering")
+    absent = "" if mnist_file().exists() else "no mnist.npz in $EIGENSCAPE_DATA"
+    rows = [
+        Work("le-roll", f"Laplacian eigenmaps, swiss roll, n = {large:,}", roll, roll_peers, Goal(4, 1)),
+        Work("le-search", f"Laplacian eigenmaps, swiss roll, n = {huge:,}", million, (search,), Goal(1 / 6, peak=4e9)),
+        Work("le-mixture", f"Laplacian eigenmaps, 50-d mixture, n = {wide:,}", mixture, mixture_peers, Goal(50, 1 / 3)),
+        Work("clustering", f"Spectral clustering, 50-d mixture, n = {wide:,}", cluster, (cluster_peer,), Goal(50, 1 / 3)),
+    ]
+    return rows if quick else [*rows, Work("le-mnist", "Laplacian eigenmaps, MNIST 70,000 x 784", digits, digits_peers, Goal(5), absent)]
+
+
+def _neighbor_jobs(name: str, data: str, n: int, measure: str, n_new: int = 0, **params: Any) -> tuple[Job, tuple[Job, ...]]:
+    """An estimator that both libraries call by the same name, with the same parameters."""
+    params = {"n_neighbors": NEIGHBORS, "n_jobs": -1, **params}
+    ours = Job("eigenscape", f"eigenscape.{name}", params, data, n, measure, n_new)
+    return ours, (replace(ours, name="scikit-learn", estimator=f"sklearn.manifold.{name}"),)
+
+
+def _isomap(quick: bool) -> Work:
+    n = 2_000 if quick else 10_000
+    return Work("isomap", f"Isomap, swiss roll, n = {n:,}", *_neighbor_jobs("Isomap", "swiss_roll", n, "isomap"), Goal(6, 1 / 4))
+
+
+def _lle(quick: bool) -> list[Work]:
+    large, wide, small = (20_000, 1_000, 1_000) if quick else (100_000, 5_000, 5_000)
+    rows = [
+        Work("lle-roll", f"LLE, swiss roll, n = {large:,}", *_lle_jobs("swiss_roll", large), Goal(5, 1 / 2)),
+        Work("lle-mixture", f"LLE, 50-d mixture, n = {wide:,}", *_lle_jobs("mixture", wide), Goal(10, 1 / 2)),
+    ]
+    for method in ("modified", "hessian", "ltsa"):
+        jobs = _lle_jobs("swiss_roll", small, method=method)
+        rows.append(Work(f"lle-{method}", f"LLE {method}, swiss roll, n = {small:,}", *jobs, Goal(10)))
+    return rows
+
+
+def _lle_jobs(data: str, n: int, **params: Any) -> tuple[Job, tuple[Job, ...]]:
+    ours, (peer,) = _neighbor_jobs("LocallyLinearEmbedding", data, n, "alignment", **params)
+    return ours, (replace(peer, params={**peer.params, "random_state": 0}),)
+
+
+def _kernels(quick: bool) -> list[Work]:
+    n, small = (3_000, 1_500) if quick else (10_000, 5_000)
+    params = {"n_components": 10, "kernel": "rbf", "gamma": 0.01}
+    ours = Job("eigenscape", "eigenscape.KernelPCA", params, "mixture", n, "kernel_pca")
+    blocked = replace(ours, name="eigenscape, blocked", params={**params, "storage": "blocked"})
+    default = Job("scikit-learn default", "sklearn.decomposition.KernelPCA", {**params, "n_jobs": -1}, "mixture", n, "kernel_pca")
+    arpack = replace(default, name="scikit-learn arpack", params={**default.params, "eigen_solver": "arpack", "random_state": 0})
+    scaling = Job("eigenscape", "eigenscape.ClassicalMDS", {}, "mixture", small, "classical_mds")
+    title = f"Kernel PCA, Gaussian, 10 components, n = {n:,}"
+    return [
+        Work("kpca", title, ours, (arpack,), Goal(2)),
+        Work("kpca-default", f"{title}, against the default", ours, (default,), Goal(20)),
+        Work("kpca-blocked", f"{title}, blocked", blocked, (arpack,), Goal(None, 1 / 4)),
+        Work(
+            "mds",
+            f"Classical MDS, n = {small:,}",
+            scaling,
+            (replace(scaling, name="scikit-learn", estimator="sklearn.manifold.ClassicalMDS"),),
+            Goal(10, 1 / 3),
+        ),
+    ]
+
+
+def _transforms(quick: bool) -> list[Work]:
+    n, new = (1_000, 2_000) if quick else (5_000, 10_000)
+    kernel = Job(
+        "eigenscape", "eigenscape.KernelPCA", {"n_components": 10, "kernel": "rbf", "gamma": 0.01}, "mixture", n, "kernel_pca", new
+    )
+    peer = replace(kernel, name="scikit-learn", estimator="sklearn.decomposition.KernelPCA")
+    peer = replace(peer, params={**peer.params, "n_jobs": -1, "eigen_solver": "arpack", "random_state": 0})
+    jobs = {
+        "kpca": (kernel, (peer,)),
+        "isomap": _neighbor_jobs("Isomap", "swiss_roll", n, "isomap", new),
+        "lle": _neighbor_jobs("LocallyLinearEmbedding", "swiss_roll", n, "alignment", new, random_state=0),
+    }
+    names = {"kpca": "Kernel PCA", "isomap": "Isomap", "lle": "LLE"}
+    title = f"transform of {new:,} new points, model of {n:,}"
+    return [Work(f"transform-{key}", f"{names[key]}, {title}", *pair, Goal(3)) for key, pair in jobs.items()]
+
+
+def _growth(quick: bool) -> list[Growth]:
+    """Peers go along until they exceed the limit; in a quick run to 30 000 points."""
+
+    def step(name: str, n: int, ours: Job, peers: tuple[Job, ...]) -> Work:
+        return Work(f"{name}-{n}", f"{name}, n = {n:,}", ours, peers[:1] if not quick or n <= 30_000 else ())
+
+    top = (10_000, 30_000, 100_000)
+    maps = top if quick else (*top, 300_000, 1_000_000)
+    local = top if quick else (*top, 200_000)
+    return [
+        Growth(
+            "growth-le",
+            f"Laplacian eigenmaps, swiss roll, n = {maps[0]:,} to {maps[-1]:,}",
+            tuple(step("growth-le", n, *_eigenmaps("swiss_roll", n, False, tol=1e-4)) for n in maps),
+        ),
+        Growth(
+            "growth-lle",
+            f"LLE, swiss roll, n = {local[0]:,} to {local[-1]:,}",
+            tuple(step("growth-lle", n, *_lle_jobs("swiss_roll", n)) for n in local),
+        ),
+    ]
+
+
+def _compilation() -> Compilation:
+    graph = {"n_neighbors": NEIGHBORS}
+    named = [("LaplacianEigenmaps", graph), ("SpectralClustering", graph), ("LocallyLinearEmbedding", graph), ("Isomap", graph)]
+    named += [("KernelPCA", {}), ("ClassicalMDS", {})]
+    jobs = tuple(Job(name, f"eigenscape.{name}", params, "mixture", 0, "nothing") for name, params in named)
+    return Compilation("compilation", "numba compilation, first call", jobs)

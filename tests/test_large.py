@@ -1,0 +1,181 @@
+"""What only shows at size: multilevel and sparse solvers, approximate neighbours, compiled geodesics, memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.csgraph import dijkstra
+from sklearn.datasets import make_swiss_roll
+
+from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
+from eigenscape.exceptions import DisconnectedGraphWarning
+from eigenscape.graph.approximate import ApproximateIndex
+from eigenscape.graph.geodesics import geodesics
+from eigenscape.graph.neighborhood import nearest_neighbor_graph
+from eigenscape.graph.neighbors import BlockIndex, neighbor_index
+from eigenscape.operators import SparseOperator
+from eigenscape.solvers import SmallEnd, Solver, multilevel, smallest
+from eigenscape.solvers.multilevel import Hierarchy, aggregate
+from eigenscape.solvers.width import is_thin
+
+
+def roll(n: int) -> tuple[np.ndarray, np.ndarray]:
+    return make_swiss_roll(n, random_state=0)
+
+
+def mixture(n: int, d: int = 40) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return 0.5 * rng.standard_normal((12, d))[rng.integers(12, size=n)] + rng.standard_normal((n, d))
+
+
+def laplacian_of(X: np.ndarray, k: int = 8) -> tuple[sparse.csr_array, np.ndarray]:
+    """Normalised Laplacian of the nearest-neighbour graph, and its null vector."""
+    weights = nearest_neighbor_graph(neighbor_index(X), k).distances
+    weights.data[:] = 1.0
+    degree = weights.sum(axis=1)
+    root = sparse.diags_array(1 / np.sqrt(degree))
+    L = sparse.csr_array(sparse.eye_array(len(X)) - root @ weights @ root)
+    L.sort_indices()
+    return L, np.sqrt(degree / degree.sum())
+
+
+# --- solvers ------------------------------------------------------------------------------------------------------------
+
+
+def test_surfaces_are_thin_and_clouds_are_wide():
+    assert is_thin(laplacian_of(roll(4000)[0])[0])
+    assert not is_thin(laplacian_of(mixture(4000), 10)[0])
+
+
+@pytest.mark.parametrize("thin", [True, False])
+def test_multilevel_agrees_with_a_factorisation(thin, monkeypatch):
+    monkeypatch.setattr(multilevel, "COARSEST_THIN", 300)
+    monkeypatch.setattr(multilevel, "COARSEST_WIDE", 300)
+    L, null = laplacian_of(roll(4000)[0] if thin else mixture(4000))
+    end = SmallEnd(SparseOperator(L), null, 2.0)
+    levels, factor = (smallest(end, 3, Solver(name)) for name in ("multilevel", "shift-invert"))
+    np.testing.assert_allclose(levels.values, factor.values, rtol=1e-8)
+    assert (levels.residuals <= 1e-10 * levels.values + 1e-13).all()
+    assert levels.solver == "multilevel"
+    assert levels.n_iter < 60
+
+
+def test_interpolation_keeps_the_null_vector(monkeypatch):
+    monkeypatch.setattr(multilevel, "COARSEST_THIN", 200)
+    L, null = laplacian_of(roll(3000)[0])
+    hierarchy = Hierarchy(L, null, 0, thin=True)
+    assert len(hierarchy.levels) >= 2
+    fine = hierarchy.coarse_null
+    for level in reversed(hierarchy.levels):
+        fine = level.P @ fine
+    np.testing.assert_allclose(fine, null, rtol=1e-5)  # the interpolation is kept in single precision
+
+
+def test_groups_are_connected_and_cover_all():
+    L, _ = laplacian_of(roll(2000)[0])
+    group = aggregate(L, np.random.default_rng(0))
+    assert group.min() == 0
+    assert 2 < len(group) / (group.max() + 1) < 40
+    together = sparse.coo_array(L)
+    inside = together.row[group[together.row] == group[together.col]]
+    alone = np.bincount(group)[group] == 1
+    assert (np.bincount(inside, minlength=len(group))[~alone] > 1).all()  # everybody has a neighbour in its group
+
+
+def test_locally_linear_eigenvalues_below_rounding_of_the_matrix_are_told_apart():
+    X, _ = roll(20_000)
+    model = LocallyLinearEmbedding(2, n_neighbors=10).fit(X)
+    assert model.solver_ == "shift-invert"
+    assert (model.residuals_ < 1e-14).all()
+    assert abs(model.embedding_.mean(axis=0)).max() < 1e-6
+    np.testing.assert_allclose(model.embedding_.T @ model.embedding_ / len(X), np.eye(2), atol=1e-8)
+
+
+# --- neighbours ---------------------------------------------------------------------------------------------------------
+
+
+def test_approximate_neighbours_report_an_honest_recall():
+    X = mixture(6000)
+    index = ApproximateIndex(X, "euclidean", None)
+    rows = np.random.default_rng(1).choice(len(X), 400, replace=False)
+    found, _ = index.nearest(X[rows], 10)
+    truth, _ = BlockIndex(X, "euclidean", {}, None).nearest(X[rows], 10)
+    recall = np.mean(found <= truth[:, -1:] * (1 + 1e-9))
+    assert index.recall >= 0.99
+    assert recall >= index.recall - 0.02
+    assert (found >= truth - 1e-9).all()  # what it gives are true distances
+
+
+def test_approximate_neighbours_are_the_same_for_any_number_of_threads():
+    X = mixture(5000, 120)  # long rows: searched by their principal coordinates first
+    one, two = (ApproximateIndex(X, "euclidean", n_jobs).nearest(X[:500], 8) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one[1], two[1])
+    np.testing.assert_array_equal(one[0], two[0])
+
+
+def test_many_long_rows_are_searched_approximately(monkeypatch):
+    monkeypatch.setattr("eigenscape.graph.neighbors.EXACT_POINTS", 1000)
+    X = mixture(1500)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        auto, exact = (LaplacianEigenmaps(2, neighbors=how).fit(X) for how in ("auto", "exact"))
+        few = LaplacianEigenmaps(2).fit(X[:, :3])
+    assert 0.98 <= auto.neighbor_recall_ <= 1
+    assert exact.neighbor_recall_ == few.neighbor_recall_ == 1
+    assert isinstance(auto.kernel_.base.graph.index, ApproximateIndex)
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"metric": "cityblock"}, "neighbors='approximate' knows"),
+        ({"affinity": "radius", "radius": 1.0}, "within a radius"),
+        ({"neighbors": "fast"}, "neighbors='fast' is not known"),
+    ],
+)
+def test_what_approximate_search_cannot_do_is_refused(params, match):
+    with pytest.raises(ValueError, match=match):
+        LaplacianEigenmaps(2, **{"neighbors": "approximate", **params}).fit(mixture(50))
+
+
+# --- geodesics ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_geodesics_are_those_of_dijkstra(n_jobs):
+    X, _ = roll(1200)
+    graph = nearest_neighbor_graph(neighbor_index(X[:1000]), 8)
+    new = X[1000:]
+    np.testing.assert_array_equal(geodesics(graph, X[:1000], n_jobs), dijkstra(graph.distances))
+    entry = graph.join(new)
+    roads = sparse.block_array([[graph.distances, None], [entry, sparse.csr_array((200, 200))]], format="csr")
+    np.testing.assert_array_equal(geodesics(graph, new, n_jobs), dijkstra(roads, indices=np.arange(1000, 1200))[:, :1000])
+
+
+# --- memory -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", [LaplacianEigenmaps, LocallyLinearEmbedding])
+def test_sparse_methods_form_no_square_array(estimator):
+    X, _ = roll(8000)
+    estimator(2).fit(X[:600])  # compiled and imported before the count
+    tracemalloc.start()
+    estimator(2).fit(X)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 0.25 * 8 * len(X) ** 2
+
+
+def test_isomap_keeps_one_square_array():
+    X, _ = roll(2500)
+    Isomap(2).fit(X[:600])
+    tracemalloc.start()
+    model = Isomap(2).fit(X)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.6 * 8 * len(X) ** 2
+    assert model.embedding_.shape == (2500, 2)
