@@ -28,7 +28,7 @@ def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_lengt
             if d < distance[v, b]:
                 distance[v, b] = d
                 if d < key[v]:
-                    size = _raise(heap, place, key, size, v, d)
+                    size = _lower(heap, place, key, size, v, d)
     while size > 0:
         u = heap[0]
         size = _pop(heap, place, key, size)
@@ -45,12 +45,12 @@ def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_lengt
                 offered = d if better else np.inf
                 least = offered if offered < least else least
             if least < key[v]:
-                size = _raise(heap, place, key, size, v, least)
+                size = _lower(heap, place, key, size, v, least)
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _raise(heap, place, key, size, v, value):
-    """Insert ``v`` or lower its key; the heap has four children a node."""
+def _lower(heap, place, key, size, v, value):
+    """Lower the key of ``v``, inserting it if need be; the heap has four children a node."""
     key[v] = value
     i = place[v]
     if i < 0:

@@ -31,6 +31,8 @@ def embed_by_affinity(
     check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
     check_positive("t", estimator.t, optional=True)
     check_gamma(estimator.affinity, estimator.gamma)
+    if not isinstance(estimator.include_diagonal, bool):
+        raise ValueError(f"include_diagonal={estimator.include_diagonal!r} must be True or False")
     if estimator.metric == "precomputed":
         raise ValueError(
             "metric='precomputed' is said by affinity='precomputed_nearest_neighbors' (distances) or 'precomputed' (similarities)"
@@ -72,7 +74,8 @@ def _embed_by_kernel(estimator: Any, X: Any, embed: Callable, n_components: int,
     else:
         kernel = kernel_by_name(estimator.affinity, "affinity", GRAPHS, gamma=estimator.gamma)
     affinity = kernel.bind(X)
-    model, label = embed_affinity(affinity, embed, n_components, on_disconnected, most_pieces)  # type: ignore[arg-type]
+    may_be_floored = name is not None and name != "precomputed"
+    model, label = embed_affinity(affinity, embed, n_components, on_disconnected, most_pieces, may_be_floored)  # type: ignore[arg-type]
     attributes = {"component_labels_": label, "n_connected_components_": int(label.max()) + 1}
     settled = getattr(getattr(affinity, "kernel", None), "gamma", None)
     if settled is not None:

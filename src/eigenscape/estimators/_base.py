@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -42,19 +42,22 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _embed(self, X: Any) -> Fitted:
         """Fit to validated data."""
 
-    def fit(self, X: Any, y: Any = None) -> SpectralEstimator:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the embedding of ``X``.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data, or similarities/distances (n_samples, n_samples) where the parameters say "precomputed".
+            Training data, or similarities/distances (n_samples, n_samples) where the parameters say "precomputed". Data are
+            copied; a precomputed matrix is not, and should be left as it is while the model is in use.
         y : ignored
 
         Returns
         -------
         self
         """
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)  # what an earlier fit with other parameters left
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             fitted = self._embed(X)

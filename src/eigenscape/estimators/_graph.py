@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from scipy import sparse
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
+from eigenscape.estimators._validation import check_choice, check_count, check_metric_params, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.rows import distinct_rows, with_self, without_self
@@ -35,6 +36,9 @@ class Neighborhood:
     def graph(self, points: Any, n_samples: int) -> NeighborGraph:
         """The neighbourhood graph of distinct ``points`` out of ``n_samples``."""
         check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
+        check_metric_params(self.metric_params)
+        if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, numbers.Integral) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs={self.n_jobs!r} must be a nonzero integer or None")
         m = points.shape[0]
         if self.radius is None:
             k = check_count("n_neighbors", self.count(n_samples))

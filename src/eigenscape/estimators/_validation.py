@@ -39,8 +39,8 @@ def check_input(estimator: Any, X: Any, reset: bool) -> Any:
         raise TypeError(f"{type(estimator).__name__} does not accept sparse input: {estimator._no_sparse}")
     if is_objects(X):
         raise ValueError(
-            f"{type(estimator).__name__} cannot convert {type(X[0]).__name__} to numbers; pass rows of numbers, or where the method takes"
-            " one a function of two objects"
+            f"{type(estimator).__name__} cannot convert {type(next(iter(X))).__name__} to numbers; pass rows of numbers, or"
+            " where the method takes one a function of two objects"
         )
     X = validate_data(
         estimator,
@@ -77,9 +77,11 @@ def _all_equal(X: Any) -> bool:
 def is_objects(X: Any) -> bool:
     """Whether ``X`` is a sequence of things that are no rows of numbers."""
     if hasattr(X, "ndim"):
-        return X.ndim == 1 and X.dtype.kind in "OUS"
+        return X.ndim == 1 and getattr(X.dtype, "kind", "O") in "OUSTM"
     if not isinstance(X, Sequence) or isinstance(X, str) or len(X) == 0:
         return False
+    if all(isinstance(x, (tuple, list)) for x in X):
+        return len({len(x) for x in X}) > 1
     return isinstance(X[0], (str, bytes, dict, set, frozenset)) or (hasattr(X[0], "__dict__") and not hasattr(X[0], "__array__"))
 
 
@@ -145,3 +147,15 @@ def check_gamma(kernel: Any, gamma: Any) -> None:
     if kernel in ("poly", "polynomial", "sigmoid") and isinstance(gamma, numbers.Real) and np.isfinite(gamma):
         return
     check_positive("gamma", gamma, optional=True)
+
+
+def check_metric_params(metric_params: Any) -> None:
+    """Arguments of a metric, by name."""
+    if metric_params is not None and not isinstance(metric_params, dict):
+        raise ValueError(f"metric_params={metric_params!r} must be a dict of the metric's arguments, or None")
+
+
+def check_number(name: str, value: Any) -> None:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(value):
+        raise ValueError(f"{name}={value!r} must be a number")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eigenscape.estimators._base import Fitted, SpectralEstimator
-from eigenscape.estimators._validation import check_choice, check_count, check_gamma
+from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
 from eigenscape.kernels import kernel_by_name
 from eigenscape.methods.kernel_pca import check_components, kernel_pca
 
@@ -59,8 +59,8 @@ class KernelPCA(SpectralEstimator):
         ``kernel_(X)`` gives the centred kernel between any points and the training points.
     residuals_ : ndarray of shape (n_components,)
         :math:`|K v - l v|` of each pair.
-    solver_ : str
-        The solver that found them.
+    solver_, n_iter_ : str, int
+        The solver that found them, and the block steps it took.
     gamma_ : float
         The width in use, for kernels that have one.
     n_features_in_ : int
@@ -115,6 +115,8 @@ class KernelPCA(SpectralEstimator):
         check_choice("storage", self.storage, ("auto", "blocked"))
         check_components(self.n_components, X)
         check_gamma(self.kernel, self.gamma)
+        check_number("degree", self.degree)
+        check_number("coef0", self.coef0)
         params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "around_mean": True}
         similarity = kernel_by_name(self.kernel, **params).bind(X)
         model = kernel_pca(similarity, self.n_components, self._solver(), order=self.order, storage=self.storage)  # type: ignore[arg-type]

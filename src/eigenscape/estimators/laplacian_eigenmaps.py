@@ -54,8 +54,9 @@ class LaplacianEigenmaps(SpectralEstimator):
     include_diagonal : bool, default=True
         Whether a point's similarity to itself counts in its degree (Bengio footnote 3). Graph affinities have none.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
-        As for :class:`Isomap`; Belkin's step 3 is "per_component".
-    eigen_solver : {"auto", "dense", "lanczos", "shift-invert"}, default="auto"
+        As for :class:`Isomap`; Belkin's step 3 is "per_component". A full kernel has no edges to add: where it vanishes between
+        groups of points, "connect" raises all its values to at least 1e-8; precomputed affinities cannot be connected.
+    eigen_solver : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, default="auto"
         See :mod:`eigenscape.solvers.ladder` for the choice.
     tol : float, default=1e-10
         Residual allowed, relative to :math:`\sigma_r`.

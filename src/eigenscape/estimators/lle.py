@@ -22,7 +22,8 @@ class LocallyLinearEmbedding(SpectralEstimator):
     Weights :math:`W` reconstruct each point from its neighbours; the map minimises
     :math:`\sum_i |y_i - \sum_j W_{ij} y_j|^2`, i.e. takes the lowest eigenvectors of :math:`M = (I - W)'(I - W)` after the
     constant one, scaled by :math:`\sqrt m` (Bengio sec. 2.6). The variants replace :math:`M`: several weight vectors a point
-    ("modified"), the curvature ("hessian") or the deviation from the tangent plane ("ltsa") of the map.
+    ("modified"), the curvature ("hessian") or the deviation from the tangent plane ("ltsa") of the map; the patches of the last
+    two hold the point and its neighbours.
     A new point is placed by its own weights, :math:`P(x) = \sum_i w(x, x_i) P(x_i)`; one equal to a training point has weight
     one on it.
 
@@ -47,7 +48,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
         dense rows under a Euclidean or cosine metric are searched approximately, and ``neighbor_recall_`` tells how well.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         As for :class:`Isomap`.
-    eigen_solver : {"auto", "dense", "lanczos", "shift-invert"}, default="auto"
+    eigen_solver : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, default="auto"
     tol, max_iter, random_state, verbose
         As for :class:`KernelPCA`.
     n_jobs : int or None, default=None

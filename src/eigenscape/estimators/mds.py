@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
-from eigenscape.estimators._validation import check_choice, check_count
+from eigenscape.estimators._validation import check_choice, check_count, check_metric_params
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.methods.kernel_pca import check_components
@@ -109,6 +109,7 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("storage", self.storage, ("auto", "blocked"))
         check_components(self.n_components, X)
+        check_metric_params(self.metric_params)
         distance = HalfSquaredDistance(self.metric, dict(self.metric_params or {})).bind(X)
         self._spectrum = DistanceSpectrum(distance)
         model = classical_mds(

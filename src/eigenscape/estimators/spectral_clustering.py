@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,16 @@ from eigenscape.methods.clustering import best_threshold, normalized_cut
 from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
 from eigenscape.operators import Operator, gram
 from eigenscape.solvers import NAMES
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Labels by the side of a value that the first coordinate is on."""
+
+    value: float
+
+    def predict(self, coordinates: np.ndarray) -> np.ndarray:
+        return (coordinates[:, 0] > self.value).astype(np.int64)
 
 
 class SpectralClustering(ClusterMixin, SpectralEstimator):
@@ -138,7 +149,7 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         def embed(affinity: BoundKernel, weights: Operator | None, fewer: bool) -> Embedding:
             weights = gram(affinity) if weights is None else weights
             options: dict[str, Any] = {"diagonal": self.include_diagonal, "weights": weights, "fewer": fewer}
-            if by_threshold and weights.matrix() is None:
+            if by_threshold and weights.storage == "blocked":
                 raise NotEnoughMemoryError("assign_labels='threshold' needs the affinity matrix in memory; use assign_labels='kmeans'")
             if by_threshold:
                 model = laplacian_eigenmaps(affinity, 1, solver, **options)
@@ -152,31 +163,23 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         fitted = embed_by_affinity(self, X, embed, 1 if by_threshold else n_clusters, mode, n_clusters if apart else None)
         coordinates = fitted.model.coordinates if fitted.group is None else fitted.model.coordinates[fitted.group]
         weights, model = seen[0]
-        attributes = self._settle(coordinates, weights, model.coordinates)
-        labels = self._labels(coordinates)
-        cut = normalized_cut(weights, self._labels(model.coordinates))
-        return fitted._replace(attributes={**(fitted.attributes or {}), **attributes, "labels_": labels, "ncut_": cut})
-
-    def _settle(self, coordinates: np.ndarray, weights: Operator, own: np.ndarray) -> dict[str, Any]:
-        """Learn the rule that turns coordinates into labels."""
-        if self.assign_labels == "threshold":
-            self.threshold_ = best_threshold(weights.matrix(), own[:, 0])
-            return {"threshold_": self.threshold_}
-        means = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state).fit(coordinates)
-        self._kmeans = means
-        return {"cluster_centers_": means.cluster_centers_}
-
-    def _labels(self, coordinates: np.ndarray) -> np.ndarray:
-        if self.assign_labels == "threshold":
-            return (coordinates[:, 0] > self.threshold_).astype(np.int64)
-        return self._kmeans.predict(coordinates).astype(np.int64)
+        attributes = dict(fitted.attributes or {})
+        if by_threshold:
+            self._rule: Threshold | KMeans = Threshold(best_threshold(weights.matrix(), model.coordinates[:, 0]))
+            attributes["threshold_"] = self._rule.value
+        else:
+            self._rule = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state).fit(coordinates)
+            attributes["cluster_centers_"] = self._rule.cluster_centers_
+        attributes["labels_"] = self._rule.predict(coordinates).astype(np.int64)
+        attributes["ncut_"] = normalized_cut(weights, self._rule.predict(model.coordinates))
+        return fitted._replace(attributes=attributes)
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each point, new or not: shape (n_new,)."""
         check_is_fitted(self)
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
-            return self._labels(self._model.transform(X))
+            return self._rule.predict(self._model.transform(X)).astype(np.int64)
 
     def _precomputed_kind(self) -> str:
         return "affinity" if self.affinity == "precomputed" else "distance"

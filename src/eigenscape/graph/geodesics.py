@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.graph.rows import reassemble
 
 
 def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None) -> np.ndarray:
@@ -20,13 +21,10 @@ def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None) -> np.nda
     are renumbered so that neighbours are near in memory, and sources that are neighbours travel together.
     """
     vertex = graph.vertices.find(Y)
-    new = np.flatnonzero(vertex < 0)
-    m = graph.n_vertices
-    entries = sparse.csr_array((np.zeros(len(vertex)), (np.arange(len(vertex)), np.where(vertex < 0, 0, vertex))), shape=(len(vertex), m))
+    known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
+    entries = sparse.csr_array((np.zeros(len(known)), vertex[known], np.arange(len(known) + 1)), shape=(len(known), graph.n_vertices))
     if len(new):
-        known = np.flatnonzero(vertex >= 0)
-        stacked = sparse.vstack([entries[known], graph.join(Y[new])], format="csr")
-        entries = sparse.csr_array(stacked[np.argsort(np.concatenate([known, new]), kind="stable")])
+        entries = reassemble([(known, entries), (new, graph.join(Y[new]))])
     return _many_paths(graph.distances, entries, n_jobs)
 
 

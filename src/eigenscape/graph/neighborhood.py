@@ -17,7 +17,7 @@ from scipy import sparse
 from eigenscape._progress import stage
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.neighbors import NeighborIndex, distance_table
-from eigenscape.graph.rows import RowIndex, TableRows
+from eigenscape.graph.rows import SHORTEST, RowIndex, TableRows, reassemble
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +43,10 @@ class NeighborGraph:
         to those that would choose it; if there are none, to its nearest vertex, with a warning.
         """
         vertex = self.vertices.find(Y)
-        new = np.flatnonzero(vertex < 0)
-        rows = [self.distances[vertex[vertex >= 0]], self._edges(Y[new])] if len(new) else [self.distances[vertex]]
-        place = np.argsort(np.concatenate([np.flatnonzero(vertex >= 0), new]), kind="stable")
-        return sparse.csr_array(sparse.vstack(rows, format="csr")[place])
+        known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
+        if len(new) == 0:
+            return self.distances[vertex]
+        return reassemble([(known, self.distances[vertex[known]]), (new, self._edges(Y[new]))])
 
     def _edges(self, Y: Any) -> sparse.csr_array:
         edges = self.reach(Y)
@@ -105,7 +105,7 @@ def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int) -> NeighborGr
     last[by_distance[np.searchsorted(found.row[by_distance], everybody, side="right") - 1]] = True
     other = (found.row != found.col) & ~(last & ~found_itself[found.row])
     chosen = distance_table(found.row[other], found.col[other], found.data[other], found.shape)
-    _check_agreement(chosen)
+    _check_lengths(chosen)
     radii = np.maximum.reduceat(chosen.data, chosen.indptr[:-1])
     return NeighborGraph(index, index.vertices(), chosen, _either(chosen, chosen.T), index.reach(radii), radii, n_neighbors)
 
@@ -121,8 +121,10 @@ def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
     return NeighborGraph(index, index.vertices(), edges, edges, index.reach(radii), radii, None)
 
 
-def _check_agreement(chosen: sparse.csr_array) -> None:
-    """Two points that chose each other must be equally far from each other."""
+def _check_lengths(chosen: sparse.csr_array) -> None:
+    """Distances that are all zero embed nothing; two points that chose each other must be equally far from each other."""
+    if chosen.data.max() <= SHORTEST:
+        raise ValueError("all distances between neighbours are zero: the points are equal to this metric, there is nothing to embed")
     mutual = chosen.multiply(chosen.T > 0)
     if mutual.nnz and abs(mutual - mutual.T).max() > 1e-6 * mutual.max():
         raise ValueError("the distances are not symmetric: d(x, y) and d(y, x) differ; a neighbourhood graph needs a symmetric metric")

@@ -12,7 +12,7 @@ Ties are broken by row number. A search never looks at the other queries, so nei
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -82,13 +82,13 @@ def neighbor_index(
     neighbors: str = "auto",
 ) -> NeighborIndex:
     """The engine that suits the data (see the module's head for the rule)."""
-    params = dict(metric_params or {})
     if metric == "precomputed":
         return TableIndex(X)
+    params = settled_params(metric, metric_params, X)
     power = None if params else _MINKOWSKI.get(str(metric))
     if metric == "minkowski" and set(params) <= {"p"}:
         power = float(params.get("p", 2.0))
-    few_features = power is not None and not sparse.issparse(X) and X.shape[1] <= TREE_FEATURES
+    few_features = power is not None and power >= 1 and not sparse.issparse(X) and X.shape[1] <= TREE_FEATURES
     able = metric in APPROXIMATE_METRICS and not params and not sparse.issparse(X)
     if neighbors == "approximate" and not able:
         raise ValueError(
@@ -99,6 +99,26 @@ def neighbor_index(
 
         return ApproximateIndex(X, str(metric), n_jobs)
     return TreeIndex(X, power, n_jobs) if few_features and power is not None else BlockIndex(X, metric, params, n_jobs)
+
+
+def settled_params(metric: str | Callable, metric_params: Mapping[str, Any] | None, X: Any) -> dict[str, Any]:
+    """The metric's arguments, those that describe the data taken from ``X`` where they are left open."""
+    params = dict(metric_params or {})
+    if metric == "seuclidean" and "V" not in params:
+        params["V"] = np.var(X, axis=0, ddof=1)
+    if metric == "mahalanobis" and not {"V", "VI"} & set(params):
+        params["VI"] = np.linalg.pinv(np.atleast_2d(np.cov(X, rowvar=False)))
+    return params
+
+
+def metric_distances(Y: Any, X: Any, metric: str | Callable, params: Mapping[str, Any]) -> np.ndarray:
+    """scikit-learn's distances, with an error that names the argument."""
+    try:
+        return np.asarray(pairwise_distances(Y, X, metric=metric, **params), dtype=np.float64)
+    except TypeError as error:
+        if sparse.issparse(X):
+            raise TypeError(f"metric={metric!r} does not take sparse rows ({error}); pass them dense or use another metric") from error
+        raise
 
 
 class TreeIndex:
@@ -260,7 +280,7 @@ class BlockIndex:
     def _rough(self, Y: Any) -> tuple[np.ndarray, np.ndarray]:
         """A block of distances (squared if Euclidean) and, for each row, how far they may be off."""
         if not self._euclidean:
-            exact = np.asarray(pairwise_distances(Y, self.X, metric=self.metric, **self.params), dtype=np.float64)
+            exact = metric_distances(Y, self.X, self.metric, self.params)
             if not np.isfinite(exact).all():
                 raise ValueError(f"metric={self.metric!r} gives distances that are not finite numbers; check the metric and the data")
             return np.maximum(exact, 0.0), np.zeros(exact.shape[0])

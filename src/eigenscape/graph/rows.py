@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -147,3 +148,9 @@ def without_self(table: Any) -> sparse.csr_array:
 def distinct_rows(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the first of each group of equal rows, and for every row its group."""
     return np.unique(RowIndex(X).find(X), return_inverse=True)
+
+
+def reassemble(parts: Sequence[tuple[np.ndarray, Any]]) -> sparse.csr_array:
+    """One sparse matrix from blocks of rows, each with the places its rows belong to."""
+    place = np.argsort(np.concatenate([rows for rows, _ in parts]), kind="stable")
+    return sparse.csr_array(sparse.vstack([block for _, block in parts], format="csr")[place])

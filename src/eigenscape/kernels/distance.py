@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.metrics import pairwise_distances
 
 from eigenscape.graph.geodesics import geodesics
 from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.graph.neighbors import metric_distances, settled_params
 from eigenscape.kernels.pairwise import PairwiseKernel, evaluate_pairs, squared_euclidean
 
 
@@ -29,9 +28,10 @@ class HalfSquaredDistance(PairwiseKernel):
             return -0.5 * squared_euclidean(Y, X)
         if callable(self.metric):
             return -0.5 * evaluate_pairs(lambda y, x: self.metric(y, x, **self.metric_params), Y, X) ** 2  # type: ignore[operator]
-        if sparse.issparse(X):
-            Y = sparse.csr_array(Y)
-        return -0.5 * pairwise_distances(Y, X, metric=self.metric, **self.metric_params) ** 2
+        return -0.5 * metric_distances(Y, X, self.metric, self.metric_params) ** 2
+
+    def settle(self, X: Any) -> HalfSquaredDistance:
+        return self if self.metric == "precomputed" else replace(self, metric_params=settled_params(self.metric, self.metric_params, X))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.graph.rows import reassemble
 
 
 def barycentric_weights(Y: np.ndarray, X: np.ndarray, neighbors: sparse.csr_array, reg: float) -> sparse.csr_array:
@@ -54,14 +55,12 @@ class LocalWeights:
     def __call__(self, Y: Any) -> sparse.csr_array:
         vertex = self.graph.vertices.find(Y)
         known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-        shape = (len(known), self.graph.n_vertices)
-        parts = [sparse.csr_array((np.ones(len(known)), (np.arange(len(known)), vertex[known])), shape=shape)]
-        if len(new):
-            fresh = np.asarray(Y[new], dtype=np.float64)
-            points = np.asarray(self.graph.vertices.X, dtype=np.float64)
-            parts.append(barycentric_weights(fresh, points, self.graph.choose(fresh), self.reg))
-        place = np.argsort(np.concatenate([known, new]), kind="stable")
-        return sparse.csr_array(sparse.vstack(parts, format="csr")[place])
+        own = sparse.csr_array((np.ones(len(known)), vertex[known], np.arange(len(known) + 1)), shape=(len(known), self.graph.n_vertices))
+        if len(new) == 0:
+            return own
+        fresh = np.asarray(Y[new], dtype=np.float64)
+        points = np.asarray(self.graph.vertices.X, dtype=np.float64)
+        return reassemble([(known, own), (new, barycentric_weights(fresh, points, self.graph.choose(fresh), self.reg))])
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,11 +26,6 @@ def alignment_factor(graph: NeighborGraph, method: str, n_components: int, reg: 
         return _stack(patches(X, graph.neighbors, n_components, reg), len(X))
 
 
-def alignment_matrix(graph: NeighborGraph, method: str, n_components: int, reg: float) -> sparse.csr_array:
-    """``M = F'F`` (m, m)."""
-    return squared(alignment_factor(graph, method, n_components, reg))
-
-
 def squared(factor: sparse.csr_array) -> sparse.csr_array:
     """``F'F``, exactly symmetric."""
     matrix = factor.T.tocsr() @ factor

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from eigenscape._memory import row_blocks
 from eigenscape.kernels.base import Matrix
 from eigenscape.operators import Operator
 
@@ -16,7 +17,7 @@ def normalized_cut(weights: Operator, labels: np.ndarray) -> float:
     within = np.einsum("ij,ij->j", indicator, product)
     volume = indicator.T @ product.sum(axis=1)
     occupied = volume > 0
-    return float(np.sum(1.0 - within[occupied] / volume[occupied]))
+    return max(float(np.sum(1.0 - within[occupied] / volume[occupied])), 0.0)
 
 
 def best_threshold(weights: Matrix, z: np.ndarray) -> float:
@@ -25,10 +26,15 @@ def best_threshold(weights: Matrix, z: np.ndarray) -> float:
     Moving the next vertex across changes the cut by its degree less twice its weight to those already there.
     """
     order = np.argsort(z, kind="stable")
-    ordered = weights[order][:, order]
-    before = np.asarray((sparse.tril(ordered, -1) if sparse.issparse(ordered) else np.tril(ordered, -1)).sum(axis=1)).ravel()
-    degree = np.asarray(ordered.sum(axis=1)).ravel()
-    own = ordered.diagonal()
+    rank = np.argsort(order, kind="stable")
+    before = np.empty(len(z))
+    for rows in row_blocks(len(z), 24 * len(z)):
+        some = weights[order[rows]]
+        entries = sparse.coo_array(some)
+        earlier = rank[entries.col] < entries.row + rows.start
+        before[rows] = np.bincount(entries.row[earlier], weights=entries.data[earlier], minlength=some.shape[0])
+    degree = np.asarray(weights.sum(axis=1)).ravel()[order]
+    own = weights.diagonal()[order]
     cut = np.cumsum(degree - own - 2 * before)[:-1]
     left = np.cumsum(degree)[:-1]
     right = degree.sum() - left

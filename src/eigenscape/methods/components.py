@@ -17,7 +17,6 @@ from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.neighbors import TableIndex
 from eigenscape.kernels.affinity import LEAST
 from eigenscape.kernels.base import BoundKernel
-from eigenscape.kernels.pairwise import CallableKernel, Precomputed
 from eigenscape.kernels.restricted import FlooredKernel, RestrictedKernel
 from eigenscape.operators import Operator, gram
 from eigenscape.pieces import OnePiece, Piece, PiecewiseEmbedding
@@ -42,28 +41,21 @@ def embed_graph(
 ) -> tuple[Embedding | PiecewiseEmbedding, np.ndarray]:
     """Embed a graph by ``embed``, in pieces if it is disconnected; also the component number of each vertex.
 
-    With ``on_disconnected="whole"`` there may be ``most_pieces`` of them.
+    ``embed`` is told whether it may return fewer coordinates. With ``on_disconnected="whole"`` there may be ``most_pieces``.
     """
     label = components(graph.distances)
     if label.max() == 0:
         return embed(graph, False), label
-    if label.max() + 1 == graph.n_vertices and on_disconnected != "connect":
-        raise DisconnectedGraphError("no two points are neighbours: every one is a component by itself; enlarge radius")
-    _announce(label, on_disconnected, most_pieces)
-    if on_disconnected == "connect":
-        return embed(connect(graph, label), False), label
-    if on_disconnected == "whole":
-        return embed(graph, False), label
+    _announce(label, on_disconnected, most_pieces, "raise n_neighbors or radius")
+    if on_disconnected in ("connect", "whole"):
+        return embed(connect(graph, label) if on_disconnected == "connect" else graph, False), label
     by_table = isinstance(graph.index, TableIndex)
-    count = 1 if on_disconnected == "largest" else label.max() + 1
-    pieces = []
-    for number in range(count):
-        members = np.flatnonzero(label == number)
-        pieces.append(Piece(embed(graph.subset(members), True) if len(members) > 1 else None, members, by_table))
-    assign: Callable[[Any], np.ndarray] = NearestVertex(graph, label)
-    if count == 1:
-        assign = ListedAmong(pieces[0].members) if by_table and sparse.issparse(graph.vertices.X) else OnePiece()
-    return PiecewiseEmbedding(tuple(pieces), assign, graph.vertices.X, n_components), label
+    assign: Assignment = NearestVertex(graph, label)
+    if on_disconnected == "largest":
+        listed = by_table and sparse.issparse(graph.vertices.X)
+        assign = ListedAmong(np.flatnonzero(label == 0)) if listed else OnePiece()
+    pieces = _pieces(label, on_disconnected, lambda members: embed(graph.subset(members), True), by_table)
+    return PiecewiseEmbedding(pieces, assign, graph.vertices.X, n_components), label
 
 
 def embed_affinity(
@@ -72,32 +64,44 @@ def embed_affinity(
     n_components: int,
     on_disconnected: OnDisconnected,
     most_pieces: int | None = None,
+    floor: bool = False,
 ) -> tuple[Embedding | PiecewiseEmbedding, np.ndarray]:
-    """The same for a similarity that is no neighbourhood graph: it has no distances to connect by."""
+    """The same for a similarity that is no neighbourhood graph and has no distances to connect by.
+
+    With ``floor`` a kernel that vanishes between its components is connected by raising all values to a least one.
+    """
     weights = gram(affinity)
     lowest, label = survey(weights)
     if lowest < 0:
         raise ValueError(f"an affinity must not be negative, got {lowest:g}; use a similarity that is zero for unlike points")
     if label.max() == 0:
         return embed(affinity, weights, False), label
-    if on_disconnected == "connect" and not isinstance(affinity.kernel, (Precomputed, CallableKernel)):  # type: ignore[attr-defined]
-        _announce(label, "floor", most_pieces)
-        return embed(FlooredKernel(affinity, LEAST), None, False), label
-    if on_disconnected == "connect":
+    if on_disconnected == "connect" and not floor:
         raise DisconnectedGraphError(
             f"the affinity falls into {label.max() + 1} components and holds no distances by which to connect them; widen the"
             " kernel, or set on_disconnected='per_component' or 'largest'"
         )
-    _announce(label, on_disconnected, most_pieces)
+    _announce(label, "floor" if on_disconnected == "connect" else on_disconnected, most_pieces, "widen the kernel")
+    if on_disconnected == "connect":
+        return embed(FlooredKernel(affinity, LEAST), None, False), label
     if on_disconnected == "whole":
         return embed(affinity, weights, False), label
+    assign = StrongestAffinity(affinity, np.zeros_like(label) if on_disconnected == "largest" else label)
+    pieces = _pieces(label, on_disconnected, lambda members: embed(RestrictedKernel(affinity, members), None, True), False)
+    return PiecewiseEmbedding(pieces, assign, affinity.X, n_components), label
+
+
+#: Says for each point the number of its piece, or -1.
+Assignment = Callable[[Any], np.ndarray]
+
+
+def _pieces(
+    label: np.ndarray, on_disconnected: OnDisconnected, embed: Callable[[np.ndarray], Embedding], by_table: bool
+) -> tuple[Piece, ...]:
+    """The largest component embedded, or every one; a point alone is not."""
     count = 1 if on_disconnected == "largest" else label.max() + 1
-    pieces = []
-    for number in range(count):
-        members = np.flatnonzero(label == number)
-        pieces.append(Piece(embed(RestrictedKernel(affinity, members), None, True) if len(members) > 1 else None, members, False))
-    assign = StrongestAffinity(affinity, np.zeros_like(label) if count == 1 else label)
-    return PiecewiseEmbedding(tuple(pieces), assign, affinity.X, n_components), label
+    members = [np.flatnonzero(label == number) for number in range(count)]
+    return tuple(Piece(embed(some) if len(some) > 1 else None, some, by_table) for some in members)
 
 
 def survey(weights: Operator) -> tuple[float, np.ndarray]:
@@ -114,24 +118,23 @@ def survey(weights: Operator) -> tuple[float, np.ndarray]:
     return lowest, np.unique(label, return_inverse=True)[1]
 
 
-def _announce(label: np.ndarray, on_disconnected: OnDisconnected, most_pieces: int | None) -> None:
+def _announce(label: np.ndarray, does: OnDisconnected, most_pieces: int | None, remedy: str) -> None:
+    """Warn of the components and what is done about them, or refuse."""
     sizes = np.bincount(label)
     listed = ", ".join(str(size) for size in sizes[:5]) + (", ..." if len(sizes) > 5 else "")
     found = f"the graph has {len(sizes)} connected components of {listed} points"
-    if on_disconnected == "raise":
+    if sizes[0] == 1 and does != "connect":
+        raise DisconnectedGraphError(f"no two points are neighbours: each is a component by itself; {remedy}")
+    if does == "raise":
+        raise DisconnectedGraphError(f"{found}; {remedy}, or set on_disconnected='connect', 'per_component' or 'largest'")
+    if does == "whole" and sizes[-1] == 1:
+        raise DisconnectedGraphError(f"{found}, some of them points without any neighbour; {remedy}, or set on_disconnected='connect'")
+    if does == "whole" and most_pieces is not None and len(sizes) > most_pieces:
         raise DisconnectedGraphError(
-            f"{found}; raise n_neighbors or radius, or set on_disconnected='connect', 'per_component' or 'largest'"
+            f"{found}, more than n_clusters={most_pieces}, so the clusters are not determined; set on_disconnected='connect', raise"
+            f" n_clusters, or {remedy}"
         )
-    if on_disconnected == "whole" and sizes[-1] == 1:
-        raise DisconnectedGraphError(
-            f"{found}, some of them points without any neighbour; enlarge radius, or set on_disconnected='connect'"
-        )
-    if on_disconnected == "whole" and most_pieces is not None and len(sizes) > most_pieces:
-        raise DisconnectedGraphError(
-            f"{found}, more than n_clusters={most_pieces}, so the clusters are not determined; set on_disconnected='connect', or"
-            " raise n_clusters or n_neighbors"
-        )
-    warnings.warn(f"{found}: {_DOES[on_disconnected]} (see on_disconnected)", DisconnectedGraphWarning, stacklevel=2)
+    warnings.warn(f"{found}: {_DOES[does]} (see on_disconnected)", DisconnectedGraphWarning, stacklevel=2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ class DividedKernel:
 
     def __call__(self, Y: Any) -> Matrix:
         values = self.base(Y)
-        return _scale(values, _inverse_root(_degrees(values, Y, self.rows)), _inverse_root(self.sums))
+        return scale_sides(values, _inverse_root(_degrees(values, Y, self.rows)), _inverse_root(self.sums))
 
     def degrees(self, Y: Any) -> np.ndarray:
         """``S(x)`` of any point."""
@@ -77,7 +77,8 @@ def _inverse_root(sums: np.ndarray) -> np.ndarray:
     return np.divide(1.0, np.sqrt(sums), out=np.zeros_like(sums), where=sums > 0)
 
 
-def _scale(values: Matrix, left: np.ndarray, right: np.ndarray) -> Matrix:
+def scale_sides(values: Matrix, left: np.ndarray, right: np.ndarray) -> Matrix:
+    """``diag(left) values diag(right)``."""
     if not sparse.issparse(values):
         return values * left[:, None] * right
     scaled = sparse.csr_array(values, copy=True)

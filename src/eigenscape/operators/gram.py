@@ -33,6 +33,11 @@ class Operator(Protocol):
         """Size of the entries that the products are made of: their rounding is relative to this."""
         ...
 
+    @property
+    def storage(self) -> str:
+        """``"dense"``, ``"sparse"``, or ``"blocked"`` where there is no matrix to be had."""
+        ...
+
     def matrix(self) -> Matrix | None:
         """The matrix itself, dense or sparse, or None where it is too large to form."""
         ...
@@ -55,7 +60,11 @@ class DenseOperator:
         return np.diagonal(self.array)
 
     def magnitude(self) -> float:
-        return float(np.abs(np.diagonal(self.array)).max())
+        return float(np.abs(self.array[:256]).max())
+
+    @property
+    def storage(self) -> str:
+        return "dense"
 
     def matrix(self) -> np.ndarray:
         return self.array
@@ -79,6 +88,10 @@ class SparseOperator:
 
     def magnitude(self) -> float:
         return float(np.abs(self.array.data).max(initial=0.0))
+
+    @property
+    def storage(self) -> str:
+        return "sparse"
 
     def matrix(self) -> sparse.csr_array:
         return self.array
@@ -104,6 +117,10 @@ class BlockedOperator:
     def magnitude(self) -> float:
         return float(np.abs(next(iter(self.blocks()))[1]).max())
 
+    @property
+    def storage(self) -> str:
+        return "blocked"
+
     def matrix(self) -> None:
         return None
 
@@ -121,14 +138,14 @@ def gram(kernel: BoundKernel, storage: Storage = "auto") -> Operator:
     applied in blocks; ``storage="blocked"`` asks for blocks in any case.
     """
     m = n_points(kernel.X)
-    dense_bytes = 8.0 * m * m
-    if storage == "blocked" or not (sparse.issparse(kernel(kernel.X[:1])) or fits(dense_bytes, share=0.5)):
-        return BlockedOperator(kernel)
-    if isinstance(kernel, GeodesicKernel):  # makes all rows together, in the array that stays
+    fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
+    if isinstance(kernel, GeodesicKernel) and fitting:  # makes all rows together, in the array that stays
         return DenseOperator(finite(kernel(kernel.X)))
     with stage("kernel matrix", total=m) as advance:
-        if sparse.issparse(kernel(kernel.X[:1])):
+        if storage == "auto" and sparse.issparse(kernel(kernel.X[:1])):
             return SparseOperator(canonical(finite(sparse.csr_array(kernel(kernel.X)))))
+        if not fitting:
+            return BlockedOperator(kernel)
         array = np.empty((m, m))
         for rows in row_blocks(m, 24 * m):
             array[rows] = finite(np.asarray(kernel(kernel.X[rows])), rows.start)

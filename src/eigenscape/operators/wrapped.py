@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.kernels.base import Matrix
+from eigenscape.normalize.divide import scale_sides
 from eigenscape.operators.gram import Operator, SparseOperator
 
 
@@ -21,6 +22,10 @@ class CenteredOperator:
     @property
     def shape(self) -> tuple[int, int]:
         return self.base.shape
+
+    @property
+    def storage(self) -> str:
+        return self.base.storage
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         V = V - np.outer(self.weights, V.sum(axis=0))
@@ -54,6 +59,10 @@ class DividedOperator:
     def shape(self) -> tuple[int, int]:
         return self.base.shape
 
+    @property
+    def storage(self) -> str:
+        return self.base.storage
+
     def matmat(self, V: np.ndarray) -> np.ndarray:
         root = 1.0 / np.sqrt(self.sums)[:, None]
         return root * self.base.matmat(root * V)
@@ -69,11 +78,7 @@ class DividedOperator:
         if array is None:
             return None
         root = 1.0 / np.sqrt(self.sums)
-        if not sparse.issparse(array):
-            return array * root[:, None] * root
-        scaled = sparse.csr_array(array, copy=True)
-        scaled.data *= np.repeat(root, np.diff(scaled.indptr)) * root[scaled.indices]
-        return scaled
+        return scale_sides(array, root, root)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +91,10 @@ class ComplementOperator:
     @property
     def shape(self) -> tuple[int, int]:
         return self.base.shape
+
+    @property
+    def storage(self) -> str:
+        return self.base.storage
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         return self.c * V - self.base.matmat(V)
@@ -109,11 +118,4 @@ class ComplementOperator:
 
 def stored(operator: Operator) -> Operator:
     """The operator with its matrix formed where that is sparse: one product instead of a chain of them."""
-    matrix = operator.matrix() if isinstance(_innermost(operator), SparseOperator) else None
-    return operator if matrix is None else SparseOperator(matrix)
-
-
-def _innermost(operator: Operator) -> Operator:
-    while isinstance(operator, (CenteredOperator, DividedOperator, ComplementOperator)):
-        operator = operator.base
-    return operator
+    return SparseOperator(operator.matrix()) if operator.storage == "sparse" else operator

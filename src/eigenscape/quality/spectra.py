@@ -17,7 +17,7 @@ def lowest_eigenvalue(operator: Operator) -> float:
     """The most negative eigenvalue, or 0 if there is none."""
     matrix = operator.matrix() if operator.shape[0] <= _EXACT_POINTS else None
     if matrix is not None:
-        return min(float(linalg.eigvalsh(matrix, subset_by_index=(0, 0))[0]), 0.0)
+        return min(float(linalg.eigvalsh(matrix)[0]), 0.0)
     largest = float(np.abs(principal(operator, 1, "magnitude", Solver(name="lanczos", tol=1e-6)).values[0]))
     # Turned about the largest, so that a lowest eigenvalue of zero can be told to rounding and no better.
     turned = principal(ComplementOperator(operator, largest), 1, "value", Solver(name="lanczos", tol=1e-10))

@@ -25,6 +25,9 @@ def dense_eigh(matrix: np.ndarray, count: int, order: str) -> tuple[np.ndarray, 
             return values[pick], vectors[:, pick]
         wanted = (0, count - 1) if order == "smallest" else (m - count, m - 1)
         values, vectors = linalg.eigh(matrix, subset_by_index=wanted)
+        if len(values) < count:  # LAPACK's partial driver may lose some of many equal eigenvalues
+            values, vectors = linalg.eigh(matrix, driver="evd")
+            values, vectors = values[wanted[0] : wanted[1] + 1], vectors[:, wanted[0] : wanted[1] + 1]
     return (values, vectors) if order == "smallest" else (values[::-1], vectors[:, ::-1])
 
 

@@ -48,7 +48,9 @@ def principal(operator: Operator, count: int, order: str, solver: Solver) -> Eig
     m = operator.shape[0]
     noise = 4 * _EPS * m**0.5
     _refuse_sparse_solvers(solver)
-    matrix = operator.matrix() if solver.name == "dense" or _is_small(m, count, solver) else None
+    matrix = None
+    if solver.name == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver)):
+        matrix = _whole_matrix(operator)
     n_iter = 1
     if matrix is None:
         steps = solver.steps(_LONG if solver.name == "lanczos" else _SHORT)
@@ -69,9 +71,12 @@ def smallest(end: SmallEnd, count: int, solver: Solver) -> EigenPairs:
     """
     m = end.n_points
     asked = min(count + 1, m - 1)
-    matrix = end.operator.matrix()
-    found = _climb(end, matrix, asked, solver) if sparse.issparse(matrix) else _climb_dense(end, matrix, asked, solver)
-    terms = m if found.solver == "dense" or matrix is None or not sparse.issparse(matrix) else matrix.nnz / m
+    if end.operator.storage == "sparse":
+        matrix = _whole_matrix(end.operator)
+        found, terms = _climb(end, matrix, asked, solver), matrix.nnz / m
+    else:
+        found, terms = _climb_dense(end, asked, solver), m
+    terms = m if found.solver == "dense" else terms
     floor = 4 * _EPS * terms**0.5 * end.bound
     if asked > count and found.values[count] <= floor:
         warnings.warn(
@@ -102,21 +107,28 @@ def _climb(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver) 
         found = by_krylov(end, count, solver, solver.steps(_SHORT), _PATIENCE)
         if found.good:
             return found
-    if end.laplacian and m > DENSE_FACTOR_POINTS:
+    if m <= DENSE_FACTOR_POINTS:
+        return by_inverse(end, matrix, count, solver, thin)
+    if end.laplacian:
         return by_levels(end, matrix, count, solver, thin)
-    return by_inverse(end, matrix, count, solver, m > DENSE_FACTOR_POINTS)
+    return by_krylov(end, count, solver, solver.steps(_LONG))
 
 
-def _climb_dense(end: SmallEnd, matrix: Matrix | None, count: int, solver: Solver) -> Found:
-    """The rungs for a dense matrix, or for one that is not there."""
+def _climb_dense(end: SmallEnd, count: int, solver: Solver) -> Found:
+    """The rungs for a dense matrix, formed only for LAPACK, or for one that is not there."""
     _refuse_sparse_solvers(solver)
-    if matrix is None and solver.name == "dense":
-        raise ValueError("eigen_solver='dense' needs the whole matrix in memory, and it does not fit; use 'lanczos'")
-    if matrix is not None and (solver.name == "dense" or _is_small(end.n_points, count, solver)):
-        return by_lapack(end, matrix, count)
-    last = solver.name == "lanczos" or matrix is None
+    there = end.operator.storage == "dense"
+    if solver.name == "dense" or (there and _is_small(end.n_points, count, solver)):
+        return by_lapack(end, _whole_matrix(end.operator), count)
+    last = solver.name == "lanczos" or not there
     found = by_krylov(end, count, solver, solver.steps(_LONG if last else _SHORT))
-    return found if found.good or last else by_lapack(end, matrix, count)
+    return found if found.good or last else by_lapack(end, _whole_matrix(end.operator), count)
+
+
+def _whole_matrix(operator: Operator) -> Matrix:
+    if operator.storage == "blocked":
+        raise ValueError("eigen_solver='dense' needs the whole matrix in memory, and it is applied in blocks; use 'lanczos'")
+    return operator.matrix()
 
 
 def _refuse_sparse_solvers(solver: Solver) -> None:

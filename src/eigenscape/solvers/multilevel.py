@@ -18,7 +18,7 @@ from eigenscape.solvers.direct import inverse_on_complement
 
 #: Coarsen until a factorisation is cheap: sparse for thin graphs, dense for wide ones.
 COARSEST_THIN, COARSEST_WIDE = 20_000, 3_000
-_MOST_LEVELS = 12
+_MOST_LEVELS, _FEWEST = 12, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +38,11 @@ class Hierarchy:
         coarsest = COARSEST_THIN if thin else COARSEST_WIDE
         self.levels: list[Level] = []
         self.null = null
-        self._interpolations: list[sparse.csr_array] = []
         rng = np.random.default_rng(seed)
         with stage("coarsening"):
             while A.shape[0] > coarsest and len(self.levels) < _MOST_LEVELS:
                 group = aggregate(A, rng)
-                if group.max() + 1 > 0.8 * A.shape[0]:
+                if not _FEWEST < group.max() + 1 < 0.8 * A.shape[0]:
                     break
                 P, coarse_null = _interpolation(A, null, group)
                 R = sparse.csr_array(P.T)
@@ -67,10 +66,9 @@ class Hierarchy:
         for level in reversed(self.levels):
             P = level.P @ P
         mass = sparse.csr_array(P.T @ P).astype(np.float64)
-        V = np.random.default_rng(0).standard_normal((self.coarse.shape[0], count + 4))
+        V = np.random.default_rng(0).standard_normal((self.coarse.shape[0], min(count + 4, self.coarse.shape[0] - 1)))
         for _ in range(12):
-            V = self._coarse_inverse(mass @ V)
-            V /= np.linalg.norm(V, axis=0)
+            V, _ = np.linalg.qr(self._coarse_inverse(mass @ V))
             _, turn = linalg.eigh(V.T @ (self.coarse @ V), V.T @ (mass @ V))
             V = V @ turn
         return V[:, :count]
