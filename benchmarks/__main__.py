@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks.figures import draw
-from benchmarks.report import machine, markdown, printed
+from benchmarks.report import line, machine, markdown, printed
 from benchmarks.runner import Runner
 from benchmarks.works import work_list
 
@@ -38,7 +39,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Run the work list; results are written after every row, so an interrupted run keeps what it has."""
     options = arguments()
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 220)
     runner = Runner(options.repeats, options.limit, console)
     results = document(options)
     order = [work.key for work in work_list(options.quick)]
@@ -49,7 +50,7 @@ def main() -> None:
         row["date"] = date.today().isoformat()
         results["rows"] = sorted([old for old in results["rows"] if old["key"] != work.key] + [row], key=lambda r: order.index(r["key"]))
         write(results, options.out)
-        console.print(printed([row]))
+        console.print(line(row), highlight=False)
     console.print(printed(results["rows"]))
     console.print(f"written to {options.out}")
 

@@ -13,14 +13,18 @@ HEAD = ("work", "ours", "fastest right peer", "faster by", "goal", "memory ours 
 PACKAGES = ("eigenscape", "scikit-learn", "scipy", "numpy", "numba")
 NOTES = """
 Every measurement is a process of its own: it makes the data, warms up with a tiny fit, then fits; ours and the peers take turns.
-"Faster by" is the median over the repeats of the peer's time over ours in the same round, with least and greatest in brackets; memory is the
-highest resident size above that just before the fit. The error is the worst eigen-residual relative to its eigenvalue (for new
-points of kernel PCA: the relative error of the coordinates), computed here from each method's own matrix, and r^2 of the known coordinates (arc
-length, height) or the agreement with the true clusters (adjusted Rand index). A relative residual above 1e-3, and above what rounding allows, is
-"wrong"; the peer of a row is the fastest right one, else one that ran into the limit, else a wrong one, marked so. For LLE rounding is no small
-thing: its eigenvalues go down to 1e-13 and below.
-k = 10 throughout; scikit-learn counts the point itself as a neighbour in spectral embedding, so its graphs there are a little thinner than ours.
-`NeighborSearch` is scipy's k-d tree asked for 10 neighbours. tapkee cannot be installed here and is not compared.
+"Faster by" is the median over the repeats of the peer's time over ours in the same round, least and greatest in brackets. Memory is
+the highest resident size above that just before the fit. The error is the worst eigen-residual relative to its eigenvalue (for new
+points of kernel PCA: the relative error of the coordinates), computed here from each method's own matrix; r² is that of the known
+coordinates (arc length, height) regressed on the embedding, agreement the adjusted Rand index with the true clusters.
+
+A relative residual above 1e-3, and above what rounding allows, is "wrong". The peer of a row is the fastest right one, else one that
+ran into the limit (the ratio is then a lower bound), else a wrong one, marked so. Rounding matters for LLE, whose eigenvalues
+go down to 1e-12 and below. A star marks times during which other processes of the machine used more than a quarter of a core.
+
+k = 10 throughout. scikit-learn's spectral embedding counts the point itself among them, so its graphs are a little thinner than ours.
+LLE runs with the same matrix in both (ours divides `reg` by k). "k-d tree search alone" is scipy's, for 10 neighbours besides
+the point itself. tapkee cannot be installed here and is not compared.
 """
 
 
@@ -37,7 +41,7 @@ def seconds(entry: dict[str, Any]) -> str:
         return f"over {entry['over']:g} s"
     if entry["status"] == "failed":
         return "failed"
-    return f"{entry['time_s']['median']:.3g} s" + (" (wrong)" if entry["status"] == "wrong" else "")
+    return f"{entry['time_s']['median']:.3g} s" + ("*" if entry["disturbed"] else "") + (" (wrong)" if entry["status"] == "wrong" else "")
 
 
 def times(ratio: dict[str, Any] | None) -> str:
@@ -47,7 +51,7 @@ def times(ratio: dict[str, Any] | None) -> str:
     if "at_least" in ratio:
         return f"> {ratio['at_least']:.3g}x"
     speed = ratio["speed"]
-    if speed["median"] < 0.1:
+    if speed["median"] < 1:
         return f"1/{1 / speed['median']:.3g} (1/{1 / speed['min']:.3g}..1/{1 / speed['max']:.3g})"
     return f"{speed['median']:.3g}x ({speed['min']:.3g}..{speed['max']:.3g})"
 
@@ -133,8 +137,13 @@ def growth_cells(row: dict[str, Any]) -> list[str]:
     for place, name in ((3, "time_exponent"), (5, "memory_exponent")):
         if name in ours:
             cells[place] = f"n^{ours[name]:.2f}"
-            cells[place + 1] = f"n^{goal[name]:g}: {verdict(ours[name] <= goal[name])}"
+            cells[place + 1] = f"n^{goal[name]:g}: {verdict(ours[name] <= goal[name])}" if goal[name] else ""
     return cells
+
+
+def line(row: dict[str, Any]) -> str:
+    """A row in one line, as soon as it is there."""
+    return " | ".join(cell for cell in cells(row) if cell)
 
 
 def printed(rows: list[dict[str, Any]]) -> Table:
@@ -155,19 +164,20 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
     facts = results["machine"]
     rows = results["rows"]
     dates = sorted({row["date"] for row in rows})
+    versions = ", ".join(f"{name} {facts[name]}" for name in ("python", *PACKAGES))
+    command = f"python -m benchmarks run{' --quick' if results['quick'] else ''}"
     text = [
         "# Benchmarks",
         "",
-        f"Measured {' to '.join(dict.fromkeys((dates[0], dates[-1])))} on {facts['cores']} cores, "
-        f"{facts['memory_GB']} GB; " + ", ".join(f"{name} {facts[name]}" for name in ("python", *PACKAGES)) + ". "
-        f"Repeats: {results['repeats']}; limit of a fit: {results['limit_s']:g} s. "
-        f"Made by `python -m benchmarks run{' --quick' if results['quick'] else ''}`; every number is in `results.json`.",
+        f"Measured {' to '.join(dict.fromkeys((dates[0], dates[-1])))} on {facts['cores']} cores, {facts['memory_GB']} GB; {versions}.",
+        f"Repeats: {results['repeats']}; limit of a fit: {results['limit_s']:g} s. Made by `{command}`; all numbers are in `results.json`.",
+        "Goals are for the full sizes and not judged in a quick run." if results["quick"] else "",
         "",
     ]
     text += lines(HEAD, [cells(row) for row in rows if row["kind"] != "compilation"])
     text += [NOTES.strip(), ""]
     text += [f"![{name.removesuffix('.png')} against n]({name})" for name in figures] + [""]
-    text += ["## All contenders", ""] + lines(("work", "who", "time", "faster by", "memory", "error", "solver"), _contenders(rows))
+    text += ["## All contenders", "", *lines(("work", "who", "time", "faster by", "memory", "error", "solver"), _contenders(rows))]
     text += _compilation(rows)
     return "\n".join(text).rstrip() + "\n"
 

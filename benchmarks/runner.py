@@ -20,6 +20,8 @@ from benchmarks.works import Compilation, Growth, Job, Work
 
 #: Seconds granted, besides the limit of the measured work, to data, warm-up and error measures.
 APART = 900.0
+#: Cores that other processes may use during a fit before its time is marked as disturbed.
+DISTURBED = 0.25
 
 
 def launch(job: Job, limit: float, cache: str | None = None) -> dict[str, Any]:
@@ -116,6 +118,7 @@ def contender(job: Job, answers: list[dict[str, Any]]) -> dict[str, Any]:
         return {**entry, "status": "over" if "over" in bad else "failed", **bad}
     entry["status"] = "ok" if all(answer["right"] for answer in good) else "wrong"
     entry.update(time_s=spread([a["time_s"] for a in good]), peak_bytes=spread([a["peak_bytes"] for a in good]))
+    entry["disturbed"] = statistics.median(a["others_cores"] for a in good) > DISTURBED
     return {**entry, "error": good[-1]["error"], "solver": good[-1]["solver"], "repeats": good}
 
 
