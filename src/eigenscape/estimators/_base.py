@@ -128,7 +128,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if self.eigen_solver in NAMES and self.eigen_solver not in self._solvers:
             raise ValueError(f"eigen_solver={self.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Solver(self.eigen_solver, self.tol, self.max_iter, seed)
+        return Solver(self.eigen_solver, self.tol, self.max_iter, seed, getattr(self, "n_jobs", None))
 
     @staticmethod
     def _like(X: Any, values: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from scipy import linalg, sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-from eigenscape.graph.neighbors import BlockIndex, distance_table, neighbor_table
+from eigenscape.graph.neighbors import BlockIndex, distance_table, neighbor_table, others_table
 from eigenscape.graph.rows import RowIndex
 
 #: More cells are searched until this share of a sample's true neighbours is found.
@@ -29,6 +29,8 @@ _CANDIDATES, _NEIGHBORS = 4, 10
 
 class ApproximateIndex:
     """Inverted lists over dense rows; ``recall`` is the measured share of true neighbours found."""
+
+    trusted = True
 
     def __init__(self, X: np.ndarray, metric: str, n_jobs: int | None) -> None:
         self.X = np.ascontiguousarray(X, dtype=np.float64)
@@ -104,6 +106,9 @@ class ApproximateIndex:
 
     def chosen(self, Y: Any, k: int) -> sparse.csr_array:
         return neighbor_table(*self.nearest(Y, k), self.n_points)
+
+    def chosen_by_all(self, k: int) -> sparse.csr_array:
+        return others_table(*self.nearest(self.X, k + 1))
 
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         """Those among the nearest found whose radius reaches the query."""

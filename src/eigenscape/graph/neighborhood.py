@@ -95,17 +95,12 @@ class NeighborGraph:
 
 def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int) -> NeighborGraph:
     """Graph of the ``n_neighbors`` nearest among the distinct rows that ``index`` searches."""
-    everybody = np.arange(index.n_points)
     with stage("neighbours"):
-        # One more than wanted, for a point finds itself; it need not come first where distances tie.
-        found = sparse.coo_array(index.chosen(index.points(everybody), n_neighbors + 1))
-    found_itself = np.bincount(found.row[found.row == found.col], minlength=index.n_points) > 0
-    last = np.zeros(len(found.row), dtype=bool)
-    by_distance = np.lexsort((found.col, found.data, found.row))
-    last[by_distance[np.searchsorted(found.row[by_distance], everybody, side="right") - 1]] = True
-    other = (found.row != found.col) & ~(last & ~found_itself[found.row])
-    chosen = distance_table(found.row[other], found.col[other], found.data[other], found.shape)
-    _check_lengths(chosen)
+        chosen = index.chosen_by_all(n_neighbors)
+    if chosen.data.max() <= SHORTEST:
+        raise ValueError("all distances between neighbours are zero: the points are equal to this metric, there is nothing to embed")
+    if not index.trusted:
+        _check_symmetric(chosen)
     radii = np.maximum.reduceat(chosen.data, chosen.indptr[:-1])
     return NeighborGraph(index, index.vertices(), chosen, _either(chosen, chosen.T), index.reach(radii), radii, n_neighbors)
 
@@ -121,10 +116,8 @@ def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
     return NeighborGraph(index, index.vertices(), edges, edges, index.reach(radii), radii, None)
 
 
-def _check_lengths(chosen: sparse.csr_array) -> None:
-    """Distances that are all zero embed nothing; two points that chose each other must be equally far from each other."""
-    if chosen.data.max() <= SHORTEST:
-        raise ValueError("all distances between neighbours are zero: the points are equal to this metric, there is nothing to embed")
+def _check_symmetric(chosen: sparse.csr_array) -> None:
+    """Two points that chose each other must be equally far from each other."""
     mutual = chosen.multiply(chosen.T > 0)
     if mutual.nnz and abs(mutual - mutual.T).max() > 1e-6 * mutual.max():
         raise ValueError("the distances are not symmetric: d(x, y) and d(y, x) differ; a neighbourhood graph needs a symmetric metric")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import joblib
@@ -24,7 +25,7 @@ from sklearn.metrics import pairwise_distances
 from threadpoolctl import threadpool_limits
 
 from eigenscape._memory import row_blocks
-from eigenscape.graph.rows import SHORTEST, RowIndex, TableRows, with_self, zeros_kept
+from eigenscape.graph.rows import SHORTEST, RowIndex, TableRows, with_self, without_self, zeros_kept
 
 #: Above this many features a k-d tree visits most of its leaves, and blocks are faster.
 TREE_FEATURES = 16
@@ -40,6 +41,7 @@ class NeighborIndex(Protocol):
 
     n_points: int
     recall: float
+    trusted: bool  # whether its distances are known to be symmetric
 
     def nearest(self, Y: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances and numbers of the ``k`` nearest indexed points, nearest first: two arrays (n_new, k)."""
@@ -47,6 +49,10 @@ class NeighborIndex(Protocol):
 
     def chosen(self, Y: Any, k: int) -> sparse.csr_array:
         """The same as a sparse matrix (n_new, n_points); a sparse table of distances may hold fewer than ``k``."""
+        ...
+
+    def chosen_by_all(self, k: int) -> sparse.csr_array:
+        """The ``k`` nearest *others* of every indexed point, as a sparse matrix."""
         ...
 
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
@@ -125,6 +131,7 @@ class TreeIndex:
     """k-d tree over dense rows."""
 
     recall = 1.0
+    trusted = True
 
     def __init__(self, X: np.ndarray, power: float, n_jobs: int | None) -> None:
         self.X = np.asarray(X, dtype=np.float64)
@@ -150,6 +157,9 @@ class TreeIndex:
 
     def chosen(self, Y: Any, k: int) -> sparse.csr_array:
         return neighbor_table(*self.nearest(Y, k), self.n_points)
+
+    def chosen_by_all(self, k: int) -> sparse.csr_array:
+        return others_table(*self.nearest(self.X, k + 1))
 
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         return self.reach(radii)(Y)
@@ -177,16 +187,21 @@ class TreeReach:
     """
 
     def __init__(self, X: np.ndarray, radii: np.ndarray, power: float) -> None:
-        self.radii, self.power = radii, power
-        smallest = radii[radii > 0].min(initial=np.inf)
-        level = np.floor(np.log2(np.maximum(radii, smallest) / smallest)) if np.isfinite(smallest) else np.zeros(len(radii))
-        self._members = [np.flatnonzero(level == one) for one in np.unique(level)]
-        self._trees = [KDTree(X[members]) for members in self._members]
+        self.X, self.radii, self.power = X, radii, power
+
+    @cached_property
+    def _levels(self) -> list[tuple[np.ndarray, KDTree]]:
+        """Points whose radii lie within a factor of two, and their tree; made when the first new point comes."""
+        smallest = self.radii[self.radii > 0].min(initial=np.inf)
+        size = np.maximum(self.radii, smallest) / smallest if np.isfinite(smallest) else np.ones(len(self.radii))
+        level = np.floor(np.log2(size))
+        members = [np.flatnonzero(level == one) for one in np.unique(level)]
+        return [(some, KDTree(self.X[some])) for some in members]
 
     def __call__(self, Y: Any) -> sparse.csr_array:
         queries = KDTree(np.asarray(Y, dtype=np.float64))
         parts = []
-        for members, tree in zip(self._members, self._trees, strict=True):
+        for members, tree in self._levels:
             radii = self.radii[members]
             pair = queries.sparse_distance_matrix(tree, radii.max() * (1 + 1e-12), p=self.power, output_type="ndarray")
             keep = pair["v"] <= radii[pair["j"]]
@@ -213,6 +228,7 @@ class BlockIndex:
 
     def __init__(self, X: Any, metric: str | Callable, params: dict, n_jobs: int | None) -> None:
         self.metric, self.params, self.n_jobs = metric, params, n_jobs
+        self.trusted = isinstance(metric, str)
         self.X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
         self.n_points = self.X.shape[0]
         self._euclidean = metric in ("euclidean", "l2") and not params
@@ -254,6 +270,9 @@ class BlockIndex:
 
     def chosen(self, Y: Any, k: int) -> sparse.csr_array:
         return neighbor_table(*self.nearest(Y, k), self.n_points)
+
+    def chosen_by_all(self, k: int) -> sparse.csr_array:
+        return others_table(*self.nearest(self.X, k + 1))
 
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         reach = radii**2 if self._euclidean else radii
@@ -319,6 +338,7 @@ class TableIndex:
     """Distances given by the user; a query is its row of distances to the indexed points."""
 
     recall = 1.0
+    trusted = False
 
     def __init__(self, table: Any) -> None:
         self.table = with_self(table) if sparse.issparse(table) else np.asarray(table, dtype=np.float64)
@@ -350,6 +370,11 @@ class TableIndex:
         first = order[np.arange(len(order)) - Y.indptr[row] < k]  # row by row, nearest first
         return distance_table(row[first], Y.indices[first], Y.data[first], Y.shape)
 
+    def chosen_by_all(self, k: int) -> sparse.csr_array:
+        if sparse.issparse(self.table):  # every point lists itself, and may list fewer others than k
+            return without_self(self.chosen(self.table, k + 1))
+        return others_table(*self.nearest(self.table, k + 1))
+
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         if sparse.issparse(Y):
             Y = sparse.coo_array(zeros_kept(Y))
@@ -379,7 +404,21 @@ class TableIndex:
 def neighbor_table(length: np.ndarray, column: np.ndarray, n_points: int) -> sparse.csr_array:
     """Lists of neighbours (n, k) as a sparse matrix (n, n_points)."""
     n, k = length.shape
-    return distance_table(np.repeat(np.arange(n), k), column.ravel(), length.ravel(), (n, n_points))
+    order = np.argsort(column, axis=1)
+    length, column = np.take_along_axis(length, order, axis=1), np.take_along_axis(column, order, axis=1)
+    numbers = column.astype(np.int32 if n * k < 2**31 else np.int64).ravel()
+    return sparse.csr_array((np.maximum(length.ravel(), SHORTEST), numbers, np.arange(0, n * k + 1, k)), shape=(n, n_points))
+
+
+def others_table(length: np.ndarray, column: np.ndarray) -> sparse.csr_array:
+    """Lists (n, k + 1) in which every point looked for its neighbours, as a table of the ``k`` others.
+
+    A point need not come first in its own list where distances tie; if it is not there at all, the farthest is dropped.
+    """
+    n, k = length.shape[0], length.shape[1] - 1
+    other = column != np.arange(n)[:, None]
+    other[other.all(axis=1), -1] = False
+    return neighbor_table(length[other].reshape(n, k), column[other].reshape(n, k), n)
 
 
 def distance_table(row: np.ndarray, column: np.ndarray, length: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:

@@ -13,6 +13,7 @@ from eigenscape._progress import stage
 from eigenscape.graph.rows import canonical
 from eigenscape.kernels.base import BoundKernel, Matrix, n_points
 from eigenscape.kernels.distance import GeodesicKernel
+from eigenscape.operators.product import sparse_product
 
 Storage = Literal["auto", "blocked"]
 
@@ -72,16 +73,17 @@ class DenseOperator:
 
 @dataclass(frozen=True, eq=False)
 class SparseOperator:
-    """A sparse symmetric matrix."""
+    """A sparse symmetric matrix, applied on ``n_jobs`` cores."""
 
     array: sparse.csr_array
+    n_jobs: int | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.array.shape
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        return self.array @ V
+        return sparse_product(self.array, V, self.n_jobs)
 
     def diagonal(self) -> np.ndarray:
         return self.array.diagonal()

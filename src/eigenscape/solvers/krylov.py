@@ -26,7 +26,7 @@ Product = Callable[[np.ndarray], np.ndarray]
 class KrylovOptions:
     """``order``: ``"value"`` for the largest, ``"magnitude"`` for the largest in absolute value. A residual is small enough
     at ``tol * |l - origin|``, or at ``noise`` times the largest Ritz value. After ``patience`` steps without progress the
-    iteration gives up. ``guard`` more pairs than wanted go along: they
+    iteration gives up. The basis holds up to ``blocks`` blocks. ``guard`` more pairs than wanted go along: they
     speed the last wanted ones up and find multiple eigenvalues.
     """
 
@@ -37,6 +37,7 @@ class KrylovOptions:
     origin: float = 0.0
     noise: float = 16 * _EPS
     guard: int = 4
+    blocks: int = 6
     patience: int = 1000
 
 
@@ -69,7 +70,7 @@ def block_krylov(
     known = np.zeros((m, 0)) if known is None else known
     room = m - known.shape[1]
     block = min(count + options.guard, room)
-    basis = _Basis(m, min(max(6 * block, 48), room), known, product)
+    basis = _Basis(m, min(options.blocks * block + 12, room), known, product)
     guess = np.random.default_rng(options.seed).standard_normal((m, block))
     if start is not None:
         guess[:, : start.shape[1]] = start[:, :block]
@@ -125,11 +126,14 @@ class _Basis:
     def grow(self, W: np.ndarray) -> bool:
         """Add what ``W`` has that the basis has not; columns that add nothing are dropped. False if nothing is left."""
         W = W / np.maximum(np.linalg.norm(W, axis=0), np.finfo(np.float64).tiny)
-        for _ in range(2):
+        lost = np.inf
+        while lost > 10:  # again while much of W lay in the basis, or its columns were nearly parallel: rounding shows
             for against in (self._known, self.Q):
                 W = W - against @ (against.T @ W)
-            unit, triangle = np.linalg.qr(W)
-            W = unit[:, np.abs(np.diagonal(triangle)) > 1e-10]
+            size, turn = np.linalg.eigh(W.T @ W)
+            adds = size > 1e-14 * max(float(size[-1]), 1e-6)
+            W = W @ (turn[:, adds] / np.sqrt(size[adds]))
+            lost = 1 / np.sqrt(size[adds].min()) if adds.any() else 0.0
         W = W[:, : self.capacity - self.size]
         if W.shape[1] == 0:
             return False

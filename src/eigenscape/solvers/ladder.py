@@ -19,13 +19,14 @@ is the small eigenvalue, so the demand grows with n as the eigenvalues shrink.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 from eigenscape.kernels.base import Matrix
-from eigenscape.operators import Operator
+from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
 from eigenscape.solvers.pairs import EigenPairs, measured
@@ -73,6 +74,7 @@ def smallest(end: SmallEnd, count: int, solver: Solver) -> EigenPairs:
     asked = min(count + 1, m - 1)
     if end.operator.storage == "sparse":
         matrix = _whole_matrix(end.operator)
+        end = replace(end, operator=SparseOperator(matrix, solver.n_jobs))
         found, terms = _climb(end, matrix, asked, solver), matrix.nnz / m
     else:
         found, terms = _climb_dense(end, asked, solver), m

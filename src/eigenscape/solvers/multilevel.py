@@ -14,6 +14,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from eigenscape._progress import stage
+from eigenscape.operators.product import sparse_product
 from eigenscape.solvers.direct import inverse_on_complement
 
 #: Coarsen until a factorisation is cheap: sparse for thin graphs, dense for wide ones.
@@ -34,7 +35,8 @@ class Level:
 class Hierarchy:
     """The levels of a positive semi-definite sparse matrix ``A`` with null vector ``null``."""
 
-    def __init__(self, A: sparse.csr_array, null: np.ndarray, seed: int, thin: bool) -> None:
+    def __init__(self, A: sparse.csr_array, null: np.ndarray, seed: int, thin: bool, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
         coarsest = COARSEST_THIN if thin else COARSEST_WIDE
         self.levels: list[Level] = []
         self.null = null
@@ -84,8 +86,9 @@ class Hierarchy:
         level = self.levels[depth]
         step = level.inverse_diagonal[:, None]
         X = step * B
-        X += level.P @ self._cycle(level.R @ (B - level.A @ X), depth + 1)
-        X += step * (B - level.A @ X)
+        rest = B - sparse_product(level.A, X, self.n_jobs)
+        X += sparse_product(level.P, self._cycle(sparse_product(level.R, rest, self.n_jobs), depth + 1), self.n_jobs)
+        X += step * (B - sparse_product(level.A, X, self.n_jobs))
         return X
 
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from eigenscape.kernels.base import Matrix
-from eigenscape.operators import Operator
+from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.direct import dense_eigh, inverse_on_complement
 from eigenscape.solvers.krylov import KrylovOptions, Product, block_krylov
 from eigenscape.solvers.multilevel import Hierarchy
@@ -73,9 +74,19 @@ def by_krylov(end: SmallEnd, count: int, solver: Solver, steps: int, patience: i
 
 
 def by_levels(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver, thin: bool) -> Found:
-    """Preconditioned by a multilevel cycle, with a first guess from the coarsest level."""
-    hierarchy = Hierarchy(matrix, end.null, solver.seed, thin)
-    return _preconditioned(end, count, solver, hierarchy.cycle, hierarchy.guess(count + 2), "multilevel")
+    """Preconditioned by a multilevel cycle, with a first guess from the coarsest level.
+
+    The points are renumbered first, so that neighbours are near in memory.
+    """
+    order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
+    matrix = sparse.csr_array(matrix[order][:, order])
+    matrix.sort_indices()
+    near = SmallEnd(SparseOperator(matrix, solver.n_jobs), end.null[order], end.bound)
+    hierarchy = Hierarchy(matrix, near.null, solver.seed, thin, solver.n_jobs)
+    found = _preconditioned(near, count, solver, hierarchy.cycle, hierarchy.guess(count + 2), "multilevel")
+    vectors = np.empty_like(found.vectors)
+    vectors[order] = found.vectors
+    return found._replace(vectors=vectors)
 
 
 def by_inverse(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver, thin: bool) -> Found:
@@ -93,7 +104,7 @@ def _preconditioned(end: SmallEnd, count: int, solver: Solver, precondition: Pro
     An inverse known to few digits does no harm here: it only proposes directions, and the products are with ``A``.
     """
     steps = solver.steps(_PRECONDITIONED)
-    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound, guard=0, patience=6)
+    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound, guard=0, patience=6, blocks=3)
     result = block_krylov(
         end.turned,
         end.n_points,

@@ -14,12 +14,13 @@ NAMES = ("auto", "dense", "lanczos", "shift-invert", "multilevel")
 
 @dataclass(frozen=True)
 class Solver:
-    """Which rung of the ladder, how good, how long, from which seed."""
+    """Which rung of the ladder, how good, how long, from which seed, on how many cores."""
 
     name: SolverName = "auto"
     tol: float = 1e-10
     max_iter: int | None = None
     seed: int = 0
+    n_jobs: int | None = None
 
     def __post_init__(self) -> None:
         if self.name not in NAMES:

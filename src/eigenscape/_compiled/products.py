@@ -1,0 +1,19 @@
+"""Sparse matrix times a block of vectors."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+def multiply_rows(indptr, indices, data, V, first, last, out):
+    """``out[r] = sum_e data[e] V[indices[e]]`` for the rows ``first`` to ``last``: each row of ``V`` is read once for all its columns."""
+    columns = V.shape[1]
+    for r in range(first, last):
+        for c in range(columns):
+            out[r, c] = 0
+        for e in range(indptr[r], indptr[r + 1]):
+            weight = data[e]
+            j = indices[e]
+            for c in range(columns):
+                out[r, c] += weight * V[j, c]

@@ -1,0 +1,35 @@
+"""Products of large sparse matrices with blocks of vectors, on several cores."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+from scipy import sparse
+
+#: Below this many multiplications scipy's own product is as fast.
+_LARGE = 2_000_000
+
+
+def sparse_product(A: sparse.csr_array, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """``A @ V`` for ``V`` (m, c)."""
+    if A.nnz * V.shape[1] < _LARGE or A.dtype != V.dtype:
+        return A @ V
+    from eigenscape._compiled.products import multiply_rows
+
+    V = np.ascontiguousarray(V)
+    out = np.empty((A.shape[0], V.shape[1]), dtype=V.dtype)
+    threads = joblib.effective_n_jobs(n_jobs)
+    cuts = np.searchsorted(A.indptr, np.linspace(0, A.nnz, threads + 1)[1:-1])  # equal work for each
+    ends = [0, *map(int, cuts), A.shape[0]]
+
+    def work(part: int) -> None:
+        multiply_rows(A.indptr, A.indices, A.data, V, ends[part], ends[part + 1], out)
+
+    if threads == 1:
+        work(0)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, range(threads)))
+    return out
