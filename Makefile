@@ -4,13 +4,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format clean
+.PHONY: demo test bench bench-quick lint format clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
 
 test: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks run
+
+bench-quick: $(READY)
+	$(BIN)/python -m benchmarks run --quick --out build/benchmarks
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._validation import check_input
+from eigenscape.estimators._validation import check_input, check_jobs
 from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.solvers import NAMES, Solver
@@ -127,8 +127,9 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _solver(self) -> Solver:
         if self.eigen_solver in NAMES and self.eigen_solver not in self._solvers:
             raise ValueError(f"eigen_solver={self.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
+        check_jobs(self.n_jobs)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Solver(self.eigen_solver, self.tol, self.max_iter, seed, getattr(self, "n_jobs", None))
+        return Solver(self.eigen_solver, self.tol, self.max_iter, seed, self.n_jobs)
 
     @staticmethod
     def _like(X: Any, values: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -37,8 +36,6 @@ class Neighborhood:
         """The neighbourhood graph of distinct ``points`` out of ``n_samples``."""
         check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
         check_metric_params(self.metric_params)
-        if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, numbers.Integral) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs={self.n_jobs!r} must be a nonzero integer or None")
         m = points.shape[0]
         if self.radius is None:
             k = check_count("n_neighbors", self.count(n_samples))

@@ -159,3 +159,9 @@ def check_number(name: str, value: Any) -> None:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(value):
         raise ValueError(f"{name}={value!r} must be a number")
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """A number of cores, counted from the last where negative."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r} must be a nonzero integer or None")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from eigenscape import _memory
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
@@ -21,7 +23,8 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     The distance of two points is the length of the shortest path between them through the neighbourhood graph of the
     training points (Bengio eq. 14); these geodesic distances are double-centred and the coordinates are
     :math:`\sqrt{l_r}\, v_r` (Bengio sec. 2.5). A new point joins the graph at the end of paths only, so new points do not
-    affect one another.
+    affect one another. The geodesic distances of ``fit`` are kept in single precision while it works where the data are float32
+    or memory asks for it.
 
     Parameters
     ----------
@@ -117,15 +120,21 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        n = X.shape[0]
+        # Single precision where the data have no more, or where double would not fit.
+        single = X.dtype == np.float32 or not _memory.fits(1.2 * 8.0 * n * n)
+        dtype = np.float32 if single else np.float64
         _memory.require(
-            1.1 * 8.0 * X.shape[0] ** 2, f"Isomap of {X.shape[0]} points (their geodesic distances)", "fit a sample and transform the rest"
+            1.1 * np.dtype(dtype).itemsize * n * n,
+            f"Isomap of {n} points (their geodesic distances)",
+            "fit a sample and transform the rest",
         )
         solver = self._solver()
         graphs = []
 
         def embed(graph: NeighborGraph, fewer: bool) -> Embedding:
             count = min(self.n_components, graph.n_vertices - 1)
-            model = isomap(graph, count, solver, self.n_jobs, order=self.order, indefinite=self.indefinite, fewer=fewer)
+            model = isomap(graph, count, solver, self.n_jobs, dtype, order=self.order, indefinite=self.indefinite, fewer=fewer)
             graphs.append(graph)
             return model
 
@@ -136,5 +145,5 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
             Neighborhood(self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs),
             self.on_disconnected,
         )
-        self._spectrum = DistanceSpectrum(GeodesicKernel(graphs[0], self.n_jobs)) if len(graphs) == 1 else None
+        self._spectrum = DistanceSpectrum(GeodesicKernel(graphs[0], self.n_jobs, dtype)) if len(graphs) == 1 else None
         return fitted

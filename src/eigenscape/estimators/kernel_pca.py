@@ -47,6 +47,8 @@ class KernelPCA(SpectralEstimator):
         Block steps of the iterative solver.
     random_state : int, RandomState or None, default=0
         Start vectors of the iterative solver.
+    n_jobs : int or None, default=None
+        Cores for the kernel matrix; -1 for all.
     verbose : bool, default=False
         Show the stages of the work.
 
@@ -93,6 +95,7 @@ class KernelPCA(SpectralEstimator):
         tol: float = 1e-10,
         max_iter: int | None = None,
         random_state: Any = 0,
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -106,6 +109,7 @@ class KernelPCA(SpectralEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _embed(self, X: Any) -> Fitted:

@@ -44,7 +44,7 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
         semi-definite one, or add the smallest sufficient constant to all squared distances.
     storage : {"auto", "blocked"}, default="auto"
         Keep the distance matrix if it fits, or make it in blocks whenever it is applied.
-    eigen_solver, tol, max_iter, random_state, verbose
+    eigen_solver, tol, max_iter, random_state, n_jobs, verbose
         As for :class:`KernelPCA`.
 
     Attributes
@@ -88,6 +88,7 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
         tol: float = 1e-10,
         max_iter: int | None = None,
         random_state: Any = 0,
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -101,6 +102,7 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _embed(self, X: Any) -> Fitted:

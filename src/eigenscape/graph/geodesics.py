@@ -14,7 +14,7 @@ from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.rows import reassemble
 
 
-def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None) -> np.ndarray:
+def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
     """Geodesic distances (n_new, m) from the points of ``Y`` to the vertices (Bengio eq. 14).
 
     A new point enters the graph by its edges and is never passed through, so new points do not see one another. Vertices
@@ -25,10 +25,10 @@ def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None) -> np.nda
     entries = sparse.csr_array((np.zeros(len(known)), vertex[known], np.arange(len(known) + 1)), shape=(len(known), graph.n_vertices))
     if len(new):
         entries = reassemble([(known, entries), (new, graph.join(Y[new]))])
-    return _many_paths(graph.distances, entries, n_jobs)
+    return _many_paths(graph.distances, entries, n_jobs, dtype)
 
 
-def _many_paths(roads: sparse.csr_array, entries: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+def _many_paths(roads: sparse.csr_array, entries: sparse.csr_array, n_jobs: int | None, dtype: type) -> np.ndarray:
     """Distances (s, m) for sources whose first steps are the rows of ``entries``."""
     from eigenscape._compiled.paths import LANES, shortest_paths
 
@@ -40,7 +40,7 @@ def _many_paths(roads: sparse.csr_array, entries: sparse.csr_array, n_jobs: int 
     first = rank[entries.indices[entries.indptr[:-1]]]  # where each source enters
     sources = np.argsort(first, kind="stable")
     n_sources, m = entries.shape
-    out = np.empty((n_sources, m))
+    out = np.empty((n_sources, m), dtype=dtype)  # paths are measured in double precision and rounded once
 
     def travel(batch: np.ndarray, advance: Any) -> None:
         rows = entries[batch]

@@ -40,13 +40,14 @@ class GeodesicKernel:
 
     graph: NeighborGraph
     n_jobs: int | None = None
+    dtype: type = np.float64  # of the values; their square array is the largest thing that Isomap makes
 
     @property
     def X(self) -> Any:
         return self.graph.vertices.X
 
     def __call__(self, Y: Any) -> np.ndarray:
-        lengths = geodesics(self.graph, Y, self.n_jobs)
+        lengths = geodesics(self.graph, Y, self.n_jobs, self.dtype)
         np.square(lengths, out=lengths)
         lengths *= -0.5
         return lengths

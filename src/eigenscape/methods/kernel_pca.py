@@ -24,7 +24,7 @@ def kernel_pca(
     fewer: bool = False,
 ) -> Embedding:
     """Principal eigenfunctions of the centred kernel, scaled by ``sqrt(l_r)``."""
-    similarities = gram(similarity, storage)
+    similarities = gram(similarity, storage, solver.n_jobs)
     kernel = center(similarity, similarities, weights)  # Bengio eq. 5; Burges sec. 2.2.1 for general weights
     pairs = leading_pairs(CenteredOperator(similarities, kernel.weights), n_components, order, solver, fewer)  # Bengio eq. 1
     return Embedding(Eigenfunctions(kernel, pairs), root_scale(pairs))  # Bengio eq. 7

@@ -46,7 +46,7 @@ def divided_eigenfunctions(
     An eigenvalue of zero has no function beyond the training points (Bengio prop. 1): an error, or with ``fewer`` left out.
     It takes an almost complete graph to have one so near the top.
     """
-    weights = gram(affinity) if weights is None else weights
+    weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
     diagonal = diagonal or not weights.diagonal().any()  # graph affinities have none
     kernel = divide(affinity, weights, diagonal)  # Bengio eq. 11, 12; footnote 3 without the diagonal
     operator = DividedOperator(weights, kernel.sums)

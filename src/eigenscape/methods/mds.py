@@ -36,7 +36,7 @@ def classical_mds(
         return kernel_pca(distance, n_components, solver, order=order, weights=weights, storage=storage, fewer=fewer)
     m = n_points(distance.X)
     _memory.require(4 * 8.0 * m * m, f"indefinite={indefinite!r} for {m} points", "use indefinite='keep'")
-    half_squares = gram(distance)  # the repair needs the whole matrix, whatever `storage` says
+    half_squares = gram(distance, n_jobs=solver.n_jobs)  # the repair needs the whole matrix, whatever `storage` says
     repair = _shifted if indefinite == "shift" else _clipped
     kernel, operator = repair(distance, half_squares, weights)
     pairs = leading_pairs(operator, n_components, order, solver, fewer)

@@ -32,7 +32,7 @@ class CenteredKernel:
         values = self.base(Y)
         if sparse.issparse(values):
             values = np.asarray(values.todense())
-        row_means = values @ self.weights  # (n_new,)
+        row_means = values @ self.weights  # (n_new,), double whatever the values are
         return values - row_means[:, None] - (self.column_means - self.grand_mean)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+import joblib
 import numpy as np
 from scipy import sparse
 
@@ -46,7 +47,7 @@ class Operator(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DenseOperator:
-    """A dense symmetric matrix."""
+    """A dense symmetric matrix; one kept in single precision is multiplied in double, block by block."""
 
     array: np.ndarray
 
@@ -55,7 +56,9 @@ class DenseOperator:
         return self.array.shape
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        return self.array @ V
+        if self.array.dtype == V.dtype:
+            return self.array @ V
+        return np.concatenate([self.array[rows].astype(V.dtype) @ V for rows in row_blocks(len(self.array), 8 * len(self.array))])
 
     def diagonal(self) -> np.ndarray:
         return np.diagonal(self.array)
@@ -133,7 +136,7 @@ class BlockedOperator:
             yield rows, finite(self.kernel(self.kernel.X[rows]), rows.start)
 
 
-def gram(kernel: BoundKernel, storage: Storage = "auto") -> Operator:
+def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = None) -> Operator:
     """The operator of ``kernel``'s Gram matrix, evaluated by the code that serves new points.
 
     Sparse kernels stay sparse. A dense matrix is kept when it takes at most half of the free memory and is otherwise
@@ -149,9 +152,12 @@ def gram(kernel: BoundKernel, storage: Storage = "auto") -> Operator:
         if not fitting:
             return BlockedOperator(kernel)
         array = np.empty((m, m))
-        for rows in row_blocks(m, 24 * m):
+
+        def fill(rows: slice) -> None:
             array[rows] = finite(np.asarray(kernel(kernel.X[rows])), rows.start)
             advance(rows.stop - rows.start)
+
+        joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(fill)(rows) for rows in row_blocks(m, 24 * m))
     _check_symmetric(array)
     return DenseOperator(array)
 

@@ -7,9 +7,10 @@ Two questions are asked of a spectrum, and each has its rungs.
     products are all it needs; if it does not converge and the matrix is there, LAPACK after all.
 ``smallest``: the eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering, LLE).
     Up to 500 points: LAPACK. A thin sparse graph (curves, surfaces): one sparse factorisation and a few block steps on the
-    inverse; for more than 400 000 points of a Laplacian, multilevel instead. A wide sparse graph (high-dimensional data, where a
-    factorisation would fill in): block Krylov, which is fast when the gap is wide; if it is not, multilevel for Laplacians
-    and a dense factorisation for the rest. A dense matrix: block Krylov, else LAPACK.
+    inverse; for a Laplacian of more than 400 000 points (50 000 if ``tol`` is at least 1e-6), multilevel instead. A wide
+    sparse graph (high-dimensional data, where a factorisation would fill in): block Krylov, which is fast when the gap is
+    wide; if it is not, multilevel for large Laplacians and a dense factorisation for up to 12 000 points. A dense matrix:
+    block Krylov, else LAPACK.
 
 Every answer carries its residuals ``|A v - l v|``, measured afterwards with the operator itself. A pair whose residual
 exceeds ``tol |l|`` (plus rounding) is refused with :class:`~eigenscape.exceptions.NotConvergedError`. At the small end ``l``
@@ -36,8 +37,10 @@ from eigenscape.solvers.wishes import Solver
 
 #: Up to this many points LAPACK is as fast as anything.
 DENSE_POINTS = 500
-#: Up to this many points a factor of a thin Laplacian is cheaper than a hierarchy, and a dense factor of a wide matrix affordable.
-FACTOR_POINTS, DENSE_FACTOR_POINTS = 400_000, 12_000
+#: Above this many points a hierarchy is cheaper than a factor of a thin Laplacian: sooner where few digits are asked for.
+FACTOR_POINTS, FACTOR_POINTS_LOOSE = 400_000, 50_000
+#: Up to this many points a dense factor of a wide matrix is affordable.
+DENSE_FACTOR_POINTS = 12_000
 #: Block steps granted to Krylov where there is another rung, and where there is none; steps without progress before it gives up.
 _SHORT, _LONG, _PATIENCE = 120, 2000, 15
 
@@ -103,7 +106,7 @@ def _climb(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver) 
     thin = is_thin(matrix)
     if name == "shift-invert":
         return by_inverse(end, matrix, count, solver, thin or m > DENSE_FACTOR_POINTS)
-    if thin and (m <= FACTOR_POINTS or not end.laplacian):
+    if thin and not (end.laplacian and _is_large(m, solver)):
         return by_inverse(end, matrix, count, solver, thin)
     if not thin:
         found = by_krylov(end, count, solver, solver.steps(_SHORT), _PATIENCE)
@@ -131,6 +134,10 @@ def _whole_matrix(operator: Operator) -> Matrix:
     if operator.storage == "blocked":
         raise ValueError("eigen_solver='dense' needs the whole matrix in memory, and it is applied in blocks; use 'lanczos'")
     return operator.matrix()
+
+
+def _is_large(m: int, solver: Solver) -> bool:
+    return m > (FACTOR_POINTS_LOOSE if solver.tol >= 1e-6 else FACTOR_POINTS)
 
 
 def _refuse_sparse_solvers(solver: Solver) -> None:

@@ -18,7 +18,7 @@ from eigenscape.operators.product import sparse_product
 from eigenscape.solvers.direct import inverse_on_complement
 
 #: Coarsen until a factorisation is cheap: sparse for thin graphs, dense for wide ones.
-COARSEST_THIN, COARSEST_WIDE = 20_000, 3_000
+COARSEST_THIN, COARSEST_WIDE = 8_000, 3_000
 _MOST_LEVELS, _FEWEST = 12, 50
 
 
@@ -69,7 +69,7 @@ class Hierarchy:
             P = level.P @ P
         mass = sparse.csr_array(P.T @ P).astype(np.float64)
         V = np.random.default_rng(0).standard_normal((self.coarse.shape[0], min(count + 4, self.coarse.shape[0] - 1)))
-        for _ in range(12):
+        for _ in range(5):
             V, _ = np.linalg.qr(self._coarse_inverse(mass @ V))
             _, turn = linalg.eigh(V.T @ (self.coarse @ V), V.T @ (mass @ V))
             V = V @ turn
