@@ -110,7 +110,7 @@ def _preconditioned(end: SmallEnd, count: int, solver: Solver, precondition: Pro
         end.n_points,
         guess.shape[1],
         options,
-        wanted=count,
+        wanted=max(count - 1, 1),  # the last one only has to show that it is another
         known=end.null[:, None],
         start=guess,
         precondition=precondition,
