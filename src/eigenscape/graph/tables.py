@@ -27,6 +27,8 @@ def others_table(length: np.ndarray, column: np.ndarray) -> sparse.csr_array:
     A point need not come first in its own list where distances tie; if it is not there at all, the farthest is dropped.
     """
     n, k = length.shape[0], length.shape[1] - 1
+    if (column[:, 0] == np.arange(n)).all():  # the usual case
+        return neighbor_table(length[:, 1:], column[:, 1:], n)
     other = column != np.arange(n)[:, None]
     other[other.all(axis=1), -1] = False
     return neighbor_table(length[other].reshape(n, k), column[other].reshape(n, k), n)
