@@ -16,8 +16,9 @@ from scipy import linalg, sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-from eigenscape.graph.neighbors import BlockIndex, distance_table, neighbor_table, others_table
+from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.rows import RowIndex
+from eigenscape.graph.tables import PlainReach, distance_table, neighbor_table, others_table
 
 #: More cells are searched until this share of a sample's true neighbours is found.
 RECALL = 0.99
@@ -116,8 +117,8 @@ class ApproximateIndex:
         row, place = np.nonzero(length <= radii[number])
         return distance_table(row, number[row, place], length[row, place], (len(length), self.n_points))
 
-    def reach(self, radii: np.ndarray) -> ApproximateReach:
-        return ApproximateReach(self, radii)
+    def reach(self, radii: np.ndarray) -> PlainReach:
+        return PlainReach(self.within, radii)
 
     def vertices(self) -> RowIndex:
         return RowIndex(self.X)
@@ -148,16 +149,6 @@ class ApproximateIndex:
         self.__dict__.update(state)
         self._lists = faiss.downcast_index(faiss.deserialize_index(stored))
         self._lists.nprobe = n_cells
-
-
-class ApproximateReach:
-    """``within`` of an approximate index for fixed radii."""
-
-    def __init__(self, index: ApproximateIndex, radii: np.ndarray) -> None:
-        self.index, self.radii = index, radii
-
-    def __call__(self, Y: Any) -> sparse.csr_array:
-        return self.index.within(Y, self.radii)
 
 
 class _Threads:

@@ -8,7 +8,8 @@ from scipy.sparse.csgraph import connected_components
 
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.graph.neighbors import NeighborIndex, TableIndex
+from eigenscape.graph.neighbors import NeighborIndex
+from eigenscape.graph.tables import TableIndex
 
 #: Beyond this many neighbours it is cheaper to search a component's complement directly.
 _MOST_NEIGHBORS = 256

@@ -16,8 +16,9 @@ from scipy import sparse
 
 from eigenscape._progress import stage
 from eigenscape.exceptions import IsolatedPointWarning
-from eigenscape.graph.neighbors import NeighborIndex, distance_table
+from eigenscape.graph.neighbors import NeighborIndex
 from eigenscape.graph.rows import SHORTEST, RowIndex, TableRows, reassemble
+from eigenscape.graph.tables import distance_table
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape.graph.blocks import metric_distances, settled_params
 from eigenscape.graph.geodesics import geodesics
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.graph.neighbors import metric_distances, settled_params
 from eigenscape.kernels.pairwise import PairwiseKernel, evaluate_pairs, squared_euclidean
 
 

@@ -14,7 +14,7 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
 from eigenscape.graph.components import components, connect
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.graph.neighbors import TableIndex
+from eigenscape.graph.tables import TableIndex
 from eigenscape.kernels.affinity import LEAST
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.restricted import FlooredKernel, RestrictedKernel

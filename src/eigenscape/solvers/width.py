@@ -13,13 +13,12 @@ def is_thin(A: sparse.csr_array) -> bool:
     elimination. Graphs of curves and surfaces are thin and factorise in almost linear time; neighbourhood graphs of
     high-dimensional data reach half of all points in two steps, and their factors are all but dense.
     """
-    m = A.shape[0]
-    limit = int(10 * m**0.5)
-    return widest_level(A, widest_level(A, 0, limit)[1], limit)[0] <= limit
+    limit = int(10 * A.shape[0] ** 0.5)
+    return widest_level(A, 0, limit) <= limit
 
 
-def widest_level(A: sparse.csr_array, start: int, limit: int) -> tuple[int, int]:
-    """Size of the largest level of a breadth-first search (it ends early above ``limit``), and a vertex of the last level."""
+def widest_level(A: sparse.csr_array, start: int, limit: int) -> int:
+    """Size of the largest level of a breadth-first search from ``start``; it ends early above ``limit``."""
     seen = np.zeros(A.shape[0], dtype=bool)
     seen[start] = True
     front = np.array([start])
@@ -30,9 +29,9 @@ def widest_level(A: sparse.csr_array, start: int, limit: int) -> tuple[int, int]
         reached = A.indices[np.arange(lengths.sum()) + offset]
         reached = np.unique(reached[~seen[reached]])
         if len(reached) == 0:
-            return widest, int(front[-1])
+            return widest
         seen[reached] = True
         front = reached
         widest = max(widest, len(front))
         if widest > limit:
-            return widest, int(front[-1])
+            return widest
