@@ -149,7 +149,7 @@ def _lle_jobs(data: str, n: int, n_new: int = 0, **params: Any) -> tuple[Job, tu
 def _kernels(quick: bool) -> list[Work]:
     n, small = (3_000, 1_500) if quick else (10_000, 5_000)
     params = {"n_components": 10, "kernel": "rbf", "gamma": 0.01}
-    ours = Job("eigenscape", "eigenscape.KernelPCA", params, "mixture", n, "kernel_pca")
+    ours = Job("eigenscape", "eigenscape.KernelPCA", {**params, "n_jobs": -1}, "mixture", n, "kernel_pca")
     blocked = replace(ours, name="eigenscape, blocked", params={**params, "storage": "blocked"})
     default = Job("scikit-learn default", "sklearn.decomposition.KernelPCA", {**params, "n_jobs": -1}, "mixture", n, "kernel_pca")
     arpack = replace(default, name="scikit-learn arpack", params={**default.params, "eigen_solver": "arpack", "random_state": 0})

@@ -18,10 +18,13 @@ from sklearn.neighbors import kneighbors_graph
 
 from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
+from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.components import components, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph, radius_graph
-from eigenscape.graph.neighbors import BlockIndex, TableIndex, TreeIndex, distance_table, neighbor_index
+from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.rows import RowIndex, distinct_rows
+from eigenscape.graph.tables import TableIndex, distance_table
+from eigenscape.graph.tree import TreeIndex
 
 ESTIMATORS = {
     "isomap": (Isomap, {}),

@@ -14,9 +14,10 @@ from sklearn.datasets import make_swiss_roll
 from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.exceptions import DisconnectedGraphWarning
 from eigenscape.graph.approximate import ApproximateIndex
+from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.geodesics import geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
-from eigenscape.graph.neighbors import BlockIndex, neighbor_index
+from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.operators import SparseOperator
 from eigenscape.solvers import SmallEnd, Solver, multilevel, smallest
 from eigenscape.solvers.multilevel import Hierarchy, aggregate
