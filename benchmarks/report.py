@@ -24,7 +24,7 @@ go down to 1e-12 and below. A star marks times during which other processes of t
 
 k = 10 throughout. scikit-learn's spectral embedding counts the point itself among them, so its graphs are a little thinner than ours.
 LLE runs with the same matrix in both (ours divides `reg` by k). "k-d tree search alone" is scipy's, for 10 neighbours besides
-the point itself. tapkee cannot be installed here and is not compared.
+the point itself. tapkee has no package on the index and is not compared.
 """
 
 
