@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import dijkstra
 from sklearn.datasets import make_swiss_roll
 
 from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
-from eigenscape.exceptions import DisconnectedGraphWarning
+from eigenscape.exceptions import DisconnectedGraphWarning, NotEnoughMemoryError
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.geodesics import geodesics
@@ -94,6 +94,16 @@ def test_locally_linear_eigenvalues_below_rounding_of_the_matrix_are_told_apart(
     assert (model.residuals_ < 1e-14).all()
     assert abs(model.embedding_.mean(axis=0)).max() < 1e-6
     np.testing.assert_allclose(model.embedding_.T @ model.embedding_ / len(X), np.eye(2), atol=1e-8)
+
+
+@pytest.mark.parametrize("free_gigabytes", [16.0, 0.01])
+def test_locally_linear_embedding_of_many_points_on_a_wide_graph(free_gigabytes, monkeypatch):
+    """Neither multilevel nor Krylov is for it: a dense factor where it fits, a sparse one where not."""
+    monkeypatch.setattr("eigenscape.solvers.ladder.DENSE_FACTOR_POINTS", 500)
+    monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: int(free_gigabytes * 2**30))
+    model = LocallyLinearEmbedding(2, n_neighbors=8).fit(mixture(1500))
+    assert model.solver_ == "shift-invert"
+    assert (model.residuals_ <= model.tol * (1 - model.eigenvalues_)).all()  # what `tol` promises: relative to the eigenvalue of M
 
 
 # --- neighbours ---------------------------------------------------------------------------------------------------------
@@ -180,3 +190,17 @@ def test_isomap_keeps_one_square_array():
     tracemalloc.stop()
     assert peak < 1.6 * 8 * len(X) ** 2
     assert model.embedding_.shape == (2500, 2)
+
+
+def test_isomap_finds_its_geodesics_once_even_where_memory_is_scarce(monkeypatch):
+    """Applied in blocks, they would be searched anew for every product."""
+    X, _ = roll(900)
+    square = 8 * len(X) ** 2
+    double = Isomap(2).fit(X)
+    monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: int(1.3 * square))
+    single = Isomap(2).fit(X)
+    assert single.kernel_.base.dtype == np.float32
+    np.testing.assert_allclose(single.embedding_, double.embedding_, atol=1e-5 * np.abs(double.embedding_).max())
+    monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: int(0.4 * square))
+    with pytest.raises(NotEnoughMemoryError, match="fit a sample"):
+        Isomap(2).fit(X)

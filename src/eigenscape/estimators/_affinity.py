@@ -75,7 +75,15 @@ def _embed_by_kernel(estimator: Any, X: Any, embed: Callable, n_components: int,
         kernel = kernel_by_name(estimator.affinity, "affinity", GRAPHS, gamma=estimator.gamma)
     affinity = kernel.bind(X)
     may_be_floored = name is not None and name != "precomputed"
-    model, label = embed_affinity(affinity, embed, n_components, on_disconnected, most_pieces, may_be_floored)  # type: ignore[arg-type]
+    model, label = embed_affinity(
+        affinity,
+        embed,
+        n_components,
+        on_disconnected,  # type: ignore[arg-type]
+        most_pieces,
+        may_be_floored,
+        estimator.n_jobs,
+    )
     attributes = {"component_labels_": label, "n_connected_components_": int(label.max()) + 1}
     settled = getattr(getattr(affinity, "kernel", None), "gamma", None)
     if settled is not None:

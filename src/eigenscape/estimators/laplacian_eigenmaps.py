@@ -63,7 +63,7 @@ class LaplacianEigenmaps(SpectralEstimator):
     max_iter, random_state, verbose
         As for :class:`KernelPCA`.
     n_jobs : int or None, default=None
-        Cores for the neighbour search; -1 for all.
+        Cores for neighbours, full kernels and products with large graphs; -1 for all.
 
     Attributes
     ----------

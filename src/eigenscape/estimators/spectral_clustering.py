@@ -147,7 +147,7 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         seen: list[tuple[Operator, Embedding]] = []
 
         def embed(affinity: BoundKernel, weights: Operator | None, fewer: bool) -> Embedding:
-            weights = gram(affinity) if weights is None else weights
+            weights = gram(affinity, n_jobs=self.n_jobs) if weights is None else weights
             options: dict[str, Any] = {"diagonal": self.include_diagonal, "weights": weights, "fewer": fewer}
             if by_threshold and weights.storage == "blocked":
                 raise NotEnoughMemoryError("assign_labels='threshold' needs the affinity matrix in memory; use assign_labels='kmeans'")

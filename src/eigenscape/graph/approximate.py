@@ -26,6 +26,8 @@ _SAMPLE = 300
 _REDUCED = 64
 #: Candidates for each neighbour wanted, and the neighbours for which the recall is measured.
 _CANDIDATES, _NEIGHBORS = 4, 10
+#: Of this many nearest training points those are taken whose own neighbourhood a new point falls into.
+_REACH = 100
 
 
 class ApproximateIndex:
@@ -113,7 +115,7 @@ class ApproximateIndex:
 
     def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         """Those among the nearest found whose radius reaches the query."""
-        length, number = self.nearest(Y, min(3 * _NEIGHBORS, self.n_points))
+        length, number = self.nearest(Y, min(_REACH, self.n_points))
         row, place = np.nonzero(length <= radii[number])
         return distance_table(row, number[row, place], length[row, place], (len(length), self.n_points))
 

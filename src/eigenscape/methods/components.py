@@ -65,12 +65,13 @@ def embed_affinity(
     on_disconnected: OnDisconnected,
     most_pieces: int | None = None,
     floor: bool = False,
+    n_jobs: int | None = None,
 ) -> tuple[Embedding | PiecewiseEmbedding, np.ndarray]:
     """The same for a similarity that is no neighbourhood graph and has no distances to connect by.
 
     With ``floor`` a kernel that vanishes between its components is connected by raising all values to a least one.
     """
-    weights = gram(affinity)
+    weights = gram(affinity, n_jobs=n_jobs)
     lowest, label = survey(weights)
     if lowest < 0:
         raise ValueError(f"an affinity must not be negative, got {lowest:g}; use a similarity that is zero for unlike points")

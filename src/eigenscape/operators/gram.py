@@ -9,7 +9,7 @@ import joblib
 import numpy as np
 from scipy import sparse
 
-from eigenscape._memory import BLOCK_BYTES, fits, row_blocks
+from eigenscape._memory import BLOCK_BYTES, fits, require, row_blocks
 from eigenscape._progress import stage
 from eigenscape.graph.rows import canonical
 from eigenscape.kernels.base import BoundKernel, Matrix, n_points
@@ -143,9 +143,11 @@ def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = No
     applied in blocks; ``storage="blocked"`` asks for blocks in any case.
     """
     m = n_points(kernel.X)
-    fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
-    if isinstance(kernel, GeodesicKernel) and fitting:  # makes all rows together, in the array that stays
+    if isinstance(kernel, GeodesicKernel):  # makes all rows together, in the array that stays; anew for each product it would take hours
+        size = np.dtype(kernel.dtype).itemsize
+        require(1.05 * size * m * m, f"geodesic distances of {m} points", "fit a sample and transform the rest")
         return DenseOperator(finite(kernel(kernel.X)))
+    fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
     with stage("kernel matrix", total=m) as advance:
         if storage == "auto" and sparse.issparse(kernel(kernel.X[:1])):
             return SparseOperator(canonical(finite(sparse.csr_array(kernel(kernel.X)))))

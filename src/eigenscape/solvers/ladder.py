@@ -9,8 +9,8 @@ Two questions are asked of a spectrum, and each has its rungs.
     Up to 500 points: LAPACK. A thin sparse graph (curves, surfaces): one sparse factorisation and a few block steps on the
     inverse; for a Laplacian of more than 400 000 points (50 000 if ``tol`` is at least 1e-6), multilevel instead. A wide
     sparse graph (high-dimensional data, where a factorisation would fill in): block Krylov, which is fast when the gap is
-    wide; if it is not, multilevel for large Laplacians and a dense factorisation for up to 12 000 points. A dense matrix:
-    block Krylov, else LAPACK.
+    wide; if it is not, multilevel for Laplacians of more than 12 000 points and otherwise a dense factorisation, or a sparse
+    one where a dense one does not fit in memory. A dense matrix: block Krylov, else LAPACK.
 
 Every answer carries its residuals ``|A v - l v|``, measured afterwards with the operator itself. A pair whose residual
 exceeds ``tol |l|`` (plus rounding) is refused with :class:`~eigenscape.exceptions.NotConvergedError`. At the small end ``l``
@@ -25,6 +25,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from eigenscape import _memory
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 from eigenscape.kernels.base import Matrix
 from eigenscape.operators import Operator, SparseOperator
@@ -39,7 +40,7 @@ from eigenscape.solvers.wishes import Solver
 DENSE_POINTS = 500
 #: Above this many points a hierarchy is cheaper than a factor of a thin Laplacian: sooner where few digits are asked for.
 FACTOR_POINTS, FACTOR_POINTS_LOOSE = 400_000, 50_000
-#: Up to this many points a dense factor of a wide matrix is affordable.
+#: Up to this many points a dense factor of a wide Laplacian is as cheap as a hierarchy.
 DENSE_FACTOR_POINTS = 12_000
 #: Block steps granted to Krylov where there is another rung, and where there is none; steps without progress before it gives up.
 _SHORT, _LONG, _PATIENCE = 120, 2000, 15
@@ -105,18 +106,16 @@ def _climb(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver) 
         return by_levels(end, matrix, count, solver, is_thin(matrix))
     thin = is_thin(matrix)
     if name == "shift-invert":
-        return by_inverse(end, matrix, count, solver, thin or m > DENSE_FACTOR_POINTS)
+        return by_inverse(end, matrix, count, solver, thin or not _dense_factor_fits(m))
     if thin and not (end.laplacian and _is_large(m, solver)):
         return by_inverse(end, matrix, count, solver, thin)
     if not thin:
         found = by_krylov(end, count, solver, solver.steps(_SHORT), _PATIENCE)
         if found.good:
             return found
-    if m <= DENSE_FACTOR_POINTS:
-        return by_inverse(end, matrix, count, solver, thin)
-    if end.laplacian:
+    if end.laplacian and m > DENSE_FACTOR_POINTS:
         return by_levels(end, matrix, count, solver, thin)
-    return by_krylov(end, count, solver, solver.steps(_LONG))
+    return by_inverse(end, matrix, count, solver, thin or not _dense_factor_fits(m))
 
 
 def _climb_dense(end: SmallEnd, count: int, solver: Solver) -> Found:
@@ -134,6 +133,11 @@ def _whole_matrix(operator: Operator) -> Matrix:
     if operator.storage == "blocked":
         raise ValueError("eigen_solver='dense' needs the whole matrix in memory, and it is applied in blocks; use 'lanczos'")
     return operator.matrix()
+
+
+def _dense_factor_fits(m: int) -> bool:
+    """A wide matrix fills in: a dense factor is faster than a sparse one, as long as there is room for it."""
+    return _memory.fits(2 * 8.0 * m * m)
 
 
 def _is_large(m: int, solver: Solver) -> bool:
@@ -154,7 +158,7 @@ def _accept(pairs: EigenPairs, solver: Solver, floor: float) -> EigenPairs:
     bad = pairs.residuals > solver.tol * np.abs(pairs.values) + floor
     if bad.any():
         worst = int(np.argmax(pairs.residuals / np.maximum(np.abs(pairs.values), max(floor, np.finfo(np.float64).tiny))))
-        remedy = "loosen tol" if pairs.solver == "dense" else "raise max_iter, loosen tol or set eigen_solver='dense'"
+        remedy = "loosen tol" if pairs.solver == "dense" else "raise max_iter, loosen tol or choose another eigen_solver, such as 'dense'"
         raise NotConvergedError(
             f"the eigen-solver ({pairs.solver}) did not converge: eigenvalue {worst + 1} of {len(pairs)} is"
             f" {pairs.values[worst]:.3e} with a residual of {pairs.residuals[worst]:.1e}, above tol={solver.tol:g} times it;"

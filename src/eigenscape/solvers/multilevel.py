@@ -24,7 +24,7 @@ _MOST_LEVELS, _FEWEST = 12, 50
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One coarsening: the matrix, its inverse diagonal, its null vector, and the interpolation from the next level."""
+    """One coarsening: the matrix, its damped inverse diagonal, the interpolation from the next level and its transpose."""
 
     A: sparse.csr_array
     inverse_diagonal: np.ndarray  # with Jacobi's damping
@@ -39,7 +39,6 @@ class Hierarchy:
         self.n_jobs = n_jobs
         coarsest = COARSEST_THIN if thin else COARSEST_WIDE
         self.levels: list[Level] = []
-        self.null = null
         rng = np.random.default_rng(seed)
         with stage("coarsening"):
             while A.shape[0] > coarsest and len(self.levels) < _MOST_LEVELS:
