@@ -10,6 +10,7 @@ __all__ = [
     "NotConvergedError",
     "NotEnoughMemoryError",
     "RankError",
+    "ToleranceWarning",
 ]
 
 
@@ -27,6 +28,10 @@ class IsolatedPointWarning(UserWarning):
 
 class DegenerateSpectrumWarning(UserWarning):
     """The wanted eigenvalues are not resolved: the coordinates are not determined by the data."""
+
+
+class ToleranceWarning(UserWarning):
+    """A dictionary could not be made as accurate as was asked."""
 
 
 class NotConvergedError(RuntimeError):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape._memory import row_blocks
 from eigenscape.kernels.base import n_points
 
 #: Medians are taken over at most this many evenly spaced rows.
@@ -28,8 +29,10 @@ def median_distance(X: Any, distance: Callable[[Any, Any], np.ndarray]) -> float
 
 def local_distance(X: Any, distance: Callable[[Any, Any], np.ndarray], n_neighbors: int = 10) -> float:
     """Median over sampled points of the distance to their ``n_neighbors``-th nearest among all points."""
+    rows = sample_rows(X)
     rank = min(n_neighbors, n_points(X) - 1)
-    values = np.partition(distance(sample_rows(X), X), rank, axis=1)[:, rank]  # rank 0 is the point itself
+    blocks = row_blocks(n_points(rows), 24 * n_points(X))
+    values = np.concatenate([np.partition(distance(rows[some], X), rank, axis=1)[:, rank] for some in blocks])  # rank 0 is the point itself
     return _positive(float(np.median(values)), values)
 
 

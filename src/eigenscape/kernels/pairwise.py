@@ -32,6 +32,10 @@ class PairwiseKernel:
         """Values (n_new, m)."""
         raise TypeError(f"{type(self).__name__} must define evaluate")
 
+    def diagonal(self, Y: Any) -> np.ndarray:
+        """``k(y, y)`` of each point, (n_new,)."""
+        return np.array([float(self.evaluate(Y[i : i + 1], Y[i : i + 1])[0, 0]) for i in range(n_points(Y))])
+
     def settle(self, X: Any) -> PairwiseKernel:
         """This kernel with the hyper-parameters left open taken from ``X``."""
         return self
@@ -64,6 +68,11 @@ class Linear(PairwiseKernel):
             Y, X = Y - origin, X - origin
         return _dense(Y @ X.T)
 
+    def diagonal(self, Y: Any) -> np.ndarray:
+        if self.around_mean:
+            raise TypeError("a linear kernel around the mean of its training rows has no values between other points")
+        return _squared_norms(Y)
+
 
 @dataclass(frozen=True)
 class Polynomial(PairwiseKernel):
@@ -80,6 +89,10 @@ class Polynomial(PairwiseKernel):
         assert self.gamma is not None
         return (self.gamma * _dense(Y @ X.T) + self.coef0) ** self.degree
 
+    def diagonal(self, Y: Any) -> np.ndarray:
+        assert self.gamma is not None
+        return (self.gamma * _squared_norms(Y) + self.coef0) ** self.degree
+
 
 @dataclass(frozen=True)
 class Sigmoid(PairwiseKernel):
@@ -95,6 +108,10 @@ class Sigmoid(PairwiseKernel):
         assert self.gamma is not None
         return np.tanh(self.gamma * _dense(Y @ X.T) + self.coef0)
 
+    def diagonal(self, Y: Any) -> np.ndarray:
+        assert self.gamma is not None
+        return np.tanh(self.gamma * _squared_norms(Y) + self.coef0)
+
 
 @dataclass(frozen=True)
 class Cosine(PairwiseKernel):
@@ -102,6 +119,9 @@ class Cosine(PairwiseKernel):
 
     def evaluate(self, Y: Any, X: Any) -> np.ndarray:
         return _dense(cosine_similarity(Y, X))
+
+    def diagonal(self, Y: Any) -> np.ndarray:
+        return (_squared_norms(Y) > 0).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -128,6 +148,9 @@ class Gaussian(PairwiseKernel):
         values *= -self.gamma
         return np.exp(values, out=values)
 
+    def diagonal(self, Y: Any) -> np.ndarray:
+        return np.ones(n_points(Y))
+
 
 @dataclass(frozen=True)
 class Laplace(PairwiseKernel):
@@ -145,6 +168,9 @@ class Laplace(PairwiseKernel):
     def evaluate(self, Y: Any, X: Any) -> np.ndarray:
         assert self.gamma is not None
         return np.exp(-self.gamma * manhattan_distances(Y, X))
+
+    def diagonal(self, Y: Any) -> np.ndarray:
+        return np.ones(n_points(Y))
 
 
 @dataclass(frozen=True)
@@ -202,9 +228,13 @@ def kernel_by_name(kernel: str | Callable | Kernel, argument: str = "kernel", al
     return maker(**{name: value for name, value in params.items() if name in fields})
 
 
-def _per_squared_norm(X: Any) -> float:
+def _squared_norms(X: Any) -> np.ndarray:
     squares = X.multiply(X) if sparse.issparse(X) else X * X
-    mean = float(squares.sum()) / X.shape[0]
+    return np.asarray(squares.sum(axis=1)).ravel()
+
+
+def _per_squared_norm(X: Any) -> float:
+    mean = float(_squared_norms(X).mean())
     return 1.0 / mean if mean > 0 else 1.0
 
 

@@ -1,0 +1,131 @@
+"""The kernel that a dictionary stands for, its normalisations (Ouimet prop. 2), and its eigenfunctions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigenscape._memory import row_blocks
+from eigenscape._progress import stage
+from eigenscape.dictionary.span import Span
+from eigenscape.exceptions import IsolatedPointWarning
+from eigenscape.kernels.base import n_points
+from eigenscape.solvers import EigenPairs
+
+
+@dataclass(frozen=True, eq=False)
+class Normalization:
+    """Proposition 2: the mean feature ``E[p]`` is subtracted, or ``p(x)`` divided by ``sqrt(S(x))``, or nothing is done.
+
+    ``S(x) = n p(x) . E[p]`` is the row sum of the approximated Gram matrix. It may come out zero or negative for a point far
+    from all others: such a point has no place, and is announced.
+    """
+
+    kind: str | None  # "additive", "divisive" or None
+    mean: np.ndarray  # E[p], (m,)
+
+    @property
+    def center(self) -> np.ndarray:
+        """What is subtracted from the features."""
+        return self.mean if self.kind == "additive" else np.zeros_like(self.mean)
+
+
+def usable(averages: np.ndarray) -> np.ndarray:
+    """Which points have a positive average similarity; the others are announced."""
+    lost = averages <= 0
+    if lost.any():
+        warnings.warn(
+            f"{int(lost.sum())} point(s) have an estimated average similarity of zero or less (down to {averages.min():.3g}; proposition 2"
+            " does not rule that out far from the dictionary) and are placed at the origin; use a smaller tolerance, a larger"
+            " dictionary, or a wider kernel",
+            IsolatedPointWarning,
+            stacklevel=2,
+        )
+    return ~lost
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankKernel:
+    """``A(x) M A(y)'``, normalised, as a bound kernel: ``n x n`` values from ``m`` coordinates a point.
+
+    ``X`` are the training points where they are at hand, else (after a stream) the members of the dictionary.
+    """
+
+    span: Span
+    normalization: Normalization
+    X: Any
+    n_train: int
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        return self.features(Y) @ self.features(self.X).T
+
+    def features(self, Y: Any) -> np.ndarray:
+        """Normalised features (n_new, m): the kernel is their inner product."""
+        p = self.span.features(self.span.coordinates(Y))
+        if self.normalization.kind == "divisive":
+            return self._divided(p, p @ self.normalization.mean)
+        return p - self.normalization.center
+
+    def functions(self, Y: Any, w: np.ndarray) -> np.ndarray:
+        """``features(Y) @ w`` (n_new, r) as sums of kernel values, without the features."""
+        divisive = self.normalization.kind == "divisive"
+        coefficients, constants = self.span.functional(np.column_stack([w, self.normalization.mean]) if divisive else w)
+        if not divisive:
+            constants = constants - self.normalization.center @ w
+        out = np.empty((n_points(Y), w.shape[1]))
+        with stage("projection", total=n_points(Y)) as advance:
+            for rows in row_blocks(n_points(Y), 24 * self.span.size, 2**24):
+                found = self.span.values(Y[rows]) @ coefficients + constants
+                out[rows] = self._divided(found[:, :-1], found[:, -1]) if divisive else found
+                advance(rows.stop - rows.start)
+        return out
+
+    def degrees(self, Y: Any) -> np.ndarray:
+        """``S(x)``, the estimated sum of a point's similarities to all training points."""
+        coefficients, constants = self.span.functional(self.normalization.mean[:, None])
+        return self.n_train * (self.span.values(Y) @ coefficients + constants)[:, 0]
+
+    def _divided(self, values: np.ndarray, averages: np.ndarray) -> np.ndarray:
+        root = np.sqrt(np.where(usable(averages), self.n_train * averages, np.inf))
+        return values / root[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankEigenfunctions:
+    """Bengio eq. 20 for a kernel ``p(x) . p(y)``: the sum over training points goes into the features.
+
+    With ``C = sum_i p(x_i) p(x_i)'`` and ``C w_r = l_r w_r``, the eigenvector on the training points is ``v_ri = p(x_i) . w_r / sqrt(l_r)``,
+    and ``sqrt(n) / l_r sum_i v_ri p(x) . p(x_i) = sqrt(n / l_r) p(x) . w_r`` at any point. ``w_r = L' u_r`` for the ``u_r`` of
+    Ouimet's generalised problem ``A'A u = l M^-1 u``, which this replaces. ``pairs.vectors`` are the ``w_r``.
+    """
+
+    kernel: LowRankKernel
+    pairs: EigenPairs
+    moment: np.ndarray  # C, (m, m)
+    on_training: np.ndarray | None = None  # values at the training points (n, r) where these are at hand
+
+    @property
+    def n_train(self) -> int:
+        return self.kernel.n_train
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        return self.kernel.functions(Y, self.pairs.vectors * np.sqrt(self.n_train / self.pairs.values))
+
+    def squared_errors(self, Y: Any) -> float:
+        """Sum over ``Y`` and the training points of the squared error of the expansion (Bengio sec. 4)."""
+        w = self.pairs.vectors
+        rest = self.moment - (w * self.pairs.values) @ w.T  # what the expansion leaves of C
+        total = 0.0
+        for p in self.feature_blocks(Y):
+            p -= (p @ w) @ w.T
+            total += float(np.einsum("ij,jk,ik->", p, rest, p, optimize=True))
+        return max(total, 0.0)
+
+    def feature_blocks(self, Y: Any) -> Iterator[np.ndarray]:
+        """Normalised features (b, m) of one block of points after another."""
+        for rows in row_blocks(n_points(Y), 24 * self.kernel.span.size):
+            yield self.kernel.features(Y[rows])

@@ -1,0 +1,61 @@
+"""Rows to choose from: an array, on disk or in memory, or chunks that come one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from eigenscape.kernels.base import n_points
+
+
+class Rows(Protocol):
+    """Rows that can be gone through several times, in order."""
+
+    @property
+    def count(self) -> int: ...
+
+    def blocks(self, mask: np.ndarray | None, most: Callable[[], int]) -> Iterator[tuple[np.ndarray, Any]]:
+        """Numbers and rows of those that ``mask`` marks (None: all), in blocks no longer than ``most()``, asked anew for each."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayRows:
+    """Rows of anything that can be sliced; ``first`` is the number of its first row."""
+
+    X: Any
+    first: int = 0
+
+    @property
+    def count(self) -> int:
+        return n_points(self.X)
+
+    def blocks(self, mask: np.ndarray | None, most: Callable[[], int]) -> Iterator[tuple[np.ndarray, Any]]:
+        marked = None if mask is None else np.flatnonzero(mask)
+        total, start = self.count if marked is None else len(marked), 0
+        while start < total:
+            rows = slice(start, min(start + most(), total))
+            some = np.arange(rows.start, rows.stop) if marked is None else marked[rows]
+            yield some + self.first, self.X[rows] if marked is None else self.X[some]
+            start = rows.stop
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkRows:
+    """Rows in chunks, from something that can be iterated over again and again."""
+
+    chunks: Iterable[Any]
+
+    @property
+    def count(self) -> int:
+        return sum(n_points(chunk) for chunk in self.chunks)
+
+    def blocks(self, mask: np.ndarray | None, most: Callable[[], int]) -> Iterator[tuple[np.ndarray, Any]]:
+        first = 0
+        for chunk in self.chunks:
+            stop = first + n_points(chunk)
+            yield from ArrayRows(chunk, first).blocks(None if mask is None else mask[first:stop], most)
+            first = stop

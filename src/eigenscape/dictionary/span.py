@@ -1,0 +1,145 @@
+"""A dictionary and the span of its members in feature space: coordinates of any point in it, and distances from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import joblib
+import numpy as np
+from scipy.linalg.blas import dtrsm
+from threadpoolctl import threadpool_limits
+
+from eigenscape.dictionary.source import Source
+from eigenscape.kernels.base import n_points
+from eigenscape.operators.gram import finite
+
+#: A point nearer to the span than this part of its squared length cannot be told from it in double precision.
+RESOLUTION = 1e-12
+#: A squared distance below minus this part of the squared length is no rounding: the kernel is not positive semi-definite.
+_NEGATIVE = 1e-7
+#: Rows that one core takes at a time; fixed, so that the number of cores does not show in the last digits.
+_ROWS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """Points seen from a span: coordinates ``Z`` (b, m), squared lengths and squared distances (b,), all in feature space."""
+
+    Z: np.ndarray
+    length: np.ndarray
+    residual: np.ndarray  # squared distance from the linear span: what a Cholesky factor grows by
+    error: np.ndarray  # delta of Ouimet eq. 8: squared distance from the span, or from the hull if weights sum to one
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """The span of a dictionary in feature space, by the Cholesky factor ``L`` of its Gram matrix ``M`` (Ouimet sec. 3).
+
+    A point has coordinates ``z(x) = L^-1 k(x)`` in an orthonormal basis of the span, so that ``A(x) M A(y)' = z(x) . z(y)``
+    with the projection weights ``A(x) = M^-1 k(x)`` of eq. 6. The first coordinates stay what they are when the dictionary grows.
+
+    With ``sum_to_one`` the weights sum to one (eq. 7): points are projected on the affine hull of the members. That does not
+    change when a constant is added to the kernel, and neither does the distance; here ``shift`` is added, because then ``M`` stays
+    positive definite as long as the members are affinely independent.
+    """
+
+    source: Source
+    members: Any  # m points, or their numbers
+    factor: np.ndarray  # L, (m, m), lower, Fortran order
+    shift: float
+    sum_to_one: bool
+    n_jobs: int | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.factor)
+
+    @cached_property
+    def ones(self) -> np.ndarray:
+        """``h = L^-1 1``, with ``|h|^2 = beta`` the sum of the entries of ``M^-1``."""
+        return self._solve(np.ones((1, self.size)))[0]
+
+    @cached_property
+    def normal(self) -> np.ndarray:
+        """Unit normal ``u = h / |h|`` of the affine hull within the span; zero where weights need not sum to one."""
+        return self.ones / np.linalg.norm(self.ones) if self.sum_to_one else np.zeros(self.size)
+
+    @cached_property
+    def height(self) -> float:
+        """Distance of the hull from the origin of feature space, before the shift: ``sqrt(1 / beta - shift)``."""
+        return float(np.sqrt(max(1.0 / float(self.ones @ self.ones) - self.shift, 0.0))) if self.sum_to_one else 0.0
+
+    def project(self, Y: Any, numbers: np.ndarray | None = None) -> Projected:
+        """Coordinates of points, and their distances from the span (Ouimet eq. 8)."""
+        Z = self.coordinates(Y)
+        length = finite(self.source.own(Y, numbers)[:, None])[:, 0] + self.shift
+        residual = length - np.einsum("ij,ij->i", Z, Z)
+        _refuse_indefinite(length - self.shift, residual, length, numbers)
+        if self.size == 0:  # nothing to be near to, but for a point that is the origin itself
+            return Projected(Z, length, residual, np.where(length > 0, np.inf, 0.0))
+        if not self.sum_to_one:
+            return Projected(Z, length, residual, np.maximum(residual, 0.0))
+        alpha = 1.0 - Z @ self.ones
+        return Projected(Z, length, residual, np.maximum(residual + alpha**2 / (self.ones @ self.ones), 0.0))
+
+    def coordinates(self, Y: Any) -> np.ndarray:
+        """``z(x) = L^-1 k(x)``, (n_new, m)."""
+        blocks = [slice(start, start + _ROWS) for start in range(0, n_points(Y), _ROWS)]
+
+        def solve(rows: slice) -> np.ndarray:
+            return self.from_values(self.values(Y[rows]))
+
+        if len(blocks) == 1 or self.n_jobs in (None, 1):
+            parts = [solve(rows) for rows in blocks]
+        else:
+            with threadpool_limits(1, user_api="blas"):
+                parts = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(joblib.delayed(solve)(rows) for rows in blocks)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def from_values(self, values: np.ndarray) -> np.ndarray:
+        """Coordinates of points by their kernel values, which are used up."""
+        if self.shift:
+            values += self.shift
+        return self._solve(values)
+
+    def values(self, Y: Any) -> np.ndarray:
+        """Kernel values between points and members, (n_new, m), a fresh array."""
+        return finite(self.source.values(Y, self.members)) if self.size else np.empty((n_points(Y), 0))
+
+    def weights(self, Y: Any) -> np.ndarray:
+        """Projection weights ``A(x)`` (Ouimet eq. 10), (n_new, m)."""
+        Z = self.coordinates(Y)
+        if self.sum_to_one:
+            Z = Z + np.outer((1.0 - Z @ self.ones) / (self.ones @ self.ones), self.ones)
+        return self._solve(Z, transposed=True)
+
+    def functional(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (m, r) and constants (r,) of the functions ``p(x) . w_r`` as sums of kernel values, ``w`` (m, r)."""
+        inward = w - np.outer(self.normal, self.normal @ w)
+        coefficients = self._solve(inward.T, transposed=True).T
+        return coefficients, self.shift * coefficients.sum(axis=0) + self.height * (self.normal @ w)
+
+    def features(self, Z: np.ndarray) -> np.ndarray:
+        """``p(x)`` from ``z(x)``: coordinates of the projection, with ``A(x) M A(y)' = p(x) . p(y)`` in either case."""
+        if not self.sum_to_one:
+            return Z
+        return Z - np.outer(Z @ self.normal - self.height, self.normal)
+
+    def _solve(self, values: np.ndarray, transposed: bool = False) -> np.ndarray:
+        """``L^-1`` (or its transpose) applied to every row, in place where memory order allows."""
+        if self.size == 0:
+            return values
+        return dtrsm(1.0, self.factor, np.ascontiguousarray(values).T, lower=1, trans_a=int(transposed), overwrite_b=1).T
+
+
+def _refuse_indefinite(own: np.ndarray, residual: np.ndarray, length: np.ndarray, numbers: np.ndarray | None) -> None:
+    wrong = (own < 0) | (residual < -_NEGATIVE * np.abs(length))
+    if wrong.any():
+        worst = int(np.argmin(np.where(wrong, np.minimum(residual, own), np.inf)))
+        which = f"row {int(numbers[worst])}" if numbers is not None else f"point {worst}"
+        raise ValueError(
+            f"the kernel is not positive semi-definite: {which} would have a squared length of {own[worst]:g} in feature space and a squared"
+            f" distance of {residual[worst]:g} from the span of the dictionary; a dictionary needs a kernel such as 'rbf', 'linear' or 'poly'"
+        )
