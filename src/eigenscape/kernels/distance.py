@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape.graph.blocks import metric_distances, settled_params
-from eigenscape.graph.geodesics import geodesics
+from eigenscape.graph.geodesics import geodesics, through_neighbors
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.pairwise import PairwiseKernel, evaluate_pairs, squared_euclidean
 
@@ -51,3 +51,46 @@ class GeodesicKernel:
         np.square(lengths, out=lengths)
         lengths *= -0.5
         return lengths
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkGeodesics:
+    """``-d^2 / 2`` with the geodesic distances to some vertices, the landmarks (Bengio sec. 3.1).
+
+    A vertex's distances are kept, and a new point's are found through its neighbours: no path is searched again.
+    """
+
+    graph: NeighborGraph
+    landmarks: np.ndarray  # (q,) vertices
+    lengths: np.ndarray  # (m, q) distances of all vertices to them
+
+    @property
+    def X(self) -> Any:
+        return self.graph.vertices.X[self.landmarks]
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        vertex = self.graph.vertices.find(Y)
+        new = np.flatnonzero(vertex < 0)
+        values = self.lengths[vertex]  # (n_new, q), a copy
+        if len(new):
+            values[new] = through_neighbors(self.graph.join(Y[new]), self.lengths)
+        np.square(values, out=values)
+        values *= -0.5
+        return values
+
+    def find(self, Y: Any) -> np.ndarray:
+        """For each point the landmark that it is, or -1."""
+        number = np.full(self.graph.n_vertices + 1, -1, dtype=np.intp)  # the last for points that are no vertex
+        number[self.landmarks] = np.arange(len(self.landmarks))
+        return number[self.graph.vertices.find(Y)]
+
+
+@dataclass(frozen=True, eq=False)
+class TableLandmarks:
+    """``-d^2 / 2`` from a table of distances to all points, of which ``landmarks`` alone are looked at."""
+
+    X: np.ndarray  # (q, n) the landmarks' rows of the table
+    landmarks: np.ndarray  # (q,)
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        return -0.5 * np.square(np.asarray(Y[:, self.landmarks], dtype=np.float64))

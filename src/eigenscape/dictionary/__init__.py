@@ -1,0 +1,1 @@
+"""Few points that stand for many: landmarks."""
