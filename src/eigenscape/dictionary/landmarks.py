@@ -13,6 +13,9 @@ from sklearn.cluster import KMeans
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
+from eigenscape.graph.geodesics import farthest_vertices, geodesic_row
+from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.kernels.base import n_points
 from eigenscape.kernels.pairwise import squared_euclidean
 
 NAMES = ("maxmin", "random", "kmeans", "greedy")
@@ -21,13 +24,13 @@ NAMES = ("maxmin", "random", "kmeans", "greedy")
 SquaredRow = Callable[[int], np.ndarray]
 
 
-def farthest_first(row: SquaredRow, n_points: int, count: int, first: int) -> np.ndarray:
+def farthest_first(row: SquaredRow, n: int, count: int, first: int) -> np.ndarray:
     """Max-min: each landmark is the point farthest from those before it (de Silva and Tenenbaum).
 
     One row of distances a landmark, O(q n) time and O(n) memory. Of points equally far the first is taken.
     """
     chosen = np.empty(count, dtype=np.intp)
-    nearest = np.full(n_points, np.inf)  # squared distance to the nearest landmark
+    nearest = np.full(n, np.inf)  # squared distance to the nearest landmark
     with stage("landmarks", total=count) as advance:
         for place in range(count):
             chosen[place] = first if place == 0 else int(np.argmax(nearest))
@@ -37,7 +40,7 @@ def farthest_first(row: SquaredRow, n_points: int, count: int, first: int) -> np
     return chosen
 
 
-def greedy_pivots(row: SquaredRow, n_points: int, count: int, first: int) -> np.ndarray:
+def greedy_pivots(row: SquaredRow, n: int, count: int, first: int) -> np.ndarray:
     """Each landmark is the point that those before it explain least: pivots of a partial Cholesky factorisation.
 
     The kernel is ``-d^2 / 2`` with the first landmark for origin, ``k(x, y) = (d^2(x, o) + d^2(y, o) - d^2(x, y)) / 2``
@@ -47,7 +50,7 @@ def greedy_pivots(row: SquaredRow, n_points: int, count: int, first: int) -> np.
     chosen = [first]
     origin = np.array(row(first), dtype=np.float64)
     residual, nearest = origin.copy(), origin.copy()
-    factor = np.empty((n_points, count - 1))  # k = factor factor' on the landmarks so far
+    factor = np.empty((n, count - 1))  # k = factor factor' on the landmarks so far
     rank = 0
     with stage("landmarks", total=count) as advance:
         advance(1)
@@ -67,9 +70,9 @@ def greedy_pivots(row: SquaredRow, n_points: int, count: int, first: int) -> np.
     return np.array(chosen, dtype=np.intp)
 
 
-def at_random(n_points: int, count: int, seed: int) -> np.ndarray:
+def at_random(n: int, count: int, seed: int) -> np.ndarray:
     """``count`` different points; a larger count has the smaller one's first."""
-    return np.random.default_rng(seed).permutation(n_points)[:count]
+    return np.random.default_rng(seed).permutation(n)[:count]
 
 
 def near_centres(X: Any, count: int, seed: int) -> np.ndarray:
@@ -84,3 +87,23 @@ def near_centres(X: Any, count: int, seed: int) -> np.ndarray:
                 chosen[place] = int(np.argmin(own))
             advance(len(distance))
     return chosen
+
+
+def choose_points(X: Any, row: SquaredRow, how: str, count: int, seed: int) -> np.ndarray:
+    """``count`` of the points ``X``, in ascending order, chosen as ``how`` (one of ``NAMES``) says."""
+    n = n_points(X)
+    if count >= n:
+        return np.arange(n)
+    first = int(np.random.default_rng(seed).integers(n))
+    if how == "maxmin":
+        return np.sort(farthest_first(row, n, count, first))
+    if how == "greedy":
+        return np.sort(greedy_pivots(row, n, count, first))
+    return np.sort(at_random(n, count, seed) if how == "random" else near_centres(X, count, seed))
+
+
+def choose_vertices(graph: NeighborGraph, how: str, count: int, seed: int) -> np.ndarray:
+    """The same for the vertices of a graph, with geodesic distances."""
+    if how == "maxmin" and count < graph.n_vertices:
+        return np.sort(farthest_vertices(graph, count, int(np.random.default_rng(seed).integers(graph.n_vertices))))
+    return choose_points(graph.vertices.X, lambda vertex: np.square(geodesic_row(graph, vertex)), how, count, seed)

@@ -33,7 +33,7 @@ def geodesics_to(graph: NeighborGraph, landmarks: np.ndarray, n_jobs: int | None
     """Geodesic distances (m, q) of all vertices to some of them, in the order in which a vertex's row is one piece of memory."""
     q, m = len(landmarks), graph.n_vertices
     entries = sparse.csr_array((np.zeros(q), landmarks, np.arange(q + 1)), shape=(q, m))
-    out = np.empty((m, q), dtype=dtype)
+    out: np.ndarray = np.empty((m, q), dtype=dtype)
     _many_paths(graph.distances, entries, n_jobs, out.T)
     return out
 
@@ -48,6 +48,15 @@ def through_neighbors(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndar
     out = np.empty((entries.shape[0], lengths.shape[1]), dtype=lengths.dtype)
     shortest_through(entries.indptr, entries.indices, entries.data, lengths, out)
     return out
+
+
+def geodesic_row(graph: NeighborGraph, vertex: int) -> np.ndarray:
+    """Geodesic distances (m,) of one vertex to all."""
+    from eigenscape._compiled.paths import lower_to_source
+
+    row = np.full(graph.n_vertices, np.inf)
+    lower_to_source(graph.distances.indptr, graph.distances.indices, graph.distances.data, vertex, row)
+    return row
 
 
 def farthest_vertices(graph: NeighborGraph, count: int, first: int) -> np.ndarray:
