@@ -14,26 +14,29 @@ __all__ = [
     "ClassicalMDS",
     "Isomap",
     "KernelPCA",
+    "LandmarkMDS",
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
     "SpectralClustering",
     "exceptions",
     "kernels",
+    "nystrom",
     "quality",
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import exceptions, kernels, quality
+    from eigenscape import exceptions, kernels, nystrom, quality
     from eigenscape.estimators import (
         ClassicalMDS,
         Isomap,
         KernelPCA,
+        LandmarkMDS,
         LaplacianEigenmaps,
         LocallyLinearEmbedding,
         SpectralClustering,
     )
 
-_MODULES = ("exceptions", "kernels", "quality")
+_MODULES = ("exceptions", "kernels", "nystrom", "quality")
 
 
 def __getattr__(name: str) -> Any:

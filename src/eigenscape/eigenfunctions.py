@@ -20,6 +20,7 @@ class Eigenfunctions:
 
     kernel: BoundKernel
     pairs: EigenPairs
+    training: np.ndarray | None = None  # (m, r) their values on the training points, where the vectors are not eigenvectors
 
     @property
     def n_train(self) -> int:
@@ -28,7 +29,7 @@ class Eigenfunctions:
     @property
     def on_training(self) -> np.ndarray:
         """``f_r(x_i) = sqrt(m) v_ri`` (Bengio eq. 21), (m, r)."""
-        return np.sqrt(self.n_train) * self.pairs.vectors
+        return np.sqrt(self.n_train) * self.pairs.vectors if self.training is None else self.training
 
     def __call__(self, Y: Any) -> np.ndarray:
         """Values (n_new, r) at any points."""
@@ -49,12 +50,24 @@ Scale = Callable[[np.ndarray, Any], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
+class Landmarks:
+    """The training points behind an embedding that was learnt on some of them, or on given points."""
+
+    X: Any  # all training points
+    which: np.ndarray | None  # (q,) the training points that are landmarks; None where the landmarks are other points
+
+
+@dataclass(frozen=True, eq=False)
 class Embedding:
-    """Eigenfunctions with the scale that a method gives them. The first ``trivial`` functions are not coordinates."""
+    """Eigenfunctions with the scale that a method gives them. The first ``trivial`` functions are not coordinates.
+
+    With ``landmarks`` the eigenfunctions live on these alone, and all training points are placed like new ones.
+    """
 
     eigenfunctions: Eigenfunctions
     scale: Scale
     trivial: int = 0
+    landmarks: Landmarks | None = None
 
     @property
     def kernel(self) -> BoundKernel:
@@ -63,6 +76,12 @@ class Embedding:
     @property
     def n_train(self) -> int:
         return self.eigenfunctions.n_train
+
+    @property
+    def columns(self) -> np.ndarray:
+        """The training points that the kernel has columns for."""
+        which = None if self.landmarks is None else self.landmarks.which
+        return np.arange(self.n_train) if which is None else which
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -82,7 +101,9 @@ class Embedding:
 
     @property
     def coordinates(self) -> np.ndarray:
-        """Coordinates of the training points (m, n_components)."""
+        """Coordinates of the training points (n, n_components)."""
+        if self.landmarks is not None:
+            return self.transform(self.landmarks.X)
         return self.scale(self.eigenfunctions.on_training, self.kernel.X)
 
     def transform(self, Y: Any) -> np.ndarray:

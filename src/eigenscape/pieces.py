@@ -23,6 +23,11 @@ class Piece:
     by_table: bool  # a point is its row of distances to all training points: this piece takes the members' columns
     merge: np.ndarray | None = None  # (n_samples,) the piece's column that each column of a sparse table belongs to
 
+    @property
+    def columns(self) -> np.ndarray:
+        """The training points that the piece's kernel has columns for."""
+        return self.members if self.embedding is None else self.members[self.embedding.columns]
+
     def view(self, Y: Any) -> Any:
         if not self.by_table:
             return Y
@@ -40,7 +45,7 @@ class ViewedKernel:
 
     @property
     def X(self) -> Any:
-        return self.table[self.piece.members]
+        return self.table[self.piece.columns]
 
     def __call__(self, Y: Any) -> Any:
         assert self.piece.embedding is not None
@@ -53,7 +58,12 @@ class BlockKernel:
 
     pieces: tuple[Piece, ...]
     assign: Callable[[Any], np.ndarray]
-    X: Any
+    table: Any
+    members: np.ndarray  # the training points that have columns, in order
+
+    @property
+    def X(self) -> Any:
+        return self.table[self.members]
 
     def __call__(self, Y: Any) -> sparse.csr_array:
         label = self.assign(Y)
@@ -64,9 +74,9 @@ class BlockKernel:
                 continue
             block = sparse.coo_array(piece.embedding.kernel(piece.view(Y[mine])))
             rows.append(mine[block.row])
-            columns.append(piece.members[block.col])
+            columns.append(np.searchsorted(self.members, piece.columns[block.col]))
             values.append(block.data)
-        shape = (len(label), n_points(self.X))
+        shape = (len(label), len(self.members))
         if not rows:
             return sparse.csr_array(shape)
         return sparse.csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
@@ -88,12 +98,16 @@ class PiecewiseEmbedding:
     def kernel(self) -> BoundKernel:
         if len(self.pieces) == 1:
             return ViewedKernel(self.pieces[0], self.X)
-        return BlockKernel(self.pieces, self.assign, self.X)
+        return BlockKernel(self.pieces, self.assign, self.X, self.columns)
+
+    @property
+    def columns(self) -> np.ndarray:
+        """The training points that the kernel has columns for: those of the pieces."""
+        return np.sort(np.concatenate([piece.columns for piece in self.pieces]))
 
     @property
     def n_train(self) -> int:
-        """How many points the kernel has columns for: those of the pieces."""
-        return sum(len(piece.members) for piece in self.pieces)
+        return sum(len(piece.columns) for piece in self.pieces)
 
     @property
     def eigenvalues(self) -> np.ndarray:

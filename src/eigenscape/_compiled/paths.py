@@ -48,6 +48,41 @@ def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_lengt
                 size = _lower(heap, place, key, size, v, least)
 
 
+@njit(nogil=True, cache=True)
+def lower_to_source(indptr, indices, lengths, source, nearest):
+    """Lower ``nearest`` (m,), the distances to the nearest of some sources, to those with ``source`` among them.
+
+    ``d(v) = min(d(v), d(source, v))``: Dijkstra's search, which does not go on where an earlier source is as near.
+    """
+    m = len(indptr) - 1
+    key = np.empty(m)
+    heap = np.empty(m, dtype=np.int32)
+    place = np.full(m, -1, dtype=np.int32)
+    nearest[source] = 0.0
+    size = _lower(heap, place, key, 0, source, 0.0)
+    while size > 0:
+        u = heap[0]
+        size = _pop(heap, place, key, size)
+        for e in range(indptr[u], indptr[u + 1]):
+            v, d = indices[e], nearest[u] + lengths[e]
+            if d < nearest[v]:
+                nearest[v] = d
+                size = _lower(heap, place, key, size, v, d)
+
+
+@njit(nogil=True, cache=True)
+def shortest_through(indptr, indices, lengths, onward, out):
+    """``out[y, l] = min_v lengths[y, v] + onward[v, l]`` over the stored entries of row ``y``; infinite where it has none."""
+    out[:] = np.inf
+    for y in range(len(indptr) - 1):
+        for e in range(indptr[y], indptr[y + 1]):
+            row, w = onward[indices[e]], lengths[e]
+            for k in range(out.shape[1]):
+                d = w + row[k]
+                if d < out[y, k]:
+                    out[y, k] = d
+
+
 @njit(nogil=True, cache=True, inline="always")
 def _lower(heap, place, key, size, v, value):
     """Lower the key of ``v``, inserting it if need be; the heap has four children a node."""

@@ -1,1 +1,1 @@
-"""Dictionaries: a few points whose span in feature space stands for all of them."""
+"""Some points that stand for all: landmarks, and dictionaries whose span in feature space does."""

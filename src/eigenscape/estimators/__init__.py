@@ -2,9 +2,18 @@
 
 from eigenscape.estimators.isomap import Isomap
 from eigenscape.estimators.kernel_pca import KernelPCA
+from eigenscape.estimators.landmark_mds import LandmarkMDS
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.estimators.lle import LocallyLinearEmbedding
 from eigenscape.estimators.mds import ClassicalMDS
 from eigenscape.estimators.spectral_clustering import SpectralClustering
 
-__all__ = ["ClassicalMDS", "Isomap", "KernelPCA", "LaplacianEigenmaps", "LocallyLinearEmbedding", "SpectralClustering"]
+__all__ = [
+    "ClassicalMDS",
+    "Isomap",
+    "KernelPCA",
+    "LandmarkMDS",
+    "LaplacianEigenmaps",
+    "LocallyLinearEmbedding",
+    "SpectralClustering",
+]

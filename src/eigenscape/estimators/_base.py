@@ -35,6 +35,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     _sparse: str | None = "csr"  # None: refused, for the reason in _no_sparse
     _no_sparse = ""
     _sparse_tables = True  # whether a precomputed matrix may be sparse
+    _narrow_tables = False  # whether it may have a column for each landmark only
     _objects = False  # whether X may be a list of any objects, given a function of two of them
     _solvers: tuple[str, ...] = ("auto", "dense", "lanczos")
 

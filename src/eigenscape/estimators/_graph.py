@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ def embed_on_graph(
     by_table = precomputed and points.shape[1] != len(first)
     if by_table:
         points = merge_columns(points, group, len(first)) if given_graph else points[:, first]
-    graph = neighborhood.graph(points, X.shape[0])
+    graph = replace(neighborhood.graph(points, X.shape[0]), samples=first)
     if n_components > graph.n_vertices - 1:
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} distinct samples, got n_samples={graph.n_vertices};"

@@ -55,7 +55,8 @@ def check_input(estimator: Any, X: Any, reset: bool) -> Any:
     if sparse.issparse(X):
         X = _small_indices(canonical(X))
     if estimator._is_precomputed():
-        check_precomputed(estimator._precomputed_kind(), X, square=reset)
+        narrow = estimator._narrow_tables and X.shape[1] < X.shape[0]
+        check_precomputed(estimator._precomputed_kind(), X, square=reset and not narrow)
     elif reset and _all_equal(X):
         raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
     return X

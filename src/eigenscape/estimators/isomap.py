@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from eigenscape import _memory
+from eigenscape.dictionary.landmarks import NAMES
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
+from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.distance import GeodesicKernel
-from eigenscape.methods.isomap import isomap
+from eigenscape.methods.isomap import LandmarkIsomap, isomap
 
 
 class Isomap(DistanceSpectrumMixin, SpectralEstimator):
@@ -25,6 +27,14 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     :math:`\sqrt{l_r}\, v_r` (Bengio sec. 2.5). A new point joins the graph at the end of paths only, so new points do not
     affect one another. The geodesic distances of ``fit`` are kept in single precision while it works where the data are float32
     or memory asks for it.
+
+    With ``n_landmarks`` the geodesic distances to these alone are found, in O(q n) memory instead of O(n^2): the map is made of
+    the landmarks and all other points are placed on it,
+
+    .. math:: e_r(x) = \frac{1}{2\sqrt{l_r}} \sum_i v_{ri}\bigl(E_{x'} d^2(x', x_i) - d^2(x_i, x)\bigr)
+
+    (Bengio eq. 15), which is the Nystrom formula again (Bengio eq. 23). The distances (n_samples, q) stay in the model, and a new
+    point takes its own from those of its neighbours. With all samples as landmarks it is Isomap.
 
     Parameters
     ----------
@@ -44,6 +54,14 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several components: join
         them by their shortest missing edges; embed each by itself; embed the largest and place the other points on its
         map as new points; or refuse.
+    n_landmarks : int, "auto" or None, default=None
+        None for Isomap of all samples; else how many landmarks, in each component where it is embedded by itself. "auto" starts
+        with 16 (or twice what the components need) and doubles them until the map moves less than ``landmark_tol``.
+    landmarks : {"maxmin", "random", "kmeans", "greedy"}, list of sample numbers, or points, default="maxmin"
+        "maxmin" takes the point farthest, along the data, from the landmarks so far; the others as for :class:`LandmarkMDS`. The
+        samples nearest to given points are taken. A list or points need no ``n_landmarks``.
+    landmark_tol : float, default=0.01
+        As for :class:`LandmarkMDS`.
     order, indefinite
         As for :class:`ClassicalMDS`.
     eigen_solver, tol, max_iter, random_state, verbose
@@ -63,8 +81,10 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         The number of neighbours in use, where they are counted.
     neighbor_recall_ : float
         Share of the true neighbours that the search found, measured on a sample; 1 if it was exact.
+    landmarks_, n_landmarks_, landmark_steps_, landmark_reason_
+        As for :class:`LandmarkMDS`, where there are landmarks.
     negative_fraction_, is_euclidean_
-        As for :class:`ClassicalMDS`, of the geodesic distances; only where the graph was embedded whole.
+        As for :class:`ClassicalMDS`, of the geodesic distances (between landmarks); only where the graph was embedded whole.
     residuals_, solver_, n_features_in_
         As for :class:`KernelPCA`.
 
@@ -76,6 +96,13 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     >>> model = Isomap(n_components=2, n_neighbors=10).fit(X[:500])
     >>> model.transform(X[500:]).shape
     (100, 2)
+
+    A tenth of the samples for landmarks gives nearly the same map:
+
+    >>> from eigenscape.quality import aligned_error
+    >>> few = Isomap(n_components=2, n_neighbors=10, n_landmarks=50).fit(X[:500])
+    >>> aligned_error(few.embedding_, model.embedding_) < 0.02
+    True
     """
 
     _pairwise_parameter = "metric"
@@ -90,6 +117,9 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         metric_params: dict | None = None,
         neighbors: str = "auto",
         on_disconnected: str = "connect",
+        n_landmarks: int | str | None = None,
+        landmarks: Any = "maxmin",
+        landmark_tol: float = 0.01,
         order: str = "value",
         indefinite: str = "keep",
         eigen_solver: str = "auto",
@@ -106,6 +136,9 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         self.metric_params = metric_params
         self.neighbors = neighbors
         self.on_disconnected = on_disconnected
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.landmark_tol = landmark_tol
         self.order = order
         self.indefinite = indefinite
         self.eigen_solver = eigen_solver
@@ -120,6 +153,13 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        neighborhood = Neighborhood(self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs)
+        if self.n_landmarks is None and isinstance(self.landmarks, str):
+            check_choice("landmarks", self.landmarks, NAMES)
+            return self._embed_all(X, neighborhood)
+        return self._embed_landmarks(X, neighborhood)
+
+    def _embed_all(self, X: Any, neighborhood: Neighborhood) -> Fitted:
         n = X.shape[0]
         # Single precision where the data have no more, or where double would not fit.
         single = X.dtype == np.float32 or not _memory.fits(1.2 * 8.0 * n * n)
@@ -127,7 +167,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         _memory.require(
             1.1 * np.dtype(dtype).itemsize * n * n,
             f"Isomap of {n} points (their geodesic distances)",
-            "fit a sample and transform the rest",
+            "set n_landmarks, or fit a sample and transform the rest",
         )
         solver = self._solver()
         graphs = []
@@ -138,12 +178,24 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
             graphs.append(graph)
             return model
 
-        fitted = embed_on_graph(
-            X,
-            embed,
-            self.n_components,
-            Neighborhood(self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs),
-            self.on_disconnected,
-        )
+        fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
         self._spectrum = DistanceSpectrum(GeodesicKernel(graphs[0], self.n_jobs, dtype)) if len(graphs) == 1 else None
         return fitted
+
+    def _embed_landmarks(self, X: Any, neighborhood: Neighborhood) -> Fitted:
+        rows = not self._is_precomputed()
+        wish = check_landmarks(self.n_landmarks, self.landmarks, self.landmark_tol, self.n_components, X, rows)
+        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        _memory.require(
+            1.5 * np.dtype(dtype).itemsize * X.shape[0] * (wish.count or 0),
+            f"landmark Isomap of {X.shape[0]} points (their distances to {wish.count} landmarks)",
+            "lower n_landmarks",
+        )
+        given = given_vertices(X, wish, neighborhood)
+        options = {"order": self.order, "indefinite": self.indefinite}
+        embed = LandmarkIsomap(self.n_components, self._solver(), dtype, options, wish.how, wish.count, given, self.landmark_tol)
+        fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
+        columns = fitted.model.columns
+        which = columns if fitted.group is None else np.unique(fitted.group, return_index=True)[1][columns]
+        self._spectrum = DistanceSpectrum(embed.distances[0]) if len(embed.distances) == 1 else None
+        return fitted._replace(attributes={**(fitted.attributes or {}), **landmark_attributes(wish, which, embed.growths)})

@@ -25,11 +25,62 @@ def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None, dtype: ty
     entries = sparse.csr_array((np.zeros(len(known)), vertex[known], np.arange(len(known) + 1)), shape=(len(known), graph.n_vertices))
     if len(new):
         entries = reassemble([(known, entries), (new, graph.join(Y[new]))])
-    return _many_paths(graph.distances, entries, n_jobs, dtype)
+    # Paths are measured in double precision and rounded once.
+    return _many_paths(graph.distances, entries, n_jobs, np.empty(entries.shape, dtype=dtype))
 
 
-def _many_paths(roads: sparse.csr_array, entries: sparse.csr_array, n_jobs: int | None, dtype: type) -> np.ndarray:
-    """Distances (s, m) for sources whose first steps are the rows of ``entries``."""
+def geodesics_to(graph: NeighborGraph, landmarks: np.ndarray, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
+    """Geodesic distances (m, q) of all vertices to some of them, in the order in which a vertex's row is one piece of memory."""
+    q, m = len(landmarks), graph.n_vertices
+    entries = sparse.csr_array((np.zeros(q), landmarks, np.arange(q + 1)), shape=(q, m))
+    out: np.ndarray = np.empty((m, q), dtype=dtype)
+    _many_paths(graph.distances, entries, n_jobs, out.T)
+    return out
+
+
+def through_neighbors(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndarray:
+    """Distances (n_new, q) of new points whose edges are ``entries`` (n_new, m), given those of the vertices (m, q).
+
+    ``d(y, l) = min_v w(y, v) + d(v, l)``: the last edge of Bengio eq. 14, without another search.
+    """
+    from eigenscape._compiled.paths import shortest_through
+
+    out = np.empty((entries.shape[0], lengths.shape[1]), dtype=lengths.dtype)
+    shortest_through(entries.indptr, entries.indices, entries.data, lengths, out)
+    return out
+
+
+def geodesic_row(graph: NeighborGraph, vertex: int) -> np.ndarray:
+    """Geodesic distances (m,) of one vertex to all."""
+    from eigenscape._compiled.paths import lower_to_source
+
+    row = np.full(graph.n_vertices, np.inf)
+    lower_to_source(graph.distances.indptr, graph.distances.indices, graph.distances.data, vertex, row)
+    return row
+
+
+def farthest_vertices(graph: NeighborGraph, count: int, first: int) -> np.ndarray:
+    """Max-min on geodesics: each vertex is the one farthest along the graph from those before it.
+
+    Exactly the result of one row of distances after another; but a search from a new landmark goes only as far as it is
+    nearer than the earlier ones, so that all of them together cost little more than one. The rows themselves, which the
+    embedding needs, are then found side by side by :func:`geodesics_to`.
+    """
+    from eigenscape._compiled.paths import lower_to_source
+
+    roads = graph.distances
+    nearest = np.full(graph.n_vertices, np.inf)
+    chosen = np.empty(count, dtype=np.intp)
+    with stage("landmarks", total=count) as advance:
+        for place in range(count):
+            chosen[place] = first if place == 0 else int(np.argmax(nearest))
+            lower_to_source(roads.indptr, roads.indices, roads.data, chosen[place], nearest)
+            advance(1)
+    return chosen
+
+
+def _many_paths(roads: sparse.csr_array, entries: sparse.csr_array, n_jobs: int | None, out: np.ndarray) -> np.ndarray:
+    """Distances (s, m), written to ``out``, for sources whose first steps are the rows of ``entries``."""
     from eigenscape._compiled.paths import LANES, shortest_paths
 
     order = reverse_cuthill_mckee(sparse.csr_array(roads), symmetric_mode=True)
@@ -40,7 +91,6 @@ def _many_paths(roads: sparse.csr_array, entries: sparse.csr_array, n_jobs: int 
     first = rank[entries.indices[entries.indptr[:-1]]]  # where each source enters
     sources = np.argsort(first, kind="stable")
     n_sources, m = entries.shape
-    out = np.empty((n_sources, m), dtype=dtype)  # paths are measured in double precision and rounded once
 
     def travel(batch: np.ndarray, advance: Any) -> None:
         rows = entries[batch]

@@ -32,6 +32,7 @@ class NeighborGraph:
     reach: Callable[[Any], sparse.csr_array]  # lengths (n_new, m) to the vertices that a new point is near enough to
     radii: np.ndarray  # (m,) the reach of each vertex
     n_neighbors: int | None  # how many the new point chooses; None for a radius graph
+    samples: np.ndarray | None = None  # (m,) the sample that each vertex is, ascending, where that has been said
 
     @property
     def n_vertices(self) -> int:
@@ -82,6 +83,7 @@ class NeighborGraph:
             index.reach(self.radii[which]),
             self.radii[which],
             None if self.n_neighbors is None else min(self.n_neighbors, len(which)),
+            None if self.samples is None else self.samples[which],
         )
 
     def with_edges(self, row: np.ndarray, column: np.ndarray, length: np.ndarray) -> NeighborGraph:

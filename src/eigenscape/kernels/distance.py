@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenscape.graph.blocks import metric_distances, settled_params
-from eigenscape.graph.geodesics import geodesics
+from eigenscape.graph.geodesics import geodesics, through_neighbors
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.kernels.pairwise import PairwiseKernel, evaluate_pairs, squared_euclidean
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.kernels.pairwise import BoundPairwise, PairwiseKernel, evaluate_pairs, squared_euclidean
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,18 @@ class HalfSquaredDistance(PairwiseKernel):
         return self if self.metric == "precomputed" else replace(self, metric_params=settled_params(self.metric, self.metric_params, X))
 
 
+def squared_rows(distance: BoundKernel) -> Callable[[int], np.ndarray]:
+    """The function that gives the squared distances (n,) of training point ``i`` to all, one row at a time."""
+    X = distance.X
+    kernel = distance.kernel if isinstance(distance, BoundPairwise) else None
+    plain = isinstance(kernel, HalfSquaredDistance) and kernel.metric in ("euclidean", "l2") and not kernel.metric_params
+    if not plain or sparse.issparse(X):
+        return lambda i: -2.0 * distance(X[i : i + 1])[0]
+    centred = X - X.mean(axis=0)  # once, not for every row
+    squares = np.einsum("ij,ij->i", centred, centred)
+    return lambda i: np.maximum(squares + squares[i] - 2.0 * (centred @ centred[i]), 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class GeodesicKernel:
     """``-d^2 / 2`` with geodesic distances through the training graph (Bengio sec. 2.5)."""
@@ -51,3 +65,54 @@ class GeodesicKernel:
         np.square(lengths, out=lengths)
         lengths *= -0.5
         return lengths
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkGeodesics:
+    """``-d^2 / 2`` with the geodesic distances to some vertices, the landmarks (Bengio sec. 3.1).
+
+    A vertex's distances are kept, and a new point's are found through its neighbours: no path is searched again.
+    """
+
+    graph: NeighborGraph
+    landmarks: np.ndarray  # (q,) vertices
+    lengths: np.ndarray  # (m, q) distances of all vertices to them
+
+    @property
+    def X(self) -> Any:
+        return self.graph.vertices.X[self.landmarks]
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        vertex = self.graph.vertices.find(Y)
+        new = np.flatnonzero(vertex < 0)
+        values = self.lengths[vertex]  # (n_new, q), a copy
+        if len(new):
+            values[new] = through_neighbors(self.graph.join(Y[new]), self.lengths)
+        np.square(values, out=values)
+        values *= -0.5
+        return values
+
+    def find(self, Y: Any) -> np.ndarray:
+        """For each point the landmark that it is, or -1."""
+        number = np.full(self.graph.n_vertices + 1, -1, dtype=np.intp)  # the last for points that are no vertex
+        number[self.landmarks] = np.arange(len(self.landmarks))
+        return number[self.graph.vertices.find(Y)]
+
+
+def to_landmarks(distance: BoundPairwise, which: np.ndarray) -> BoundKernel:
+    """The distances to the training points ``which`` alone."""
+    precomputed = isinstance(distance.kernel, HalfSquaredDistance) and distance.kernel.metric == "precomputed"
+    if precomputed and distance.X.shape[0] == distance.X.shape[1]:
+        return TableLandmarks(distance.X[which], which)
+    return BoundPairwise(distance.kernel, distance.X[which])
+
+
+@dataclass(frozen=True, eq=False)
+class TableLandmarks:
+    """``-d^2 / 2`` from a table of distances to all points, of which ``landmarks`` alone are looked at."""
+
+    X: np.ndarray  # (q, n) the landmarks' rows of the table
+    landmarks: np.ndarray  # (q,)
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        return -0.5 * np.square(np.asarray(Y[:, self.landmarks], dtype=np.float64))

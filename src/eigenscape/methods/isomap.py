@@ -1,14 +1,20 @@
-"""Isomap (Bengio sec. 2.5; Burges sec. 2.3)."""
+"""Isomap (Bengio sec. 2.5; Burges sec. 2.3) and landmark Isomap (Bengio sec. 3.1)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from eigenscape.dictionary.landmarks import choose_vertices
 from eigenscape.eigenfunctions import Embedding
+from eigenscape.graph.geodesics import geodesics_to
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.kernels.distance import GeodesicKernel
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
+from eigenscape.methods.landmarks import Growth, grow, landmark_mds
 from eigenscape.methods.mds import classical_mds
 from eigenscape.solvers import Solver
 
@@ -18,3 +24,56 @@ def isomap(
 ) -> Embedding:
     """Classical MDS of the geodesic distances through the training graph (Bengio eq. 14)."""
     return classical_mds(GeodesicKernel(graph, n_jobs, dtype), n_components, solver, **options)
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkIsomap:
+    """Landmark MDS of the geodesic distances to some vertices (Bengio eq. 15): O(q n) instead of O(n^2) of everything.
+
+    The paths run through all training points, and the distances (n, q) stay in the model: a new point takes its own from those of
+    its neighbours. A graph in several pieces calls once for each.
+    """
+
+    n_components: int
+    solver: Solver
+    dtype: type
+    options: Mapping[str, Any]  # of classical MDS
+    how: str | None  # how landmarks are chosen
+    count: int | None  # how many; None for as many as it takes
+    given: np.ndarray | None  # the samples that are landmarks, where they are given
+    tol: float
+    distances: list[BoundKernel] = field(default_factory=list)  # of each piece, as they are made
+    growths: list[Growth] = field(default_factory=list)
+
+    def __call__(self, graph: NeighborGraph, fewer: bool) -> Embedding:
+        count = min(self.n_components, graph.n_vertices - 1)
+        self.distances.append(None)  # type: ignore[arg-type]
+
+        def embed(which: np.ndarray) -> Embedding:
+            lengths = geodesics_to(graph, which, self.solver.n_jobs, self.dtype)
+            self.distances[-1] = kernel = LandmarkGeodesics(graph, which, lengths)
+            return landmark_mds(kernel, graph.vertices.X, which, count, self.solver, fewer=fewer, **self.options)
+
+        def embed_some(n_landmarks: int) -> Embedding:
+            assert self.how is not None
+            return embed(choose_vertices(graph, self.how, n_landmarks, self.solver.seed))
+
+        if self.given is not None:
+            return embed(self._given_among(graph, count))
+        if self.count is not None:
+            return embed_some(min(self.count, graph.n_vertices))
+        vertices, piece = np.arange(graph.n_vertices), len(self.growths)
+        self.growths.append(grow(embed_some, vertices, count, self.tol, self.solver.seed, piece))
+        return self.growths[-1].embedding
+
+    def _given_among(self, graph: NeighborGraph, count: int) -> np.ndarray:
+        """The vertices of this graph that are given landmarks."""
+        assert graph.samples is not None
+        assert self.given is not None
+        which = np.flatnonzero(np.isin(graph.samples, self.given))
+        if len(which) < count + 1:
+            raise ValueError(
+                f"{len(which)} of the given landmarks lie in a component of {graph.n_vertices} points, whose {count} coordinates need at"
+                f" least {count + 1}; give more of its points, or set n_landmarks"
+            )
+        return which

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenscape.graph.rows import RowIndex, TableRows
 from eigenscape.kernels.base import BoundKernel
-from eigenscape.kernels.distance import GeodesicKernel
+from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class ShiftedKernel:
 
     base: BoundKernel
     shift: float
-    rows: RowIndex | TableRows  # recognises the training points
+    rows: RowIndex | TableRows | LandmarkGeodesics  # recognises the training points
     group: np.ndarray  # (m,) equal for equal training points
 
     @property
@@ -38,6 +38,8 @@ class ShiftedKernel:
 
 def shift(kernel: BoundKernel, amount: float) -> ShiftedKernel:
     """Add ``amount`` to the similarity of every point to itself."""
+    if isinstance(kernel, LandmarkGeodesics):
+        return ShiftedKernel(kernel, amount, kernel, np.arange(len(kernel.landmarks)))
     rows = kernel.graph.vertices if isinstance(kernel, GeodesicKernel) else RowIndex(kernel.X)
     return ShiftedKernel(kernel, amount, rows, rows.find(kernel.X))
 

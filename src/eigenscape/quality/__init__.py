@@ -1,7 +1,8 @@
 """How good an embedding is."""
 
+from eigenscape.quality.alignment import aligned_error
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.quality.spectra import is_euclidean, negative_fraction
 from eigenscape.quality.trust import continuity, trustworthiness
 
-__all__ = ["continuity", "is_euclidean", "kernel_loss", "negative_fraction", "trustworthiness"]
+__all__ = ["aligned_error", "continuity", "is_euclidean", "kernel_loss", "negative_fraction", "trustworthiness"]

@@ -1,0 +1,289 @@
+r"""The Nystrom method on matrices: a kernel known by some of its rows (Burges sec. 2.1).
+
+A symmetric matrix of low rank is determined by the rows ``[A B]`` of a few points that span it,
+
+.. math:: K = \begin{bmatrix} A & B \\ B' & C \end{bmatrix}, \qquad C = B' A^{-1} B,
+
+and so are its eigenvectors. :func:`exact_eigh` gives them, :func:`approximate_eigh` the ones that do not change when further
+points come, :func:`schur_error` how far ``K`` is from such a matrix, and :func:`complete` the entries that are missing.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from eigenscape.exceptions import RankError
+from eigenscape.solvers.pairs import canonical_signs
+
+__all__ = ["SchurError", "approximate_eigh", "complete", "exact_eigh", "schur_error"]
+
+#: Eigenvalues of ``A`` below this share of the largest count as zero.
+_TOL = 1e-12
+#: What rounding may add to entries that a matrix of low rank determines, relative to the largest.
+_AGREE = 1e-7
+
+
+def exact_eigh(A: Any, B: Any, tol: float = _TOL) -> tuple[np.ndarray, np.ndarray]:
+    r"""Eigenvalues and orthonormal eigenvectors of the completed matrix ``[A B; B' B'A^-1 B]`` (Burges eq. 1.20-1.24).
+
+    With ``A = U L U'`` the matrix is ``G S G'``, ``G = [A B]' U |L|^-1/2``, ``S`` the signs of ``L``; it has the eigenvectors
+    of a matrix of the size of ``A``. Burges takes the symmetric root of ``A`` and diagonalises ``Q = G'G``; here ``G`` is
+    factorised into orthonormal columns and a triangle first, which keeps the vectors orthogonal to rounding.
+
+    Parameters
+    ----------
+    A : array-like of shape (q, q)
+        Symmetric, of any rank; it may be indefinite, as for distances that are not Euclidean.
+    B : array-like of shape (q, n)
+        The same rows at the other points, in the span of ``A``'s columns.
+    tol : float, default=1e-12
+        Eigenvalues of ``A`` below this share of the largest in magnitude count as zero.
+
+    Returns
+    -------
+    values : ndarray of shape (r,)
+        The nonzero eigenvalues, largest first; ``r`` is the rank of ``A``, or less where the completed matrix has less.
+    vectors : ndarray of shape (q + n, r)
+        Orthonormal, the rows of ``A``'s points first, each column with its largest entry positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.nystrom import exact_eigh
+    >>> Z = np.random.default_rng(0).standard_normal((30, 2))
+    >>> K = Z @ Z.T
+    >>> values, vectors = exact_eigh(K[:4, :4], K[:4, 4:])
+    >>> np.allclose((vectors * values) @ vectors.T, K)
+    True
+    """
+    A, B = _rows(A, B)
+    values, U = _nonzero_eigh(A, tol)
+    outside = float(np.abs(B - U @ (U.T @ B)).max(initial=0.0))
+    if outside > _AGREE * float(np.abs(B).max(initial=0.0)):
+        raise RankError(
+            f"A has rank {len(values)}, and the columns of B do not lie in its span (by up to {outside:.1e}), so that A and B do not"
+            " determine the matrix; take more points into A"
+        )
+    G = np.concatenate([A, B.T]) @ (U / np.sqrt(np.abs(values)))  # (q + n, r)
+    Q, R = np.linalg.qr(G)
+    found, W = linalg.eigh((R * np.sign(values)) @ R.T)
+    keep = np.flatnonzero(np.abs(found) > tol * np.abs(found).max())[::-1]
+    return found[keep], canonical_signs(Q @ W[:, keep])
+
+
+def approximate_eigh(A: Any, B: Any, n_components: int | None = None, tol: float = _TOL) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of ``A`` and its eigenvectors carried over to the other points, ``[A B]' U L^-1`` (Burges eq. 1.23, 1.25).
+
+    Unlike those of :func:`exact_eigh` they are the same whatever further points come, which is what a ``transform`` needs.
+    The price is that they are orthonormal on the points of ``A`` only. ``V diag(values) V'`` is the completed matrix all the
+    same, if all of the rank is kept.
+
+    Parameters
+    ----------
+    A : array-like of shape (q, q)
+    B : array-like of shape (q, n)
+    n_components : int or None, default=None
+        How many, largest eigenvalue first; None for all that are not zero.
+    tol : float, default=1e-12
+        As for :func:`exact_eigh`.
+
+    Returns
+    -------
+    values : ndarray of shape (r,)
+        Eigenvalues of ``A``. Those of the whole matrix are about ``(q + n) / q`` times as large (Burges sec. 2.1.1).
+    vectors : ndarray of shape (q + n, r)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.nystrom import approximate_eigh
+    >>> Z = np.random.default_rng(0).standard_normal((30, 2))
+    >>> K = Z @ Z.T
+    >>> values, vectors = approximate_eigh(K[:4, :4], K[:4, 4:])
+    >>> np.allclose((vectors * values) @ vectors.T, K), np.allclose(vectors.T @ vectors, np.eye(2))
+    (True, False)
+    """
+    A, B = _rows(A, B)
+    values, U = _nonzero_eigh(A, tol)
+    values, U = values[:n_components], canonical_signs(U[:, :n_components])
+    return values, np.concatenate([U, B.T @ (U / values)])
+
+
+class SchurError(NamedTuple):
+    """The size of ``C - B'A^-1 B``: its Frobenius norm, the same over that of ``C``, and the standard error of the first."""
+
+    size: float
+    relative: float
+    standard_error: float
+
+
+def schur_error(
+    A: Any, B: Any, C: Any | Callable[[np.ndarray], Any], n_columns: int = 64, random_state: int = 0, tol: float = _TOL
+) -> SchurError:
+    """How much of a kernel the rows ``[A B]`` miss: the Schur complement ``C - B'A^-1 B`` (Burges sec. 2.1.3).
+
+    Parameters
+    ----------
+    A : array-like of shape (q, q)
+    B : array-like of shape (q, n)
+    C : array-like of shape (n, n), or function
+        The rest of the matrix; or a function that takes column numbers (c,) and returns these columns of it (n, c), and is asked
+        for a random sample of them.
+    n_columns : int, default=64
+        How many columns to sample where ``C`` is a function.
+    random_state : int, default=0
+    tol : float, default=1e-12
+        As for :func:`exact_eigh`.
+
+    Returns
+    -------
+    SchurError
+        ``size``, ``relative`` and ``standard_error``, which is 0 where every column was looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.nystrom import schur_error
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> K = np.exp(-np.square(x - x.T))
+    >>> order = np.argsort(np.arange(200) % 20, kind="stable")  # ten evenly spaced points first
+    >>> K = K[np.ix_(order, order)]
+    >>> schur_error(K[:10, :10], K[:10, 10:], K[10:, 10:]).relative < 1e-6
+    True
+    """
+    A, B = _rows(A, B)
+    n = B.shape[1]
+    columns = np.arange(n)
+    if callable(C):
+        if isinstance(n_columns, bool) or not isinstance(n_columns, numbers.Integral) or n_columns < 2:
+            raise ValueError(f"n_columns={n_columns!r} must be an integer of at least 2")
+        if n_columns < n:
+            columns = np.sort(np.random.default_rng(random_state).choice(n, int(n_columns), replace=False))
+    given = np.asarray(C(columns) if callable(C) else C, dtype=np.float64)  # (n, c)
+    if given.shape != (n, len(columns)):
+        raise ValueError(f"C must have shape ({n}, {len(columns)}), as B has {n} columns, got {given.shape}")
+    values, U = _nonzero_eigh(A, tol)
+    projected = U.T @ B
+    rest = np.square(given - projected.T @ (projected[:, columns] / values[:, None])).sum(axis=0)  # (c,)
+    c = len(columns)
+    size = float(np.sqrt(n * rest.mean()))
+    whole = float(np.sqrt(n * np.square(given).sum(axis=0).mean()))
+    # The size is the root of n times a mean over columns drawn without replacement.
+    error = n * rest.std(ddof=1) * np.sqrt((1 - c / n) / c) if 1 < c < n else 0.0
+    return SchurError(size, size / whole if whole > 0 else 0.0, float(error / (2 * size)) if size > 0 else 0.0)
+
+
+def complete(K: Any, rank: int | None = None, tol: float = 1e-8) -> np.ndarray:
+    """A low-rank kernel with missing entries grown back from the rows that are there (Burges note 11).
+
+    Where ``[A B]`` are the rows without a gap, the rest is ``C = B'A^-1 B``. That is *the* matrix only if no row outside adds
+    to the rank of these. Something must show it: the complete rows outnumber their rank (points in general position would have
+    shown a higher one); or the diagonal is known throughout and agrees (a positive semi-definite remainder with a zero
+    diagonal is zero); or the caller vouches for the ``rank``.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        Symmetric, NaN where missing; an entry that is missing on one side of the diagonal is taken from the other.
+    rank : int or None, default=None
+        The rank of the whole matrix, if known.
+    tol : float, default=1e-8
+        Eigenvalues, and disagreements with entries that are there, below this share of the largest count as zero.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        The entries that were there are left as they are.
+
+    Raises
+    ------
+    RankError
+        If the rows that are there do not determine the matrix; the message says why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.nystrom import complete
+    >>> Z = np.random.default_rng(0).standard_normal((8, 2))
+    >>> K = Z @ Z.T
+    >>> damaged = K.copy()
+    >>> damaged[2:, 2:] = np.nan  # the accident of Burges note 11
+    >>> np.allclose(complete(damaged, rank=2), K)
+    True
+    """
+    K = np.array(K, dtype=np.float64)
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"K must be square, got shape {K.shape}")
+    if np.isinf(K).any():
+        raise ValueError("K has infinite entries; mark missing ones by NaN")
+    K = np.where(np.isnan(K), K.T, K)
+    missing = np.isnan(K)
+    scale = float(np.abs(K[~missing]).max(initial=0.0))
+    if float(np.abs(K - K.T)[~missing].max(initial=0.0)) > tol * scale:
+        raise ValueError("K must be symmetric, but entries (i, j) and (j, i) that are both there differ")
+    there = ~missing.any(axis=1)
+    if there.all():
+        return K
+    if not there.any():
+        raise RankError("no row of K is without a missing entry, so there is none to grow the others from")
+    A, B = K[np.ix_(there, there)], K[np.ix_(there, ~there)]
+    found, U = _nonzero_eigh(A, tol)
+    outside = float(np.abs(B - U @ (U.T @ B)).max())
+    if outside > np.sqrt(tol) * scale:
+        raise RankError(
+            f"the {len(A)} complete rows have rank {len(found)} among themselves, but more where they meet the other points (by up to"
+            f" {outside:.1e}): the missing entries are not determined; more complete rows are needed"
+        )
+    projected = U.T @ B
+    C = projected.T @ (projected / found[:, None])  # Burges eq. 1.22
+    block = K[np.ix_(~there, ~there)]
+    known = ~np.isnan(block)
+    worst = float(np.abs(C - block)[known].max(initial=0.0))
+    if worst > np.sqrt(tol) * scale:
+        raise RankError(
+            f"the {len(A)} complete rows have rank {len(found)}, and entries outside them differ from what that rank would make them by"
+            f" up to {worst:.1e}: the kernel has a higher rank, so the missing entries are not determined; more complete rows are needed"
+        )
+    _check_determined(len(found), len(A), rank, bool(known.diagonal().all()))
+    K[np.ix_(~there, ~there)] = np.where(known, block, (C + C.T) / 2)
+    return K
+
+
+def _check_determined(found: int, n_rows: int, rank: int | None, diagonal: bool) -> None:
+    """Refuse a completion that nothing vouches for."""
+    if rank is not None and rank != found:
+        more = "more" if rank > found else "no such"
+        raise RankError(f"rank={rank}, but the {n_rows} complete rows have rank {found}; {more} rows determine the missing entries")
+    if rank is None and found == n_rows and not diagonal:
+        raise RankError(
+            f"the {n_rows} complete rows are linearly independent, so nothing shows that the kernel has no higher rank than theirs; pass"
+            f" rank={n_rows} if you know it, or more complete rows"
+        )
+
+
+def _rows(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that are known, checked."""
+    A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape[0] == 0:
+        raise ValueError(f"A must be square, got shape {A.shape}")
+    if B.ndim != 2 or B.shape[0] != A.shape[0]:
+        raise ValueError(f"B must have the {A.shape[0]} rows that A has, got shape {B.shape}")
+    if not (np.isfinite(A).all() and np.isfinite(B).all()):
+        raise ValueError("A and B must be finite; use complete for a matrix with missing entries")
+    if float(np.abs(A - A.T).max()) > 1e-8 * float(np.abs(A).max()):
+        raise ValueError(f"A must be symmetric, but entries (i, j) and (j, i) differ by up to {float(np.abs(A - A.T).max()):g}")
+    return (A + A.T) / 2, B
+
+
+def _nonzero_eigh(A: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenpairs of ``A`` that can be divided by, largest first."""
+    values, U = linalg.eigh((A + A.T) / 2)
+    keep = np.flatnonzero(np.abs(values) > max(tol, len(A) * np.finfo(np.float64).eps) * np.abs(values).max())[::-1]
+    if len(keep) == 0:
+        raise RankError("A is zero: the points it stands for span nothing")
+    return values[keep], U[:, keep]
