@@ -14,7 +14,16 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from eigenscape import ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering, kernels
+from eigenscape import (
+    ClassicalMDS,
+    GreedySpectralEmbedding,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
+    LocallyLinearEmbedding,
+    SpectralClustering,
+    kernels,
+)
 
 N_TRAIN, N_NEW = 80, 12
 
@@ -213,6 +222,43 @@ def _kernel_pca() -> None:
         _add(f"{kernel}-sparse", "counts", KernelPCA, kernel=kernel)
 
 
+def _dictionaries() -> None:
+    """A dictionary for every kernel, normalisation and way of choosing."""
+    add = partial(_add, cls=GreedySpectralEmbedding)
+    for normalization in ("additive", "divisive", None):
+        for sum_to_one in (True, False):
+            for tol in (1e-1, 1e-6):
+                name = f"{normalization}-{'hull' if sum_to_one else 'span'}-{tol}"
+                add(name, "curve", normalization=normalization, sum_to_one=sum_to_one, tol=tol)
+        for averages in ("dictionary", "random"):
+            add(f"{normalization}-{averages}", "curve", normalization=normalization, averages=averages, tol=1e-2)
+        add(f"{normalization}-size", "wide", normalization=normalization, tol=None, dictionary_size=25)
+        add(f"{normalization}-twins", "twins", normalization=normalization)
+        add(f"{normalization}-sparse", "counts", normalization=normalization, tol=1e-2)
+        add(f"{normalization}-precomputed", "similarities", kernel="precomputed", normalization=normalization)
+    for kernel in ("linear", "poly", "laplacian", "cosine"):
+        add(kernel, "curve", kernel=kernel)
+    for kernel in ("linear", "laplacian", "cosine"):
+        add(f"{kernel}-all-components", "curve", kernel=kernel, n_components=None, tol=1e-2)
+    add("poly-ten-components", "curve", kernel="poly", n_components=10, tol=1e-2)
+    for selection in ("random", "maxmin", "kmeans"):
+        add(selection, "curve", selection=selection, dictionary_size=20)
+    add("numbers", "curve", selection=[3, 1, 4, 15, 9, 26, 5, 35, 8])
+    add("points", "curve", selection=curve(15, seed=7))
+    add("words", "words", kernel=shared_letters, tol=1e-2)
+    add("callable", "curve", kernel=bump, tol=1e-2)
+    for kernel in ("rbf", "linear", "poly"):
+        _add(f"dictionary-{kernel}", "curve", KernelPCA, kernel=kernel, dictionary_tol=1e-3)
+    _add("dictionary-size", "wide", KernelPCA, dictionary_size=30)
+    _add("dictionary-precomputed", "similarities", KernelPCA, kernel="precomputed", dictionary_tol=1e-3)
+    _add("dictionary-twins", "twins", KernelPCA, dictionary_tol=1e-4)
+    for cls, common in ((LaplacianEigenmaps, {}), (SpectralClustering, {"n_clusters": 3, "n_init": 2})):
+        _add("dictionary", "curve", cls, affinity="rbf", dictionary_tol=1e-4, **common)
+        _add("dictionary-size", "curve", cls, affinity="rbf", gamma=0.5, dictionary_size=30, **common)
+        _add("dictionary-twins", "twins", cls, affinity="rbf", dictionary_tol=1e-4, **common)
+        _add("dictionary-poly", "positive", cls, affinity="poly", dictionary_tol=1e-3, **common)
+
+
 def _classical_mds() -> None:
     for metric in ("euclidean", "l2", "cityblock", "chebyshev"):
         _add(metric, "curve", ClassicalMDS, metric=metric)
@@ -366,6 +412,7 @@ def _lle() -> None:
 
 
 _kernel_pca()
+_dictionaries()
 _classical_mds()
 _affinities(LaplacianEigenmaps)
 _affinities(SpectralClustering, n_clusters=3, n_init=3)

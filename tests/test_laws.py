@@ -21,7 +21,15 @@ from scipy import sparse
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from eigenscape import ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering
+from eigenscape import (
+    ClassicalMDS,
+    GreedySpectralEmbedding,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
+    LocallyLinearEmbedding,
+    SpectralClustering,
+)
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
 
 CASE = {case.id: case for case in CASES}
@@ -104,7 +112,11 @@ def assert_close(actual: np.ndarray, expected: np.ndarray, dtype: str) -> None:
 
 def n_trivial(model: Any) -> int:
     """How many leading functions are not coordinates."""
-    dropped = isinstance(model, (LaplacianEigenmaps, LocallyLinearEmbedding)) or getattr(model, "assign_labels", "") == "threshold"
+    dropped = (
+        isinstance(model, (LaplacianEigenmaps, LocallyLinearEmbedding))
+        or getattr(model, "assign_labels", "") == "threshold"
+        or getattr(model, "normalization", "") == "divisive"
+    )
     return int(dropped)
 
 
@@ -163,7 +175,7 @@ def spectrum(model: Any, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     by_magnitude = getattr(model, "order", "value") == "magnitude"
     values = values[np.argsort(-np.abs(values) if by_magnitude else -values, kind="stable")]
     usable = len(K) - n_trivial(model) if len(K) > 1 else 0
-    if isinstance(model, (KernelPCA, ClassicalMDS, Isomap)):  # no coordinate without a root
+    if isinstance(model, (KernelPCA, ClassicalMDS, Isomap, GreedySpectralEmbedding)):  # no coordinate without a root
         size = np.abs(values) if by_magnitude else values
         usable = int((size > 1e-12 * np.abs(values).max(initial=0)).sum())
     kept = int(min(n_asked(model), usable))

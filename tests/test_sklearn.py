@@ -22,9 +22,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import eigenscape
-from eigenscape import ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering
+from eigenscape import (
+    ClassicalMDS,
+    GreedySpectralEmbedding,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
+    LocallyLinearEmbedding,
+    SpectralClustering,
+)
 
-ALL = [KernelPCA, ClassicalMDS, LaplacianEigenmaps, SpectralClustering, Isomap, LocallyLinearEmbedding]
+ALL = [KernelPCA, GreedySpectralEmbedding, ClassicalMDS, LaplacianEigenmaps, SpectralClustering, Isomap, LocallyLinearEmbedding]
 
 CHECKED = [
     *(cls() for cls in ALL),
@@ -48,6 +56,13 @@ CHECKED = [
     LocallyLinearEmbedding(n_neighbors=4, n_components=1, method="ltsa"),
     LocallyLinearEmbedding(n_neighbors=4, n_components=1, method="modified", c=5.0),
     LocallyLinearEmbedding(n_neighbors=6, n_components=2, method="hessian"),
+    GreedySpectralEmbedding(normalization="divisive", n_components=1),
+    GreedySpectralEmbedding(normalization=None, sum_to_one=True, averages="dictionary", kernel="poly", n_components=1),
+    GreedySpectralEmbedding(dictionary_size=4, n_components=1),
+    GreedySpectralEmbedding(kernel="precomputed", n_components=1),
+    KernelPCA(dictionary_tol=1e-2, n_components=1),
+    LaplacianEigenmaps(affinity="rbf", dictionary_tol=1e-4, n_components=1),
+    SpectralClustering(n_clusters=2, affinity="rbf", dictionary_tol=1e-4, n_init=2),
 ]
 
 

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ClassicalMDS",
+    "GreedySpectralEmbedding",
     "Isomap",
     "KernelPCA",
     "LandmarkMDS",
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from eigenscape import exceptions, kernels, nystrom, quality
     from eigenscape.estimators import (
         ClassicalMDS,
+        GreedySpectralEmbedding,
         Isomap,
         KernelPCA,
         LandmarkMDS,

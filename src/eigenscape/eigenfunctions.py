@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,6 +12,28 @@ from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.kernels.base import BoundKernel, Matrix, n_points
 from eigenscape.solvers import EigenPairs
+
+
+class Functions(Protocol):
+    """What an embedding is made from: functions of any point, known on the training points."""
+
+    @property
+    def kernel(self) -> Any: ...
+
+    @property
+    def pairs(self) -> EigenPairs: ...
+
+    @property
+    def n_train(self) -> int: ...
+
+    @property
+    def on_training(self) -> Any:
+        """Values (n, r) at the training points."""
+        ...
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        """Values (n_new, r) at any points."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +86,7 @@ class Embedding:
     With ``landmarks`` the eigenfunctions live on these alone, and all training points are placed like new ones.
     """
 
-    eigenfunctions: Eigenfunctions
+    eigenfunctions: Functions
     scale: Scale
     trivial: int = 0
     landmarks: Landmarks | None = None
@@ -114,7 +136,7 @@ class Embedding:
         """The unscaled eigenfunctions behind the coordinates."""
         return self.eigenfunctions(Y)[:, self.trivial :]
 
-    def parts(self, Y: Any) -> Iterator[tuple[Eigenfunctions, Any]]:
+    def parts(self, Y: Any) -> Iterator[tuple[Functions, Any]]:
         """The eigenfunctions and the points they speak for."""
         yield self.eigenfunctions, Y
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenscape.eigenfunctions import Eigenfunctions, Embedding
+from eigenscape.eigenfunctions import Embedding, Functions
 from eigenscape.graph.rows import zeros_kept
 from eigenscape.kernels.base import BoundKernel, n_points
 
@@ -156,7 +156,7 @@ class PiecewiseEmbedding:
                 out[mine, : values.shape[1]] = values
         return out
 
-    def parts(self, Y: Any) -> Iterator[tuple[Eigenfunctions, Any]]:
+    def parts(self, Y: Any) -> Iterator[tuple[Functions, Any]]:
         label = self.assign(Y)
         for number, piece in enumerate(self.pieces):
             mine = np.flatnonzero(label == number)

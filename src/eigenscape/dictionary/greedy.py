@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from eigenscape._progress import stage
+from eigenscape.dictionary.rows import Rows
 from eigenscape.dictionary.source import Source, joined
 from eigenscape.dictionary.span import RESOLUTION, Projected, Span
 from eigenscape.kernels.base import n_points
 
 #: Bisections of algorithm 2.
 _BISECTIONS = 40
-
-#: Numbers and rows of the points of a mask (None for all), in blocks no longer than a given size, in order; any number of times.
-Blocks = Callable[[np.ndarray | None, Callable[[], int]], Iterator[tuple[np.ndarray, Any]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +94,9 @@ class _Growth:
         own = self._coordinates(position)
         pivot = np.sqrt(self.residual[position])
         span = self.start.span
-        values = span.source.values(self.Y, span.source.members(self.Y[position : position + 1], self.numbers[position : position + 1]))[:, 0]
+        values = span.source.values(self.Y, span.source.members(self.Y[position : position + 1], self.numbers[position : position + 1]))[
+            :, 0
+        ]
         new = (values + span.shift - self.Z @ own[: self.start.size] - self.rows[:a].T @ own[self.start.size :]) / pivot
         new[position] = pivot
         self.rows[a] = new
@@ -133,28 +133,30 @@ class _Growth:
         return Projected(Z, self.length, self.residual, np.maximum(self.error, 0.0))
 
 
-def by_tolerance(start: Dictionary, blocks: Blocks, tol: float, limit: float, seen: Callable[[Dictionary, np.ndarray, Projected], None] | None) -> Dictionary:
+def by_tolerance(
+    start: Dictionary, rows: Rows, tol: float, limit: float, seen: Callable[[Dictionary, np.ndarray, Projected], None] | None = None
+) -> Dictionary:
     """Algorithm 1 over all points; ``seen`` is told of every block with the dictionary after it."""
+    now = [start]
     with stage("dictionary") as advance:
-        dictionary = start
-        for numbers, Y in blocks(None, lambda: dictionary.block_rows):
-            dictionary, projected = grown(dictionary, Y, numbers, tol, limit)
+        for numbers, Y in rows.blocks(None, lambda: now[0].block_rows):
+            now[0], projected = grown(now[0], Y, numbers, tol, limit)
             if seen is not None:
-                seen(dictionary, numbers, projected)
+                seen(now[0], numbers, projected)
             advance(len(numbers))
-    return dictionary
+    return now[0]
 
 
-def by_size(start: Dictionary, blocks: Blocks, n: int, size: int, first_tol: float) -> Dictionary:
+def by_size(start: Dictionary, rows: Rows, size: int, first_tol: float) -> Dictionary:
     """Algorithm 2: a dictionary of ``size`` members with an almost minimal error level; fewer if there are not so many.
 
     Distances from the span only fall as the dictionary grows, so a point once seen within the present tolerance need not be
     looked at again: ``level`` holds each point's last known distance.
     """
-    dictionary, level = start, np.full(n, np.inf)
+    dictionary, level = start, np.full(rows.count, np.inf)
     below, above = 0.0, first_tol  # epsilon+ and epsilon-
     with stage("dictionary", total=size) as advance:
-        while (run := _run(dictionary, blocks, level, above, size)) is None:
+        while (run := _run(dictionary, rows, level, above, size)) is None:
             below, above = above, 10 * above
         for _ in range(_BISECTIONS):
             if run is not None:
@@ -163,25 +165,25 @@ def by_size(start: Dictionary, blocks: Blocks, n: int, size: int, first_tol: flo
                 if dictionary.size == size:
                     return dictionary
             middle = below + (above - below) / 2
-            run = _run(dictionary, blocks, level, middle, size)
+            run = _run(dictionary, rows, level, middle, size)
             below, above = (middle, above) if run is None else (below, middle)
         if run is not None:
             dictionary, level = run
-        last = _run(dictionary, blocks, level, below, size, stop=True)
+        last = _run(dictionary, rows, level, below, size, stop=True)
     assert last is not None
     return last[0]
 
 
 def _run(
-    dictionary: Dictionary, blocks: Blocks, level: np.ndarray, tol: float, size: int, stop: bool = False
+    dictionary: Dictionary, rows: Rows, level: np.ndarray, tol: float, size: int, stop: bool = False
 ) -> tuple[Dictionary, np.ndarray] | None:
     """Algorithm 1 on the points that may be beyond ``tol``; None as soon as it takes more than ``size`` members (or ``stop`` there)."""
-    level = level.copy()
-    for numbers, Y in blocks(level > tol, lambda: dictionary.block_rows):
-        dictionary, projected = grown(dictionary, Y, numbers, tol, size if stop else size + 1)
+    level, now = level.copy(), [dictionary]
+    for numbers, Y in rows.blocks(level > tol, lambda: now[0].block_rows):
+        now[0], projected = grown(now[0], Y, numbers, tol, size if stop else size + 1)
         level[numbers] = projected.error
-        if dictionary.size > size:
+        if now[0].size > size:
             return None
-        if stop and dictionary.size == size:
+        if stop and now[0].size == size:
             break
-    return dictionary, level
+    return now[0], level

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,8 +97,8 @@ class LowRankKernel:
 class LowRankEigenfunctions:
     """Bengio eq. 20 for a kernel ``p(x) . p(y)``: the sum over training points goes into the features.
 
-    With ``C = sum_i p(x_i) p(x_i)'`` and ``C w_r = l_r w_r``, the eigenvector on the training points is ``v_ri = p(x_i) . w_r / sqrt(l_r)``,
-    and ``sqrt(n) / l_r sum_i v_ri p(x) . p(x_i) = sqrt(n / l_r) p(x) . w_r`` at any point. ``w_r = L' u_r`` for the ``u_r`` of
+    With ``C = sum_i p(x_i) p(x_i)'`` and ``C w_r = l_r w_r``, the eigenvector is ``v_ri = p(x_i) . w_r / sqrt(l_r)`` on the training
+    points, and ``sqrt(n) / l_r sum_i v_ri p(x) . p(x_i) = sqrt(n / l_r) p(x) . w_r`` at any point. ``w_r = L' u_r`` for the ``u_r`` of
     Ouimet's generalised problem ``A'A u = l M^-1 u``, which this replaces. ``pairs.vectors`` are the ``w_r``.
     """
 
@@ -115,17 +114,32 @@ class LowRankEigenfunctions:
     def __call__(self, Y: Any) -> np.ndarray:
         return self.kernel.functions(Y, self.pairs.vectors * np.sqrt(self.n_train / self.pairs.values))
 
-    def squared_errors(self, Y: Any) -> float:
-        """Sum over ``Y`` and the training points of the squared error of the expansion (Bengio sec. 4)."""
-        w = self.pairs.vectors
-        rest = self.moment - (w * self.pairs.values) @ w.T  # what the expansion leaves of C
-        total = 0.0
-        for p in self.feature_blocks(Y):
-            p -= (p @ w) @ w.T
-            total += float(np.einsum("ij,jk,ik->", p, rest, p, optimize=True))
-        return max(total, 0.0)
+    def loss(self, Y: Any = None) -> float:
+        """Mean squared error of the expansion over the points of ``Y`` (None: all training points) and the training points.
 
-    def feature_blocks(self, Y: Any) -> Iterator[np.ndarray]:
-        """Normalised features (b, m) of one block of points after another."""
+        With ``C`` less what the expansion explains, no training point is looked at again.
+        """
+        w = self.pairs.vectors
+        rest = self.moment - (w * self.pairs.values) @ w.T
+        if Y is None:
+            return float(np.square(rest).sum()) / self.n_train**2
+        total = 0.0
         for rows in row_blocks(n_points(Y), 24 * self.kernel.span.size):
-            yield self.kernel.features(Y[rows])
+            p = self.kernel.features(Y[rows])
+            p -= (p @ w) @ w.T
+            total += float(np.einsum("ij,ij->", p @ rest, p))
+        return max(total, 0.0) / (n_points(Y) * self.n_train)
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankOperator:
+    """Products with the approximated similarities between the training points, before normalisation."""
+
+    kernel: LowRankKernel
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        span, X = self.kernel.span, self.kernel.X
+        total, blocks = 0.0, list(row_blocks(n_points(X), 24 * span.size))
+        for rows in blocks:
+            total = total + span.features(span.coordinates(X[rows])).T @ V[rows]  # (m, c)
+        return np.concatenate([span.features(span.coordinates(X[rows])) @ total for rows in blocks])

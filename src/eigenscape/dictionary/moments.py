@@ -74,7 +74,8 @@ class Moments:
 
     def about(self, center: np.ndarray, span: Span) -> np.ndarray:
         """``sum w (p - c)(p - c)'``, (m, m)."""
-        assert self.first is not None and self.second is not None
+        assert self.first is not None
+        assert self.second is not None
         middle = self.origin + self.first / self.mass
         inner = self.second + np.tril(self.second, -1).T - np.outer(self.first, self.first) / self.mass  # about the mean of z
         normal = span.normal

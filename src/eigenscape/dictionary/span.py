@@ -140,6 +140,6 @@ def _refuse_indefinite(own: np.ndarray, residual: np.ndarray, length: np.ndarray
         worst = int(np.argmin(np.where(wrong, np.minimum(residual, own), np.inf)))
         which = f"row {int(numbers[worst])}" if numbers is not None else f"point {worst}"
         raise ValueError(
-            f"the kernel is not positive semi-definite: {which} would have a squared length of {own[worst]:g} in feature space and a squared"
-            f" distance of {residual[worst]:g} from the span of the dictionary; a dictionary needs a kernel such as 'rbf', 'linear' or 'poly'"
+            f"the kernel is not positive semi-definite: in feature space {which} would have a squared length of {own[worst]:g} and a"
+            f" squared distance of {residual[worst]:g} from the span of the dictionary; use a kernel such as 'rbf', 'linear' or 'poly'"
         )

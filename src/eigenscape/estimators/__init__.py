@@ -1,5 +1,6 @@
 """scikit-learn estimators: parameters in, one call down."""
 
+from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.isomap import Isomap
 from eigenscape.estimators.kernel_pca import KernelPCA
 from eigenscape.estimators.landmark_mds import LandmarkMDS
@@ -10,6 +11,7 @@ from eigenscape.estimators.spectral_clustering import SpectralClustering
 
 __all__ = [
     "ClassicalMDS",
+    "GreedySpectralEmbedding",
     "Isomap",
     "KernelPCA",
     "LandmarkMDS",

@@ -7,6 +7,7 @@ from typing import Any
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted
+from eigenscape.estimators._dictionary import check_dictionary, choice_of, embed_by_dictionary, warn_if_apart
 from eigenscape.estimators._graph import Neighborhood, embed_on_graph
 from eigenscape.estimators._validation import check_choice, check_gamma, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
@@ -14,6 +15,7 @@ from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.components import embed_affinity
+from eigenscape.methods.greedy import Choice, Learnt
 from eigenscape.operators import Operator
 
 GRAPHS = ("nearest_neighbors", "radius", "precomputed_nearest_neighbors")
@@ -25,9 +27,10 @@ def embed_by_affinity(
     embed: Callable[[BoundKernel, Operator | None, bool], Embedding],
     n_components: int,
     on_disconnected: str,
+    embed_dictionary: Callable[[Learnt, Choice, int | None, Any], Embedding],
     most_pieces: int | None = None,
 ) -> Fitted:
-    """Embed ``X`` by the affinity that the estimator's parameters describe."""
+    """Embed ``X`` by the affinity that the estimator's parameters describe, or by a dictionary for it."""
     check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
     check_positive("t", estimator.t, optional=True)
     check_gamma(estimator.affinity, estimator.gamma)
@@ -37,8 +40,19 @@ def embed_by_affinity(
         raise ValueError(
             "metric='precomputed' is said by affinity='precomputed_nearest_neighbors' (distances) or 'precomputed' (similarities)"
         )
+    by_dictionary = check_dictionary(estimator.dictionary_size, estimator.dictionary_tol)
     if not isinstance(estimator.affinity, str) or estimator.affinity not in GRAPHS:
-        return _embed_by_kernel(estimator, X, embed, n_components, on_disconnected, most_pieces)
+        affinity, attributes = _full_kernel(estimator, X, n_components)
+        if by_dictionary:
+            fitted = _embed_by_dictionary(estimator, X, affinity, n_components, on_disconnected, embed_dictionary)
+        else:
+            fitted = _embed_by_kernel(estimator, affinity, embed, n_components, on_disconnected, most_pieces)
+        return fitted._replace(attributes={**(fitted.attributes or {}), **attributes})
+    if by_dictionary:
+        raise ValueError(
+            f"dictionary_size and dictionary_tol need a kernel between all points, such as affinity='rbf'; the graph of"
+            f" affinity={estimator.affinity!r} is sparse and needs no dictionary"
+        )
     if estimator.affinity == "radius" and estimator.radius is None:
         raise ValueError("affinity='radius' needs the parameter radius")
     settled: dict[str, Any] = {}
@@ -61,7 +75,8 @@ def embed_by_affinity(
     return fitted._replace(attributes={**(fitted.attributes or {}), **settled})
 
 
-def _embed_by_kernel(estimator: Any, X: Any, embed: Callable, n_components: int, on_disconnected: str, most_pieces: int | None) -> Fitted:
+def _full_kernel(estimator: Any, X: Any, n_components: int) -> tuple[BoundKernel, dict[str, Any]]:
+    """A kernel between all points, and the width it settled for."""
     if X.shape[0] < n_components + 1:
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} samples, got n_samples={X.shape[0]}; lower n_components"
@@ -74,7 +89,14 @@ def _embed_by_kernel(estimator: Any, X: Any, embed: Callable, n_components: int,
     else:
         kernel = kernel_by_name(estimator.affinity, "affinity", GRAPHS, gamma=estimator.gamma)
     affinity = kernel.bind(X)
-    may_be_floored = name is not None and name != "precomputed"
+    settled = getattr(getattr(affinity, "kernel", None), "gamma", None)
+    return affinity, {} if settled is None else {"gamma_": settled}
+
+
+def _embed_by_kernel(
+    estimator: Any, affinity: BoundKernel, embed: Callable, n_components: int, on_disconnected: str, most_pieces: int | None
+) -> Fitted:
+    may_be_floored = isinstance(estimator.affinity, str) and estimator.affinity != "precomputed"
     model, label = embed_affinity(
         affinity,
         embed,
@@ -84,8 +106,14 @@ def _embed_by_kernel(estimator: Any, X: Any, embed: Callable, n_components: int,
         may_be_floored,
         estimator.n_jobs,
     )
-    attributes = {"component_labels_": label, "n_connected_components_": int(label.max()) + 1}
-    settled = getattr(getattr(affinity, "kernel", None), "gamma", None)
-    if settled is not None:
-        attributes["gamma_"] = settled
-    return Fitted(model, attributes=attributes)
+    return Fitted(model, attributes={"component_labels_": label, "n_connected_components_": int(label.max()) + 1})
+
+
+def _embed_by_dictionary(estimator: Any, X: Any, affinity: BoundKernel, n_components: int, on_disconnected: str, make: Callable) -> Fitted:
+    if not estimator.include_diagonal:
+        raise ValueError(
+            "include_diagonal=False needs every point's similarity to itself apart, which a dictionary does not keep; leave it True"
+        )
+    fitted = embed_by_dictionary(affinity, X, choice_of(estimator, "divisive"), n_components, make)
+    warn_if_apart(fitted.model, on_disconnected)
+    return fitted

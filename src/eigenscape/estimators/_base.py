@@ -26,8 +26,8 @@ class Fitted(NamedTuple):
     attributes: dict[str, Any] | None = None  # further fitted attributes, by name
 
 
-class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """Base of all estimators. Subclasses define ``__init__`` and ``_embed``, and say by class attributes what input they take."""
+class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What every fitted model can do. Subclasses say by class attributes what input they take."""
 
     #: Parameter that may say "precomputed" (or hold a function of two objects), and what sparse input means here.
     _pairwise_parameter: str | None = None
@@ -37,46 +37,6 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     _sparse_tables = True  # whether a precomputed matrix may be sparse
     _narrow_tables = False  # whether it may have a column for each landmark only
     _objects = False  # whether X may be a list of any objects, given a function of two of them
-    _solvers: tuple[str, ...] = ("auto", "dense", "lanczos")
-
-    @abstractmethod
-    def _embed(self, X: Any) -> Fitted:
-        """Fit to validated data."""
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the embedding of ``X``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data, or similarities/distances (n_samples, n_samples) where the parameters say "precomputed". Data are
-            copied; a precomputed matrix is not, and should be left as it is while the model is in use.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)  # what an earlier fit with other parameters left
-        with reporting(self.verbose):
-            X = check_input(self, X, reset=True)
-            fitted = self._embed(X)
-            self._model = fitted.model
-            coordinates = fitted.model.coordinates
-        self.embedding_ = self._like(X, coordinates if fitted.group is None else coordinates[fitted.group])
-        self.eigenvalues_ = fitted.model.eigenvalues
-        self.residuals_ = fitted.model.residuals
-        self.solver_ = fitted.model.solver
-        self.n_iter_ = fitted.model.n_iter
-        self.kernel_ = fitted.model.kernel
-        for name, value in (fitted.attributes or {}).items():
-            setattr(self, name, value)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Learn the embedding of ``X`` and return it."""
-        return self.fit(X, y).embedding_
 
     def transform(self, X: Any) -> np.ndarray:
         """Place points on the map by the Nystrom formula (Bengio eq. 20, 23).
@@ -91,14 +51,14 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ndarray of shape (n_new, n_components)
             A point's coordinates do not depend on the other points of ``X``; training points get ``embedding_``.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "eigenvalues_")
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
             return self._like(X, self._model.transform(X))
 
     def eigenfunctions(self, X: Any) -> np.ndarray:
         """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "eigenvalues_")
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
             return self._like(X, self._model.functions(X))
@@ -116,21 +76,13 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         float
             Lower is better. Compare training and held-out loss of one method; different kernels do not compare.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "eigenvalues_")
         with reporting(self.verbose):
-            points = self._model.kernel.X if X is None else check_input(self, X, reset=False)
-            return kernel_loss(self._model, points)
+            return kernel_loss(self._model, None if X is None else check_input(self, X, reset=False))
 
     @property
     def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
-
-    def _solver(self) -> Solver:
-        if self.eigen_solver in NAMES and self.eigen_solver not in self._solvers:
-            raise ValueError(f"eigen_solver={self.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
-        check_jobs(self.n_jobs)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Solver(self.eigen_solver, self.tol, self.max_iter, seed, self.n_jobs)
+        return self.eigenvalues_.shape[-1]
 
     @staticmethod
     def _like(X: Any, values: np.ndarray) -> np.ndarray:
@@ -151,3 +103,63 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _precomputed_kind(self) -> str:
         return self._precomputed_means
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit with other parameters left."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+
+    def _adopt(self, model: Embedding | PiecewiseEmbedding, attributes: dict[str, Any] | None) -> None:
+        """Make ``model`` the fitted one."""
+        self._model = model
+        self.eigenvalues_ = model.eigenvalues
+        self.residuals_ = model.residuals
+        self.solver_ = model.solver
+        self.n_iter_ = model.n_iter
+        self.kernel_ = model.kernel
+        for name, value in (attributes or {}).items():
+            setattr(self, name, value)
+
+
+class SpectralEstimator(FittedEmbedding, ABC):
+    """Base of the estimators that learn from an array. Subclasses define ``__init__`` and ``_embed``."""
+
+    _solvers: tuple[str, ...] = ("auto", "dense", "lanczos")
+
+    @abstractmethod
+    def _embed(self, X: Any) -> Fitted:
+        """Fit to validated data."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the embedding of ``X``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data, or similarities/distances (n_samples, n_samples) where the parameters say "precomputed". Data are
+            copied; a precomputed matrix is not, and should be left as it is while the model is in use.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._forget()
+        with reporting(self.verbose):
+            X = check_input(self, X, reset=True)
+            fitted = self._embed(X)
+            coordinates = fitted.model.coordinates
+        self.embedding_ = self._like(X, coordinates if fitted.group is None else coordinates[fitted.group])
+        self._adopt(fitted.model, fitted.attributes)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Learn the embedding of ``X`` and return it."""
+        return self.fit(X, y).embedding_
+
+    def _solver(self) -> Solver:
+        if self.eigen_solver in NAMES and self.eigen_solver not in self._solvers:
+            raise ValueError(f"eigen_solver={self.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
+        check_jobs(self.n_jobs)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return Solver(self.eigen_solver, self.tol, self.max_iter, seed, self.n_jobs)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._dictionary import DictionaryMixin, check_dictionary, choice_of, embed_by_dictionary
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
 from eigenscape.kernels import kernel_by_name
 from eigenscape.methods.kernel_pca import check_components, kernel_pca
+from eigenscape.methods.low_rank import greedy_embedding
 
 
-class KernelPCA(SpectralEstimator):
+class KernelPCA(DictionaryMixin, SpectralEstimator):
     r"""Principal components in the feature space of a kernel.
 
     Finds the functions :math:`f_r` with the largest :math:`\lambda_r` in
@@ -39,6 +41,10 @@ class KernelPCA(SpectralEstimator):
     storage : {"auto", "blocked"}, default="auto"
         "auto" keeps the kernel matrix if it takes at most half of the free memory and otherwise makes it anew in
         blocks whenever it is applied; "blocked" does so in any case.
+    dictionary_size, dictionary_tol : int, float or None, default=None
+        Approximate the kernel by the span of a few points, chosen greedily (Ouimet): as many as ``dictionary_size``, or until no point
+        is farther than ``dictionary_tol`` (squared, in feature space) from the span; with both, the tolerance up to that size. Time
+        grows as ``n m^2`` and memory as ``m^2`` for ``m`` points. The kernel must be positive semi-definite.
     eigen_solver : {"auto", "dense", "lanczos"}, default="auto"
         See :mod:`eigenscape.solvers.ladder` for the choice.
     tol : float, default=1e-10
@@ -65,6 +71,8 @@ class KernelPCA(SpectralEstimator):
         The solver that found them, and the block steps it took.
     gamma_ : float
         The width in use, for kernels that have one.
+    dictionary_, dictionary_indices_, gram_error_bound_
+        With a dictionary, as for :class:`GreedySpectralEmbedding`, as is the method ``projection_error``.
     n_features_in_ : int
 
     Examples
@@ -91,6 +99,8 @@ class KernelPCA(SpectralEstimator):
         coef0: float = 1,
         order: str = "value",
         storage: str = "auto",
+        dictionary_size: int | None = None,
+        dictionary_tol: float | None = None,
         eigen_solver: str = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
@@ -105,6 +115,8 @@ class KernelPCA(SpectralEstimator):
         self.coef0 = coef0
         self.order = order
         self.storage = storage
+        self.dictionary_size = dictionary_size
+        self.dictionary_tol = dictionary_tol
         self.eigen_solver = eigen_solver
         self.tol = tol
         self.max_iter = max_iter
@@ -123,6 +135,12 @@ class KernelPCA(SpectralEstimator):
         check_number("coef0", self.coef0)
         params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "around_mean": True}
         similarity = kernel_by_name(self.kernel, **params).bind(X)
-        model = kernel_pca(similarity, self.n_components, self._solver(), order=self.order, storage=self.storage)  # type: ignore[arg-type]
         settled = getattr(getattr(similarity, "kernel", None), "gamma", None)
-        return Fitted(model, attributes={} if settled is None else {"gamma_": settled})
+        width = {} if settled is None else {"gamma_": settled}
+        solver = self._solver()
+        if not check_dictionary(self.dictionary_size, self.dictionary_tol):
+            return Fitted(kernel_pca(similarity, self.n_components, solver, order=self.order, storage=self.storage), attributes=width)
+        if self.order == "magnitude":
+            raise ValueError("order='magnitude' is for indefinite kernels, and a dictionary needs one that is not; use order='value'")
+        fitted = embed_by_dictionary(similarity, X, choice_of(self, "additive"), self.n_components, greedy_embedding)
+        return fitted._replace(attributes={**fitted.attributes, **width})

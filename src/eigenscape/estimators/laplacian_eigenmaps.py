@@ -7,15 +7,17 @@ from typing import Any
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import embed_by_affinity
 from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._dictionary import DictionaryMixin
 from eigenscape.estimators._graph import ON_DISCONNECTED
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.laplacian import laplacian_eigenmaps
+from eigenscape.methods.low_rank import greedy_laplacian_eigenmaps
 from eigenscape.operators import Operator
 from eigenscape.solvers import NAMES
 
 
-class LaplacianEigenmaps(SpectralEstimator):
+class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
     r"""The smoothest functions on the neighbourhood graph, as coordinates.
 
     With affinities :math:`K`, degrees :math:`S` and the Laplacian :math:`S - K` it solves
@@ -56,6 +58,9 @@ class LaplacianEigenmaps(SpectralEstimator):
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         As for :class:`Isomap`; Belkin's step 3 is "per_component". A full kernel has no edges to add: where it vanishes between
         groups of points, "connect" raises all its values to at least 1e-8; precomputed affinities cannot be connected.
+    dictionary_size, dictionary_tol : int, float or None, default=None
+        Approximate a full kernel by the span of a few points, as for :class:`KernelPCA`: time ``n m^2``, no n x n matrix. Components
+        are not sought then; a kernel that vanishes between groups is announced.
     eigen_solver : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, default="auto"
         See :mod:`eigenscape.solvers.ladder` for the choice.
     tol : float, default=1e-10
@@ -80,7 +85,7 @@ class LaplacianEigenmaps(SpectralEstimator):
         Share of the true neighbours that the search found, measured on a sample; 1 if it was exact.
     t_, gamma_ : float
         The width in use, where there is one.
-    residuals_, solver_, n_features_in_
+    residuals_, solver_, n_features_in_, dictionary_, dictionary_indices_, gram_error_bound_
         As for :class:`KernelPCA`.
 
     Examples
@@ -112,6 +117,8 @@ class LaplacianEigenmaps(SpectralEstimator):
         neighbors: str = "auto",
         include_diagonal: bool = True,
         on_disconnected: str = "connect",
+        dictionary_size: int | None = None,
+        dictionary_tol: float | None = None,
         eigen_solver: str = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
@@ -131,6 +138,8 @@ class LaplacianEigenmaps(SpectralEstimator):
         self.neighbors = neighbors
         self.include_diagonal = include_diagonal
         self.on_disconnected = on_disconnected
+        self.dictionary_size = dictionary_size
+        self.dictionary_tol = dictionary_tol
         self.eigen_solver = eigen_solver
         self.tol = tol
         self.max_iter = max_iter
@@ -147,7 +156,7 @@ class LaplacianEigenmaps(SpectralEstimator):
             count = min(self.n_components, n_points(affinity.X) - 1)
             return laplacian_eigenmaps(affinity, count, solver, diagonal=self.include_diagonal, weights=weights, fewer=fewer)
 
-        return embed_by_affinity(self, X, embed, self.n_components, self.on_disconnected)
+        return embed_by_affinity(self, X, embed, self.n_components, self.on_disconnected, greedy_laplacian_eigenmaps)
 
     def _precomputed_kind(self) -> str:
         return "affinity" if self.affinity == "precomputed" else "distance"

@@ -11,15 +11,18 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
+from eigenscape.dictionary.low_rank import LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import embed_by_affinity
 from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._dictionary import DictionaryMixin
 from eigenscape.estimators._graph import ON_DISCONNECTED
 from eigenscape.estimators._validation import check_choice, check_count, check_input
 from eigenscape.exceptions import NotEnoughMemoryError
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.clustering import best_threshold, normalized_cut
 from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
+from eigenscape.methods.low_rank import greedy_spectral_map
 from eigenscape.operators import Operator, gram
 from eigenscape.solvers import NAMES
 
@@ -34,7 +37,7 @@ class Threshold:
         return (coordinates[:, 0] > self.value).astype(np.int64)
 
 
-class SpectralClustering(ClusterMixin, SpectralEstimator):
+class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
     r"""Clusters found in the map of the divided kernel.
 
     The affinity is divided by the roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"`` takes its first
@@ -56,7 +59,7 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several components: join
         them by their shortest missing edges; leave them apart (there must be no more of them than clusters); cluster
         the largest and assign the other points as new points; or refuse.
-    eigen_solver, tol, max_iter, n_jobs, verbose
+    dictionary_size, dictionary_tol, eigen_solver, tol, max_iter, n_jobs, verbose
         As for :class:`LaplacianEigenmaps`.
     random_state : int, RandomState or None, default=0
         Start vectors of the solver, and k-means.
@@ -72,7 +75,8 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
     threshold_ : float
         For "threshold".
     eigenvalues_, kernel_, component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_
-        As for :class:`LaplacianEigenmaps`, as are ``t_``, ``gamma_``, ``residuals_``, ``solver_`` and ``n_features_in_``.
+        As for :class:`LaplacianEigenmaps`, as are ``t_``, ``gamma_``, ``residuals_``, ``solver_``, ``n_features_in_`` and what a
+        dictionary brings.
 
     Examples
     --------
@@ -105,6 +109,8 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         neighbors: str = "auto",
         include_diagonal: bool = True,
         on_disconnected: str = "connect",
+        dictionary_size: int | None = None,
+        dictionary_tol: float | None = None,
         eigen_solver: str = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
@@ -126,6 +132,8 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
         self.neighbors = neighbors
         self.include_diagonal = include_diagonal
         self.on_disconnected = on_disconnected
+        self.dictionary_size = dictionary_size
+        self.dictionary_tol = dictionary_tol
         self.eigen_solver = eigen_solver
         self.tol = tol
         self.max_iter = max_iter
@@ -143,6 +151,8 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
             raise ValueError(f"assign_labels='threshold' cuts in two, got n_clusters={n_clusters}; use assign_labels='kmeans'")
         if n_clusters > n_points(X):
             raise ValueError(f"n_clusters={n_clusters} needs at least {n_clusters} samples, got n_samples={n_points(X)}; lower n_clusters")
+        if by_threshold and (self.dictionary_size is not None or self.dictionary_tol is not None):
+            raise ValueError("assign_labels='threshold' compares all cuts, which needs all similarities; use 'kmeans' with a dictionary")
         solver = self._solver()
         seen: list[tuple[Operator, Embedding]] = []
 
@@ -160,9 +170,11 @@ class SpectralClustering(ClusterMixin, SpectralEstimator):
 
         apart = self.on_disconnected == "per_component"
         mode = "whole" if apart else self.on_disconnected
-        fitted = embed_by_affinity(self, X, embed, 1 if by_threshold else n_clusters, mode, n_clusters if apart else None)
+        fitted = embed_by_affinity(
+            self, X, embed, 1 if by_threshold else n_clusters, mode, greedy_spectral_map, n_clusters if apart else None
+        )
         coordinates = fitted.model.coordinates if fitted.group is None else fitted.model.coordinates[fitted.group]
-        weights, model = seen[0]
+        weights, model = seen[0] if seen else (LowRankOperator(fitted.model.kernel), fitted.model)
         attributes = dict(fitted.attributes or {})
         if by_threshold:
             self._rule: Threshold | KMeans = Threshold(best_threshold(weights.matrix(), model.coordinates[:, 0]))

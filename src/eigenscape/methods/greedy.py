@@ -1,26 +1,21 @@
-"""Greedy spectral embedding (Ouimet): the eigenfunctions of a kernel known through a dictionary."""
+"""Greedy spectral embedding (Ouimet): what a dictionary learns from points at hand, or from a stream."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from eigenscape._progress import stage
 from eigenscape.dictionary.greedy import Dictionary, by_size, by_tolerance, empty, grown
-from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel, Normalization, usable
+from eigenscape.dictionary.low_rank import usable
 from eigenscape.dictionary.moments import Moments
 from eigenscape.dictionary.rows import ArrayRows, Rows
 from eigenscape.dictionary.source import Source
 from eigenscape.dictionary.span import Projected, Span
-from eigenscape.exceptions import RankError, ToleranceWarning
+from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
-from eigenscape.methods.kernel_pca import usable_count
-from eigenscape.solvers import EigenPairs
-from eigenscape.solvers.pairs import canonical_signs
 
 #: Rows in a block once the dictionary is chosen.
 _BLOCK = 8192
@@ -79,10 +74,10 @@ def select(source: Source, rows: Rows, choice: Choice, late: _SinceGrowth | None
     if choice.members is not None:
         return grown(start, *choice.members, tol=0.0)[0]
     if choice.tol is not None:
-        return by_tolerance(start, rows.blocks, choice.tol, choice.size or np.inf, late.see if late is not None else None)
+        return by_tolerance(start, rows, choice.tol, choice.size or np.inf, late.see if late is not None else None)
     assert choice.size is not None
     scale = float(source.own(Y, numbers).max())
-    dictionary = by_size(start, rows.blocks, rows.count, choice.size, scale if scale > 0 else 1.0)
+    dictionary = by_size(start, rows, choice.size, scale if scale > 0 else 1.0)
     if dictionary.size < choice.size:
         raise ValueError(
             f"dictionary_size={choice.size}, but only {dictionary.size} of the points are independent in feature space (equal rows count"
@@ -147,7 +142,10 @@ def _mean_of_all(span: Span, rows: Rows) -> np.ndarray:
     total, count = np.zeros(span.size), 0
     with stage("averages", total=rows.count) as advance:
         for _, Y in rows.blocks(None, lambda: _BLOCK):
-            total += span.values(Y).sum(axis=0)
+            values = span.values(Y)
+            if values.min() < 0:
+                raise ValueError(f"an affinity must not be negative, got {values.min():g}; use a similarity that is zero for unlike points")
+            total += values.sum(axis=0)
             count += n_points(Y)
             advance(n_points(Y))
     return span.features(span.from_values(total[None] / count))[0]
@@ -185,96 +183,22 @@ def absorb(learnt: Learnt, Y: Any, choice: Choice) -> Learnt:
     mends both.
     """
     assert choice.tol is not None
-    for numbers, some in ArrayRows(Y, learnt.moments.count).blocks(None, lambda: learnt.dictionary.block_rows):
-        dictionary, seen = grown(learnt.dictionary, some, numbers, choice.tol, choice.size or np.inf)
-        first = learnt.moments.count == 0
-        moments = Moments.about_mean_of(seen.Z) if first else learnt.moments.padded(dictionary.size)
-        copy = replace(seen, Z=seen.Z.copy()) if learnt.divided is not None else seen
-        moments = moments.add(copy)
-        mean = None if choice.averages == "implicit" else dictionary.span.features(dictionary.span.factor).mean(axis=0)
-        learnt = replace(learnt, dictionary=dictionary, moments=moments, mean=mean, exact=False)
-        if learnt.divided is not None:
-            weights = _weights(dictionary.span.features(seen.Z) @ learnt.average_feature())
-            learnt = replace(learnt, divided=learnt.divided.padded(dictionary.size).add(seen, weights))
-    return learnt
+    now = [learnt]
+    for numbers, some in ArrayRows(Y, learnt.moments.count).blocks(None, lambda: now[0].dictionary.block_rows):
+        dictionary, seen = grown(now[0].dictionary, some, numbers, choice.tol, choice.size or np.inf)
+        now[0] = _counted(replace(now[0], dictionary=dictionary, exact=False), seen, choice)
+    return now[0]
 
 
-# --- the small eigenproblem -------------------------------------------------------------------------------------------------
-
-
-def low_rank_eigenfunctions(learnt: Learnt, choice: Choice, n_components: int, X: Any = None) -> LowRankEigenfunctions:
-    """The leading eigenfunctions of ``A M A'``, normalised; for divisive normalisation the trivial one before them.
-
-    ``X`` are the training points if they are at hand.
-    """
-    span, n = learnt.span, learnt.moments.count
-    normalization = Normalization(choice.normalization, learnt.average_feature())
-    if choice.normalization == "divisive":
-        assert learnt.divided is not None
-        moment = learnt.divided.about(np.zeros(span.size), span) / n
-        if learnt.exact and choice.averages == "implicit":
-            pairs = _after_trivial(moment, normalization.mean, n_components)
-        else:
-            pairs = _leading(moment, n_components + 1)
-    else:
-        moment = learnt.moments.about(normalization.center, span)
-        pairs = _leading(moment, n_components)
-    kernel = LowRankKernel(span, normalization, span.members if X is None else X, n)
-    values = LowRankEigenfunctions(kernel, pairs, moment)(kernel.X)
-    signs = np.where(np.einsum("ir,ir->r", values, canonical_signs(values)) < 0, -1.0, 1.0)
-    pairs = replace(pairs, vectors=pairs.vectors * signs)
-    return LowRankEigenfunctions(kernel, pairs, moment, None if X is None else values * signs)
-
-
-def _leading(moment: np.ndarray, count: int) -> EigenPairs:
-    """Leading pairs of ``C``: in this basis Ouimet's generalised problem ``A'A u = l M^-1 u`` is an ordinary one, ``w = L' u``."""
-    m = len(moment)
-    if count > m:
-        raise RankError(f"{count} eigenfunctions need a dictionary of at least as many points, got {m}; lower the tolerance or n_components")
-    values, vectors = eigh(moment, subset_by_index=(m - count, m - 1))
-    return _measured(moment, values[::-1], vectors[:, ::-1])
-
-
-def _after_trivial(moment: np.ndarray, mean: np.ndarray, count: int) -> EigenPairs:
-    """``E[p]`` is an eigenvector of the divided ``C`` with eigenvalue 1, exactly; the others are orthogonal to it."""
-    known = mean / np.linalg.norm(mean)
-    rest = moment - np.outer(known, known)
-    if count == 0:
-        return _measured(moment, np.ones(1), known[:, None])
-    others = _leading(rest, count)
-    return _measured(moment, np.append(1.0, others.values), np.column_stack([known, others.vectors]))
-
-
-def _measured(moment: np.ndarray, values: np.ndarray, vectors: np.ndarray) -> EigenPairs:
-    """Pairs with residuals ``|K v - l v|`` on the training points, ``v = p w / sqrt(l)``; those without a root are refused."""
-    usable_values = usable_count(values, "value", len(moment), float(np.abs(moment).max()))
-    if usable_values < len(values):
-        raise RankError(f"the kernel has only {usable_values} positive eigenvalue(s) on its dictionary of {len(moment)} points; lower n_components")
-    rest = moment @ vectors - vectors * values
-    residuals = np.sqrt(np.maximum(np.einsum("ir,ir->r", rest, moment @ rest), 0.0) / values)
-    return EigenPairs(values, vectors, residuals, "dictionary")
-
-
-def error_bound(learnt: Learnt, kind: str | None) -> float:
-    """How far an entry of the approximated Gram matrix may be from the true one (Ouimet prop. 1, where it is true).
-
-    ``r_t`` is what the projection leaves of a point. Without the constraint the error is ``r_t . r_u``; on the centred matrix
-    it is that of the centred ``r``, constraint or not. With the constraint the raw matrix has ``r_t . p_u`` in it as well.
-    """
-    worst, mean_root = learnt.moments.worst_error, learnt.moments.root_errors / learnt.moments.count
-    if kind == "additive":
-        return (worst**0.5 + mean_root) ** 2
-    if not learnt.span.sum_to_one:
-        return worst
-    return worst + 2 * (worst * learnt.moments.longest) ** 0.5
-
-
-def announce(dictionary: Dictionary, tol: float | None, learnt: Learnt) -> None:
-    """Say when a tolerance was not reached because double precision ends before it."""
-    if tol and dictionary.stalled:
-        warnings.warn(
-            f"tol={tol:g} was not reached: with {dictionary.size} points in the dictionary the others cannot be told from their span in"
-            f" double precision; the largest projection error left is {learnt.moments.worst_error:.3g}; raise tol",
-            ToleranceWarning,
-            stacklevel=2,
-        )
+def _counted(learnt: Learnt, seen: Projected, choice: Choice) -> Learnt:
+    """With one more block in the moments."""
+    span = learnt.span
+    first = learnt.moments.count == 0
+    moments = Moments.about_mean_of(seen.Z) if first else learnt.moments.padded(span.size)
+    mean = None if choice.averages == "implicit" else span.features(span.factor).mean(axis=0)
+    divided = learnt.divided
+    if divided is None:
+        return replace(learnt, moments=moments.add(seen), mean=mean)
+    learnt = replace(learnt, moments=moments.add(replace(seen, Z=seen.Z.copy())), mean=mean)
+    weights = _weights(span.features(seen.Z) @ learnt.average_feature())
+    return replace(learnt, divided=divided.padded(span.size).add(seen, weights))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,8 @@ def laplacian_eigenmaps(
     ``sqrt(m) z`` with ``z' S z = 1``.
     """
     functions = divided_eigenfunctions(affinity, n_components, solver, diagonal, weights, fewer)
-    return Embedding(functions, GeneralizedScale(functions.kernel), trivial=1)  # type: ignore[arg-type]
+    kernel: DividedKernel = functions.kernel  # type: ignore[assignment]
+    return Embedding(functions, GeneralizedScale(float(kernel.sums.mean()), None if kernel.rows is None else kernel.degrees), trivial=1)
 
 
 def spectral_map(
@@ -82,16 +84,17 @@ class GeneralizedScale:
     """``v_r(x) / sqrt(S(x))``: from the symmetric problem back to eq. 13.
 
     The trivial eigenfunction is ``sqrt(S(x))`` up to a factor, so the degrees of new points need no second look at the
-    kernel; without the diagonal it is not, and they do.
+    kernel; where it is not (sums without the diagonal) ``degrees`` gives them.
     """
 
-    kernel: DividedKernel
+    mean_sum: float  # mean of S over the training points
+    degrees: Callable[[Any], np.ndarray] | None = None
 
     def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
-        if self.kernel.rows is None:
-            root = values[:, :1] * np.sqrt(self.kernel.sums.sum() / len(self.kernel.sums))
+        if self.degrees is None:
+            root = values[:, :1] * np.sqrt(self.mean_sum)
         else:
-            root = np.sqrt(self.kernel.degrees(Y))[:, None]
+            root = np.sqrt(np.maximum(self.degrees(Y), 0.0))[:, None]
         return np.divide(values[:, 1:], root, out=np.zeros_like(values[:, 1:]), where=root > 0)
 
 

@@ -1,0 +1,56 @@
+"""Chunks of a stream, each checked before anything is learnt from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from eigenscape.graph.rows import canonical
+
+
+def check_chunk(estimator: Any, X: Any, reset: bool, first_row: int) -> Any:
+    """A chunk as a float array or CSR matrix; rows that are not finite are named by their place in the stream."""
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+    )
+    X = canonical(X) if sparse.issparse(X) else X
+    bad = _rows_not_finite(X)
+    if len(bad):
+        shown = ", ".join(str(first_row + row) for row in bad[:5]) + (", ..." if len(bad) > 5 else "")
+        raise ValueError(
+            f"Input X contains NaN or infinity in {len(bad)} row(s) of a chunk: row(s) {shown}, counted from the start of the stream."
+            " Nothing of this chunk was learnt, and what came before it stays usable; drop or fill these rows and go on"
+        )
+    return X
+
+
+def _rows_not_finite(X: Any) -> np.ndarray:
+    if sparse.issparse(X):
+        wrong = np.flatnonzero(~np.isfinite(X.data))
+        return np.unique(np.searchsorted(X.indptr, wrong, side="right") - 1)
+    return np.flatnonzero(~np.isfinite(X).all(axis=1))
+
+
+class CheckedChunks:
+    """The chunks of a stream, checked as they come; empty ones are passed over. ``first``: whether the estimator has seen none yet."""
+
+    def __init__(self, estimator: Any, chunks: Iterable[Any], first: bool = False) -> None:
+        self.estimator, self.chunks, self.first = estimator, chunks, first
+
+    def __iter__(self) -> Iterator[Any]:
+        seen, reset = 0, self.first
+        for chunk in self.chunks:
+            if getattr(chunk, "shape", (1,))[0] == 0:
+                continue
+            chunk = check_chunk(self.estimator, chunk, reset, seen)
+            seen, reset = seen + chunk.shape[0], False
+            yield chunk

@@ -1,0 +1,334 @@
+"""The GreedySpectralEmbedding estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from eigenscape._progress import reporting
+from eigenscape.dictionary.rows import ArrayRows, ChunkRows
+from eigenscape.dictionary.source import Source, source_of
+from eigenscape.estimators._base import FittedEmbedding
+from eigenscape.estimators._dictionary import DictionaryMixin, check_dictionary, choose_members, dictionary_attributes
+from eigenscape.estimators._stream import CheckedChunks, check_chunk
+from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_input, check_jobs, check_number
+from eigenscape.exceptions import RankError
+from eigenscape.io.chunks import as_chunks, can_repeat
+from eigenscape.kernels import kernel_by_name
+from eigenscape.methods.greedy import Choice, Learnt, absorb, begin, gather, learn
+from eigenscape.methods.low_rank import greedy_embedding
+
+SELECTIONS = ("greedy", "random", "maxmin", "kmeans")
+#: Tolerance where neither it nor a size is given.
+_TOL = 1e-3
+_EMPTY = "the stream is empty: there is not one row to learn from"
+
+
+class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
+    r"""Kernel PCA, or the map of spectral clustering, from a dictionary chosen in one pass (Ouimet and Bengio).
+
+    Points :math:`d_1 \dots d_m` are taken into a dictionary when they are farther than ``tol`` from the span of those before
+    them in feature space. With their Gram matrix :math:`M` and each point's projection weights :math:`A(x)` the kernel is
+
+    .. math:: \hat K(x, y) = A(x)\, M\, A(y)',
+
+    which is normalised without forming it (proposition 2). Its eigenvectors come from the :math:`m \times m` problem
+    :math:`A'A\,u = \lambda M^{-1} u`, and any point is placed by its own weights, :math:`A(x)\,u`. All points take part in the
+    estimate, not just the dictionary. Time is :math:`O(n m^2)`, memory :math:`O(m^2)`.
+
+    Parameters
+    ----------
+    n_components : int or None, default=2
+        None takes all eigenfunctions with a positive eigenvalue.
+    kernel : str, function or Kernel, default="rbf"
+        As for :class:`KernelPCA`; it must be positive semi-definite.
+    normalization : {"additive", "divisive", None}, default="additive"
+        "additive" is kernel PCA, coordinates :math:`\sqrt{\lambda_r} v_r`. "divisive" is spectral clustering and Laplacian
+        eigenmaps, coordinates :math:`\sqrt n\, v_r` without the trivial one.
+    tol : float or None, default=None
+        Largest squared distance in feature space that a point may have from the dictionary's span (algorithm 1). It compares with
+        ``k(x, x)``, which is 1 for "rbf". None: 1e-3, or what ``dictionary_size`` allows.
+    dictionary_size : int or None, default=None
+        A dictionary of this size with an almost minimal error (algorithm 2), for which the data are gone through several times.
+        With ``tol`` given too, the most it may have.
+    selection : {"greedy", "random", "maxmin", "kmeans"}, indices or points, default="greedy"
+        How the dictionary is chosen. "random", "maxmin" (farthest first) and "kmeans" (rows nearest to centres) need
+        ``dictionary_size``; row numbers or points (m, n_features) are taken as they are, save those that depend on others.
+    sum_to_one : bool or None, default=None
+        Whether projection weights sum to one (eq. 7), which makes them blind to translation in feature space. None: for
+        "additive" only.
+    averages : {"implicit", "dictionary", "random"}, default="implicit"
+        Over which points the normalisation averages: all (by proposition 2), the dictionary, or a random thousand.
+    gamma, degree, coef0
+        As for :class:`KernelPCA`. ``gamma=None`` is taken from the data, for a stream from its first chunk.
+    random_state : int, RandomState or None, default=0
+        For ``selection`` and ``averages``.
+    n_jobs : int or None, default=None
+        Cores for the kernel and the projections; -1 for all.
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        For data larger than memory it is made when asked for, from the same source.
+    dictionary_ : ndarray of shape (m, n_features)
+    dictionary_indices_ : ndarray of shape (m,)
+        Their row numbers, counted from the start of the stream; -1 for points that are no rows.
+    gram_error_bound_ : float
+        No entry of the approximated Gram matrix (centred, if "additive"; before division) is farther from the true one (proposition 1).
+    n_samples_seen_ : int
+    n_passes_ : int
+        1 after ``partial_fit`` or for an iterator; 2 where every point was projected on the final dictionary.
+    eigenvalues_, kernel_, residuals_, gamma_, n_features_in_
+        As for :class:`KernelPCA`. After a stream ``kernel_`` is bound to the dictionary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import GreedySpectralEmbedding
+    >>> X = np.random.default_rng(0).random((5000, 3))
+    >>> model = GreedySpectralEmbedding(n_components=2, tol=1e-2).fit(X)
+    >>> len(model.dictionary_) < 50 and model.embedding_.shape == (5000, 2)
+    True
+
+    From a stream, one pass:
+
+    >>> stream = GreedySpectralEmbedding(n_components=2, tol=1e-2)
+    >>> for start in range(0, 5000, 1000):
+    ...     stream = stream.partial_fit(X[start : start + 1000])
+    >>> stream.transform(X[:3]).shape
+    (3, 2)
+    """
+
+    _objects = True
+    _pairwise_parameter = "kernel"
+    _precomputed_means = "kernel"
+
+    def __init__(
+        self,
+        n_components: int | None = 2,
+        *,
+        kernel: Any = "rbf",
+        normalization: str | None = "additive",
+        tol: float | None = None,
+        dictionary_size: int | None = None,
+        selection: Any = "greedy",
+        sum_to_one: bool | None = None,
+        averages: str = "implicit",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.normalization = normalization
+        self.tol = tol
+        self.dictionary_size = dictionary_size
+        self.selection = selection
+        self.sum_to_one = sum_to_one
+        self.averages = averages
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # --- learning -----------------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose a dictionary from ``X`` and estimate the eigenfunctions with all of it.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or a stream
+            A stream is a :class:`numpy.memmap`, the path of a parquet or npy file, a list of arrays, or any iterable of chunks of
+            rows; it is never held in memory. It is gone through twice, but an iterator only once.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        choice = self._choice()
+        self._forget()
+        self._rows = self._embedding = None
+        chunks = as_chunks(X)
+        with reporting(self.verbose):
+            if chunks is not None:
+                return self._fit_stream(chunks, choice)
+            X = check_input(self, X, reset=True)
+            self._source = self._bind(X)
+            if not isinstance(self.selection, str) or self.selection != "greedy":
+                choice = replace(choice, members=choose_members(self.selection, self.dictionary_size, self._source, X, choice.seed))
+            self._solve(learn(self._source, ArrayRows(X), choice), choice, X)
+            self._embedding = self._like(X, self._model.coordinates)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on with one more chunk of a stream: the dictionary grows as points demand, and the estimate with it.
+
+        Points seen before the dictionary grew are not looked at again; :meth:`second_pass` does so. A chunk that is refused leaves
+        the model as it was.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_chunk, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        choice = self._choice()
+        self._check_one_pass(choice)
+        seen = vars(self).get("n_samples_seen_", 0)
+        X = check_chunk(self, X, reset=seen == 0, first_row=seen)
+        with reporting(self.verbose):
+            if seen == 0:
+                self._rows = self._embedding = None
+                self._source = self._bind(X)
+            self._solve(absorb(self._learnt if seen else begin(self._source, X, choice), X, choice), choice)
+            self._rows = self._embedding = None
+        return self
+
+    def second_pass(self, chunks: Any) -> Self:
+        """Estimate the eigenfunctions anew with the dictionary as it is, every point projected on all of it.
+
+        Parameters
+        ----------
+        chunks : a stream, or an array
+            The data that the dictionary was chosen from, or others like them.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "n_samples_seen_")
+        choice = self._choice()
+        stream = as_chunks(chunks)
+        chunks = [chunks] if stream is None else stream
+        if not can_repeat(chunks) and choice.normalization == "divisive":
+            raise ValueError(
+                "divisive normalisation goes through the data twice, and an iterator can be read only once; pass the chunks again"
+            )
+        with reporting(self.verbose):
+            self._solve(gather(self._learnt.dictionary, ChunkRows(CheckedChunks(self, chunks)), choice), choice)
+        return self
+
+    @property
+    def embedding_(self) -> np.ndarray:
+        """Coordinates of the training points."""
+        if self.__dict__.get("_embedding") is not None:
+            return self._embedding
+        if self.__dict__.get("_rows") is None:
+            raise AttributeError(
+                "embedding_ is there after fit with data that can be read again; after partial_fit or an iterator call transform"
+                " with each chunk"
+            )
+        return np.concatenate([self.transform(chunk) for chunk in self._rows])
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Learn the embedding of ``X`` and return it."""
+        return self.fit(X, y).embedding_
+
+    # --- how it is done -----------------------------------------------------------------------------------------------------
+
+    def _fit_stream(self, chunks: Iterable[Any], choice: Choice) -> Self:
+        if choice.tol is not None:
+            self._first_pass(chunks, choice)
+        if can_repeat(chunks):
+            rows = ChunkRows(CheckedChunks(self, chunks, first=choice.tol is None))
+            if choice.tol is None:
+                self._source = self._bind(_first(rows.chunks))
+                learnt = learn(self._source, rows, choice)
+            else:
+                learnt = gather(self._learnt.dictionary, rows, choice)
+            self._solve(learnt, choice)
+            self._rows = chunks
+        elif "eigenvalues_" not in vars(self):
+            raise RankError(
+                f"{self.n_samples_seen_} row(s) gave a dictionary of {self._learnt.dictionary.size} point(s), too few for"
+                f" n_components={self.n_components}; lower tol or n_components, or pass more rows"
+            )
+        return self
+
+    def _first_pass(self, chunks: Iterable[Any], choice: Choice) -> None:
+        """Select from the stream. Whatever ends it, what was learnt until then stays usable."""
+        learnt: Learnt | None = None
+        try:
+            for chunk in CheckedChunks(self, chunks, first=True):
+                if learnt is None:
+                    self._source = self._bind(chunk)
+                    learnt = begin(self._source, chunk, choice)
+                learnt = absorb(learnt, chunk, choice)
+        finally:
+            if learnt is not None and learnt.moments.count:
+                self._solve(learnt, choice)
+        if learnt is None:
+            raise ValueError(_EMPTY)
+
+    def _bind(self, X: Any) -> Source:
+        params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        similarity = kernel_by_name(self.kernel, **params).bind(X)
+        settled = getattr(getattr(similarity, "kernel", None), "gamma", None)
+        if settled is not None:
+            self.gamma_ = settled
+        return source_of(similarity)
+
+    def _solve(self, learnt: Learnt, choice: Choice, X: Any = None) -> None:
+        """Keep what was learnt, and make the model of it if there is enough for one."""
+        self._learnt, self.n_samples_seen_, self.n_passes_ = learnt, learnt.moments.count, 1 + learnt.exact
+        try:
+            model = greedy_embedding(learnt, choice, self.n_components, X)
+        except RankError:
+            if X is not None or learnt.exact:
+                raise
+            return  # a stream that has not brought enough points yet
+        self._adopt(model, dictionary_attributes(learnt, choice, X))
+
+    # --- wishes -------------------------------------------------------------------------------------------------------------
+
+    def _choice(self) -> Choice:
+        if self.n_components is not None:
+            check_count("n_components", self.n_components)
+        if self.normalization is not None:
+            check_choice("normalization", self.normalization, ("additive", "divisive"))
+        check_choice("averages", self.averages, ("implicit", "dictionary", "random"))
+        check_gamma(self.kernel, self.gamma)
+        check_number("degree", self.degree)
+        check_number("coef0", self.coef0)
+        check_jobs(self.n_jobs)
+        if self.sum_to_one not in (None, True, False):
+            raise ValueError(f"sum_to_one={self.sum_to_one!r} must be True, False or None")
+        by_name = isinstance(self.selection, str)
+        if by_name:
+            check_choice("selection", self.selection, SELECTIONS)
+        tol = self.tol if check_dictionary(self.dictionary_size, self.tol, "tol") else _TOL
+        if by_name and self.selection != "greedy" and self.dictionary_size is None:
+            raise ValueError(f"selection={self.selection!r} needs dictionary_size")
+        sum_to_one = self.normalization == "additive" if self.sum_to_one is None else self.sum_to_one
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return Choice(tol, self.dictionary_size, None, self.normalization, self.averages, sum_to_one, seed, self.n_jobs)
+
+    def _check_one_pass(self, choice: Choice) -> None:
+        if choice.tol is None:
+            raise ValueError("dictionary_size without tol goes through the data several times, which a stream does not allow; set tol")
+        if not isinstance(self.selection, str) or self.selection != "greedy":
+            raise ValueError(f"selection={self.selection!r} needs all data at hand; a stream is selected from greedily")
+        if choice.averages == "random":
+            raise ValueError("averages='random' needs all data at hand; use 'implicit' or 'dictionary' for a stream")
+
+
+def _first(chunks: Iterable[Any]) -> Any:
+    for chunk in chunks:
+        return chunk
+    raise ValueError(_EMPTY)

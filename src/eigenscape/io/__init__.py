@@ -1,0 +1,1 @@
+"""Reading data: so far, in chunks."""

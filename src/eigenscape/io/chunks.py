@@ -1,0 +1,93 @@
+"""Tables that are read in chunks of rows, because they are larger than memory or not there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+#: Rows in a chunk where the data do not say.
+CHUNK_ROWS = 65536
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedChunks:
+    """The rows of an array on disk, some at a time."""
+
+    array: Any
+    rows: int = CHUNK_ROWS
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, len(self.array), self.rows):
+            yield np.asarray(self.array[start : start + self.rows])
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetChunks:
+    """The row groups of a parquet file, or of all parquet files of a folder in order of their names."""
+
+    path: Path
+    columns: tuple[str, ...] | None = None
+    rows: int = CHUNK_ROWS
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        from pyarrow import parquet
+
+        for file in self.files():
+            with parquet.ParquetFile(file) as table:
+                for batch in table.iter_batches(batch_size=self.rows, columns=list(self.columns) if self.columns else None):
+                    yield _numbers(batch, file)
+
+    def files(self) -> list[Path]:
+        """The files to read."""
+        files = sorted(self.path.glob("*.parquet")) if self.path.is_dir() else [self.path]
+        if not files:
+            raise FileNotFoundError(f"there is no parquet file in the folder {self.path}")
+        return files
+
+
+def _numbers(batch: Any, file: Path) -> np.ndarray:
+    columns = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            columns.append(np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"column {name!r} of {file.name} holds {column.type}, not numbers; choose columns with ParquetChunks"
+            ) from error
+    return np.column_stack(columns)
+
+
+def as_chunks(X: Any) -> Iterable[Any] | None:
+    """The chunks of a stream, or None where ``X`` is an array that is simply there.
+
+    A stream is a :class:`numpy.memmap`, the path of a parquet or npy file, a list of two-dimensional arrays, an iterator, or any
+    object that can be iterated over and is no array.
+    """
+    if isinstance(X, np.memmap):
+        return SlicedChunks(X)
+    if isinstance(X, (str, Path)):
+        return _from_path(Path(X))
+    if isinstance(X, (list, tuple)):
+        return X if len(X) and getattr(X[0], "ndim", 0) == 2 else None
+    if hasattr(X, "__array__") or hasattr(X, "shape") or hasattr(X, "dtype") or not isinstance(X, Iterable):
+        return None
+    return X
+
+
+def _from_path(path: Path) -> Iterable[Any]:
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    if path.suffix == ".npy":
+        return SlicedChunks(np.load(path, mmap_mode="r", allow_pickle=False))
+    if path.is_dir() or path.suffix in (".parquet", ".pq"):
+        return ParquetChunks(path)
+    raise ValueError(f"{path.name} is no parquet or npy file; read it into an array, or pass an iterable of chunks")
+
+
+def can_repeat(chunks: Iterable[Any]) -> bool:
+    """Whether the chunks can be gone through again: not those of an iterator, which is used up."""
+    return not isinstance(chunks, Iterator)
