@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
@@ -27,6 +28,21 @@ SELECTIONS = ("greedy", "random", "maxmin", "kmeans")
 #: Tolerance where neither it nor a size is given.
 _TOL = 1e-3
 _EMPTY = "the stream is empty: there is not one row to learn from"
+
+
+def _one_pass(estimator: Any) -> bool:
+    """Whether the parameters allow to learn from a stream that passes by once; an error that says why not."""
+    if not isinstance(estimator.selection, str) or estimator.selection != "greedy":
+        why = f"selection={estimator.selection!r} needs all data at hand; a stream is selected from greedily"
+    elif estimator.dictionary_size is not None and estimator.tol is None:
+        why = "dictionary_size without tol goes through the data several times; set tol"
+    elif estimator.averages == "random":
+        why = "averages='random' needs all data at hand; use 'implicit' or 'dictionary'"
+    elif estimator._is_precomputed():
+        why = "kernel='precomputed' is a matrix over all training points"
+    else:
+        return True
+    raise AttributeError(f"these parameters do not allow to learn from a stream: {why}")
 
 
 class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
@@ -161,7 +177,7 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         choice = self._choice()
         self._forget()
         self._rows = self._embedding = None
-        chunks = as_chunks(X)
+        chunks = None if self._is_precomputed() else as_chunks(X)
         with reporting(self.verbose):
             if chunks is not None:
                 return self._fit_stream(chunks, choice)
@@ -173,6 +189,7 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
             self._embedding = self._like(X, self._model.coordinates)
         return self
 
+    @available_if(_one_pass)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Go on with one more chunk of a stream: the dictionary grows as points demand, and the estimate with it.
 
@@ -189,7 +206,6 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         self
         """
         choice = self._choice()
-        self._check_one_pass(choice)
         seen = vars(self).get("n_samples_seen_", 0)
         X = check_chunk(self, X, reset=seen == 0, first_row=seen)
         with reporting(self.verbose):
@@ -243,6 +259,8 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
     # --- how it is done -----------------------------------------------------------------------------------------------------
 
     def _fit_stream(self, chunks: Iterable[Any], choice: Choice) -> Self:
+        if not can_repeat(chunks) or self.selection != "greedy":
+            _one_pass(self)
         if choice.tol is not None:
             self._first_pass(chunks, choice)
         if can_repeat(chunks):
@@ -318,14 +336,6 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         sum_to_one = self.normalization == "additive" if self.sum_to_one is None else self.sum_to_one
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return Choice(tol, self.dictionary_size, None, self.normalization, self.averages, sum_to_one, seed, self.n_jobs)
-
-    def _check_one_pass(self, choice: Choice) -> None:
-        if choice.tol is None:
-            raise ValueError("dictionary_size without tol goes through the data several times, which a stream does not allow; set tol")
-        if not isinstance(self.selection, str) or self.selection != "greedy":
-            raise ValueError(f"selection={self.selection!r} needs all data at hand; a stream is selected from greedily")
-        if choice.averages == "random":
-            raise ValueError("averages='random' needs all data at hand; use 'implicit' or 'dictionary' for a stream")
 
 
 def _first(chunks: Iterable[Any]) -> Any:
