@@ -10,10 +10,14 @@ import numpy as np
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
+from eigenscape.dictionary.rows import ArrayRows, over_rows
 from eigenscape.dictionary.span import Span
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.kernels.base import n_points
 from eigenscape.solvers import EigenPairs
+
+#: Rows that one core takes at a time.
+_ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +37,15 @@ class Normalization:
         return self.mean if self.kind == "additive" else np.zeros_like(self.mean)
 
 
-def usable(averages: np.ndarray) -> np.ndarray:
-    """Which points have a positive average similarity; the others are announced."""
-    lost = averages <= 0
-    if lost.any():
+def announce_lost(lost: int, least: float) -> None:
+    """Say how many points have no place because their estimated average similarity is not positive."""
+    if lost:
         warnings.warn(
-            f"{int(lost.sum())} point(s) have an estimated average similarity of zero or less (down to {averages.min():.3g}; proposition 2"
-            " does not rule that out far from the dictionary) and are placed at the origin; use a smaller tolerance, a larger"
-            " dictionary, or a wider kernel",
+            f"{lost} point(s) have an estimated average similarity of zero or less (down to {least:.3g}; proposition 2 does not rule that"
+            " out far from the dictionary) and are placed at the origin; use a smaller tolerance, a larger dictionary, or a wider kernel",
             IsolatedPointWarning,
             stacklevel=2,
         )
-    return ~lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class LowRankKernel:
         """Normalised features (n_new, m): the kernel is their inner product."""
         p = self.span.features(self.span.coordinates(Y))
         if self.normalization.kind == "divisive":
-            return self._divided(p, p @ self.normalization.mean)
+            return p / self._roots(p @ self.normalization.mean)
         return p - self.normalization.center
 
     def functions(self, Y: Any, w: np.ndarray) -> np.ndarray:
@@ -75,22 +76,28 @@ class LowRankKernel:
         coefficients, constants = self.span.functional(np.column_stack([w, self.normalization.mean]) if divisive else w)
         if not divisive:
             constants = constants - self.normalization.center @ w
-        out = np.empty((n_points(Y), w.shape[1]))
+
+        def part(_: np.ndarray, some: Any) -> np.ndarray:
+            return self.span.values(some) @ coefficients + constants
+
+        found = []
         with stage("projection", total=n_points(Y)) as advance:
-            for rows in row_blocks(n_points(Y), 24 * self.span.size, 2**24):
-                found = self.span.values(Y[rows]) @ coefficients + constants
-                out[rows] = self._divided(found[:, :-1], found[:, -1]) if divisive else found
-                advance(rows.stop - rows.start)
-        return out
+            for more in over_rows(part, ArrayRows(Y), _ROWS, self.span.n_jobs):
+                found.append(more)
+                advance(len(more))
+        out = np.concatenate(found)
+        return out[:, :-1] / self._roots(out[:, -1]) if divisive else out
 
     def degrees(self, Y: Any) -> np.ndarray:
         """``S(x)``, the estimated sum of a point's similarities to all training points."""
         coefficients, constants = self.span.functional(self.normalization.mean[:, None])
         return self.n_train * (self.span.values(Y) @ coefficients + constants)[:, 0]
 
-    def _divided(self, values: np.ndarray, averages: np.ndarray) -> np.ndarray:
-        root = np.sqrt(np.where(usable(averages), self.n_train * averages, np.inf))
-        return values / root[:, None]
+    def _roots(self, averages: np.ndarray) -> np.ndarray:
+        """``sqrt(S(x))`` (n_new, 1); infinite for points that have no place, which puts them at the origin."""
+        lost = averages <= 0
+        announce_lost(int(lost.sum()), float(averages.min(initial=np.inf)))
+        return np.sqrt(np.where(lost, np.inf, self.n_train * averages))[:, None]
 
 
 @dataclass(frozen=True, eq=False)

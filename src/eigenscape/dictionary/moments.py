@@ -25,6 +25,8 @@ class Moments:
     worst_error: float = 0.0
     root_errors: float = 0.0  # sum of sqrt(delta)
     longest: float = 0.0  # largest squared length of a point in feature space
+    lost: int = 0  # points whose average similarity came out zero or less: they have no weight
+    least: float = np.inf  # the lowest of these averages
 
     @classmethod
     def about_mean_of(cls, Z: np.ndarray) -> Moments:
@@ -35,27 +37,47 @@ class Moments:
     def size(self) -> int:
         return len(self.origin)
 
-    def add(self, seen: Projected, weights: np.ndarray | None = None) -> Moments:
-        """With the points of one more block. The coordinates are used up."""
+    def add(self, seen: Projected, averages: np.ndarray | None = None) -> Moments:
+        """With the points of one more block, weighted by one over their ``averages``. The coordinates are used up."""
         Z = seen.Z
         Z -= self.origin
-        first = self.first if self.first is not None else np.zeros(self.size)
-        second = self.second if self.second is not None else np.zeros((self.size, self.size), order="F")
-        mass = float(len(Z)) if weights is None else float(weights.sum())
-        first = first + (Z.sum(axis=0) if weights is None else weights @ Z)
+        weights, lost, least = None, 0, np.inf
+        if averages is not None:
+            placed = averages > 0
+            weights = np.divide(1.0, averages, out=np.zeros_like(averages), where=placed)
+            lost, least = int(len(placed) - placed.sum()), float(averages.min(initial=np.inf))
+        part = replace(
+            Moments(self.origin),
+            count=len(Z),
+            mass=float(len(Z)) if weights is None else float(weights.sum()),
+            first=Z.sum(axis=0) if weights is None else weights @ Z,
+            worst_error=float(seen.error.max(initial=0.0)),
+            root_errors=float(np.sqrt(seen.error).sum()),
+            longest=float(seen.length.max(initial=0.0)),
+            lost=lost,
+            least=least,
+        )
         if weights is not None:
             Z *= np.sqrt(weights)[:, None]
-        second = dsyrk(1.0, Z.T, beta=1.0, c=second, lower=1, overwrite_c=1)
-        return replace(self.counted(seen), mass=self.mass + mass, first=first, second=second)
+        return self.merged(replace(part, second=dsyrk(1.0, Z.T, lower=1)))
 
-    def counted(self, seen: Projected) -> Moments:
-        """With one more block in the count and the errors only."""
-        return replace(
-            self,
-            count=self.count + len(seen.error),
-            worst_error=max(self.worst_error, float(seen.error.max(initial=0.0))),
-            root_errors=self.root_errors + float(np.sqrt(seen.error).sum()),
-            longest=max(self.longest, float(seen.length.max(initial=0.0))),
+    def merged(self, other: Moments) -> Moments:
+        """Of the points of both, which have the same origin."""
+        if self.first is None or self.second is None:
+            return other
+        assert other.first is not None
+        assert other.second is not None
+        return Moments(
+            self.origin,
+            self.count + other.count,
+            self.mass + other.mass,
+            self.first + other.first,
+            self.second + other.second,
+            max(self.worst_error, other.worst_error),
+            self.root_errors + other.root_errors,
+            max(self.longest, other.longest),
+            self.lost + other.lost,
+            min(self.least, other.least),
         )
 
     def padded(self, size: int) -> Moments:

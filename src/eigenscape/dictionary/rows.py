@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Protocol
 
+import joblib
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from eigenscape.kernels.base import n_points
 
@@ -59,3 +62,18 @@ class ChunkRows:
             stop = first + n_points(chunk)
             yield from ArrayRows(chunk, first).blocks(None if mask is None else mask[first:stop], most)
             first = stop
+
+
+def over_rows(work: Callable[[np.ndarray, Any], Any], rows: Rows, size: int, n_jobs: int | None, end: int | None = None) -> Iterator[Any]:
+    """``work(numbers, Y)`` for one block of rows after another, in order, on ``n_jobs`` cores with one thread of linear algebra each.
+
+    Blocks that begin at row ``end`` or later are left out.
+    """
+    blocks = takewhile(lambda block: end is None or block[0][0] < end, rows.blocks(None, lambda: size))
+    if n_jobs in (None, 1):
+        yield from (work(numbers, Y) for numbers, Y in blocks)
+        return
+    with threadpool_limits(1, user_api="blas"):
+        yield from joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+            joblib.delayed(work)(numbers, Y) for numbers, Y in blocks
+        )

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import joblib
 import numpy as np
-from scipy.linalg.blas import dtrsm
-from threadpoolctl import threadpool_limits
+from scipy.linalg.blas import dtrmm, dtrsm
+from scipy.linalg.lapack import dtrtri
 
+from eigenscape.dictionary.rows import ArrayRows, over_rows
 from eigenscape.dictionary.source import Source
 from eigenscape.kernels.base import n_points
 from eigenscape.operators.gram import finite
@@ -19,6 +19,8 @@ from eigenscape.operators.gram import finite
 RESOLUTION = 1e-12
 #: A squared distance below minus this part of the squared length is no rounding: the kernel is not positive semi-definite.
 _NEGATIVE = 1e-7
+#: Pivots of a factor that may be inverted are at least this part of the largest.
+_STEEP = 1e-3
 #: Rows that one core takes at a time; fixed, so that the number of cores does not show in the last digits.
 _ROWS = 1024
 
@@ -86,17 +88,14 @@ class Span:
 
     def coordinates(self, Y: Any) -> np.ndarray:
         """``z(x) = L^-1 k(x)``, (n_new, m)."""
-        blocks = [slice(start, start + _ROWS) for start in range(0, n_points(Y), _ROWS)]
+        Z = np.empty((n_points(Y), self.size))
 
-        def solve(rows: slice) -> np.ndarray:
-            return self.from_values(self.values(Y[rows]))
+        def solve(numbers: np.ndarray, some: Any) -> None:
+            Z[numbers] = self.from_values(self.values(some))
 
-        if len(blocks) == 1 or self.n_jobs in (None, 1):
-            parts = [solve(rows) for rows in blocks]
-        else:
-            with threadpool_limits(1, user_api="blas"):
-                parts = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(joblib.delayed(solve)(rows) for rows in blocks)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        for _ in over_rows(solve, ArrayRows(Y), _ROWS, self.n_jobs):
+            pass
+        return Z
 
     def from_values(self, values: np.ndarray) -> np.ndarray:
         """Coordinates of points by their kernel values, which are used up."""
@@ -127,11 +126,20 @@ class Span:
             return Z
         return Z - np.outer(Z @ self.normal - self.height, self.normal)
 
+    @cached_property
+    def _inverse(self) -> np.ndarray | None:
+        """``L^-1`` where it is harmless: a product with it is nearly twice as fast as a solution."""
+        pivots = np.diagonal(self.factor)
+        return dtrtri(self.factor, lower=1)[0] if self.size and pivots.min() > _STEEP * pivots.max() else None
+
     def _solve(self, values: np.ndarray, transposed: bool = False) -> np.ndarray:
         """``L^-1`` (or its transpose) applied to every row, in place where memory order allows."""
         if self.size == 0:
             return values
-        return dtrsm(1.0, self.factor, np.ascontiguousarray(values).T, lower=1, trans_a=int(transposed), overwrite_b=1).T
+        columns = np.ascontiguousarray(values).T
+        if self._inverse is not None:
+            return dtrmm(1.0, self._inverse, columns, lower=1, trans_a=int(transposed), overwrite_b=1).T
+        return dtrsm(1.0, self.factor, columns, lower=1, trans_a=int(transposed), overwrite_b=1).T
 
 
 def _refuse_indefinite(own: np.ndarray, residual: np.ndarray, length: np.ndarray, numbers: np.ndarray | None) -> None:

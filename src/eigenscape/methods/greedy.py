@@ -9,16 +9,15 @@ import numpy as np
 
 from eigenscape._progress import stage
 from eigenscape.dictionary.greedy import Dictionary, by_size, by_tolerance, empty, grown
-from eigenscape.dictionary.low_rank import usable
+from eigenscape.dictionary.low_rank import announce_lost
 from eigenscape.dictionary.moments import Moments
-from eigenscape.dictionary.rows import ArrayRows, Rows
+from eigenscape.dictionary.rows import ArrayRows, Rows, over_rows
 from eigenscape.dictionary.source import Source
 from eigenscape.dictionary.span import Projected, Span
 from eigenscape.exceptions import RankError
-from eigenscape.kernels.base import n_points
 
 #: Rows in a block once the dictionary is chosen.
-_BLOCK = 8192
+_BLOCK = 2048
 #: Points of a random subset that averages are taken over.
 _SAMPLE = 1000
 
@@ -106,22 +105,30 @@ def gather(dictionary: Dictionary, rows: Rows, choice: Choice, late: _SinceGrowt
     mean = _average_feature(dictionary, rows, choice)
     if choice.normalization == "divisive":
         mean = _mean_of_all(span, rows) if mean is None else mean
-        unweighted, divided = _divided_moments(span, rows, mean)
-        return Learnt(dictionary, unweighted, divided, mean, exact=True)
+        divided = _moments(span, rows, mean)
+        announce_lost(divided.lost, divided.least)
+        return Learnt(dictionary, divided, divided, mean, exact=True)
     known = late.moments if late is not None else None
-    moments = known if known is not None else Moments(np.zeros(span.size))
     end = late.first if late is not None and known is not None else None
-    with stage("second pass", total=end or rows.count) as advance:
-        for numbers, Y in rows.blocks(None, lambda: _BLOCK):
-            if end is not None and numbers[0] >= end:
-                break
-            stop = None if end is None else end - numbers[0]
-            seen = span.project(Y[:stop], numbers[:stop])
-            if moments.count == 0:
-                moments = Moments.about_mean_of(seen.Z)
-            moments = moments.add(seen)
-            advance(len(numbers))
-    return Learnt(dictionary, moments, None, mean, exact=True)
+    return Learnt(dictionary, _moments(span, rows, None, known, end), None, mean, exact=True)
+
+
+def _moments(span: Span, rows: Rows, mean: np.ndarray | None, known: Moments | None = None, end: int | None = None) -> Moments:
+    """Moments of the rows before ``end``, added to those known; with ``mean`` weighted by one over ``p(x) . E[p]``."""
+    alone = replace(span, n_jobs=None)  # blocks are what is shared out among cores
+    origin = known.origin if known is not None else alone.coordinates(next(rows.blocks(None, lambda: 256))[1]).mean(axis=0)
+
+    def part(numbers: np.ndarray, Y: Any) -> Moments:
+        stop = None if end is None else max(end - int(numbers[0]), 0)
+        seen = alone.project(Y[:stop], numbers[:stop])
+        return Moments(origin).add(seen, None if mean is None else span.features(seen.Z) @ mean)
+
+    moments = known if known is not None else Moments(origin)
+    with stage("second pass", total=end) as advance:
+        for more in over_rows(part, rows, _BLOCK, span.n_jobs, end):
+            moments = moments.merged(more)
+            advance(more.count)
+    return moments
 
 
 def _average_feature(dictionary: Dictionary, rows: Rows, choice: Choice) -> np.ndarray | None:
@@ -139,32 +146,19 @@ def _average_feature(dictionary: Dictionary, rows: Rows, choice: Choice) -> np.n
 
 def _mean_of_all(span: Span, rows: Rows) -> np.ndarray:
     """``E[p]`` over all points: it is linear in the kernel values, so their sums are enough."""
+
+    def part(_: np.ndarray, Y: Any) -> tuple[np.ndarray, int]:
+        values = span.values(Y)
+        if values.min() < 0:
+            raise ValueError(f"an affinity must not be negative, got {values.min():g}; use a similarity that is zero for unlike points")
+        return values.sum(axis=0), len(values)
+
     total, count = np.zeros(span.size), 0
-    with stage("averages", total=rows.count) as advance:
-        for _, Y in rows.blocks(None, lambda: _BLOCK):
-            values = span.values(Y)
-            if values.min() < 0:
-                raise ValueError(f"an affinity must not be negative, got {values.min():g}; use a similarity that is zero for unlike points")
-            total += values.sum(axis=0)
-            count += n_points(Y)
-            advance(n_points(Y))
+    with stage("averages") as advance:
+        for sums, more in over_rows(part, rows, _BLOCK, span.n_jobs):
+            total, count = total + sums, count + more
+            advance(more)
     return span.features(span.from_values(total[None] / count))[0]
-
-
-def _divided_moments(span: Span, rows: Rows, mean: np.ndarray) -> tuple[Moments, Moments]:
-    plain = divided = Moments(np.zeros(span.size))
-    with stage("second pass", total=rows.count) as advance:
-        for numbers, Y in rows.blocks(None, lambda: _BLOCK):
-            seen = span.project(Y, numbers)
-            divided = divided.add(seen, _weights(span.features(seen.Z) @ mean))
-            plain = plain.counted(seen)
-            advance(len(numbers))
-    return plain, divided
-
-
-def _weights(averages: np.ndarray) -> np.ndarray:
-    """``1 / E(x)``, zero for points that have no place."""
-    return np.divide(1.0, averages, out=np.zeros_like(averages), where=usable(averages))
 
 
 # --- one pass over a stream -------------------------------------------------------------------------------------------------
@@ -200,5 +194,7 @@ def _counted(learnt: Learnt, seen: Projected, choice: Choice) -> Learnt:
     if divided is None:
         return replace(learnt, moments=moments.add(seen), mean=mean)
     learnt = replace(learnt, moments=moments.add(replace(seen, Z=seen.Z.copy())), mean=mean)
-    weights = _weights(span.features(seen.Z) @ learnt.average_feature())
-    return replace(learnt, divided=divided.padded(span.size).add(seen, weights))
+    averages, before = span.features(seen.Z) @ learnt.average_feature(), divided.lost
+    divided = (replace(divided, origin=moments.origin) if first else divided.padded(span.size)).add(seen, averages)
+    announce_lost(divided.lost - before, divided.least)
+    return replace(learnt, divided=divided)
