@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,10 +9,12 @@ import numpy as np
 
 from eigenscape._progress import stage
 from eigenscape.dictionary.rows import Rows
-from eigenscape.dictionary.source import Source, joined
+from eigenscape.dictionary.source import Points, Source, joined
 from eigenscape.dictionary.span import RESOLUTION, Projected, Span
 from eigenscape.kernels.base import n_points
 
+#: Members of the smallest span that candidates are sieved by.
+_HEAD = 64
 #: Bisections of algorithm 2.
 _BISECTIONS = 40
 
@@ -25,6 +26,7 @@ class Dictionary:
     span: Span
     numbers: np.ndarray  # (m,)
     stalled: bool = False
+    heads: tuple[Span, ...] = ()  # the spans of the first 64, 128, 256 ... members
 
     @property
     def size(self) -> int:
@@ -126,23 +128,39 @@ class _Growth:
         numbers = self.numbers[self.chosen]
         members = span.source.members(self.Y[np.asarray(self.chosen)], numbers)
         span = replace(span, factor=factor, members=joined(span.members, members) if m else members)
-        return Dictionary(span, np.concatenate([self.start.numbers, numbers]))
+        heads = self.start.heads
+        while isinstance(span.source, Points) and _HEAD * 2 ** len(heads) <= span.size // 2:
+            heads = (*heads, span.head(_HEAD * 2 ** len(heads)))
+        return Dictionary(span, np.concatenate([self.start.numbers, numbers]), heads=heads)
 
     def projected(self) -> Projected:
         Z = np.concatenate([self.Z, self.rows[: self.size].T], axis=1) if self.size else self.Z
         return Projected(Z, self.length, self.residual, np.maximum(self.error, 0.0))
 
 
-def by_tolerance(
-    start: Dictionary, rows: Rows, tol: float, limit: float, seen: Callable[[Dictionary, np.ndarray, Projected], None] | None = None
-) -> Dictionary:
-    """Algorithm 1 over all points; ``seen`` is told of every block with the dictionary after it."""
+def sieved(dictionary: Dictionary, Y: Any, numbers: np.ndarray, tol: float, limit: float = np.inf) -> tuple[Dictionary, np.ndarray]:
+    """The dictionary of :func:`grown`, and for each candidate an upper bound of its distance from it, for less work.
+
+    A point within ``tol`` of the first members' span is within ``tol`` of any larger one, and most points are: only the rest
+    is projected on all members.
+    """
+    level, left = np.empty(n_points(Y)), np.arange(n_points(Y))
+    for head in dictionary.heads:
+        level[left] = head.project(Y[left], numbers[left]).error
+        left = left[level[left] > tol]
+        if len(left) == 0:
+            return dictionary, level
+    dictionary, projected = grown(dictionary, Y[left], numbers[left], tol, limit)
+    level[left] = projected.error
+    return dictionary, level
+
+
+def by_tolerance(start: Dictionary, rows: Rows, tol: float, limit: float) -> Dictionary:
+    """Algorithm 1 over all points."""
     now = [start]
     with stage("dictionary") as advance:
         for numbers, Y in rows.blocks(None, lambda: now[0].block_rows):
-            now[0], projected = grown(now[0], Y, numbers, tol, limit)
-            if seen is not None:
-                seen(now[0], numbers, projected)
+            now[0] = sieved(now[0], Y, numbers, tol, limit)[0]
             advance(len(numbers))
     return now[0]
 
@@ -180,8 +198,7 @@ def _run(
     """Algorithm 1 on the points that may be beyond ``tol``; None as soon as it takes more than ``size`` members (or ``stop`` there)."""
     level, now = level.copy(), [dictionary]
     for numbers, Y in rows.blocks(level > tol, lambda: now[0].block_rows):
-        now[0], projected = grown(now[0], Y, numbers, tol, size if stop else size + 1)
-        level[numbers] = projected.error
+        now[0], level[numbers] = sieved(now[0], Y, numbers, tol, size if stop else size + 1)
         if now[0].size > size:
             return None
         if stop and now[0].size == size:

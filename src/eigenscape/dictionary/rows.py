@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any, Protocol
 
 import joblib
@@ -64,12 +63,9 @@ class ChunkRows:
             first = stop
 
 
-def over_rows(work: Callable[[np.ndarray, Any], Any], rows: Rows, size: int, n_jobs: int | None, end: int | None = None) -> Iterator[Any]:
-    """``work(numbers, Y)`` for one block of rows after another, in order, on ``n_jobs`` cores with one thread of linear algebra each.
-
-    Blocks that begin at row ``end`` or later are left out.
-    """
-    blocks = takewhile(lambda block: end is None or block[0][0] < end, rows.blocks(None, lambda: size))
+def over_rows(work: Callable[[np.ndarray, Any], Any], rows: Rows, size: int, n_jobs: int | None) -> Iterator[Any]:
+    """``work(numbers, Y)`` for one block of rows after another, in order, on ``n_jobs`` cores with one thread of linear algebra each."""
+    blocks = rows.blocks(None, lambda: size)
     if n_jobs in (None, 1):
         yield from (work(numbers, Y) for numbers, Y in blocks)
         return

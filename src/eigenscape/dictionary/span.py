@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -57,6 +57,10 @@ class Span:
     @property
     def size(self) -> int:
         return len(self.factor)
+
+    def head(self, size: int) -> Span:
+        """The span of the first members."""
+        return replace(self, members=self.members[:size], factor=np.asfortranarray(self.factor[:size, :size]))
 
     @cached_property
     def ones(self) -> np.ndarray:

@@ -59,21 +59,20 @@ class Learnt:
 
 def learn(source: Source, rows: Rows, choice: Choice) -> Learnt:
     """Choose a dictionary, then sum over all points what it makes of them."""
-    late = _SinceGrowth() if choice.normalization != "divisive" else None
-    dictionary = select(source, rows, choice, late)
+    dictionary = select(source, rows, choice)
     if dictionary.size == 0:
         raise RankError("the kernel is zero on all points; there is nothing to embed")
-    return gather(dictionary, rows, choice, late)
+    return gather(dictionary, rows, choice)
 
 
-def select(source: Source, rows: Rows, choice: Choice, late: _SinceGrowth | None = None) -> Dictionary:
+def select(source: Source, rows: Rows, choice: Choice) -> Dictionary:
     """The dictionary that ``choice`` asks for (Ouimet algorithms 1 and 2)."""
     numbers, Y = next(rows.blocks(None, lambda: 256))
     start = empty(source, Y, choice.sum_to_one, choice.n_jobs)
     if choice.members is not None:
         return grown(start, *choice.members, tol=0.0)[0]
     if choice.tol is not None:
-        return by_tolerance(start, rows, choice.tol, choice.size or np.inf, late.see if late is not None else None)
+        return by_tolerance(start, rows, choice.tol, choice.size or np.inf)
     assert choice.size is not None
     scale = float(source.own(Y, numbers).max())
     dictionary = by_size(start, rows, choice.size, scale if scale > 0 else 1.0)
@@ -85,21 +84,7 @@ def select(source: Source, rows: Rows, choice: Choice, late: _SinceGrowth | None
     return dictionary
 
 
-class _SinceGrowth:
-    """Moments of the rows that came after the dictionary's last growth: they need no second look."""
-
-    def __init__(self) -> None:
-        self.moments: Moments | None = None
-        self.first = self.size = 0
-
-    def see(self, dictionary: Dictionary, numbers: np.ndarray, seen: Projected) -> None:
-        if dictionary.size != self.size or self.moments is None:
-            self.size, self.first = dictionary.size, int(numbers[0])
-            self.moments = Moments.about_mean_of(seen.Z)
-        self.moments = self.moments.add(seen)
-
-
-def gather(dictionary: Dictionary, rows: Rows, choice: Choice, late: _SinceGrowth | None = None) -> Learnt:
+def gather(dictionary: Dictionary, rows: Rows, choice: Choice) -> Learnt:
     """Moments of all rows, for a dictionary that grows no more."""
     span = dictionary.span
     mean = _average_feature(dictionary, rows, choice)
@@ -108,24 +93,21 @@ def gather(dictionary: Dictionary, rows: Rows, choice: Choice, late: _SinceGrowt
         divided = _moments(span, rows, mean)
         announce_lost(divided.lost, divided.least)
         return Learnt(dictionary, divided, divided, mean, exact=True)
-    known = late.moments if late is not None else None
-    end = late.first if late is not None and known is not None else None
-    return Learnt(dictionary, _moments(span, rows, None, known, end), None, mean, exact=True)
+    return Learnt(dictionary, _moments(span, rows, None), None, mean, exact=True)
 
 
-def _moments(span: Span, rows: Rows, mean: np.ndarray | None, known: Moments | None = None, end: int | None = None) -> Moments:
-    """Moments of the rows before ``end``, added to those known; with ``mean`` weighted by one over ``p(x) . E[p]``."""
+def _moments(span: Span, rows: Rows, mean: np.ndarray | None) -> Moments:
+    """Moments of all rows; with ``mean`` weighted by one over ``p(x) . E[p]``."""
     alone = replace(span, n_jobs=None)  # blocks are what is shared out among cores
-    origin = known.origin if known is not None else alone.coordinates(next(rows.blocks(None, lambda: 256))[1]).mean(axis=0)
+    origin = alone.coordinates(next(rows.blocks(None, lambda: 256))[1]).mean(axis=0)
 
     def part(numbers: np.ndarray, Y: Any) -> Moments:
-        stop = None if end is None else max(end - int(numbers[0]), 0)
-        seen = alone.project(Y[:stop], numbers[:stop])
+        seen = alone.project(Y, numbers)
         return Moments(origin).add(seen, None if mean is None else span.features(seen.Z) @ mean)
 
-    moments = known if known is not None else Moments(origin)
-    with stage("second pass", total=end) as advance:
-        for more in over_rows(part, rows, _BLOCK, span.n_jobs, end):
+    moments = Moments(origin)
+    with stage("second pass") as advance:
+        for more in over_rows(part, rows, _BLOCK, span.n_jobs):
             moments = moments.merged(more)
             advance(more.count)
     return moments
