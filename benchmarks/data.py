@@ -38,6 +38,14 @@ def mixture(n: int) -> Data:
     return Data(centres[labels] + random.standard_normal((n, 50)), labels=labels)
 
 
+def sheet(n: int) -> Data:
+    """A smooth three-dimensional sheet in 20-d with a little noise; the first rows of a larger set are a smaller one."""
+    latent = np.random.default_rng(0).random((n, 8))
+    random = np.random.default_rng(1)
+    smooth = np.tanh((4 * latent[:, :3] - 2) @ random.standard_normal((3, 20)))
+    return Data(smooth + 0.1 * (latent[:, 3:] - 0.5) @ random.standard_normal((5, 20)))
+
+
 def mnist(n: int) -> Data:
     """The first ``n`` of the 70 000 x 784 handwritten digits, from ``$EIGENSCAPE_DATA/mnist.npz`` (arrays of images are stacked)."""
     with np.load(mnist_file()) as file:
@@ -50,4 +58,4 @@ def mnist_file() -> Path:
     return Path(os.environ.get("EIGENSCAPE_DATA", "data")) / "mnist.npz"
 
 
-SETS = {"swiss_roll": swiss_roll, "mixture": mixture, "mnist": mnist}
+SETS = {"swiss_roll": swiss_roll, "mixture": mixture, "sheet": sheet, "mnist": mnist}

@@ -8,6 +8,9 @@ from typing import Any
 from benchmarks.data import mnist_file
 
 NEIGHBORS = 10
+#: Width of the Gaussian on the sheet, a tolerance with its dictionary size at a million rows, and one that is accurate.
+SHEET_GAMMA, SHEET_TOL, SHEET_SIZE = 0.05, 4e-4, 500
+ACCURATE_TOL = 2.5e-2
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class Compilation:
 def work_list(quick: bool) -> list[Work | Growth | Compilation]:
     """All rows; ``quick`` has smaller sizes, leaves out MNIST, and judges nothing: the goals are for the full sizes."""
     rows: list[Work | Growth | Compilation] = [*_laplacian(quick), _isomap(quick), *_lle(quick), *_kernels(quick), *_transforms(quick)]
-    rows += [*_growth(quick), _compilation()]
+    rows += [*_dictionaries(quick), *_growth(quick), _compilation()]
     return [_without_goal(row) for row in rows] if quick else rows
 
 
@@ -165,6 +168,36 @@ def _kernels(quick: bool) -> list[Work]:
             scaling,
             (replace(scaling, name="scikit-learn", estimator="sklearn.manifold.ClassicalMDS"),),
             Goal(10, 1 / 3),
+        ),
+    ]
+
+
+def _dictionaries(quick: bool) -> list[Work | Growth]:
+    """Greedy spectral embedding: against the machine's rate, by size, at equal accuracy, and against n."""
+    n, small = (100_000, 3_000) if quick else (1_000_000, 20_000)
+    params = {"n_components": 3, "gamma": SHEET_GAMMA, "n_jobs": -1}
+    ours = Job("eigenscape", "eigenscape.GreedySpectralEmbedding", {**params, "tol": SHEET_TOL}, "sheet", n, "nothing")
+    rate = Job("DGEMM of the same count", "benchmarks.peers.MatrixProducts", {"m": SHEET_SIZE}, "sheet", n, "nothing")
+    by_size = replace(ours, params={**params, "dictionary_size": SHEET_SIZE})
+    by_tolerance = replace(ours, name="eigenscape by tolerance")
+    exact = {"n_components": 3, "kernel": "rbf", "gamma": SHEET_GAMMA, "eigen_solver": "arpack", "random_state": 0, "n_jobs": -1}
+    peers = [Job("scikit-learn KernelPCA arpack", "sklearn.decomposition.KernelPCA", exact, "sheet", small, "aligned")]
+    for m in (50, 70, 100, 140, 200, 400):
+        features = {"m": m, "gamma": SHEET_GAMMA, "n_components": 3}
+        peers.append(Job(f"scikit-learn Nystroem({m}) + PCA", "benchmarks.peers.NystroemPCA", features, "sheet", small, "aligned"))
+    accurate = replace(ours, params={**params, "tol": ACCURATE_TOL}, n=small, measure="aligned")
+    steps = (10_000, 30_000, 100_000) if quick else (10_000, 30_000, 100_000, 300_000, 1_000_000)
+    title = f"Greedy spectral embedding, n = {n:,} x 20"
+    return [
+        Work("greedy", f"{title}, m about {SHEET_SIZE}", ours, (rate,), Goal(0.4, peak=1.5e9)),
+        Work("greedy-size", f"{title}, dictionary_size = {SHEET_SIZE}", by_size, (by_tolerance,), Goal(0.25)),
+        Work("greedy-accuracy", f"Kernel PCA to the same accuracy, n = {small:,}", accurate, tuple(peers), Goal(5)),
+        Growth(
+            "growth-greedy",
+            f"Greedy spectral embedding, n = {steps[0]:,} to {steps[-1]:,}",
+            tuple(Work(f"growth-greedy-{step}", f"growth-greedy, n = {step:,}", replace(ours, n=step), ()) for step in steps),
+            time_exponent=1.05,
+            memory_exponent=None,
         ),
     ]
 
