@@ -16,6 +16,7 @@ __all__ = [
     "KernelPCA",
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
+    "OrientedPCA",
     "SpectralClustering",
     "exceptions",
     "kernels",
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         KernelPCA,
         LaplacianEigenmaps,
         LocallyLinearEmbedding,
+        OrientedPCA,
         SpectralClustering,
     )
 

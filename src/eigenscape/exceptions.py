@@ -10,6 +10,7 @@ __all__ = [
     "NotConvergedError",
     "NotEnoughMemoryError",
     "RankError",
+    "SingularNoiseWarning",
 ]
 
 
@@ -43,3 +44,7 @@ class RankError(ValueError):
 
 class NotEnoughMemoryError(MemoryError):
     """The work would need more memory than the machine has free."""
+
+
+class SingularNoiseWarning(UserWarning):
+    """The noise leaves directions of the signal untouched, and was regularised."""
