@@ -12,11 +12,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ClassicalMDS",
+    "DistortionDiscriminantAnalysis",
     "Isomap",
     "KernelPCA",
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
     "OrientedPCA",
+    "ProjectionPursuit",
     "SpectralClustering",
     "exceptions",
     "kernels",
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
     from eigenscape import exceptions, kernels, quality
     from eigenscape.estimators import (
         ClassicalMDS,
+        DistortionDiscriminantAnalysis,
         Isomap,
         KernelPCA,
         LaplacianEigenmaps,
         LocallyLinearEmbedding,
         OrientedPCA,
+        ProjectionPursuit,
         SpectralClustering,
     )
 

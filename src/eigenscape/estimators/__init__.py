@@ -1,11 +1,23 @@
 """scikit-learn estimators: parameters in, one call down."""
 
+from eigenscape.estimators.distortion import DistortionDiscriminantAnalysis
 from eigenscape.estimators.isomap import Isomap
 from eigenscape.estimators.kernel_pca import KernelPCA
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.estimators.lle import LocallyLinearEmbedding
 from eigenscape.estimators.mds import ClassicalMDS
 from eigenscape.estimators.oriented_pca import OrientedPCA
+from eigenscape.estimators.projection_pursuit import ProjectionPursuit
 from eigenscape.estimators.spectral_clustering import SpectralClustering
 
-__all__ = ["ClassicalMDS", "Isomap", "KernelPCA", "LaplacianEigenmaps", "LocallyLinearEmbedding", "OrientedPCA", "SpectralClustering"]
+__all__ = [
+    "ClassicalMDS",
+    "DistortionDiscriminantAnalysis",
+    "Isomap",
+    "KernelPCA",
+    "LaplacianEigenmaps",
+    "LocallyLinearEmbedding",
+    "OrientedPCA",
+    "ProjectionPursuit",
+    "SpectralClustering",
+]

@@ -84,13 +84,14 @@ def signal_moments(blocks: Blocks) -> Signal:
 
 def noise_moments(blocks: Blocks, n_features: int) -> Noise:
     """``R = 1/(mN) sum_ik z_i^k (z_i^k)'`` (Burges eq. 1.17)."""
-    count, total, correlation, fourth = 0, 0.0, 0.0, 0.0
+    count, fourth = 0, 0.0
+    total, correlation = np.zeros(1), np.zeros((1, 1))
     for block in blocks():
         count += len(block)
         total = total + block.sum(axis=0)
         correlation = correlation + block.T @ block
         fourth += float(np.square(np.square(block).sum(axis=1)).sum())
-    return Noise(np.asarray(total / count), np.asarray(correlation / count), fourth / count, count, n_features)
+    return Noise(total / count, correlation / count, fourth / count, count, n_features)
 
 
 def oriented_directions(signal: Signal, noise: Noise, n_components: int | None, regularization: float | str) -> Orientation:

@@ -1,7 +1,8 @@
 """How good an embedding is."""
 
 from eigenscape.quality.loss import kernel_loss
+from eigenscape.quality.projections import sphere_projection_density
 from eigenscape.quality.spectra import is_euclidean, negative_fraction
 from eigenscape.quality.trust import continuity, trustworthiness
 
-__all__ = ["continuity", "is_euclidean", "kernel_loss", "negative_fraction", "trustworthiness"]
+__all__ = ["continuity", "is_euclidean", "kernel_loss", "negative_fraction", "sphere_projection_density", "trustworthiness"]
