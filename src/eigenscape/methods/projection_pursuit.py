@@ -17,6 +17,10 @@ Climb = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 #: Longest step in radians; least part of the promised gain; how much shorter a step is tried next.
 _LONGEST, _ARMIJO, _SHORTER = 0.5, 1e-4, 0.25
+#: Starts climb on this many rows; of more, the best few go on from there on all of them.
+_SAMPLE, _FINISHERS = 5000, 3
+#: Directions with a smaller cosine are not the same maximum.
+_APART = 0.7
 #: Half the span of a numerical derivative.
 _NUDGE = 1e-5
 
@@ -65,23 +69,33 @@ def whiten(X: np.ndarray, n_components: int) -> Whitened:
 
 
 def pursue(Z: np.ndarray, climb: Climb, n_components: int, n_init: int, max_iter: int, tol: float, seed: int) -> Pursuit:
-    """One direction at a time, each the best of several starts in the complement of those before (deflation)."""
+    """One direction at a time, each the best of several starts in the complement of those before (deflation).
+
+    Starts that ended at another maximum than the best begin the next search again, beside new ones.
+    """
     rng = np.random.default_rng(seed)
+    rows = rng.permutation(len(Z))[:_SAMPLE]
     basis = np.eye(Z.shape[1])  # of the complement, (r, free)
+    left = np.zeros((0, Z.shape[1]))
     found: list[tuple[np.ndarray, Climbed, int]] = []
     with stage("pursuit", total=n_components) as advance:
         for _ in range(n_components):
-            starts = _unit(rng.standard_normal((n_init, basis.shape[1])))
-            climbed = ascend(Z @ basis, climb, starts, max_iter, tol)
+            starts = _unit(np.concatenate([rng.standard_normal((n_init, basis.shape[1])), left @ basis]))
+            free = Z @ basis
+            if len(Z) > _SAMPLE:
+                climbed = _finish(free, climb, ascend(free[rows], climb, starts, max_iter, tol), max_iter, tol)
+            else:
+                climbed = ascend(free, climb, starts, max_iter, tol)
             best = int(np.argmax(climbed.values))
             direction = climbed.directions[best]
             found.append((basis @ direction, climbed, best))
+            left = climbed.directions[np.abs(climbed.directions @ direction) < _APART][:n_init] @ basis.T
             basis = basis @ linalg.null_space(direction[None])
             advance(1)
     return Pursuit(
         np.array([direction for direction, _, _ in found]),
         np.array([climbed.values[best] for _, climbed, best in found]),
-        np.array([climbed.values for _, climbed, _ in found]),
+        np.array([climbed.values[:n_init] for _, climbed, _ in found]),
         np.array([climbed.steps[best] for _, climbed, best in found]),
         np.array([climbed.n_iter for _, climbed, _ in found]),
     )
@@ -110,6 +124,16 @@ def ascend(Z: np.ndarray, climb: Climb, starts: np.ndarray, max_iter: int, tol: 
         W[moved], values[moved], gradients[moved] = tried[better], new_values[better], new_gradients[better]
         lengths[moved] = np.minimum(lengths[moved], _LONGEST / np.maximum(np.linalg.norm(gradients[moved], axis=1), 1e-300))
     return Climbed(W, values, _angles(lengths, gradients), n_iter)
+
+
+def _finish(Z: np.ndarray, climb: Climb, sketch: Climbed, max_iter: int, tol: float) -> Climbed:
+    """What was found on some rows, seen on all ``Z``: valued there, and the best climbed to the end."""
+    values, _ = climb(Z, sketch.directions)
+    best = np.argsort(-values)[:_FINISHERS]
+    end = ascend(Z, climb, sketch.directions[best], max_iter, tol)
+    directions, steps = sketch.directions.copy(), sketch.steps.copy()
+    directions[best], values[best], steps[best] = end.directions, end.values, end.steps
+    return Climbed(directions, values, steps, max(sketch.n_iter, end.n_iter))
 
 
 def _next_length(moves: np.ndarray, bends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
