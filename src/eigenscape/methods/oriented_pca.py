@@ -132,7 +132,7 @@ def _regular(signal: Signal, noise: Noise, regularization: float | str) -> tuple
         f"the noise correlation is singular ({rank}, from {noise.count} noise vectors): {added:.2g} times its mean was added to its"
         " diagonal. Pass more or other noise, or choose regularization yourself",
         SingularNoiseWarning,
-        stacklevel=2,
+        stacklevel=5,
     )
     R = _loaded(noise, added)
     return R, added, split(R)
@@ -181,9 +181,9 @@ def oriented_pca(X: np.ndarray, noise: list[np.ndarray], n_components: int | Non
 
 def _span(rows: np.ndarray) -> np.ndarray:
     """Orthonormal basis (d, rank) of the row space."""
-    basis, triangle, _ = linalg.qr(rows.T, mode="economic", pivoting=True)
-    size = np.abs(np.diagonal(triangle))
-    return basis[:, size > max(rows.shape) * np.finfo(np.float64).eps * size[0]]
+    basis, triangle = linalg.qr(rows.T, mode="economic")
+    turn, size, _ = linalg.svd(triangle)  # small, and tells the rank, which the first factor alone does not
+    return basis @ turn[:, size > max(rows.shape) * np.finfo(np.float64).eps * size[0]]
 
 
 @dataclass(frozen=True, eq=False)
