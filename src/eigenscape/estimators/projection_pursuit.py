@@ -37,8 +37,8 @@ class ProjectionPursuit(LinearEstimator):
     index : {"negentropy", "kurtosis", "friedman-tukey"} or function, default="negentropy"
         "negentropy": Hyvarinen's approximation, robust, sees asymmetry and tails. "kurtosis": the squared excess kurtosis.
         "friedman-tukey": the mean density at the points, less that of a normal sample: clumps. From a normal projection to
-        one with two equal clumps it first falls, so that it needs many starts in more than a few dimensions. A function takes one projection
-        (an array of length n_samples, of mean zero and unit variance) and returns a number to be made large; its gradient is
+        one with two equal clumps it first falls, so that it needs many starts in more than a few dimensions. A function takes one
+        projection (an array of length n_samples, of mean zero and unit variance) and returns a number to be made large; its gradient is
         taken by differences, at two calls for each variable.
     n_init : int, default=10
         Random starts for each direction; the best is taken.
