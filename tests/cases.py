@@ -21,6 +21,8 @@ from eigenscape import (
     KernelPCA,
     LaplacianEigenmaps,
     LocallyLinearEmbedding,
+    OrientedPCA,
+    ProjectionPursuit,
     SpectralClustering,
     kernels,
 )
@@ -28,10 +30,15 @@ from eigenscape import (
 N_TRAIN, N_NEW = 80, 12
 
 
+def nothing(X: Any) -> dict[str, Any]:
+    return {}
+
+
 class Case(NamedTuple):
     id: str
     make: Callable[[], Any]
     data: str
+    given: Callable[[Any], dict[str, Any]] = nothing  # what fit takes beside X, made from X
 
 
 # --- data ---------------------------------------------------------------------------------------------------------------
@@ -194,10 +201,13 @@ def different_letters(a: str, b: str) -> float:
 # --- the list -------------------------------------------------------------------------------------------------------------
 
 CASES: list[Case] = []
+#: Estimators without a kernel, hence without a spectrum, eigenfunctions or a loss: laws 3 and 7 have nothing to say about them,
+#: the others hold. (Distortion discriminant analysis is not here either: its rows are time steps, and fewer come out.)
+WITHOUT_KERNEL: list[Case] = []
 
 
-def _add(name: str, kind: str, cls: type, **params: Any) -> None:
-    CASES.append(Case(f"{cls.__name__}-{name}", partial(cls, **params), kind))
+def _add(name: str, kind: str, cls: type, given: Callable[[Any], dict[str, Any]] = nothing, **params: Any) -> None:
+    CASES.append(Case(f"{cls.__name__}-{name}", partial(cls, **params), kind, given))
 
 
 def _kernel_pca() -> None:
@@ -411,8 +421,42 @@ def _lle() -> None:
     _add("c-split", "split", cls, c=2.0, on_disconnected="per_component", reg=1e-2)
 
 
+def _some_noise(X: Any) -> dict[str, Any]:
+    return {"noise": np.random.default_rng(6).standard_normal((200, X.shape[1])) * np.linspace(0.1, 0.3, X.shape[1])}
+
+
+def _two_versions(X: Any) -> dict[str, Any]:
+    rng = np.random.default_rng(7)
+    return {"distorted": [X + 0.1 * rng.standard_normal(X.shape) for _ in range(2)]}
+
+
+def _groups(X: Any) -> dict[str, Any]:
+    return {"y": np.arange(X.shape[0]) // 4}
+
+
+def _oriented_pca() -> None:
+    for kind in ("curve", "wide", "twins"):
+        _add(f"noise-{kind}", kind, OrientedPCA, _some_noise)
+        _add(f"groups-{kind}", kind, OrientedPCA, _groups)
+        _add(f"regularized-{kind}", kind, OrientedPCA, _two_versions, regularization=0.3, n_components=3)
+    _add("distorted", "wide", OrientedPCA, _two_versions, n_components=5)
+    _add("all-components", "curve", OrientedPCA, _two_versions, n_components=None)
+
+
+def _projection_pursuit() -> None:
+    def add(name: str, kind: str, **params: Any) -> None:
+        WITHOUT_KERNEL.append(Case(f"ProjectionPursuit-{name}", partial(ProjectionPursuit, n_init=4, **params), kind))
+
+    for index in ("negentropy", "kurtosis", "friedman-tukey"):
+        add(index, "curve", index=index)
+    add("wide", "wide", n_components=3, max_iter=2000)
+    add("twins", "twins")
+
+
 _kernel_pca()
 _dictionaries()
+_oriented_pca()
+_projection_pursuit()
 _classical_mds()
 _affinities(LaplacianEigenmaps)
 _affinities(SpectralClustering, n_clusters=3, n_init=3)

@@ -16,7 +16,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from cases import CASES, disconnected, load
+from cases import CASES, WITHOUT_KERNEL, Case, disconnected, load
 from scipy import sparse
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
@@ -28,6 +28,7 @@ from eigenscape import (
     KernelPCA,
     LaplacianEigenmaps,
     LocallyLinearEmbedding,
+    OrientedPCA,
     SpectralClustering,
 )
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
@@ -73,9 +74,9 @@ def data(name: str, dtype: str = "float64") -> tuple[Any, Any]:
 def fit(name: str, model: Any, X: Any) -> Any:
     """Fit; disconnected data must be announced, and nothing else may be."""
     if not disconnected(CASE[name].data):
-        return model.fit(X)
+        return model.fit(X, **CASE[name].given(X))
     with pytest.warns(DisconnectedGraphWarning), expecting(name):
-        return model.fit(X)
+        return model.fit(X, **CASE[name].given(X))
 
 
 @functools.cache
@@ -175,7 +176,7 @@ def spectrum(model: Any, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     by_magnitude = getattr(model, "order", "value") == "magnitude"
     values = values[np.argsort(-np.abs(values) if by_magnitude else -values, kind="stable")]
     usable = len(K) - n_trivial(model) if len(K) > 1 else 0
-    if isinstance(model, (KernelPCA, ClassicalMDS, Isomap, GreedySpectralEmbedding)):  # no coordinate without a root
+    if isinstance(model, (KernelPCA, ClassicalMDS, Isomap, GreedySpectralEmbedding, OrientedPCA)):  # no coordinate without a root
         size = np.abs(values) if by_magnitude else values
         usable = int((size > 1e-12 * np.abs(values).max(initial=0)).sum())
     kept = int(min(n_asked(model), usable))
@@ -403,6 +404,39 @@ def test_loss_falls_with_more_components(name: str) -> None:
     np.testing.assert_allclose(losses, [discarded(model, K) for model in models], rtol=1e-8, atol=1e-11 * np.square(K).mean())
     assert (np.diff(losses) <= 1e-11 * np.square(K).mean()).all()
     assert losses[-1] < losses[0]
+
+
+# --- maps without a kernel: laws 1, 2, 4, 5 and 6 ------------------------------------------------------------------------------
+
+without_kernel = pytest.mark.parametrize(
+    ("case", "dtype"), [(c, d) for c in WITHOUT_KERNEL for d in TOLERANCE], ids=lambda value: getattr(value, "id", value)
+)
+
+
+@without_kernel
+def test_a_map_without_a_kernel_is_one_function_for_all_points(case: Case, dtype: str) -> None:
+    X, Y = load(case.data, np.dtype(dtype).type)
+    model = case.make().fit(X)
+    order = np.random.default_rng(0).permutation(len(X))
+    assert_close(model.transform(X[order]), model.embedding_[order], dtype)  # law 1
+    company = model.transform(Y)
+    alone = np.concatenate([model.transform(Y[i : i + 1]) for i in range(len(Y))])
+    assert_close(alone, company, dtype)  # law 2
+    assert np.isfinite(company).all()  # law 4
+    values = model.embedding_.astype(float)
+    assert (values.max(axis=0) >= (1 - 2e-6) * np.abs(values).max(axis=0)).all()  # law 5: signs
+
+
+@without_kernel
+def test_a_map_without_a_kernel_is_found_again_and_kept(case: Case, dtype: str) -> None:
+    X, Y = load(case.data, np.dtype(dtype).type)
+    model = case.make()
+    before = joblib.hash(model.get_params()), joblib.hash(X)
+    model.fit(X)
+    assert (joblib.hash(model.get_params()), joblib.hash(X)) == before  # law 6
+    for other in (clone(model).fit(X), pickle.loads(pickle.dumps(model))):  # laws 5 and 6
+        np.testing.assert_array_equal(other.embedding_, model.embedding_)
+        np.testing.assert_array_equal(other.transform(Y), model.transform(Y))
 
 
 # --- graphs that are refused ------------------------------------------------------------------------------------------------

@@ -12,12 +12,15 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ClassicalMDS",
+    "DistortionDiscriminantAnalysis",
     "GreedySpectralEmbedding",
     "Isomap",
     "KernelPCA",
     "LandmarkMDS",
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
+    "OrientedPCA",
+    "ProjectionPursuit",
     "SpectralClustering",
     "exceptions",
     "kernels",
@@ -29,12 +32,15 @@ if TYPE_CHECKING:
     from eigenscape import exceptions, kernels, nystrom, quality
     from eigenscape.estimators import (
         ClassicalMDS,
+        DistortionDiscriminantAnalysis,
         GreedySpectralEmbedding,
         Isomap,
         KernelPCA,
         LandmarkMDS,
         LaplacianEigenmaps,
         LocallyLinearEmbedding,
+        OrientedPCA,
+        ProjectionPursuit,
         SpectralClustering,
     )
 

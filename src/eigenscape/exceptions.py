@@ -10,6 +10,7 @@ __all__ = [
     "NotConvergedError",
     "NotEnoughMemoryError",
     "RankError",
+    "SingularNoiseWarning",
     "ToleranceWarning",
 ]
 
@@ -48,3 +49,7 @@ class RankError(ValueError):
 
 class NotEnoughMemoryError(MemoryError):
     """The work would need more memory than the machine has free."""
+
+
+class SingularNoiseWarning(UserWarning):
+    """The noise leaves directions of the signal untouched, and was regularised."""

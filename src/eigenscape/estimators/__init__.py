@@ -1,5 +1,6 @@
 """scikit-learn estimators: parameters in, one call down."""
 
+from eigenscape.estimators.distortion import DistortionDiscriminantAnalysis
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.isomap import Isomap
 from eigenscape.estimators.kernel_pca import KernelPCA
@@ -7,15 +8,20 @@ from eigenscape.estimators.landmark_mds import LandmarkMDS
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.estimators.lle import LocallyLinearEmbedding
 from eigenscape.estimators.mds import ClassicalMDS
+from eigenscape.estimators.oriented_pca import OrientedPCA
+from eigenscape.estimators.projection_pursuit import ProjectionPursuit
 from eigenscape.estimators.spectral_clustering import SpectralClustering
 
 __all__ = [
     "ClassicalMDS",
+    "DistortionDiscriminantAnalysis",
     "GreedySpectralEmbedding",
     "Isomap",
     "KernelPCA",
     "LandmarkMDS",
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
+    "OrientedPCA",
+    "ProjectionPursuit",
     "SpectralClustering",
 ]

@@ -166,3 +166,11 @@ def check_jobs(n_jobs: Any) -> None:
     """A number of cores, counted from the last where negative."""
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} must be a nonzero integer or None")
+
+
+def check_regularization(value: Any) -> None:
+    """What is added to a diagonal: "auto", or a number that is not negative."""
+    if isinstance(value, str):
+        check_choice("regularization", value, ("auto",))
+    elif isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value < np.inf:
+        raise ValueError(f"regularization={value!r} must be 'auto' or a number of at least 0")
