@@ -12,11 +12,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ClassicalMDS",
+    "FastMap",
     "Isomap",
     "KernelPCA",
     "LandmarkMDS",
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
+    "MetricMap",
     "SpectralClustering",
     "exceptions",
     "kernels",
@@ -28,11 +30,13 @@ if TYPE_CHECKING:
     from eigenscape import exceptions, kernels, nystrom, quality
     from eigenscape.estimators import (
         ClassicalMDS,
+        FastMap,
         Isomap,
         KernelPCA,
         LandmarkMDS,
         LaplacianEigenmaps,
         LocallyLinearEmbedding,
+        MetricMap,
         SpectralClustering,
     )
 

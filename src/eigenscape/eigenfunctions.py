@@ -130,6 +130,17 @@ class RootScale:
 
 
 @dataclass(frozen=True)
+class ShiftedScale:
+    """``sqrt(|l_r|) v_r`` with an origin of its own for each coordinate (FastMap, MetricMap)."""
+
+    factors: np.ndarray  # sqrt(|l_r| / m), (r,)
+    origin: np.ndarray  # (r,)
+
+    def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
+        return values * self.factors - self.origin
+
+
+@dataclass(frozen=True)
 class PlainScale:
     """``sqrt(m) v_r``, the first ``trivial`` functions left out (LLE, Bengio sec. 2.6)."""
 

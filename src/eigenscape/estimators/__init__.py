@@ -1,19 +1,23 @@
 """scikit-learn estimators: parameters in, one call down."""
 
+from eigenscape.estimators.fastmap import FastMap
 from eigenscape.estimators.isomap import Isomap
 from eigenscape.estimators.kernel_pca import KernelPCA
 from eigenscape.estimators.landmark_mds import LandmarkMDS
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.estimators.lle import LocallyLinearEmbedding
 from eigenscape.estimators.mds import ClassicalMDS
+from eigenscape.estimators.metric_map import MetricMap
 from eigenscape.estimators.spectral_clustering import SpectralClustering
 
 __all__ = [
     "ClassicalMDS",
+    "FastMap",
     "Isomap",
     "KernelPCA",
     "LandmarkMDS",
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
+    "MetricMap",
     "SpectralClustering",
 ]

@@ -101,7 +101,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
 
     >>> from eigenscape.quality import aligned_error
     >>> few = Isomap(n_components=2, n_neighbors=10, n_landmarks=50).fit(X[:500])
-    >>> aligned_error(few.embedding_, model.embedding_) < 0.02
+    >>> aligned_error(few.embedding_, model.embedding_) < 0.05
     True
     """
 

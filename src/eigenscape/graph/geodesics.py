@@ -9,9 +9,13 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.rows import reassemble
+
+#: Sources travel together where there are at least m / COMPANY of them: then some of a batch are near each other.
+COMPANY = 32
 
 
 def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
@@ -30,12 +34,41 @@ def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None, dtype: ty
 
 
 def geodesics_to(graph: NeighborGraph, landmarks: np.ndarray, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
-    """Geodesic distances (m, q) of all vertices to some of them, in the order in which a vertex's row is one piece of memory."""
+    """Geodesic distances (m, q) of all vertices to some of them, in the order in which a vertex's row is one piece of memory.
+
+    Landmarks far from one another travel alone, one Dijkstra search each; many of them have company.
+    """
     q, m = len(landmarks), graph.n_vertices
-    entries = sparse.csr_array((np.zeros(q), landmarks, np.arange(q + 1)), shape=(q, m))
     out: np.ndarray = np.empty((m, q), dtype=dtype)
-    _many_paths(graph.distances, entries, n_jobs, out.T)
+    if COMPANY * q >= m:
+        entries = sparse.csr_array((np.zeros(q), landmarks, np.arange(q + 1)), shape=(q, m))
+        _many_paths(graph.distances, entries, n_jobs, out.T)
+        return out
+    from eigenscape._compiled.paths import lower_to_source
+
+    order, rank, inner = _near_in_memory(graph.distances)
+
+    def travel(batch: slice, advance: Any) -> None:
+        rows = np.full((batch.stop - batch.start, m), np.inf)
+        for row, source in zip(rows, rank[landmarks[batch]], strict=True):
+            lower_to_source(inner.indptr, inner.indices, inner.data, source, row)
+        out[order, batch] = rows.T
+        advance(len(rows))
+
+    with stage("geodesics", total=q) as advance:
+        batches = row_blocks(q, 8.0, budget=64)  # as many as share a line of memory
+        joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(travel)(batch, advance) for batch in batches)
     return out
+
+
+def _near_in_memory(roads: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
+    """An order of the vertices in which neighbours are near in memory, the place of each, and the graph in that order."""
+    order = reverse_cuthill_mckee(sparse.csr_array(roads), symmetric_mode=True)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order), dtype=order.dtype)
+    inner = sparse.csr_array(roads[order][:, order])
+    inner.sort_indices()
+    return order, rank, inner
 
 
 def through_neighbors(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndarray:
@@ -83,11 +116,7 @@ def _many_paths(roads: sparse.csr_array, entries: sparse.csr_array, n_jobs: int 
     """Distances (s, m), written to ``out``, for sources whose first steps are the rows of ``entries``."""
     from eigenscape._compiled.paths import LANES, shortest_paths
 
-    order = reverse_cuthill_mckee(sparse.csr_array(roads), symmetric_mode=True)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order), dtype=order.dtype)
-    inner = sparse.csr_array(roads[order][:, order])
-    inner.sort_indices()
+    order, rank, inner = _near_in_memory(roads)
     first = rank[entries.indices[entries.indptr[:-1]]]  # where each source enters
     sources = np.argsort(first, kind="stable")
     n_sources, m = entries.shape
