@@ -426,7 +426,7 @@ def _pivots() -> None:
     for cls in PROJECTIONS:
         for metric in ("euclidean", "cityblock"):
             _add(metric, "curve", cls, metric=metric)
-        _add("cosine", "wide", cls, metric="cosine", n_components=4)
+        _add("cosine", "wide", cls, metric="cosine")
         _add("twins", "twins", cls)
         _add("sparse", "counts", cls)
         _add("words", "words", cls, metric=different_letters)
