@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
@@ -19,6 +20,7 @@ from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarni
 from eigenscape.graph import geodesics as paths
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.nystrom import approximate_eigh
 from eigenscape.quality import aligned_error
 
 
@@ -517,3 +519,19 @@ def test_aligned_error():
         aligned_error(B[:5], B)
     with pytest.raises(ValueError, match="all points in one place"):
         aligned_error(B, np.ones_like(B))
+
+
+def test_the_map_of_landmarks_is_burges_approximate_decomposition():
+    """The thread through the three: ``[U; B'U L^-1]`` scaled by the root of ``L`` (Burges eq. 1.31)."""
+    X = points(80, 5)
+    model = LandmarkMDS(3, n_landmarks=12).fit(X)
+    others = np.setdiff1d(np.arange(80), model.landmarks_)
+    values, vectors = approximate_eigh(model.kernel_(X[model.landmarks_]), model.kernel_(X[others]).T, n_components=3)
+    np.testing.assert_allclose(values, model.eigenvalues_)
+    up_to_sign(np.sqrt(values) * vectors, model.embedding_[np.concatenate([model.landmarks_, others])])
+
+
+@pytest.mark.parametrize("make", [lambda: LandmarkMDS(n_landmarks=20), FastMap, MetricMap])
+def test_the_model_keeps_its_landmarks_only(make):
+    X = points(4000, 20)
+    assert len(pickle.dumps(make().fit(X)._model)) < 0.05 * X.nbytes

@@ -53,7 +53,7 @@ Scale = Callable[[np.ndarray, Any], np.ndarray]
 class Landmarks:
     """The training points behind an embedding that was learnt on some of them, or on given points."""
 
-    X: Any  # all training points
+    X: Any  # all training points; None where the model does not keep them
     which: np.ndarray | None  # (q,) the training points that are landmarks; None where the landmarks are other points
 
 

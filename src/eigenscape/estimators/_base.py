@@ -24,6 +24,7 @@ class Fitted(NamedTuple):
     model: Embedding | PiecewiseEmbedding
     group: np.ndarray | None = None  # for each sample the training point of the model that it is (duplicates share one)
     attributes: dict[str, Any] | None = None  # further fitted attributes, by name
+    X: Any = None  # the training points, where the model was learnt on some of them and keeps no others
 
 
 class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -63,7 +64,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             X = check_input(self, X, reset=True)
             fitted = self._embed(X)
             self._model = fitted.model
-            coordinates = fitted.model.coordinates
+            coordinates = fitted.model.coordinates if fitted.X is None else fitted.model.transform(fitted.X)
         self.embedding_ = self._like(X, coordinates if fitted.group is None else coordinates[fitted.group])
         self.eigenvalues_ = fitted.model.eigenvalues
         self.residuals_ = fitted.model.residuals

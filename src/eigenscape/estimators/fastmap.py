@@ -98,5 +98,5 @@ class FastMap(SpectralEstimator):
         distance = HalfSquaredDistance(self.metric, dict(self.metric_params or {})).bind(X)
         pivots = choose_pivots(squared_rows(distance), n_points(X), self.n_components, self.n_rounds, seed)
         which = np.unique(pivots)
-        model = fastmap(to_landmarks(distance, which), X, which, pivots)
-        return Fitted(model, attributes={"pivots_": pivots, "landmarks_": which})
+        model = fastmap(to_landmarks(distance, which), which, pivots)
+        return Fitted(model, attributes={"pivots_": pivots, "landmarks_": which}, X=X)

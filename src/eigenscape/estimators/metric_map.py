@@ -119,9 +119,9 @@ class MetricMap(SpectralEstimator):
         if which is None:
             which = choose_samples(distance, X, different_samples(X, wish), wish.how, wish.count, solver.seed)
         try:
-            model, own = metric_map(to_landmarks(distance, which), X, which, self.n_components, solver, self.order)
+            model, own = metric_map(to_landmarks(distance, which), which, self.n_components, solver, self.order)
         except RankError as error:
             raise RankError(f"the {len(which)} landmarks do not span n_components={self.n_components} dimensions: {error}") from error
         attributes = {**landmark_attributes(wish, which), "references_": which[own]}
         del attributes["landmark_steps_"]
-        return Fitted(model, attributes=attributes)
+        return Fitted(model, attributes=attributes, X=X)

@@ -50,7 +50,7 @@ def geodesics_to(graph: NeighborGraph, landmarks: np.ndarray, n_jobs: int | None
 
     def travel(batch: slice, advance: Any) -> None:
         rows = np.full((batch.stop - batch.start, m), np.inf)
-        for row, source in zip(rows, rank[landmarks[batch]], strict=True):
+        for row, source in zip(rows, rank[landmarks[batch]].astype(np.intp), strict=True):
             lower_to_source(inner.indptr, inner.indices, inner.data, source, row)
         out[order, batch] = rows.T
         advance(len(rows))

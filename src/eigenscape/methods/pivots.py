@@ -15,7 +15,6 @@ FastMap       one end of each line  ``T^-1'``: the triangular factor of ``A``, b
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -77,7 +76,7 @@ def _far_pair(row: Callable[[int], np.ndarray], a: int, n_rounds: int) -> tuple[
     return a, b, from_b
 
 
-def fastmap(distance: BoundKernel, X: Any, which: np.ndarray, pivots: np.ndarray, n_jobs: int | None = None) -> Embedding:
+def fastmap(distance: BoundKernel, which: np.ndarray, pivots: np.ndarray, n_jobs: int | None = None) -> Embedding:
     """Coordinates along the lines through ``pivots`` (p, 2), each orthogonal to those before it.
 
     ``distance`` is bound to the points ``which``, among which the pivots are. With ``d_r = b_r - a_r`` the matrix ``A`` of the
@@ -100,11 +99,11 @@ def fastmap(distance: BoundKernel, X: Any, which: np.ndarray, pivots: np.ndarray
     W = linalg.solve_triangular(T, differences.T, lower=True).T  # (m, p)
     residuals = np.linalg.norm(K @ differences - K @ W @ (W.T @ (K @ differences)), axis=0)
     pairs = EigenPairs(np.square(np.diagonal(T)), W, residuals, "deflation")
-    return _projection(kernel, K, pairs, Landmarks(X, which), start)
+    return _projection(kernel, K, pairs, Landmarks(None, which), start)
 
 
 def metric_map(
-    distance: BoundKernel, X: Any, which: np.ndarray, n_components: int, solver: Solver, order: str = "magnitude"
+    distance: BoundKernel, which: np.ndarray, n_components: int, solver: Solver, order: str = "magnitude"
 ) -> tuple[Embedding, np.ndarray]:
     """Eigenvectors of the inner products around one landmark, solved for from ``n_components`` reference points.
 
@@ -122,7 +121,7 @@ def metric_map(
     found = EigenPairs(pairs.values, W, pairs.residuals, pairs.solver, pairs.n_iter)
     K = operator.matrix()
     assert K is not None  # few points
-    model = _projection(kernel, K, found, Landmarks(X, which), np.zeros(n_components, dtype=np.intp))
+    model = _projection(kernel, K, found, Landmarks(None, which), np.zeros(n_components, dtype=np.intp))
     return model, np.concatenate([[0], np.sort(references)])
 
 
