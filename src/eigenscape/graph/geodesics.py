@@ -14,9 +14,6 @@ from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.rows import reassemble
 
-#: Sources travel together where there are at least m / COMPANY of them: then some of a batch are near each other.
-COMPANY = 32
-
 
 def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
     """Geodesic distances (n_new, m) from the points of ``Y`` to the vertices (Bengio eq. 14).
@@ -36,22 +33,19 @@ def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None, dtype: ty
 def geodesics_to(graph: NeighborGraph, landmarks: np.ndarray, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
     """Geodesic distances (m, q) of all vertices to some of them, in the order in which a vertex's row is one piece of memory.
 
-    Landmarks far from one another travel alone, one Dijkstra search each; many of them have company.
+    Landmarks are far from one another, so their searches have nothing to share and go one by one.
     """
-    q, m = len(landmarks), graph.n_vertices
-    out: np.ndarray = np.empty((m, q), dtype=dtype)
-    if COMPANY * q >= m:
-        entries = sparse.csr_array((np.zeros(q), landmarks, np.arange(q + 1)), shape=(q, m))
-        _many_paths(graph.distances, entries, n_jobs, out.T)
-        return out
     from eigenscape._compiled.paths import lower_to_source
 
+    q, m = len(landmarks), graph.n_vertices
+    out: np.ndarray = np.empty((m, q), dtype=dtype)
     order, rank, inner = _near_in_memory(graph.distances)
+    step = _step(inner)
 
     def travel(batch: slice, advance: Any) -> None:
         rows = np.full((batch.stop - batch.start, m), np.inf)
         for row, source in zip(rows, rank[landmarks[batch]].astype(np.intp), strict=True):
-            lower_to_source(inner.indptr, inner.indices, inner.data, source, row)
+            lower_to_source(inner.indptr, inner.indices, inner.data, source, step, row)
         out[order, batch] = rows.T
         advance(len(rows))
 
@@ -59,6 +53,11 @@ def geodesics_to(graph: NeighborGraph, landmarks: np.ndarray, n_jobs: int | None
         batches = row_blocks(q, 8.0, budget=64)  # as many as share a line of memory
         joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(travel)(batch, advance) for batch in batches)
     return out
+
+
+def _step(roads: sparse.csr_array) -> float:
+    """How far ahead a search looks at a time: as fast as any within a factor of four, on curves, surfaces and clouds."""
+    return 4.0 * float(roads.data.mean())
 
 
 def _near_in_memory(roads: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
@@ -88,7 +87,8 @@ def geodesic_row(graph: NeighborGraph, vertex: int) -> np.ndarray:
     from eigenscape._compiled.paths import lower_to_source
 
     row = np.full(graph.n_vertices, np.inf)
-    lower_to_source(graph.distances.indptr, graph.distances.indices, graph.distances.data, vertex, row)
+    roads = graph.distances
+    lower_to_source(roads.indptr, roads.indices, roads.data, vertex, _step(roads), row)
     return row
 
 
@@ -102,12 +102,13 @@ def farthest_vertices(graph: NeighborGraph, count: int, first: int) -> np.ndarra
     from eigenscape._compiled.paths import lower_to_source
 
     roads = graph.distances
+    step = _step(roads)
     nearest = np.full(graph.n_vertices, np.inf)
     chosen = np.empty(count, dtype=np.intp)
     with stage("landmarks", total=count) as advance:
         for place in range(count):
             chosen[place] = first if place == 0 else int(np.argmax(nearest))
-            lower_to_source(roads.indptr, roads.indices, roads.data, chosen[place], nearest)
+            lower_to_source(roads.indptr, roads.indices, roads.data, chosen[place], step, nearest)
             advance(1)
     return chosen
 
