@@ -143,7 +143,8 @@ def isomap(model: Any, data: Data) -> dict[str, Any]:
     """Residual with the method's own geodesics, and r^2."""
     if is_ours(model):
         K = model.kernel_(model.kernel_.X)
-        residual = principal(model, lambda V: K @ V)
+        own = model.embedding_[model.landmarks_] if model.n_landmarks else None  # the points that the kernel is of
+        residual = principal(model, lambda V: K @ V, own)
     else:
         residual = principal(model, lambda V: np.concatenate([-0.5 * (rows * rows) @ V for rows in np.array_split(model.dist_matrix_, 50)]))
     return {"residual": residual, "r2": coefficient(model.embedding_, data.coordinates)}

@@ -74,7 +74,14 @@ class Compilation:
 
 def work_list(quick: bool) -> list[Work | Growth | Compilation]:
     """All rows; ``quick`` has smaller sizes, leaves out MNIST, and judges nothing: the goals are for the full sizes."""
-    rows: list[Work | Growth | Compilation] = [*_laplacian(quick), _isomap(quick), *_lle(quick), *_kernels(quick), *_transforms(quick)]
+    rows: list[Work | Growth | Compilation] = [
+        *_laplacian(quick),
+        _isomap(quick),
+        *_landmarks(quick),
+        *_lle(quick),
+        *_kernels(quick),
+        *_transforms(quick),
+    ]
     rows += [*_dictionaries(quick), *_growth(quick), _compilation()]
     return [_without_goal(row) for row in rows] if quick else rows
 
@@ -129,6 +136,19 @@ def _neighbor_jobs(name: str, data: str, n: int, measure: str, n_new: int = 0, *
 def _isomap(quick: bool) -> Work:
     n = 2_000 if quick else 10_000
     return Work("isomap", f"Isomap, swiss roll, n = {n:,}", *_neighbor_jobs("Isomap", "swiss_roll", n, "isomap"), Goal(6, 1 / 4))
+
+
+def _landmarks(quick: bool) -> list[Work]:
+    """Landmark Isomap against scikit-learn's Isomap, which has none, at a size it can do; and alone at one it cannot."""
+    n, huge = (2_000, 20_000) if quick else (10_000, 100_000)
+    _, peers = _neighbor_jobs("Isomap", "swiss_roll", n, "isomap")
+    params = {"n_neighbors": NEIGHBORS, "n_jobs": -1, "n_landmarks": 300}
+    ours = Job("eigenscape", "eigenscape.Isomap", params, "swiss_roll", n, "isomap")
+    title = "Isomap, 300 landmarks, swiss roll"
+    return [
+        Work("isomap-landmarks", f"{title}, n = {n:,}", ours, peers, Goal(30, 1 / 10)),
+        Work("isomap-landmarks-large", f"{title}, n = {huge:,}", replace(ours, n=huge), (), Goal(peak=1e9)),
+    ]
 
 
 def _lle(quick: bool) -> list[Work]:

@@ -16,11 +16,14 @@ from scipy.spatial.distance import cdist
 
 from eigenscape import (
     ClassicalMDS,
+    FastMap,
     GreedySpectralEmbedding,
     Isomap,
     KernelPCA,
+    LandmarkMDS,
     LaplacianEigenmaps,
     LocallyLinearEmbedding,
+    MetricMap,
     OrientedPCA,
     ProjectionPursuit,
     SpectralClustering,
@@ -28,6 +31,10 @@ from eigenscape import (
 )
 
 N_TRAIN, N_NEW = 80, 12
+
+#: Their functions are no eigenvectors of the kernel's Gram matrix (FastMap's numbers not even its eigenvalues): projections on
+#: other directions that the same points span. What takes the place of those laws is in test_landmarks.py.
+PROJECTIONS = (FastMap, MetricMap)
 
 
 def nothing(X: Any) -> dict[str, Any]:
@@ -40,6 +47,9 @@ class Case(NamedTuple):
     data: str
     given: Callable[[Any], dict[str, Any]] = nothing  # what fit takes beside X, made from X
 
+
+#: Landmarks given by number.
+GIVEN = [3, 70, 8, 41, 22, 57, 64, 15, 33, 79]
 
 # --- data ---------------------------------------------------------------------------------------------------------------
 
@@ -146,6 +156,7 @@ _DATA: dict[str, Callable[[], tuple[Any, Any]]] = {
     "twins": lambda: twins(N_TRAIN, N_NEW),
     "twin counts": lambda: _sparse(tuple(np.maximum(part, 0) for part in twins(N_TRAIN, N_NEW))),
     "distances": lambda: _distances(_cut(_CURVE())),
+    "narrow distances": lambda: tuple(part[:, GIVEN] for part in _distances(_cut(_CURVE()))),
     "twin distances": lambda: _distances(twins(N_TRAIN, N_NEW)),
     "graph": lambda: _graphs(_cut(_CURVE())),
     "twin graph": lambda: _graphs(twins(N_TRAIN, N_NEW)),
@@ -404,6 +415,79 @@ def _isomap() -> None:
             apart(f"split-graph-{mode}", "split graph", metric="precomputed", n_neighbors=5)
 
 
+def _landmark_mds() -> None:
+    for how in ("maxmin", "random", "kmeans", "greedy"):
+        _add(how, "curve", LandmarkMDS, landmarks=how, n_landmarks=12)
+        _add(f"{how}-auto", "wide", LandmarkMDS, landmarks=how, n_components=3)
+        _add(f"{how}-twins", "twins", LandmarkMDS, landmarks=how, n_landmarks=20)
+    _add("all", "twins", LandmarkMDS, n_landmarks=N_TRAIN)
+    _add("given", "curve", LandmarkMDS, landmarks=GIVEN)
+    _add("points", "curve", LandmarkMDS, landmarks=curve(11, seed=7), n_components=3)
+    _add("cosine", "wide", LandmarkMDS, metric="cosine", n_landmarks=25)
+    _add("seuclidean", "curve", LandmarkMDS, metric="seuclidean", n_landmarks=25)
+    _add("callable", "curve", LandmarkMDS, metric=taxi, n_landmarks=10)
+    _add("words", "words", LandmarkMDS, metric=different_letters, n_landmarks=15)
+    _add("words-points", "words", LandmarkMDS, metric=different_letters, landmarks=["abba", "cafe", "head", "bee", "gag", "fad"])
+    _add("precomputed", "distances", LandmarkMDS, metric="precomputed", n_landmarks=15)
+    _add("precomputed-twins", "twin distances", LandmarkMDS, metric="precomputed", landmarks="greedy")
+    _add("precomputed-narrow", "narrow distances", LandmarkMDS, metric="precomputed", landmarks=GIVEN)
+    _add("sparse", "counts", LandmarkMDS, n_landmarks=30)
+    _add("kmeans-sparse", "counts", LandmarkMDS, n_landmarks=30, landmarks="kmeans")
+    for solver in ("dense", "lanczos"):
+        _add(f"magnitude-{solver}", "wide", LandmarkMDS, metric="chebyshev", order="magnitude", n_landmarks=30, eigen_solver=solver)
+    for repair in ("clip", "shift"):
+        _add(repair, "curve", LandmarkMDS, metric="cityblock", indefinite=repair, n_landmarks=20)
+        _add(f"{repair}-precomputed", "distances", LandmarkMDS, metric="precomputed", indefinite=repair, n_landmarks=20)
+
+
+def _landmark_isomap() -> None:
+    add = partial(_add, cls=Isomap)
+    for how in ("maxmin", "random", "kmeans", "greedy"):
+        add(f"landmarks-{how}", "curve", landmarks=how, n_landmarks=20)
+        add(f"landmarks-{how}-auto", "curve", landmarks=how, n_landmarks="auto")
+        add(f"landmarks-{how}-twins", "twins", landmarks=how, n_landmarks=20)
+    for repair in ("clip", "shift"):
+        add(f"landmarks-{repair}", "curve", n_landmarks=20, indefinite=repair)
+        add(f"landmarks-{repair}-graph", "twin graph", n_landmarks=20, metric="precomputed", indefinite=repair)
+    add("landmarks-all", "twins", n_landmarks=N_TRAIN)
+    add("landmarks-given", "curve", landmarks=GIVEN)
+    add("landmarks-points", "curve", landmarks=curve(11, seed=7))
+    add("landmarks-magnitude", "curve", n_landmarks=30, order="magnitude", n_components=4, n_neighbors=5)
+    add("landmarks-radius", "curve", n_landmarks=20, radius=1.0)
+    add("landmarks-approximate", "wide", n_landmarks=20, neighbors="approximate", n_neighbors=6)
+    add("landmarks-sparse", "twin counts", n_landmarks=20, n_neighbors=6)
+    add("landmarks-distances-twins", "twin distances", n_landmarks=20, metric="precomputed")
+    add("landmarks-distances-given", "distances", landmarks=GIVEN, metric="precomputed")
+    add("landmarks-graph-given", "graph", landmarks=GIVEN, metric="precomputed")
+    for mode in ("connect", "per_component", "largest"):
+        apart = partial(add, on_disconnected=mode)
+        apart(f"landmarks-split-{mode}", "split", n_landmarks=20)
+        apart(f"landmarks-split-auto-{mode}", "split", n_landmarks="auto")
+        apart(f"landmarks-split-shift-{mode}", "split", n_landmarks=20, indefinite="shift")
+        apart(f"landmarks-split-distances-{mode}", "split distances", n_landmarks=20, metric="precomputed")
+        apart(f"landmarks-lonely-{mode}", "lonely", n_landmarks=20, radius=1.5)
+        if mode != "connect":
+            apart(f"landmarks-split-graph-{mode}", "split graph", n_landmarks=20, metric="precomputed", n_neighbors=5)
+
+
+def _pivots() -> None:
+    for cls in PROJECTIONS:
+        for metric in ("euclidean", "cityblock"):
+            _add(metric, "curve", cls, metric=metric)
+        _add("cosine", "wide", cls, metric="cosine")
+        _add("twins", "twins", cls)
+        _add("sparse", "counts", cls)
+        _add("words", "words", cls, metric=different_letters)
+        _add("precomputed", "distances", cls, metric="precomputed")
+        _add("precomputed-twins", "twin distances", cls, metric="precomputed", n_components=3)
+    _add("rounds", "wide", FastMap, n_rounds=1, n_components=5)
+    _add("value", "wide", MetricMap, metric="chebyshev", order="value", n_landmarks=30, n_components=4)
+    _add("magnitude", "wide", MetricMap, metric="chebyshev", n_landmarks=30, n_components=6)
+    for how in ("maxmin", "kmeans", "greedy"):
+        _add(how, "curve", MetricMap, landmarks=how, n_landmarks=10)
+    _add("given", "curve", MetricMap, landmarks=GIVEN)
+
+
 def _lle() -> None:
     cls = LocallyLinearEmbedding
     for method in ("standard", "modified", "hessian", "ltsa"):
@@ -462,4 +546,7 @@ _affinities(LaplacianEigenmaps)
 _affinities(SpectralClustering, n_clusters=3, n_init=3)
 _threshold()
 _isomap()
+_landmark_mds()
+_landmark_isomap()
+_pivots()
 _lle()

@@ -12,7 +12,17 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import kneighbors_graph
 
-from eigenscape import ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering, _memory
+from eigenscape import (
+    ClassicalMDS,
+    Isomap,
+    KernelPCA,
+    LandmarkMDS,
+    LaplacianEigenmaps,
+    LocallyLinearEmbedding,
+    MetricMap,
+    SpectralClustering,
+    _memory,
+)
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, NotEnoughMemoryError, RankError
 
 ESTIMATORS = {
@@ -22,6 +32,8 @@ ESTIMATORS = {
     "clustering": SpectralClustering,
     "isomap": Isomap,
     "lle": LocallyLinearEmbedding,
+    "landmark_mds": LandmarkMDS,
+    "metric_map": MetricMap,
 }
 GRAPH = ["laplacian", "clustering", "isomap", "lle"]
 SPARSE = sorted(set(ESTIMATORS) - {"lle"})
@@ -48,7 +60,14 @@ def no_work(monkeypatch):
         raise AssertionError("long work was started")
 
     modules = ("estimators._graph.neighbor_index", "methods.kernel_pca.gram", "methods.mds.gram", "methods.laplacian.gram")
-    more = ("methods.components.gram", "methods.kernel_pca.principal", "methods.laplacian.smallest", "methods.laplacian.principal")
+    more = (
+        "methods.components.gram",
+        "methods.pivots.gram",
+        "estimators._landmarks.choose_points",
+        "methods.kernel_pca.principal",
+        "methods.laplacian.smallest",
+        "methods.laplacian.principal",
+    )
     for place in (*modules, *more):
         monkeypatch.setattr(f"eigenscape.{place}", refuse)
 
@@ -92,6 +111,8 @@ def test_nan_in_sparse_data(name, no_work):
 EQUAL = {
     "kernel_pca": [{}, {"kernel": "linear"}, {"kernel": "poly"}, {"kernel": "sigmoid"}, {"kernel": "cosine"}, {"gamma": 1.0}],
     "mds": [{}, {"metric": "manhattan"}, {"indefinite": "shift"}, {"indefinite": "clip"}],
+    "landmark_mds": [{}, {"n_landmarks": 5}, {"landmarks": [0, 1, 2]}],
+    "metric_map": [{}, {"n_landmarks": 5}],
     "laplacian": [{}, {"affinity": "rbf"}, {"affinity": "rbf", "gamma": 1.0}, {"affinity": "cosine"}],
     "clustering": [{}, {"affinity": "rbf"}, {"affinity": "rbf", "gamma": 1.0}],
     "isomap": [{}, {"radius": 1.0}],
@@ -198,6 +219,8 @@ NAMES = {
     "clustering": ["affinity", "weights", "on_disconnected", "eigen_solver", "assign_labels"],
     "isomap": ["on_disconnected", "order", "indefinite", "eigen_solver"],
     "lle": ["method", "on_disconnected", "eigen_solver"],
+    "landmark_mds": ["order", "indefinite", "eigen_solver"],
+    "metric_map": ["order", "eigen_solver"],
 }
 
 
@@ -796,6 +819,8 @@ STAGES = {
     "clustering": ["neighbours", "eigen-solve"],
     "isomap": ["neighbours", "geodesics", "eigen-solve"],
     "lle": ["neighbours", "local solves", "eigen-solve"],
+    "landmark_mds": ["landmarks", "kernel matrix", "eigen-solve"],
+    "metric_map": ["kernel matrix", "eigen-solve"],
 }
 
 

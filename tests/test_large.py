@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 from sklearn.datasets import make_swiss_roll
 
-from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
+from eigenscape import Isomap, LandmarkMDS, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.exceptions import DisconnectedGraphWarning, NotEnoughMemoryError
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
@@ -204,3 +204,26 @@ def test_isomap_finds_its_geodesics_once_even_where_memory_is_scarce(monkeypatch
     monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: int(0.4 * square))
     with pytest.raises(NotEnoughMemoryError, match="fit a sample"):
         Isomap(2).fit(X)
+
+
+def test_landmark_isomap_of_many_points_stays_within_a_gigabyte():
+    X, _ = roll(100_000)
+    Isomap(2, n_landmarks=30).fit(X[:2000])
+    tracemalloc.start()
+    model = Isomap(2, n_landmarks=300, n_jobs=2).fit(X)
+    new = model.transform(X[:5000] + 1e-3)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1e9
+    assert model.kernel_.base.lengths.shape == (100_000, 300)
+    np.testing.assert_allclose(new, model.embedding_[:5000], atol=0.05 * np.abs(model.embedding_).max())
+
+
+def test_landmark_mds_keeps_no_table_of_distances():
+    X = mixture(20_000)
+    LandmarkMDS(2, n_landmarks=50).fit(X[:600])
+    tracemalloc.start()
+    LandmarkMDS(2, n_landmarks=1000).fit(X)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 0.75 * 8 * 20_000 * 1000  # the table of distances

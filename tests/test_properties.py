@@ -11,8 +11,18 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from eigenscape import ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering
-from eigenscape.exceptions import DegenerateSpectrumWarning, DisconnectedGraphWarning, IsolatedPointWarning
+from eigenscape import (
+    ClassicalMDS,
+    FastMap,
+    Isomap,
+    KernelPCA,
+    LandmarkMDS,
+    LaplacianEigenmaps,
+    LocallyLinearEmbedding,
+    MetricMap,
+    SpectralClustering,
+)
+from eigenscape.exceptions import DegenerateSpectrumWarning, DisconnectedGraphWarning, IsolatedPointWarning, RankError
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.rows import RowIndex, distinct_rows
@@ -29,6 +39,11 @@ ESTIMATORS = {
     "cityblock mds": lambda c: ClassicalMDS(c, metric="cityblock"),
     "isomap": lambda c: Isomap(c, n_neighbors=4),
     "isomap radius": lambda c: Isomap(c, radius=1.0),
+    "landmark isomap": lambda c: Isomap(c, n_neighbors=4, n_landmarks="auto"),
+    "landmark mds": lambda c: LandmarkMDS(c),
+    "greedy landmark mds": lambda c: LandmarkMDS(c, metric="cityblock", n_landmarks=c + 1, landmarks="greedy"),
+    "fastmap": lambda c: FastMap(c),
+    "metric map": lambda c: MetricMap(c),
     "lle": lambda c: LocallyLinearEmbedding(c, n_neighbors=4),
     "lle with c": lambda c: LocallyLinearEmbedding(c, n_neighbors=4, c=2.0),
     "modified lle": lambda c: LocallyLinearEmbedding(c, n_neighbors=4, method="modified"),
@@ -275,3 +290,23 @@ def test_duplicated_rows_weigh_nothing_in_graph_methods(seed, n):
         plain, double = fitted(make(), X), fitted(make(), doubled)
         close_up_to_sign(double.embedding_[:n], plain.embedding_, 1e-6)
         assert_allclose(double.embedding_[n:], double.embedding_[: n // 2], atol=0)
+
+
+@few
+@given(n=st.integers(5, 20), d=st.integers(1, 4), seed=st.integers(0, 999), noise=st.floats(0.05, 0.3))
+def test_distance_matrix_theorem(n, d, seed, noise):
+    """Distances are Euclidean just when the centred matrix is positive semi-definite, and its rank is the dimension (Burges sec. 2.2)."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    model = ClassicalMDS(d, metric="precomputed").fit(D)
+    assert model.is_euclidean_
+    E = model.embedding_
+    assert_allclose(np.linalg.norm(E[:, None] - E, axis=2), D, atol=1e-7 * D.max())  # d dimensions are enough
+    if d < n - 1:
+        with pytest.raises(RankError, match=f"only {d} positive"):  # and no more are there
+            ClassicalMDS(d + 1, metric="precomputed").fit(D)
+    i, j = rng.choice(n, 2, replace=False)
+    torn = D.copy()
+    torn[i, j] = torn[j, i] = 2 * np.min(np.delete(D[i] + D[j], [i, j])) * (1 + noise)  # beyond the triangle inequality
+    assert not ClassicalMDS(1, metric="precomputed").fit(torn).is_euclidean_

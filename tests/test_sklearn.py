@@ -24,17 +24,31 @@ from threadpoolctl import threadpool_limits
 import eigenscape
 from eigenscape import (
     ClassicalMDS,
+    FastMap,
     GreedySpectralEmbedding,
     Isomap,
     KernelPCA,
+    LandmarkMDS,
     LaplacianEigenmaps,
     LocallyLinearEmbedding,
+    MetricMap,
     OrientedPCA,
     ProjectionPursuit,
     SpectralClustering,
 )
 
-ALL = [KernelPCA, GreedySpectralEmbedding, ClassicalMDS, LaplacianEigenmaps, SpectralClustering, Isomap, LocallyLinearEmbedding]
+ALL = [
+    KernelPCA,
+    GreedySpectralEmbedding,
+    ClassicalMDS,
+    LandmarkMDS,
+    FastMap,
+    MetricMap,
+    LaplacianEigenmaps,
+    SpectralClustering,
+    Isomap,
+    LocallyLinearEmbedding,
+]
 
 #: Distortion discriminant analysis is no scikit-learn transformer: fit needs distorted versions, which the checks cannot give,
 #: and fewer rows come out than go in. test_distortion.py runs the checks that need no fit.
@@ -62,6 +76,16 @@ CHECKED = [
     Isomap(n_neighbors=4, n_components=1, indefinite="shift"),
     Isomap(radius=3.0, n_components=1, on_disconnected="per_component"),
     Isomap(metric="precomputed", n_components=1, n_neighbors=4),
+    Isomap(n_landmarks="auto", n_neighbors=4, n_components=1),
+    Isomap(n_landmarks="auto", landmarks="greedy", n_components=1, on_disconnected="per_component", indefinite="shift"),
+    LandmarkMDS(n_components=1, landmarks="random", n_landmarks=2),
+    LandmarkMDS(n_components=1, landmarks="kmeans"),
+    LandmarkMDS(n_components=1, landmarks="greedy", metric="cityblock", indefinite="clip"),
+    LandmarkMDS(n_components=1, metric="precomputed"),
+    FastMap(n_components=1, n_rounds=2, metric="cityblock"),
+    FastMap(n_components=1, metric="precomputed"),
+    MetricMap(n_components=1, landmarks="maxmin", n_landmarks=2),
+    MetricMap(n_components=1, metric="precomputed"),
     LocallyLinearEmbedding(n_neighbors=4, n_components=1, method="ltsa"),
     LocallyLinearEmbedding(n_neighbors=4, n_components=1, method="modified", c=5.0),
     LocallyLinearEmbedding(n_neighbors=6, n_components=2, method="hessian"),
@@ -167,7 +191,7 @@ def test_not_fitted(cls: type, flowers: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("name", ["negative_fraction_", "is_euclidean_"])
-@pytest.mark.parametrize("cls", [ClassicalMDS, Isomap])
+@pytest.mark.parametrize("cls", [ClassicalMDS, Isomap, LandmarkMDS])
 def test_spectra_of_distances_need_a_fit(cls: type, name: str) -> None:
     with pytest.raises(NotFittedError):
         getattr(cls(), name)
@@ -177,7 +201,7 @@ def test_spectra_of_distances_need_a_fit(cls: type, name: str) -> None:
 
 
 @pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csr_array, sparse.csc_array, sparse.coo_array])
-@pytest.mark.parametrize("cls", [KernelPCA, ClassicalMDS, LaplacianEigenmaps, SpectralClustering, Isomap])
+@pytest.mark.parametrize("cls", [KernelPCA, ClassicalMDS, LaplacianEigenmaps, SpectralClustering, Isomap, LandmarkMDS, FastMap, MetricMap])
 def test_sparse_rows_are_placed_like_dense_ones(cls: type, container: type, flowers: np.ndarray) -> None:
     by_sparse, by_dense = small(cls).fit(container(flowers)), small(cls).fit(flowers)
     np.testing.assert_allclose(by_sparse.embedding_, by_dense.embedding_, atol=1e-7)

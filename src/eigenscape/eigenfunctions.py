@@ -75,7 +75,7 @@ Scale = Callable[[np.ndarray, Any], np.ndarray]
 class Landmarks:
     """The training points behind an embedding that was learnt on some of them, or on given points."""
 
-    X: Any  # all training points
+    X: Any  # all training points; None where the model does not keep them
     which: np.ndarray | None  # (q,) the training points that are landmarks; None where the landmarks are other points
 
 
@@ -149,6 +149,17 @@ class RootScale:
 
     def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
         return values * self.factors
+
+
+@dataclass(frozen=True)
+class ShiftedScale:
+    """``sqrt(|l_r|) v_r`` with an origin of its own for each coordinate (FastMap, MetricMap)."""
+
+    factors: np.ndarray  # sqrt(|l_r| / m), (r,)
+    origin: np.ndarray  # (r,)
+
+    def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
+        return values * self.factors - self.origin
 
 
 @dataclass(frozen=True)

@@ -49,25 +49,61 @@ def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_lengt
 
 
 @njit(nogil=True, cache=True)
-def lower_to_source(indptr, indices, lengths, source, nearest):
+def lower_to_source(indptr, indices, lengths, source, step, nearest):
     """Lower ``nearest`` (m,), the distances to the nearest of some sources, to those with ``source`` among them.
 
-    ``d(v) = min(d(v), d(source, v))``: Dijkstra's search, which does not go on where an earlier source is as near.
+    ``d(v) = min(d(v), d(source, v))``. Label-correcting: vertices nearer than a bound pass their distance on, first come first
+    served, until none of them changes; then the bound goes ``step`` beyond the nearest of the others. No heap is kept, and the
+    result is exact for any ``step``; some mean edge lengths are fast. The search does not go on where an earlier source is as near.
     """
     m = len(indptr) - 1
-    key = np.empty(m)
-    heap = np.empty(m, dtype=np.int32)
-    place = np.full(m, -1, dtype=np.int32)
-    nearest[source] = 0.0
-    size = _lower(heap, place, key, 0, source, 0.0)
-    while size > 0:
-        u = heap[0]
-        size = _pop(heap, place, key, size)
-        for e in range(indptr[u], indptr[u + 1]):
-            v, d = indices[e], nearest[u] + lengths[e]
-            if d < nearest[v]:
-                nearest[v] = d
-                size = _lower(heap, place, key, size, v, d)
+    near, far = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32)  # a ring and a list, each vertex at most once in either
+    state = np.zeros(m, dtype=np.int8)  # 1 in the ring, 2 in the list
+    nearest[source], near[0], state[source] = 0.0, source, 1
+    head, n_near, n_far, bound = 0, 1, 0, step
+    while n_near > 0:
+        while n_near > 0:
+            u = near[head]
+            head = head + 1 if head + 1 < m else 0
+            n_near -= 1
+            state[u] = 0
+            for e in range(indptr[u], indptr[u + 1]):
+                v, d = indices[e], nearest[u] + lengths[e]
+                if d < nearest[v]:
+                    nearest[v] = d
+                    if d >= bound:
+                        if state[v] == 0:
+                            state[v] = 2
+                            far[n_far] = v
+                            n_far += 1
+                    elif state[v] != 1:
+                        state[v] = 1
+                        tail = head + n_near
+                        near[tail if tail < m else tail - m] = v
+                        n_near += 1
+        head, bound = 0, step + _least(far, n_far, state, nearest)
+        kept = 0
+        for i in range(n_far):
+            v = far[i]
+            if state[v] == 2:  # not passed on since
+                if nearest[v] < bound:
+                    state[v] = 1
+                    near[n_near] = v
+                    n_near += 1
+                else:
+                    far[kept] = v
+                    kept += 1
+        n_far = kept
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _least(far, n_far, state, nearest):
+    """The least distance among the listed vertices that wait."""
+    least = np.inf
+    for i in range(n_far):
+        if state[far[i]] == 2 and nearest[far[i]] < least:
+            least = nearest[far[i]]
+    return least
 
 
 @njit(nogil=True, cache=True)

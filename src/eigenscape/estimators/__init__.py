@@ -1,6 +1,7 @@
 """scikit-learn estimators: parameters in, one call down."""
 
 from eigenscape.estimators.distortion import DistortionDiscriminantAnalysis
+from eigenscape.estimators.fastmap import FastMap
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.isomap import Isomap
 from eigenscape.estimators.kernel_pca import KernelPCA
@@ -8,6 +9,7 @@ from eigenscape.estimators.landmark_mds import LandmarkMDS
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.estimators.lle import LocallyLinearEmbedding
 from eigenscape.estimators.mds import ClassicalMDS
+from eigenscape.estimators.metric_map import MetricMap
 from eigenscape.estimators.oriented_pca import OrientedPCA
 from eigenscape.estimators.projection_pursuit import ProjectionPursuit
 from eigenscape.estimators.spectral_clustering import SpectralClustering
@@ -15,12 +17,14 @@ from eigenscape.estimators.spectral_clustering import SpectralClustering
 __all__ = [
     "ClassicalMDS",
     "DistortionDiscriminantAnalysis",
+    "FastMap",
     "GreedySpectralEmbedding",
     "Isomap",
     "KernelPCA",
     "LandmarkMDS",
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
+    "MetricMap",
     "OrientedPCA",
     "ProjectionPursuit",
     "SpectralClustering",

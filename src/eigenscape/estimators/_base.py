@@ -24,6 +24,7 @@ class Fitted(NamedTuple):
     model: Embedding | PiecewiseEmbedding
     group: np.ndarray | None = None  # for each sample the training point of the model that it is (duplicates share one)
     attributes: dict[str, Any] | None = None  # further fitted attributes, by name
+    X: Any = None  # the training points, where the model was learnt on some of them and keeps no others
 
 
 class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -148,7 +149,7 @@ class SpectralEstimator(FittedEmbedding, ABC):
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             fitted = self._embed(X)
-            coordinates = fitted.model.coordinates
+            coordinates = fitted.model.coordinates if fitted.X is None else fitted.model.transform(fitted.X)
         self.embedding_ = self._like(X, coordinates if fitted.group is None else coordinates[fitted.group])
         self._adopt(fitted.model, fitted.attributes)
         return self

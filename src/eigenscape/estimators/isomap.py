@@ -16,7 +16,7 @@ from eigenscape.estimators._landmarks import check_landmarks, given_vertices, la
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.distance import GeodesicKernel
-from eigenscape.methods.isomap import LandmarkIsomap, isomap
+from eigenscape.methods.isomap import LandmarkIsomap, isomap, require_lengths
 
 
 class Isomap(DistanceSpectrumMixin, SpectralEstimator):
@@ -92,16 +92,16 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     --------
     >>> from sklearn.datasets import make_swiss_roll
     >>> from eigenscape import Isomap
-    >>> X, t = make_swiss_roll(600, random_state=0)
-    >>> model = Isomap(n_components=2, n_neighbors=10).fit(X[:500])
-    >>> model.transform(X[500:]).shape
+    >>> X, t = make_swiss_roll(1100, random_state=0)
+    >>> model = Isomap(n_components=2, n_neighbors=10).fit(X[:1000])
+    >>> model.transform(X[1000:]).shape
     (100, 2)
 
     A tenth of the samples for landmarks gives nearly the same map:
 
     >>> from eigenscape.quality import aligned_error
-    >>> few = Isomap(n_components=2, n_neighbors=10, n_landmarks=50).fit(X[:500])
-    >>> aligned_error(few.embedding_, model.embedding_) < 0.02
+    >>> few = Isomap(n_components=2, n_neighbors=10, n_landmarks=100).fit(X[:1000])
+    >>> aligned_error(few.embedding_, model.embedding_) < 0.01
     True
     """
 
@@ -186,11 +186,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         rows = not self._is_precomputed()
         wish = check_landmarks(self.n_landmarks, self.landmarks, self.landmark_tol, self.n_components, X, rows)
         dtype = np.float32 if X.dtype == np.float32 else np.float64
-        _memory.require(
-            1.5 * np.dtype(dtype).itemsize * X.shape[0] * (wish.count or 0),
-            f"landmark Isomap of {X.shape[0]} points (their distances to {wish.count} landmarks)",
-            "lower n_landmarks",
-        )
+        require_lengths(X.shape[0], wish.count or self.n_components + 1, dtype)
         given = given_vertices(X, wish, neighborhood)
         options = {"order": self.order, "indefinite": self.indefinite}
         embed = LandmarkIsomap(self.n_components, self._solver(), dtype, options, wish.how, wish.count, given, self.landmark_tol)

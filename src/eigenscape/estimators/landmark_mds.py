@@ -26,8 +26,8 @@ class LandmarkMDS(DistanceSpectrumMixin, SpectralEstimator):
     .. math:: \tfrac12 \Lambda^{-1/2} U' (\bar E - f)
 
     (Burges sec. 2.2.3, Bengio eq. 15). The means of the centring run over the landmarks only, which is Platt's device: no point
-    changes the map of another. So time is :math:`O(q n)` distances and :math:`O(q^2 n)` operations, and no array is larger than
-    a block of rows. With all samples as landmarks it is :class:`ClassicalMDS`.
+    changes the map of another. So time is :math:`O(q n)` distances, no array is larger than a block of rows, and the model keeps
+    the landmarks only. With all samples as landmarks it is :class:`ClassicalMDS`.
 
     :class:`FastMap` and :class:`MetricMap` are relatives that take fewer distances and give worse maps.
 
@@ -140,10 +140,10 @@ class LandmarkMDS(DistanceSpectrumMixin, SpectralEstimator):
         def embed(which: np.ndarray | None) -> Embedding:
             bound = BoundPairwise(distance.kernel, wish.points) if which is None else to_landmarks(distance, which)
             self._spectrum = DistanceSpectrum(bound)
-            return landmark_mds(bound, X, which, self.n_components, solver, order=self.order, indefinite=self.indefinite)
+            return landmark_mds(bound, None, which, self.n_components, solver, order=self.order, indefinite=self.indefinite)
 
         if wish.how is None:
-            return Fitted(embed(wish.samples), attributes=landmark_attributes(wish, wish.samples))
+            return Fitted(embed(wish.samples), attributes=landmark_attributes(wish, wish.samples), X=X)
         candidates = different_samples(X, wish)
 
         def embed_some(count: int) -> Embedding:
@@ -151,6 +151,6 @@ class LandmarkMDS(DistanceSpectrumMixin, SpectralEstimator):
 
         if wish.count is not None:
             model = embed_some(wish.count)
-            return Fitted(model, attributes=landmark_attributes(wish, model.columns))
-        growth = grow(embed_some, candidates, self.n_components, self.landmark_tol, solver.seed)
-        return Fitted(growth.embedding, attributes=landmark_attributes(wish, growth.embedding.columns, [growth]))
+            return Fitted(model, attributes=landmark_attributes(wish, model.columns), X=X)
+        growth = grow(embed_some, X, candidates, self.n_components, self.landmark_tol, solver.seed)
+        return Fitted(growth.embedding, attributes=landmark_attributes(wish, growth.embedding.columns, [growth]), X=X)

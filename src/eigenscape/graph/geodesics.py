@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.rows import reassemble
@@ -30,12 +31,43 @@ def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None, dtype: ty
 
 
 def geodesics_to(graph: NeighborGraph, landmarks: np.ndarray, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
-    """Geodesic distances (m, q) of all vertices to some of them, in the order in which a vertex's row is one piece of memory."""
+    """Geodesic distances (m, q) of all vertices to some of them, in the order in which a vertex's row is one piece of memory.
+
+    Landmarks are far from one another, so their searches have nothing to share and go one by one.
+    """
+    from eigenscape._compiled.paths import lower_to_source
+
     q, m = len(landmarks), graph.n_vertices
-    entries = sparse.csr_array((np.zeros(q), landmarks, np.arange(q + 1)), shape=(q, m))
     out: np.ndarray = np.empty((m, q), dtype=dtype)
-    _many_paths(graph.distances, entries, n_jobs, out.T)
+    order, rank, inner = _near_in_memory(graph.distances)
+    step = _step(inner)
+
+    def travel(batch: slice, advance: Any) -> None:
+        rows = np.full((batch.stop - batch.start, m), np.inf)
+        for row, source in zip(rows, rank[landmarks[batch]].astype(np.intp), strict=True):
+            lower_to_source(inner.indptr, inner.indices, inner.data, source, step, row)
+        out[order, batch] = rows.T
+        advance(len(rows))
+
+    with stage("geodesics", total=q) as advance:
+        batches = row_blocks(q, 8.0, budget=64)  # as many as share a line of memory
+        joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(travel)(batch, advance) for batch in batches)
     return out
+
+
+def _step(roads: sparse.csr_array) -> float:
+    """How far ahead a search looks at a time: as fast as any within a factor of four, on curves, surfaces and clouds."""
+    return 4.0 * float(roads.data.mean())
+
+
+def _near_in_memory(roads: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
+    """An order of the vertices in which neighbours are near in memory, the place of each, and the graph in that order."""
+    order = reverse_cuthill_mckee(sparse.csr_array(roads), symmetric_mode=True)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order), dtype=order.dtype)
+    inner = sparse.csr_array(roads[order][:, order])
+    inner.sort_indices()
+    return order, rank, inner
 
 
 def through_neighbors(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndarray:
@@ -55,7 +87,8 @@ def geodesic_row(graph: NeighborGraph, vertex: int) -> np.ndarray:
     from eigenscape._compiled.paths import lower_to_source
 
     row = np.full(graph.n_vertices, np.inf)
-    lower_to_source(graph.distances.indptr, graph.distances.indices, graph.distances.data, vertex, row)
+    roads = graph.distances
+    lower_to_source(roads.indptr, roads.indices, roads.data, vertex, _step(roads), row)
     return row
 
 
@@ -69,12 +102,13 @@ def farthest_vertices(graph: NeighborGraph, count: int, first: int) -> np.ndarra
     from eigenscape._compiled.paths import lower_to_source
 
     roads = graph.distances
+    step = _step(roads)
     nearest = np.full(graph.n_vertices, np.inf)
     chosen = np.empty(count, dtype=np.intp)
     with stage("landmarks", total=count) as advance:
         for place in range(count):
             chosen[place] = first if place == 0 else int(np.argmax(nearest))
-            lower_to_source(roads.indptr, roads.indices, roads.data, chosen[place], nearest)
+            lower_to_source(roads.indptr, roads.indices, roads.data, chosen[place], step, nearest)
             advance(1)
     return chosen
 
@@ -83,11 +117,7 @@ def _many_paths(roads: sparse.csr_array, entries: sparse.csr_array, n_jobs: int 
     """Distances (s, m), written to ``out``, for sources whose first steps are the rows of ``entries``."""
     from eigenscape._compiled.paths import LANES, shortest_paths
 
-    order = reverse_cuthill_mckee(sparse.csr_array(roads), symmetric_mode=True)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order), dtype=order.dtype)
-    inner = sparse.csr_array(roads[order][:, order])
-    inner.sort_indices()
+    order, rank, inner = _near_in_memory(roads)
     first = rank[entries.indices[entries.indptr[:-1]]]  # where each source enters
     sources = np.argsort(first, kind="stable")
     n_sources, m = entries.shape

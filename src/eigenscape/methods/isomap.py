@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape import _memory
 from eigenscape.dictionary.landmarks import choose_vertices
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.graph.geodesics import geodesics_to
@@ -24,6 +25,12 @@ def isomap(
 ) -> Embedding:
     """Classical MDS of the geodesic distances through the training graph (Bengio eq. 14)."""
     return classical_mds(GeodesicKernel(graph, n_jobs, dtype), n_components, solver, **options)
+
+
+def require_lengths(n: int, q: int, dtype: type) -> None:
+    """Refuse what does not fit in memory: the distances of ``n`` points to ``q`` landmarks."""
+    needed = 1.2 * np.dtype(dtype).itemsize * n * q
+    _memory.require(needed, f"landmark Isomap of {n} points (their distances to {q} landmarks)", "lower n_landmarks")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +57,7 @@ class LandmarkIsomap:
         self.distances.append(None)  # type: ignore[arg-type]
 
         def embed(which: np.ndarray) -> Embedding:
+            require_lengths(graph.n_vertices, len(which), self.dtype)
             lengths = geodesics_to(graph, which, self.solver.n_jobs, self.dtype)
             self.distances[-1] = kernel = LandmarkGeodesics(graph, which, lengths)
             return landmark_mds(kernel, graph.vertices.X, which, count, self.solver, fewer=fewer, **self.options)
@@ -63,7 +71,7 @@ class LandmarkIsomap:
         if self.count is not None:
             return embed_some(min(self.count, graph.n_vertices))
         vertices, piece = np.arange(graph.n_vertices), len(self.growths)
-        self.growths.append(grow(embed_some, vertices, count, self.tol, self.solver.seed, piece))
+        self.growths.append(grow(embed_some, graph.vertices.X, vertices, count, self.tol, self.solver.seed, piece))
         return self.growths[-1].embedding
 
     def _given_among(self, graph: NeighborGraph, count: int) -> np.ndarray:

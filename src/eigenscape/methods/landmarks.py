@@ -22,7 +22,9 @@ FEWEST, FOLD = 16, 2
 
 
 def landmark_mds(distance: BoundKernel, X: Any, which: np.ndarray | None, n_components: int, solver: Solver, **options: Any) -> Embedding:
-    """Classical MDS of the landmarks that ``distance`` is bound to; all points ``X`` are placed by their distances to them.
+    """Classical MDS of the landmarks that ``distance`` is bound to; other points are placed by their distances to them.
+
+    The landmarks are the points ``which`` of the training points, and ``X`` are all of these, if the model is to keep them.
 
     The centring is Platt's: means run over the landmarks (weight ``1/q`` each, 0 for every other point), so that a point's
     coordinates are ``L^-1/2 U' (E - f) / 2``, ``f`` its squared distances and ``E`` the landmarks' mean ones (Burges eq. 1.30,
@@ -55,10 +57,12 @@ class Growth:
     reason: str
 
 
-def grow(embed: Callable[[int], Embedding], candidates: np.ndarray, n_components: int, tol: float, seed: int, piece: int = 0) -> Growth:
+def grow(
+    embed: Callable[[int], Embedding], X: Any, candidates: np.ndarray, n_components: int, tol: float, seed: int, piece: int = 0
+) -> Growth:
     """Double the landmarks until the map of points that are none moves less than ``tol`` of its spread.
 
-    ``embed`` makes the embedding with so many of the training points ``candidates`` for landmarks. Two maps are compared, after
+    ``embed`` makes the embedding with so many of ``X[candidates]`` for landmarks. Two maps are compared, after
     the best rigid motion, on a random sample of at most 500 points that are landmarks in neither.
     """
     n = len(candidates)
@@ -72,7 +76,7 @@ def grow(embed: Callable[[int], Embedding], candidates: np.ndarray, n_components
         except RankError as error:  # so few landmarks need not span the dimensions
             model, failure = None, error
         if model is not None:
-            movement = np.inf if previous is None else _movement(model, previous, sample)
+            movement = np.inf if previous is None else _movement(model, previous, X, sample)
             steps.append(Step(count, movement, piece))
             if movement <= tol:
                 return Growth(model, tuple(steps), f"{count} landmarks: with the last doubling the map moved {movement:.2g} <= {tol:g}")
@@ -84,10 +88,9 @@ def grow(embed: Callable[[int], Embedding], candidates: np.ndarray, n_components
         previous, count = model, min(2 * count, n)
 
 
-def _movement(now: Embedding, before: Embedding, sample: np.ndarray) -> float:
+def _movement(now: Embedding, before: Embedding, X: Any, sample: np.ndarray) -> float:
     """Aligned movement of the sample, its landmarks left out while enough others remain."""
-    assert now.landmarks is not None
     others = np.setdiff1d(sample, np.concatenate([now.columns, before.columns]))
-    points = now.landmarks.X[others if len(others) > 2 * len(now.eigenvalues) + 8 else sample]
+    points = X[others if len(others) > 2 * len(now.eigenvalues) + 8 else sample]
     A, B = now.transform(points), before.transform(points)
     return aligned_error(B, A) if A.shape == B.shape else np.inf  # a small piece may have had fewer coordinates before
