@@ -18,6 +18,7 @@ from eigenscape import ClassicalMDS, FastMap, Isomap, LandmarkMDS, MetricMap
 from eigenscape.dictionary.landmarks import NAMES, choose_points, choose_vertices, farthest_first, greedy_pivots
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, RankError
 from eigenscape.graph import geodesics as paths
+from eigenscape.graph.components import components, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.nystrom import approximate_eigh
@@ -269,6 +270,20 @@ def test_geodesics_to_landmarks_are_those_of_dijkstra(count, n_jobs):
     np.testing.assert_array_equal(found, dijkstra(graph.distances, indices=landmarks).T)
     np.testing.assert_array_equal(found[:, 0], paths.geodesic_row(graph, landmarks[0]))
     np.testing.assert_allclose(paths.through_neighbors(graph.join(Y), found), paths.geodesics(graph, Y)[:, landmarks], rtol=1e-13)
+
+
+@pytest.mark.parametrize("step", [1e-300, 1e-6, 1.0, 1e9])
+def test_geodesics_are_exact_whatever_the_lengths_of_the_edges(step, monkeypatch):
+    """From 1e-9 to 1e6 in one graph, and for any step of the search."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([scale * rng.standard_normal((60, 2)) for scale in 10.0 ** np.arange(-9, 7)])
+    index = neighbor_index(X)
+    graph = nearest_neighbor_graph(index, 6)
+    graph = connect(graph, components(graph.distances))
+    monkeypatch.setattr(paths, "_step", lambda _: step)
+    landmarks = np.array([0, 333, 700, 959])
+    np.testing.assert_array_equal(paths.geodesics_to(graph, landmarks), dijkstra(graph.distances, indices=landmarks).T)
+    assert paths.farthest_vertices(graph, 40, 5).tolist() == farthest_one_at_a_time(dijkstra(graph.distances), 40, 5)
 
 
 def test_greedy_takes_the_point_farthest_from_the_affine_span():

@@ -81,12 +81,12 @@ def lower_to_source(indptr, indices, lengths, source, step, nearest):
                         tail = head + n_near
                         near[tail if tail < m else tail - m] = v
                         n_near += 1
-        head, bound = 0, step + _least(far, n_far, state, nearest)
-        kept = 0
+        least = _least(far, n_far, state, nearest)
+        head, bound, kept = 0, least + step, 0
         for i in range(n_far):
             v = far[i]
             if state[v] == 2:  # not passed on since
-                if nearest[v] < bound:
+                if nearest[v] < bound or nearest[v] == least:  # a step may be lost to rounding
                     state[v] = 1
                     near[n_near] = v
                     n_near += 1
