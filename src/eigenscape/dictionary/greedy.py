@@ -9,12 +9,10 @@ import numpy as np
 
 from eigenscape._progress import stage
 from eigenscape.dictionary.rows import Rows
-from eigenscape.dictionary.source import Points, Source, joined
+from eigenscape.dictionary.source import Source, joined
 from eigenscape.dictionary.span import RESOLUTION, Projected, Span
 from eigenscape.kernels.base import n_points
 
-#: Members of the smallest span that candidates are sieved by.
-_HEAD = 64
 #: Bisections of algorithm 2.
 _BISECTIONS = 40
 
@@ -26,7 +24,6 @@ class Dictionary:
     span: Span
     numbers: np.ndarray  # (m,)
     stalled: bool = False
-    heads: tuple[Span, ...] = ()  # the spans of the first 64, 128, 256 ... members
 
     @property
     def size(self) -> int:
@@ -128,10 +125,7 @@ class _Growth:
         numbers = self.numbers[self.chosen]
         members = span.source.members(self.Y[np.asarray(self.chosen)], numbers)
         span = replace(span, factor=factor, members=joined(span.members, members) if m else members)
-        heads = self.start.heads
-        while isinstance(span.source, Points) and _HEAD * 2 ** len(heads) <= span.size // 2:
-            heads = (*heads, span.head(_HEAD * 2 ** len(heads)))
-        return Dictionary(span, np.concatenate([self.start.numbers, numbers]), heads=heads)
+        return Dictionary(span, np.concatenate([self.start.numbers, numbers]))
 
     def projected(self) -> Projected:
         Z = np.concatenate([self.Z, self.rows[: self.size].T], axis=1) if self.size else self.Z
@@ -144,14 +138,11 @@ def sieved(dictionary: Dictionary, Y: Any, numbers: np.ndarray, tol: float, limi
     A point within ``tol`` of the first members' span is within ``tol`` of any larger one, and most points are: only the rest
     is projected on all members.
     """
-    level, left = np.empty(n_points(Y)), np.arange(n_points(Y))
-    for head in dictionary.heads:
-        level[left] = head.project(Y[left], numbers[left]).error
-        left = left[level[left] > tol]
-        if len(left) == 0:
-            return dictionary, level
-    dictionary, projected = grown(dictionary, Y[left], numbers[left], tol, limit)
-    level[left] = projected.error
+    level = dictionary.span.error_bounds(Y, numbers, tol)
+    left = np.flatnonzero(level > tol)
+    if len(left):
+        dictionary, projected = grown(dictionary, Y[left], numbers[left], tol, limit)
+        level[left] = projected.error
     return dictionary, level
 
 

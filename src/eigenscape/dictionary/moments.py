@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 
 from eigenscape.dictionary.span import Projected, Span
 
@@ -21,7 +20,7 @@ class Moments:
     count: int = 0
     mass: float = 0.0
     first: np.ndarray | None = None  # (m,)
-    second: np.ndarray | None = None  # (m, m), lower half, Fortran order
+    second: np.ndarray | None = None  # (m, m)
     worst_error: float = 0.0
     root_errors: float = 0.0  # sum of sqrt(delta)
     longest: float = 0.0  # largest squared length of a point in feature space
@@ -59,7 +58,7 @@ class Moments:
         )
         if weights is not None:
             Z *= np.sqrt(weights)[:, None]
-        return self.merged(replace(part, second=dsyrk(1.0, Z.T, lower=1)))
+        return self.merged(replace(part, second=Z.T @ Z))
 
     def merged(self, other: Moments) -> Moments:
         """Of the points of both, which have the same origin."""
@@ -86,7 +85,7 @@ class Moments:
         if more == 0:
             return self
         first = None if self.first is None else np.pad(self.first, (0, more))
-        second = None if self.second is None else np.asfortranarray(np.pad(self.second, ((0, more), (0, more))))
+        second = None if self.second is None else np.pad(self.second, (0, more))
         return replace(self, origin=np.pad(self.origin, (0, more)), first=first, second=second)
 
     def mean(self, span: Span) -> np.ndarray:
@@ -99,7 +98,7 @@ class Moments:
         assert self.first is not None
         assert self.second is not None
         middle = self.origin + self.first / self.mass
-        inner = self.second + np.tril(self.second, -1).T - np.outer(self.first, self.first) / self.mass  # about the mean of z
+        inner = self.second - np.outer(self.first, self.first) / self.mass  # about the mean of z
         normal = span.normal
         inner -= np.outer(normal, normal @ inner)  # p = z - (u . z) u + const
         inner -= np.outer(inner @ normal, normal)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import joblib
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from eigenscape.kernels.base import n_points
 
@@ -63,13 +66,24 @@ class ChunkRows:
             first = stop
 
 
+@cache
+def _libraries() -> ThreadpoolController:
+    """The linear algebra libraries loaded; looking for them takes longer than many a block."""
+    return ThreadpoolController()
+
+
 def over_rows(work: Callable[[np.ndarray, Any], Any], rows: Rows, size: int, n_jobs: int | None) -> Iterator[Any]:
     """``work(numbers, Y)`` for one block of rows after another, in order, on ``n_jobs`` cores with one thread of linear algebra each."""
     blocks = rows.blocks(None, lambda: size)
-    if n_jobs in (None, 1):
+    cores = joblib.effective_n_jobs(n_jobs)
+    if cores == 1:
         yield from (work(numbers, Y) for numbers, Y in blocks)
         return
-    with threadpool_limits(1, user_api="blas"):
-        yield from joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-            joblib.delayed(work)(numbers, Y) for numbers, Y in blocks
-        )
+    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
+        waiting: deque[Future] = deque()  # few at a time: blocks of a stream are not read before they are wanted
+        for numbers, Y in blocks:
+            waiting.append(pool.submit(work, numbers, Y))
+            if len(waiting) > 2 * cores:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dtrmm, dtrsm
+from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dtrtri
 
 from eigenscape.dictionary.rows import ArrayRows, over_rows
@@ -21,6 +21,8 @@ RESOLUTION = 1e-12
 _NEGATIVE = 1e-7
 #: Pivots of a factor that may be inverted are at least this part of the largest.
 _STEEP = 1e-3
+#: Columns of a block of a triangular product.
+_COLUMNS = 128
 #: Rows that one core takes at a time; fixed, so that the number of cores does not show in the last digits.
 _ROWS = 1024
 
@@ -58,10 +60,6 @@ class Span:
     def size(self) -> int:
         return len(self.factor)
 
-    def head(self, size: int) -> Span:
-        """The span of the first members."""
-        return replace(self, members=self.members[:size], factor=np.asfortranarray(self.factor[:size, :size]))
-
     @cached_property
     def ones(self) -> np.ndarray:
         """``h = L^-1 1``, with ``|h|^2 = beta`` the sum of the entries of ``M^-1``."""
@@ -89,6 +87,44 @@ class Span:
             return Projected(Z, length, residual, np.maximum(residual, 0.0))
         alpha = 1.0 - Z @ self.ones
         return Projected(Z, length, residual, np.maximum(residual + alpha**2 / (self.ones @ self.ones), 0.0))
+
+    def error_bounds(self, Y: Any, numbers: np.ndarray, tol: float) -> np.ndarray:
+        """Upper bounds of the distances from the span, exact where they exceed ``tol``.
+
+        Coordinates come a block at a time, and points that the first members explain well enough get no more of them.
+        """
+        level = np.full(n_points(Y), np.inf)
+        if self._inverse is None:
+            return level
+
+        def sieve(which: np.ndarray, some: Any) -> None:
+            level[which] = self._error_bounds(some, numbers[which], tol)
+
+        for _ in over_rows(sieve, ArrayRows(Y), _ROWS, self.n_jobs):
+            pass
+        return level
+
+    def _error_bounds(self, Y: Any, numbers: np.ndarray, tol: float) -> np.ndarray:
+        assert self._inverse is not None
+        level, left = np.empty(n_points(Y)), np.arange(n_points(Y))
+        values = np.empty((n_points(Y), self.size))
+        residual = self.source.own(Y, numbers) + self.shift
+        alpha, beta = np.ones(len(residual)), 0.0
+        for start in range(0, self.size, _COLUMNS):
+            block = slice(start, min(start + _COLUMNS, self.size))
+            few = len(left)
+            values[:few, block] = finite(self.source.values(Y[left], self.members[block])) + self.shift
+            Z = values[:few, : block.stop] @ self._inverse[block, : block.stop].T
+            residual = residual - np.einsum("ij,ij->i", Z, Z)
+            level[left] = residual
+            if self.sum_to_one:
+                alpha, beta = alpha - Z @ self.ones[block], beta + float(self.ones[block] @ self.ones[block])
+                level[left] += alpha**2 / beta
+            stay = np.flatnonzero(level[left] > tol)
+            if len(stay) < 0.75 * few:
+                values[: len(stay), : block.stop] = values[stay, : block.stop]
+                left, residual, alpha = left[stay], residual[stay], alpha[stay]
+        return level
 
     def coordinates(self, Y: Any) -> np.ndarray:
         """``z(x) = L^-1 k(x)``, (n_new, m)."""
@@ -132,18 +168,25 @@ class Span:
 
     @cached_property
     def _inverse(self) -> np.ndarray | None:
-        """``L^-1`` where it is harmless: a product with it is nearly twice as fast as a solution."""
+        """``L^-1`` where it is harmless: products with it are faster than solutions, and several cores can make them at once."""
         pivots = np.diagonal(self.factor)
-        return dtrtri(self.factor, lower=1)[0] if self.size and pivots.min() > _STEEP * pivots.max() else None
+        steep = self.size == 0 or pivots.min() <= _STEEP * pivots.max()
+        return None if steep else np.ascontiguousarray(dtrtri(self.factor, lower=1)[0])
 
     def _solve(self, values: np.ndarray, transposed: bool = False) -> np.ndarray:
-        """``L^-1`` (or its transpose) applied to every row, in place where memory order allows."""
+        """``L^-1`` (or its transpose) applied to every row (n, m)."""
         if self.size == 0:
             return values
-        columns = np.ascontiguousarray(values).T
-        if self._inverse is not None:
-            return dtrmm(1.0, self._inverse, columns, lower=1, trans_a=int(transposed), overwrite_b=1).T
-        return dtrsm(1.0, self.factor, columns, lower=1, trans_a=int(transposed), overwrite_b=1).T
+        if self._inverse is None:
+            return dtrsm(1.0, self.factor, np.ascontiguousarray(values).T, lower=1, trans_a=int(transposed), overwrite_b=1).T
+        out = np.empty_like(values, order="C")
+        for start in range(0, self.size, _COLUMNS):  # the zero half of the factor is left out, block by block
+            stop = start + _COLUMNS
+            if transposed:
+                np.matmul(values[:, start:], self._inverse[start:, start:stop], out=out[:, start:stop])
+            else:
+                np.matmul(values[:, :stop], self._inverse[start:stop, :stop].T, out=out[:, start:stop])
+        return out
 
 
 def _refuse_indefinite(own: np.ndarray, residual: np.ndarray, length: np.ndarray, numbers: np.ndarray | None) -> None:
