@@ -357,7 +357,7 @@ def best_threshold_cut(W, z):
 
 
 def projection(K_new, own, M_inverse, sum_to_one):
-    """Ouimet eq. 6 to 8: unconstrained weights, weights, and distance ``delta`` of one point by its kernel values (m,) to the dictionary."""
+    """Ouimet eq. 6 to 8: unconstrained weights, weights and ``delta`` of one point, by its kernel values (m,) to the dictionary."""
     ones = np.ones(len(K_new))
     a_hat = M_inverse @ K_new
     delta = own - K_new @ a_hat

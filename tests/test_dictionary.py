@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 from eigenscape import GreedySpectralEmbedding, KernelPCA, LaplacianEigenmaps, SpectralClustering
 from eigenscape.exceptions import IsolatedPointWarning, ToleranceWarning
 
-few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 KERNELS = {
     "rbf": ({"gamma": 0.7}, lambda Y, X: np.exp(-0.7 * cdist(Y, X, "sqeuclidean"))),
@@ -142,7 +142,6 @@ def test_proposition_2_is_the_dense_normalisation(normalization, sum_to_one):
     K_hat = A @ M @ A.T
     dense = centred(K_hat) if normalization == "additive" else reference.divided_gram(K_hat)
     assert_allclose(model.kernel_(X), dense, atol=1e-10)
-    assert_allclose(model.kernel_.features(X[:7]) @ model.kernel_.features(X).T, dense[:7], atol=1e-10)
 
 
 @pytest.mark.parametrize("averages", ["dictionary", "random"])

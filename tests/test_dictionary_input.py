@@ -172,3 +172,54 @@ def test_a_precomputed_kernel_has_no_projection_error_of_new_points():
     with pytest.raises((TypeError, AttributeError), match="similarity of a new point to itself"):
         model.projection_error(K[:3])
     assert not hasattr(KernelPCA().fit(X), "projection_error")
+
+
+# --- streams that cannot be -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"tol": None, "dictionary_size": 9}, "set tol"),
+        ({"selection": "maxmin", "dictionary_size": 9}, "selection='maxmin' needs all data"),
+        ({"averages": "random"}, "use 'implicit' or 'dictionary'"),
+        ({"kernel": "precomputed"}, "kernel='precomputed' is a matrix"),
+    ],
+)
+def test_parameters_that_need_all_data_refuse_a_stream(params, words):
+    X = curve(300)
+    assert not hasattr(GreedySpectralEmbedding(**{"tol": 1e-3, **params}), "partial_fit")
+    with pytest.raises(AttributeError) as refusal:
+        GreedySpectralEmbedding(**{"tol": 1e-3, **params}).partial_fit(X)
+    assert words in str(refusal.value) or words in str(refusal.value.__cause__)
+    if "kernel" not in params:
+        with pytest.raises((AttributeError, ValueError), match=words):
+            GreedySpectralEmbedding(**{"tol": 1e-3, **params}).fit(iter([X]))
+
+
+@pytest.mark.parametrize("params", [{"normalization": "divisive"}, {"kernel": "linear"}, {"sum_to_one": False}])
+def test_a_stream_keeps_its_kernel_and_normalisation(params):
+    X = curve(300)
+    model = GreedySpectralEmbedding(tol=1e-3).partial_fit(X)
+    with pytest.raises(ValueError, match=next(iter(params))):
+        model.set_params(**params).partial_fit(X)
+
+
+def test_a_second_pass_that_is_refused_leaves_the_model_as_it_was():
+    X = curve(300)
+    model = GreedySpectralEmbedding(tol=1e-3).fit(X)
+    placed, values = model.transform(X[:9]), model.eigenvalues_
+    for bad, words in (
+        (X[:1], "alike"),
+        (X[:, :2], "2 features"),
+        ([X[:0]], "empty"),
+        ([X, np.full((2, 3), np.nan)], r"row\(s\) 300, 301"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.second_pass(bad)
+        assert (model.n_samples_seen_, model.n_passes_) == (300, 2)
+        np.testing.assert_array_equal(model.eigenvalues_, values)
+        np.testing.assert_array_equal(model.transform(X[:9]), placed)
+    np.testing.assert_array_equal(
+        model.partial_fit(X[:9]).eigenvalues_, GreedySpectralEmbedding(tol=1e-3).fit(X).partial_fit(X[:9]).eigenvalues_
+    )
