@@ -63,7 +63,7 @@ def test_the_dictionary_is_that_of_algorithm_1(kernel, tol, sum_to_one):
 
 
 @either
-@pytest.mark.parametrize(("kernel", "size"), [("rbf", 3), ("rbf", 17), ("rbf", 60), ("laplacian", 20), ("poly", 12)])
+@pytest.mark.parametrize(("kernel", "size"), [("rbf", 3), ("rbf", 17), ("rbf", 60), ("laplacian", 20), ("laplacian", 150), ("poly", 12)])
 def test_the_dictionary_is_that_of_algorithm_2(kernel, size, sum_to_one):
     params, function = KERNELS[kernel]
     X = curve(700)

@@ -48,6 +48,16 @@ def test_indefinite_kernels_are_refused_by_every_method(n, dictionary):
         KernelPCA(kernel="precomputed", **dictionary).fit(-cdist(20 * X, 20 * X, "sqeuclidean"))
 
 
+@either
+def test_an_indefinite_kernel_is_refused_in_a_stream(sum_to_one):
+    def within_reach(x, y):
+        value = float(np.exp(-0.7 * ((x - y) ** 2).sum()))
+        return value if value > 0.6 else 0.0
+
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        GreedySpectralEmbedding(kernel=within_reach, tol=1e-3, sum_to_one=sum_to_one).partial_fit(curve(150))
+
+
 def test_a_kernel_that_is_not_finite_is_refused():
     def broken(x, y):
         return np.nan if min(x[0], y[0]) > 0.95 else float(np.exp(-((x - y) ** 2).sum()))
