@@ -351,3 +351,72 @@ def best_threshold_cut(W, z):
         labels = tuple(int(entry > value) for entry in z)
         candidates.append((normalized_cut(W, labels), labels))
     return min(candidates)
+
+
+# Greedy dictionaries
+
+
+def projection(K_new, own, M_inverse, sum_to_one):
+    """Ouimet eq. 6 to 8: unconstrained weights, weights and ``delta`` of one point, by its kernel values (m,) to the dictionary."""
+    ones = np.ones(len(K_new))
+    a_hat = M_inverse @ K_new
+    delta = own - K_new @ a_hat
+    if not sum_to_one:
+        return a_hat, a_hat, delta
+    alpha, beta = 1 - a_hat.sum(), M_inverse.sum()
+    return a_hat, a_hat + alpha / beta * (M_inverse @ ones), delta + alpha**2 / beta
+
+
+def greedy_dictionary(K, tol, sum_to_one, known=None, stop=np.inf):
+    """Ouimet algorithm 1, steps 1 to 16, from the Gram matrix: (numbers, M^-1); ``stop`` ends it once there are more than so many.
+
+    The choice is made with the constrained ``delta``; eq. 9 needs the unconstrained one.
+    """
+    chosen, inverse = known or ([0], np.array([[1 / K[0, 0]]]))
+    chosen = list(chosen)
+    for t in range(len(K)):
+        if t in chosen:
+            continue
+        k = K[t, chosen]
+        a_hat, _, delta = projection(k, K[t, t], inverse, sum_to_one)
+        if delta > tol:
+            schur = K[t, t] - k @ a_hat
+            inverse = np.block([[schur * inverse + np.outer(a_hat, a_hat), -a_hat[:, None]], [-a_hat[None], np.ones((1, 1))]]) / schur
+            chosen.append(t)
+            if len(chosen) > stop:
+                break
+    return chosen, inverse
+
+
+def greedy_dictionary_of_size(K, size, sum_to_one, first_tol=1.0):
+    """Ouimet algorithm 2."""
+    known = ([0], np.array([[1 / K[0, 0]]]))  # steps 1 to 3
+    low, high = 0.0, first_tol
+    while len((found := greedy_dictionary(K, high, sum_to_one, known, size))[0]) > size:  # steps 4 to 13
+        low, high = high, 10 * high
+    known = found
+    for _ in range(40):  # steps 14 to 24
+        if len(known[0]) == size:
+            return known[0]
+        middle = low + (high - low) / 2
+        found = greedy_dictionary(K, middle, sum_to_one, known, size)
+        if len(found[0]) > size:
+            low = middle
+        else:
+            high, known = middle, found
+    return greedy_dictionary(K, low, sum_to_one, known, size)[0][:size]  # steps 25 and 26
+
+
+def projection_weights(K_new, M, sum_to_one):
+    """Ouimet eq. 10: rows ``A_t`` for kernel values (n, m) to the dictionary."""
+    inverse = np.linalg.inv(M)
+    return np.array([projection(k, 0.0, inverse, sum_to_one)[1] for k in K_new])
+
+
+def normalised_weights(A, mean, M, n, normalization):
+    """Ouimet prop. 2: the rows that take the place of ``A``, with ``mean`` the average row over the ``n`` training points."""
+    if normalization == "additive":
+        return A - mean
+    if normalization == "divisive":
+        return np.array([row / np.sqrt(n * row @ M @ mean) for row in A])
+    return A
