@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = [
+    "PCA",
     "ClassicalMDS",
     "Isomap",
     "KernelPCA",
@@ -25,6 +26,7 @@ __all__ = [
 if TYPE_CHECKING:
     from eigenscape import exceptions, kernels, quality
     from eigenscape.estimators import (
+        PCA,
         ClassicalMDS,
         Isomap,
         KernelPCA,

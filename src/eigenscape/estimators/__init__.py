@@ -5,6 +5,7 @@ from eigenscape.estimators.kernel_pca import KernelPCA
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.estimators.lle import LocallyLinearEmbedding
 from eigenscape.estimators.mds import ClassicalMDS
+from eigenscape.estimators.pca import PCA
 from eigenscape.estimators.spectral_clustering import SpectralClustering
 
-__all__ = ["ClassicalMDS", "Isomap", "KernelPCA", "LaplacianEigenmaps", "LocallyLinearEmbedding", "SpectralClustering"]
+__all__ = ["PCA", "ClassicalMDS", "Isomap", "KernelPCA", "LaplacianEigenmaps", "LocallyLinearEmbedding", "SpectralClustering"]

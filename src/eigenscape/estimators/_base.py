@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._validation import check_input, check_jobs
+from eigenscape.estimators._validation import check_input, check_jobs, like
 from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.solvers import NAMES, Solver
@@ -26,6 +26,21 @@ class Fitted(NamedTuple):
     attributes: dict[str, Any] | None = None  # further fitted attributes, by name
 
 
+def forget(estimator: Any) -> None:
+    """Drop what an earlier fit with other parameters left."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        delattr(estimator, name)
+
+
+def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> Solver:
+    """What the parameters ask of the eigen-solver."""
+    if estimator.eigen_solver in NAMES and estimator.eigen_solver not in allowed:
+        raise ValueError(f"eigen_solver={estimator.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
+    check_jobs(estimator.n_jobs)
+    seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+    return Solver(estimator.eigen_solver, estimator.tol, estimator.max_iter, seed, estimator.n_jobs)
+
+
 class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of all estimators. Subclasses define ``__init__`` and ``_embed``, and say by class attributes what input they take."""
 
@@ -35,6 +50,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     _sparse: str | None = "csr"  # None: refused, for the reason in _no_sparse
     _no_sparse = ""
     _sparse_tables = True  # whether a precomputed matrix may be sparse
+    _missing = False  # whether NaN means that a value is missing
     _objects = False  # whether X may be a list of any objects, given a function of two of them
     _solvers: tuple[str, ...] = ("auto", "dense", "lanczos")
 
@@ -56,8 +72,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         -------
         self
         """
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)  # what an earlier fit with other parameters left
+        forget(self)
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             fitted = self._embed(X)
@@ -125,16 +140,9 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self.embedding_.shape[1]
 
     def _solver(self) -> Solver:
-        if self.eigen_solver in NAMES and self.eigen_solver not in self._solvers:
-            raise ValueError(f"eigen_solver={self.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
-        check_jobs(self.n_jobs)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Solver(self.eigen_solver, self.tol, self.max_iter, seed, self.n_jobs)
+        return chosen_solver(self, self._solvers)
 
-    @staticmethod
-    def _like(X: Any, values: np.ndarray) -> np.ndarray:
-        """float32 out where float32 came in; the work in between is done in double precision."""
-        return values.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
+    _like = staticmethod(like)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
