@@ -1,6 +1,7 @@
 """Every estimator, kernel and normalisation that must obey the laws, listed once.
 
-``CASES`` holds (id, estimator factory, data kind). ``load(kind, dtype)`` gives the training points and some new ones, in the
+``CASES`` holds (id, estimator factory, data kind). ``MAPS`` holds those that are no eigenfunctions of a kernel on the training
+points, to which the laws about kernels, eigenvalues and the loss do not apply. ``load(kind, dtype)`` gives the training points and some new ones, in the
 form that the estimator takes: rows, distances or similarities to the training points, or objects.
 """
 
@@ -14,7 +15,18 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from eigenscape import ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering, kernels
+from eigenscape import (
+    PCA,
+    ClassicalMDS,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
+    LocallyLinearEmbedding,
+    MixturePPCA,
+    ProbabilisticPCA,
+    SpectralClustering,
+    kernels,
+)
 
 N_TRAIN, N_NEW = 80, 12
 
@@ -40,6 +52,20 @@ def wide(n: int) -> np.ndarray:
     """More features than a k-d tree is used for."""
     rng = np.random.default_rng(1)
     return np.tanh(curve(n) @ rng.standard_normal((3, 20)) / 2) + 0.01 * rng.standard_normal((n, 20))
+
+
+def flat(n: int) -> np.ndarray:
+    """More features than points."""
+    rng = np.random.default_rng(6)
+    return curve(n) @ rng.standard_normal((3, 130)) + 0.1 * rng.standard_normal((n, 130)) + 2
+
+
+def with_gaps(n: int) -> np.ndarray:
+    """Rows of which a fifth of the values is missing, never a whole one."""
+    rows, rng = wide(n), np.random.default_rng(7)
+    gaps = rng.random(rows.shape) < 0.2
+    gaps[np.arange(n), rng.integers(rows.shape[1], size=n)] = False
+    return np.where(gaps, np.nan, rows)
 
 
 def twins(n_train: int, n_new: int) -> tuple[np.ndarray, np.ndarray]:
@@ -125,6 +151,8 @@ _DATA: dict[str, Callable[[], tuple[Any, Any]]] = {
     "curve": lambda: _cut(_CURVE()),
     "positive": lambda: _cut(np.exp(wide(N_TRAIN + N_NEW))),
     "wide": lambda: _cut(wide(N_TRAIN + N_NEW)),
+    "flat": lambda: _cut(flat(N_TRAIN + N_NEW)),
+    "gaps": lambda: _cut(with_gaps(N_TRAIN + N_NEW)),
     "counts": lambda: _cut(counts(N_TRAIN + N_NEW)),
     "words": lambda: _cut(words(N_TRAIN + N_NEW)),
     "twins": lambda: twins(N_TRAIN, N_NEW),
@@ -185,6 +213,7 @@ def different_letters(a: str, b: str) -> float:
 # --- the list -------------------------------------------------------------------------------------------------------------
 
 CASES: list[Case] = []
+MAPS: list[Case] = []
 
 
 def _add(name: str, kind: str, cls: type, **params: Any) -> None:
@@ -211,6 +240,29 @@ def _kernel_pca() -> None:
     _add("blocked-twins", "twins", KernelPCA, kernel="poly", storage="blocked")
     for kernel in ("rbf", "linear", "poly", "laplacian", "cosine", "sigmoid"):
         _add(f"{kernel}-sparse", "counts", KernelPCA, kernel=kernel)
+
+
+def _pca() -> None:
+    for kind in ("curve", "wide", "flat", "twins", "counts"):
+        _add(kind, kind, PCA)
+        for solver in ("dense", "lanczos"):
+            _add(f"{kind}-{solver}", kind, PCA, eigen_solver=solver)
+    for kind in ("curve", "flat", "counts"):
+        _add(f"{kind}-all-components", kind, PCA, n_components=None)
+        _add(f"{kind}-whiten", kind, PCA, whiten=True, n_components=3)
+
+
+def _maps() -> None:
+    """Latent-variable models: no kernel, no eigenvalues, no loss."""
+    for kind in ("curve", "wide", "flat", "twins"):
+        MAPS.append(Case(f"ProbabilisticPCA-{kind}", ProbabilisticPCA, kind))
+        MAPS.append(Case(f"ProbabilisticPCA-{kind}-em", partial(ProbabilisticPCA, method="em"), kind))
+    MAPS.append(Case("ProbabilisticPCA-gaps", partial(ProbabilisticPCA, 3), "gaps"))
+    MAPS.append(Case("ProbabilisticPCA-bayes", partial(ProbabilisticPCA, "bayes"), "wide"))
+    MAPS.append(Case("ProbabilisticPCA-gaps-bayes", partial(ProbabilisticPCA, "bayes"), "gaps"))
+    MAPS.append(Case("ProbabilisticPCA-mle", partial(ProbabilisticPCA, "mle"), "wide"))
+    for kind in ("curve", "wide", "flat", "twins", "gaps"):
+        MAPS.append(Case(f"MixturePPCA-{kind}", partial(MixturePPCA, n_init=2, tol=1e-5), kind))
 
 
 def _classical_mds() -> None:
@@ -365,6 +417,8 @@ def _lle() -> None:
     _add("c-split", "split", cls, c=2.0, on_disconnected="per_component", reg=1e-2)
 
 
+_pca()
+_maps()
 _kernel_pca()
 _classical_mds()
 _affinities(LaplacianEigenmaps)

@@ -17,6 +17,8 @@ __all__ = [
     "KernelPCA",
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
+    "MixturePPCA",
+    "ProbabilisticPCA",
     "SpectralClustering",
     "exceptions",
     "kernels",
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
         KernelPCA,
         LaplacianEigenmaps,
         LocallyLinearEmbedding,
+        MixturePPCA,
+        ProbabilisticPCA,
         SpectralClustering,
     )
 

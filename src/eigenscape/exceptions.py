@@ -7,7 +7,9 @@ __all__ = [
     "DisconnectedGraphError",
     "DisconnectedGraphWarning",
     "IsolatedPointWarning",
+    "NoiseFloorWarning",
     "NotConvergedError",
+    "NotConvergedWarning",
     "NotEnoughMemoryError",
     "RankError",
 ]
@@ -43,3 +45,11 @@ class RankError(ValueError):
 
 class NotEnoughMemoryError(MemoryError):
     """The work would need more memory than the machine has free."""
+
+
+class NotConvergedWarning(UserWarning):
+    """An iteration that improves a model step by step ended before it stopped improving; the model is usable."""
+
+
+class NoiseFloorWarning(UserWarning):
+    """A noise variance fell to its floor, or a part of a mixture lost its rows: likelihoods depend on the floor."""

@@ -276,15 +276,13 @@ class PCA(LinearEstimator):
                 raise ValueError(f"n_components='mle' needs more samples than features, got n_samples={n}, n_features={d}; give a number")
             return wish
         if isinstance(wish, numbers.Real) and not isinstance(wish, numbers.Integral):
-            if not 0 < wish < 1:
-                raise ValueError(f"n_components={wish!r} as a share of the variance must lie between 0 and 1; pass an integer for a number")
-            return float(wish)
+            if 0 < wish < 1:
+                return float(wish)
+            raise ValueError(f"n_components={wish!r} as a share of the variance must lie between 0 and 1; pass an integer for a number")
         wish = check_count("n_components", wish)
         if wish > min(n - 1, d):
-            raise ValueError(
-                f"n_components={wish} needs at least {wish + 1} samples and {wish} features, got n_samples={n},"
-                f" n_features={d}; lower n_components"
-            )
+            needs = f"n_components={wish} needs at least {wish + 1} samples and {wish} features"
+            raise ValueError(f"{needs}, got n_samples={n}, n_features={d}; lower n_components")
         return wish
 
     def _check_fitted(self) -> None:

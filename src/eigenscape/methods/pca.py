@@ -68,25 +68,31 @@ class PrincipalAxes:
 
 def pca(rows: CenteredRows, wish: Wish, solver: Solver) -> tuple[PrincipalAxes, np.ndarray]:
     """Leading axes and the training points' coordinates (n, q) on them."""
-    n, d = rows.shape
-    count = wish if isinstance(wish, int) else min(n, d)
-    operator = CrossOperator(rows, "features" if d <= n else "samples")
-    pairs, trace = _leading(operator, count, solver)
-    lost = pairs.values[-1] < _LOST * pairs.values[0]
-    if lost and not sparse.issparse(rows.X) and pairs.solver == "dense":
-        axes = _by_singular_values(rows, count)
-    elif operator.side == "features":
-        axes = _axes(rows, pairs, pairs.vectors.T, trace, pairs.residuals)
-    else:
-        usable = pairs.take(slice(usable_count(pairs.values, n)))
-        roots = np.sqrt(usable.values)
-        axes = _axes(rows, usable, (rows.transposed_times(usable.vectors) / roots).T, trace, usable.residuals)
-    axes = restricted(axes, wish)
+    axes = restricted(leading_axes(rows, wish if isinstance(wish, int) else min(rows.shape), solver), wish)
     coordinates = axes.project(rows.X)
     standing = coordinates if rows.weights is None else coordinates[rows.weights > 0]  # a row of weight zero is not there
     signs = _signs(standing)
     coordinates *= signs
     return axes.flipped(signs), coordinates
+
+
+def leading_axes(rows: CenteredRows, count: int, solver: Solver) -> PrincipalAxes:
+    """Up to ``count`` axes, as many as stand above rounding, from the smaller of scatter and Gram matrix (Burges sec. 3)."""
+    n, d = rows.shape
+    operator = CrossOperator(rows, "features" if d <= n else "samples")
+    pairs, trace = _leading(operator, count, solver)
+    lost = pairs.values[-1] < _LOST * pairs.values[0]
+    if lost and not sparse.issparse(rows.X) and pairs.solver == "dense":
+        return _by_singular_values(rows, count)
+    pairs = pairs.take(slice(min(usable_count(pairs.values, max(n, d)), rank_bound(rows))))
+    residuals = pairs.residuals
+    if operator.side == "features":
+        directions = pairs.vectors.T
+        residuals = residuals * np.sqrt(pairs.values[:1] / pairs.values)  # |K v - l v| for v = X u / sqrt(l) is at most this
+    else:
+        directions = (rows.transposed_times(pairs.vectors) / np.sqrt(pairs.values)).T
+    weight, rank = rows.total_weight, rank_bound(rows)
+    return PrincipalAxes(rows.mean, directions, pairs.values, residuals, weight, trace, rank, pairs.solver, pairs.n_iter)
 
 
 def pca_of_scatter(scatter: np.ndarray, mean: np.ndarray, weight: float, n_rows: int, wish: Wish, solver: Solver) -> PrincipalAxes:
@@ -97,7 +103,7 @@ def pca_of_scatter(scatter: np.ndarray, mean: np.ndarray, weight: float, n_rows:
     rank = min(n_rows - 1, d)
     usable = pairs.take(slice(min(usable_count(pairs.values, d), rank)))
     directions = canonical_signs(usable.vectors).T
-    gram_residuals = usable.residuals * np.sqrt(usable.values[0] / usable.values) if len(usable) else usable.residuals
+    gram_residuals = usable.residuals * np.sqrt(usable.values[:1] / usable.values)
     axes = PrincipalAxes(mean, directions, usable.values, gram_residuals, weight, trace, rank, usable.solver, usable.n_iter)
     return restricted(axes, wish)
 
@@ -114,17 +120,6 @@ def _leading(operator: Operator, count: int, solver: Solver) -> tuple[EigenPairs
     if solver.name == "auto" and m > NEVER_FORMED:
         solver = replace(solver, name="lanczos")
     return principal(operator, min(count, m), "value", solver), float(operator.diagonal().sum())
-
-
-def _axes(rows: CenteredRows, pairs: EigenPairs, directions: np.ndarray, trace: float, residuals: np.ndarray) -> PrincipalAxes:
-    n, d = rows.shape
-    usable = min(usable_count(pairs.values, max(n, d)), rank_bound(rows))
-    values = pairs.values[:usable]
-    if d <= n and usable:  # |K v - l v| for v = X u / sqrt(l) is at most this
-        residuals = residuals[:usable] * np.sqrt(values[0] / values)
-    return PrincipalAxes(
-        rows.mean, directions[:usable], values, residuals[:usable], rows.total_weight, trace, rank_bound(rows), pairs.solver, pairs.n_iter
-    )
 
 
 def _by_singular_values(rows: CenteredRows, count: int) -> PrincipalAxes:
