@@ -1,8 +1,9 @@
 """Every estimator, kernel and normalisation that must obey the laws, listed once.
 
-``CASES`` holds (id, estimator factory, data kind). ``MAPS`` holds those that are no eigenfunctions of a kernel on the training
-points, to which the laws about kernels, eigenvalues and the loss do not apply. ``load(kind, dtype)`` gives the training points and some new ones, in the
-form that the estimator takes: rows, distances or similarities to the training points, or objects.
+``CASES`` holds (id, estimator factory, data kind). ``MAPS`` holds the same of those that are no eigenfunctions of a kernel on the
+training points, to which the laws about kernels, eigenvalues and the loss do not apply. ``load(kind, dtype)`` gives the
+training points and some new ones, in the form that the estimator takes: rows, distances or similarities to the training
+points, or objects.
 """
 
 from __future__ import annotations

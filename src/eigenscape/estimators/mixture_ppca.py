@@ -44,7 +44,7 @@ class MixturePPCA(LinearEstimator):
     n_mixtures : int, default=2
         Number of planes.
     n_components : int, default=2
-        Dimensions of each, less than ``n_features``.
+        Dimensions of each; with ``n_features`` of them none is left to the noise, and a warning says so.
     n_init : int, default=5
         Starts; the most likely outcome is kept.
     noise_floor : float, default=1e-6
@@ -161,10 +161,9 @@ class MixturePPCA(LinearEstimator):
             check_count(name, getattr(self, name))
         check_positive("tol", self.tol)
         check_positive("noise_floor", self.noise_floor)
-        if self.n_components >= d:
+        if self.n_components > d:
             raise ValueError(
-                f"n_components={self.n_components} needs at least {self.n_components + 1} features (one dimension is left to the"
-                f" noise), got n_features={d}; lower n_components"
+                f"n_components={self.n_components} needs at least {self.n_components} features, got n_features={d}; lower n_components"
             )
         least = self.n_mixtures * (self.n_components + 1)
         if n < least:
@@ -193,9 +192,9 @@ class MixturePPCA(LinearEstimator):
             )
         if self.degenerate_.any():
             warnings.warn(
-                f"part(s) {', '.join(map(str, np.flatnonzero(self.degenerate_)))} of the mixture fit a few points exactly (noise variance"
-                f" kept at {rules.floor:.3g}, noise_floor={self.noise_floor:g}) or have lost their points; lower n_mixtures or"
-                " n_components",
+                f"part(s) {', '.join(map(str, np.flatnonzero(self.degenerate_)))} of the mixture leave nothing to the noise (its"
+                f" variance is kept at {rules.floor:.3g}, noise_floor={self.noise_floor:g}) or have lost their points; lower"
+                " n_mixtures or n_components",
                 NoiseFloorWarning,
                 stacklevel=3,
             )

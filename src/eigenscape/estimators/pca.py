@@ -70,7 +70,7 @@ class PCA(LinearEstimator):
     singular_values_ : ndarray of shape (n_components,)
         :math:`\sqrt{l_r}`.
     noise_variance_ : float
-        Mean variance of the directions left out.
+        Mean variance of the ``n_features - n_components`` directions left out (Burges eq. 1.9).
     entropy_ : float
         Entropy kept, in bits, were the data Gaussian (Burges eq. 1.6).
     n_components_, n_samples_seen_ : int, float
@@ -260,7 +260,7 @@ class PCA(LinearEstimator):
         self.singular_values_ = np.sqrt(axes.eigenvalues)
         self.explained_variance_ = axes.eigenvalues / (axes.weight - 1)
         self.explained_variance_ratio_ = axes.eigenvalues / axes.trace
-        left_out = axes.rank - self.n_components_
+        left_out = len(axes.mean) - self.n_components_
         self.noise_variance_ = axes.discarded / (axes.weight - 1) / left_out if left_out else 0.0
         self.entropy_ = entropy(self.explained_variance_)
         self._scale = np.sqrt(self.explained_variance_) if self.whiten else 1.0

@@ -31,9 +31,9 @@ class ProbabilisticPCA(LinearEstimator):
     Parameters
     ----------
     n_components : int, "bayes" or "mle", default=2
-        Number of latent coordinates, less than ``n_features``. "bayes": those that automatic relevance determination
-        leaves (Bishop 1999), with values missing or not. "mle": the number with the largest evidence (Minka 2000), for complete data. The
-        model is then the most likely one with that number.
+        Number of latent coordinates; with ``n_features`` of them none is left to the noise, and a warning says so. "bayes":
+        those that automatic relevance determination leaves (Bishop 1999), with values missing or not. "mle": the number
+        with the largest evidence (Minka 2000), for complete data. The model is then the most likely one with that number.
     method : {"auto", "closed", "em"}, default="auto"
         "auto" takes the closed form for complete data and EM (parameter-expanded) otherwise.
     tol : float, default=1e-8
@@ -141,11 +141,9 @@ class ProbabilisticPCA(LinearEstimator):
             check_choice("n_components", wish, ("bayes", "mle"))
             if d < 2:
                 raise ValueError(f"n_components={wish!r} needs at least 2 features, got n_features={d}")
-        elif check_count("n_components", wish) >= min(n, d):
-            raise ValueError(
-                f"n_components={wish} needs at least {wish + 1} samples and {wish + 1} features (one dimension is left to the"
-                f" noise), got n_samples={n}, n_features={d}; lower n_components"
-            )
+        elif check_count("n_components", wish) > min(n - 1, d):
+            needs = f"n_components={wish} needs at least {wish + 1} samples and {wish} features"
+            raise ValueError(f"{needs}, got n_samples={n}, n_features={d}; lower n_components")
         if self.method == "closed" and not data.complete:
             raise ValueError("method='closed' needs complete data, and X has missing values (NaN); use method='em' or 'auto'")
         if wish == "mle" and (not data.complete or n <= d):
@@ -174,7 +172,7 @@ class ProbabilisticPCA(LinearEstimator):
             )
         if found.floored:
             warnings.warn(
-                f"the data lie in a plane of n_components={self.n_components_} dimensions: the noise variance was kept at"
+                f"n_components={self.n_components_} dimensions leave nothing to the noise: its variance was kept at"
                 f" {model.noise:.3g}, {NOISE_FLOOR:g} of the mean variance, and likelihoods depend on it; lower n_components, or use PCA",
                 NoiseFloorWarning,
                 stacklevel=3,

@@ -36,8 +36,7 @@ Wish = int | float | str | None
 class PrincipalAxes:
     """Directions (q, d) around a mean, the eigenvalues ``l_r`` of the Gram matrix that belong to them, and how they were found.
 
-    ``weight`` is the number of samples (the sum of their weights), ``trace`` the sum of all eigenvalues, ``rank`` how many
-    there can be.
+    ``weight`` is the number of samples (the sum of their weights), ``trace`` the sum of all eigenvalues.
     """
 
     mean: np.ndarray
@@ -46,7 +45,6 @@ class PrincipalAxes:
     residuals: np.ndarray
     weight: float
     trace: float
-    rank: int
     solver: str
     n_iter: int
 
@@ -91,8 +89,7 @@ def leading_axes(rows: CenteredRows, count: int, solver: Solver) -> PrincipalAxe
         residuals = residuals * np.sqrt(pairs.values[:1] / pairs.values)  # |K v - l v| for v = X u / sqrt(l) is at most this
     else:
         directions = (rows.transposed_times(pairs.vectors) / np.sqrt(pairs.values)).T
-    weight, rank = rows.total_weight, rank_bound(rows)
-    return PrincipalAxes(rows.mean, directions, pairs.values, residuals, weight, trace, rank, pairs.solver, pairs.n_iter)
+    return PrincipalAxes(rows.mean, directions, pairs.values, residuals, rows.total_weight, trace, pairs.solver, pairs.n_iter)
 
 
 def pca_of_scatter(scatter: np.ndarray, mean: np.ndarray, weight: float, n_rows: int, wish: Wish, solver: Solver) -> PrincipalAxes:
@@ -100,11 +97,10 @@ def pca_of_scatter(scatter: np.ndarray, mean: np.ndarray, weight: float, n_rows:
     d = len(scatter)
     count = wish if isinstance(wish, int) else d
     pairs, trace = _leading(DenseOperator(scatter), count, solver)
-    rank = min(n_rows - 1, d)
-    usable = pairs.take(slice(min(usable_count(pairs.values, d), rank)))
+    usable = pairs.take(slice(min(usable_count(pairs.values, d), n_rows - 1)))
     directions = canonical_signs(usable.vectors).T
     gram_residuals = usable.residuals * np.sqrt(usable.values[:1] / usable.values)
-    axes = PrincipalAxes(mean, directions, usable.values, gram_residuals, weight, trace, rank, usable.solver, usable.n_iter)
+    axes = PrincipalAxes(mean, directions, usable.values, gram_residuals, weight, trace, usable.solver, usable.n_iter)
     return restricted(axes, wish)
 
 
@@ -134,9 +130,7 @@ def _by_singular_values(rows: CenteredRows, count: int) -> PrincipalAxes:
     products = centred @ (centred.T @ U[:, kept])
     residuals = np.linalg.norm(products - U[:, kept] * np.square(roots[kept]), axis=0)
     values = np.square(roots)
-    return PrincipalAxes(
-        rows.mean, directions[kept], values[kept], residuals, rows.total_weight, float(values.sum()), rank_bound(rows), "svd", 1
-    )
+    return PrincipalAxes(rows.mean, directions[kept], values[kept], residuals, rows.total_weight, float(values.sum()), "svd", 1)
 
 
 def restricted(axes: PrincipalAxes, wish: Wish) -> PrincipalAxes:

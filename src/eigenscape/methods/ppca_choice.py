@@ -17,8 +17,6 @@ from eigenscape.solvers.pairs import canonical_signs
 
 #: Least noise variance, relative to the mean variance of the features: data in an exact plane would have infinite likelihood.
 NOISE_FLOOR = 1e-10
-#: Rounds of growing a model with missing values until its dimension settles.
-_ROUNDS = 20
 
 
 @dataclass(frozen=True)
@@ -78,25 +76,33 @@ def _by_closed_form(X: np.ndarray, weights: np.ndarray, wish: int | str, floor: 
 
 def _by_em(data: Observed, weights: np.ndarray, choice: Choice, floor: float) -> Climb:
     """EM from random loadings for complete data, and from the closed form on column means for those with gaps."""
-    wish: int | str = choice.n_components
+    wish = choice.n_components
     filled = data.filled(data.column_means(weights))
-    model = _by_closed_form(filled, weights, wish, floor, choice.seed)
+    growing = isinstance(wish, str) and not data.complete
+    model = _by_closed_form(filled, weights, 1 if growing else wish, floor, choice.seed)
     if data.complete:
-        scale = float(np.trace(np.atleast_2d(np.cov(filled.T, aweights=weights)))) / data.shape[1]
+        scale = floor / NOISE_FLOOR  # the mean variance
         random = np.random.default_rng(choice.seed).standard_normal(model.loadings.shape)
         model = LatentGaussian(model.mean, np.sqrt(scale) * random, scale)
     found = climb(model, data, weights, floor, choice.tol, choice.max_iter)
-    if data.complete or isinstance(wish, int):
-        return found
-    for _ in range(_ROUNDS):  # what the model does not explain of the observed pairs shows in the expected covariance
-        values, vectors = np.linalg.eigh(expected_covariance(found.model, data, weights))
-        more = relevant_dimension(np.maximum(values[::-1], 0.0), float(weights.sum()))
-        have = found.model.loadings.shape[1]
-        if more <= have:
+    while growing:
+        larger = _grown(found.model, data, weights, floor)
+        if larger is None:
             break
-        noise = float(values[: len(values) - more].mean())
-        leading = slice(len(values) - more, None)
-        loadings = vectors[:, leading] * np.sqrt(np.maximum(values[leading] - noise, floor))
-        model = LatentGaussian(found.model.mean, loadings, max(noise, floor))
-        found = climb(model, data, weights, floor, choice.tol, choice.max_iter)
+        found = climb(larger, data, weights, floor, choice.tol, choice.max_iter)
     return found
+
+
+def _grown(model: LatentGaussian, data: Observed, weights: np.ndarray, floor: float) -> LatentGaussian | None:
+    """The model with one component more, or None if relevance has no use for it.
+
+    What a model does not explain of the values observed together shows in the covariance that it expects of complete rows. The gaps that it
+    fills too simply show there as well: components are added one at a time.
+    """
+    values, vectors = np.linalg.eigh(expected_covariance(model, data, weights))
+    count = model.loadings.shape[1] + 1
+    if relevant_dimension(np.maximum(values[::-1], 0.0), float(weights.sum())) < count:
+        return None
+    rest, leading = values[:-count], values[-count:]
+    noise = max(float(rest.mean()), floor)
+    return LatentGaussian(model.mean, vectors[:, -count:] * np.sqrt(np.maximum(leading - noise, floor)), noise)

@@ -95,13 +95,14 @@ def _by_pattern(matrices: np.ndarray, Z: np.ndarray, group: np.ndarray) -> np.nd
 def from_axes(axes: PrincipalAxes, n_components: int, floor: float) -> LatentGaussian:
     """Maximum likelihood: ``W = U (Lambda - s^2 I)^1/2`` (Burges eq. 1.8, corrected), ``s^2`` the mean of what is left out (eq. 1.9).
 
-    ``Lambda`` are eigenvalues of the covariance that divides by m. Axes that rounding has swallowed get a column of zeros; the noise is at
-    least ``floor``.
+    ``Lambda`` are eigenvalues of the covariance that divides by m. Axes that rounding has swallowed get a column of
+    zeros. The noise is at least ``floor``, which it is where no axis is left to it.
     """
     d = len(axes.mean)
     kept = min(n_components, len(axes.eigenvalues))
     variances = axes.eigenvalues[:kept] / axes.weight
-    noise = max((axes.trace / axes.weight - float(variances.sum())) / (d - n_components), floor)  # eq. 1.9
+    left_out = axes.trace / axes.weight - float(variances.sum())
+    noise = max(left_out / (d - n_components), floor) if n_components < d else floor  # eq. 1.9
     loadings = np.zeros((d, n_components))
     loadings[:, :kept] = axes.directions[:kept].T * np.sqrt(np.maximum(variances - noise, 0.0))  # eq. 1.8
     return LatentGaussian(axes.mean, loadings, noise)
