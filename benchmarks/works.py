@@ -72,6 +72,7 @@ class Compilation:
 def work_list(quick: bool) -> list[Work | Growth | Compilation]:
     """All rows; ``quick`` has smaller sizes, leaves out MNIST, and judges nothing: the goals are for the full sizes."""
     rows: list[Work | Growth | Compilation] = [*_laplacian(quick), _isomap(quick), *_lle(quick), *_kernels(quick), *_transforms(quick)]
+    rows += _projective(quick)
     rows += [*_growth(quick), _compilation()]
     return [_without_goal(row) for row in rows] if quick else rows
 
@@ -166,6 +167,28 @@ def _kernels(quick: bool) -> list[Work]:
             (replace(scaling, name="scikit-learn", estimator="sklearn.manifold.ClassicalMDS"),),
             Goal(10, 1 / 3),
         ),
+    ]
+
+
+def _projective(quick: bool) -> list[Work]:
+    """PCA against scikit-learn's own choice of solver, and against the exact one; PPCA against regressions."""
+    tall, wide, thin, missing = (20_000, 200, 4_000, 500) if quick else (100_000, 1_000, 20_000, 2_000)
+
+    def against(data: str, n: int, *exact: str) -> tuple[Job, tuple[Job, ...]]:
+        ours = Job("eigenscape", "eigenscape.PCA", {"n_components": 10, "n_jobs": -1}, data, n, "components")
+        params = {"n_components": 10, "random_state": 0}
+        peer = Job("scikit-learn", "benchmarks.worker.Coordinates", params, data, n, "components")
+        peers = [replace(peer, name=f"scikit-learn {name}", params={**params, "svd_solver": name}) for name in exact]
+        return ours, (peer, *peers)
+
+    model = Job("eigenscape", "eigenscape.ProbabilisticPCA", {"n_components": 5}, "gaps", missing, "imputation")
+    chained = Job("scikit-learn IterativeImputer", "benchmarks.worker.ChainedImputer", {"random_state": 0}, "gaps", missing, "imputation")
+    few = "10 components, with the coordinates of the rows"
+    return [
+        Work("pca-tall", f"PCA, {tall:,} x 50, {few}", *against("tall", tall), Goal(1)),
+        Work("pca-wide", f"PCA, {wide:,} x 20,000, {few}", *against("wide", wide, "full"), Goal(1)),
+        Work("pca-sparse", f"PCA, {thin:,} x 20,000 sparse, {few}", *against("topics", thin), Goal(1)),
+        Work("ppca-missing", f"Probabilistic PCA, {missing:,} x 50, 30 % missing", model, (chained,), Goal(1)),
     ]
 
 

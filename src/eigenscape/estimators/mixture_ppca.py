@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -151,7 +152,10 @@ class MixturePPCA(LinearEstimator):
         filled = data.filled(data.column_means(weights))
         climbs = []
         for _ in range(self.n_init):
-            clusters = KMeans(self.n_mixtures, n_init=1, random_state=random.randint(2**31 - 1)).fit(filled, sample_weight=weights)
+            clusters = KMeans(self.n_mixtures, n_init=1, random_state=random.randint(2**31 - 1))
+            with warnings.catch_warnings():  # fewer clusters than asked for are reported at the end, as parts without rows
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                clusters.fit(filled, sample_weight=weights)
             begin = start(data, weights, clusters.labels_, self.n_mixtures, self.n_components, rules)
             climbs.append(climb_mixture(begin, data, weights, rules))
         return max(climbs, key=lambda climb: climb.history[-1])

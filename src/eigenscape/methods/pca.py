@@ -56,7 +56,9 @@ class PrincipalAxes:
     def project(self, X: Any) -> np.ndarray:
         """``<e_r, x - mu>`` (n, q): for the linear kernel the Nystrom formula is this."""
         if X.dtype == np.float64 and self.mean @ self.mean <= SMALL_OFFSET * self.trace / self.weight:
-            return X @ self.directions.T - self.directions @ self.mean
+            coordinates = X @ np.ascontiguousarray(self.directions.T)
+            coordinates -= self.directions @ self.mean
+            return coordinates
         return CenteredRows(X, self.mean).times(self.directions.T)
 
     def flipped(self, signs: np.ndarray) -> PrincipalAxes:
@@ -173,12 +175,12 @@ def rank_bound(rows: CenteredRows) -> int:
 
 def _signs(coordinates: np.ndarray) -> np.ndarray:
     """The sign for each column that makes its largest entry positive; looks twice only where two are equally large."""
-    most, least = coordinates.max(axis=0), -coordinates.min(axis=0)
+    columns = np.ascontiguousarray(coordinates.T)  # numpy's maxima of long, thin arrays are slow along the long axis
+    most, least = columns.max(axis=1), -columns.min(axis=1)
     signs = np.where(least > most, -1.0, 1.0)
     tied = np.abs(most - least) <= 1e-6 * np.maximum(most, least)
     if tied.any():
-        columns = coordinates[:, tied]
-        signs[tied] = np.where((canonical_signs(columns) == columns).all(axis=0), 1.0, -1.0)
+        signs[tied] = np.where((canonical_signs(coordinates[:, tied]) == coordinates[:, tied]).all(axis=0), 1.0, -1.0)
     return signs
 
 
