@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from eigenscape import ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering
+from eigenscape import PCA, ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering
 from eigenscape.exceptions import DegenerateSpectrumWarning, DisconnectedGraphWarning, IsolatedPointWarning
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
@@ -23,6 +23,8 @@ more = settings(few, max_examples=40)
 EXPECTED = (DisconnectedGraphWarning, IsolatedPointWarning, DegenerateSpectrumWarning)
 
 ESTIMATORS = {
+    "pca": lambda c: PCA(c),
+    "whitened pca by krylov": lambda c: PCA(c, whiten=True, eigen_solver="lanczos"),
     "kernel pca": lambda c: KernelPCA(c),
     "linear kernel pca": lambda c: KernelPCA(c, kernel="linear"),
     "mds": lambda c: ClassicalMDS(c),
