@@ -81,7 +81,8 @@ def _small_indices(X: sparse.csr_array) -> sparse.csr_array:
 
 def _all_equal(X: Any) -> bool:
     if sparse.issparse(X):
-        return bool((row_hashes(X) == row_hashes(X[:1])).all())
+        first = row_hashes(X[:1])
+        return bool((row_hashes(X[-1:]) == first).all() and (row_hashes(X) == first).all())
     return bool((X[0] == X[-1]).all() and (X[0] == X).all())
 
 
