@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.datasets import make_swiss_roll
 
 
 class Data(NamedTuple):
     """Points (n, d) with the true coordinates (n, c) or the true cluster (n,) of each, where known."""
 
-    X: np.ndarray
+    X: Any  # dense, or a CSR array
     coordinates: np.ndarray | None = None
     labels: np.ndarray | None = None
 
@@ -58,4 +59,49 @@ def mnist_file() -> Path:
     return Path(os.environ.get("EIGENSCAPE_DATA", "data")) / "mnist.npz"
 
 
-SETS = {"swiss_roll": swiss_roll, "mixture": mixture, "sheet": sheet, "mnist": mnist}
+def falling(n: int, d: int, seed: int = 0) -> np.ndarray:
+    """Rows of 30 factors of falling size and noise, around a mean."""
+    random = np.random.default_rng(seed)
+    factors = 0.9 ** np.arange(30)[:, None] * random.standard_normal((30, d))
+    return random.standard_normal((n, 30)) @ factors + 0.5 * random.standard_normal((n, d)) + random.standard_normal(d)
+
+
+def tall(n: int) -> Data:
+    """Many rows of 50 features."""
+    return Data(falling(n, 50))
+
+
+def wide(n: int) -> Data:
+    """Rows of 20 000 features."""
+    return Data(falling(n, 20_000))
+
+
+def topics(n: int) -> Data:
+    """Sparse rows of 20 000 counts, about 100 in each: twenty topics that words belong to with falling shares, words drawn at random."""
+    random = np.random.default_rng(0)
+    words = random.integers(1, 200, (20, 400)).cumsum(axis=1) % 20_000
+    share = random.dirichlet(np.full(20, 0.1), n)
+    of_topic = (random.random((n, 1, 1)) > share.cumsum(axis=1)[:, None, :]).sum(axis=2)  # (n, 1): one topic a row is enough
+    rank = np.minimum(random.geometric(0.01, (n, 80)), 400) - 1
+    column = np.concatenate([words[of_topic, rank], random.integers(20_000, size=(n, 20))], axis=1)
+    row = np.repeat(np.arange(n), 100)
+    return Data(sparse.csr_array((np.ones(100 * n), (row, column.ravel())), shape=(n, 20_000)))
+
+
+def gaps(n: int) -> Data:
+    """Rows of 50 features near a space of five dimensions, 30 % of the values missing; the true coordinates are the whole rows."""
+    random = np.random.default_rng(0)
+    whole = random.standard_normal((n, 5)) @ random.standard_normal((5, 50)) + 0.1 * random.standard_normal((n, 50))
+    return Data(np.where(random.random(whole.shape) < 0.3, np.nan, whole), whole)
+
+
+SETS = {
+    "swiss_roll": swiss_roll,
+    "mixture": mixture,
+    "sheet": sheet,
+    "mnist": mnist,
+    "tall": tall,
+    "wide": wide,
+    "topics": topics,
+    "gaps": gaps,
+}

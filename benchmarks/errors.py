@@ -3,7 +3,7 @@
 ``residual`` is relative to the eigenvalue that matters, the worst over the components; ``floor`` is what rounding alone may do to it and
 ``excess`` the worst component's residual in units of what is still right;
 ``r2`` are squared correlations of the known coordinates with their regression on the embedding; ``agreement`` is the adjusted Rand
-index with the true clusters.
+index with the true clusters; ``of_means`` is the error of imputed values, in units of that of column means.
 """
 
 from __future__ import annotations
@@ -139,6 +139,25 @@ def classical_mds(model: Any, data: Data) -> dict[str, Any]:
     return {"residual": principal(model, lambda V: X @ (X.T @ V))}
 
 
+def components(model: Any, data: Data) -> dict[str, Any]:
+    """``|S e - l e| / l`` of each direction, with the scatter matrix applied here."""
+    V = np.asarray(model.components_, dtype=np.float64).T
+    mean = np.asarray(data.X.mean(axis=0)).ravel()
+    projected = data.X @ V - mean @ V
+    SV = data.X.T @ projected - np.outer(mean, projected.sum(axis=0))
+    values = (V * SV).sum(axis=0)
+    return {"residual": float((np.linalg.norm(SV - values * V, axis=0) / values).max())}
+
+
+def imputation(model: Any, data: Data) -> dict[str, Any]:
+    """Root mean squared error of the values filled in, in units of that of column means."""
+    missing = np.isnan(data.X)
+    filled = model.impute(data.X) if is_ours(model) else model.filled_
+    by_mean = np.broadcast_to(np.nanmean(data.X, axis=0), data.X.shape)
+    error, plain = (np.sqrt(np.mean(np.square(guess - data.coordinates)[missing])) for guess in (filled, by_mean))
+    return {"of_means": float(error / plain)}
+
+
 def isomap(model: Any, data: Data) -> dict[str, Any]:
     """Residual with the method's own geodesics, and r^2."""
     if is_ours(model):
@@ -176,5 +195,7 @@ MEASURES = {
     "classical_mds": classical_mds,
     "isomap": isomap,
     "aligned": aligned,
+    "components": components,
+    "imputation": imputation,
     "nothing": nothing,
 }

@@ -18,6 +18,7 @@ the highest resident size above that just before the fit. The error is the worst
 points of kernel PCA: the relative error of the coordinates), computed here from each method's own matrix; r² is that of the known
 coordinates (arc length, height) regressed on the embedding, agreement the adjusted Rand index with the true clusters, aligned
 the squared error of held-out points against exact kernel PCA after linear regression ("wrong" above 1e-6).
+For imputed values it is their root mean squared error in units of that of column means.
 
 A relative residual above 1e-3, and above what rounding allows, is "wrong". The peer of a row is the fastest right one, else one that
 ran into the limit (the ratio is then a lower bound), else a wrong one, marked so. Rounding matters for LLE, whose eigenvalues
@@ -72,6 +73,8 @@ def error(entry: dict[str, Any]) -> str:
         parts.append("r² " + ", ".join(f"{value:.2f}" for value in found["r2"]))
     if "aligned" in found:
         parts.append(f"aligned {found['aligned']:.0e}")
+    if "of_means" in found:
+        parts.append(f"{found['of_means']:.3f} of column means'")
     if "agreement" in found:
         parts.append(f"agreement {found['agreement']:.2f}")
     return " ".join(parts) or "–"

@@ -44,6 +44,37 @@ class NeighborSearch:
         return self
 
 
+class Coordinates:
+    """scikit-learn's PCA with the coordinates of the rows it was fitted to, which eigenscape's fit gives too."""
+
+    def __init__(self, **params: Any) -> None:
+        self.params = params
+
+    def fit(self, X: Any) -> Coordinates:
+        """Fit and transform."""
+        from sklearn.decomposition import PCA
+
+        model = PCA(**self.params)
+        self.embedding_ = model.fit_transform(X)
+        self.components_ = model.components_
+        return self
+
+
+class ChainedImputer:
+    """scikit-learn's imputer by regression of each feature on the others."""
+
+    def __init__(self, **params: Any) -> None:
+        self.params = params
+
+    def fit(self, X: Any) -> ChainedImputer:
+        """Fit and fill."""
+        from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+        from sklearn.impute import IterativeImputer
+
+        self.filled_ = IterativeImputer(**self.params).fit_transform(X)
+        return self
+
+
 def estimator(job: Job) -> Any:
     """The unfitted estimator that the job names."""
     module, _, name = job.estimator.rpartition(".")
@@ -161,7 +192,8 @@ def run(job: Job, limit: float) -> dict[str, Any]:
         _, numbers = measured(job, lambda: model.fit(train.X), limit)
         error = MEASURES[job.measure](model, train, *seen)
     right = error.get("excess", error.get("residual", 0.0) / WRONG) <= 1
-    solver = model.solver_ if job.ours else job.params.get("eigen_solver", "")
+    found = vars(model)
+    solver = found.get("solver_", found.get("method_", "")) if job.ours else job.params.get("eigen_solver", "")
     return {**answer, **numbers, "error": error, "right": bool(right), "solver": solver}
 
 

@@ -82,7 +82,7 @@ def work_list(quick: bool) -> list[Work | Growth | Compilation]:
         *_kernels(quick),
         *_transforms(quick),
     ]
-    rows += [*_dictionaries(quick), *_growth(quick), _compilation()]
+    rows += [*_dictionaries(quick), *_projective(quick), *_growth(quick), _compilation()]
     return [_without_goal(row) for row in rows] if quick else rows
 
 
@@ -219,6 +219,28 @@ def _dictionaries(quick: bool) -> list[Work | Growth]:
             time_exponent=1.05,
             memory_exponent=None,
         ),
+    ]
+
+
+def _projective(quick: bool) -> list[Work]:
+    """PCA against scikit-learn's own choice of solver, and against the exact one; PPCA against regressions."""
+    tall, wide, thin, missing = (20_000, 200, 4_000, 500) if quick else (100_000, 1_000, 20_000, 2_000)
+
+    def against(data: str, n: int, *exact: str) -> tuple[Job, tuple[Job, ...]]:
+        ours = Job("eigenscape", "eigenscape.PCA", {"n_components": 10, "n_jobs": -1}, data, n, "components")
+        params = {"n_components": 10, "random_state": 0}
+        peer = Job("scikit-learn", "benchmarks.worker.Coordinates", params, data, n, "components")
+        peers = [replace(peer, name=f"scikit-learn {name}", params={**params, "svd_solver": name}) for name in exact]
+        return ours, (peer, *peers)
+
+    model = Job("eigenscape", "eigenscape.ProbabilisticPCA", {"n_components": 5}, "gaps", missing, "imputation")
+    chained = Job("scikit-learn IterativeImputer", "benchmarks.worker.ChainedImputer", {"random_state": 0}, "gaps", missing, "imputation")
+    few = "10 components, with the coordinates of the rows"
+    return [
+        Work("pca-tall", f"PCA, {tall:,} x 50, {few}", *against("tall", tall), Goal(1)),
+        Work("pca-wide", f"PCA, {wide:,} x 20,000, {few}", *against("wide", wide, "full"), Goal(1)),
+        Work("pca-sparse", f"PCA, {thin:,} x 20,000 sparse, {few}", *against("topics", thin), Goal(1)),
+        Work("ppca-missing", f"Probabilistic PCA, {missing:,} x 50, 30 % missing", model, (chained,), Goal(1)),
     ]
 
 

@@ -1,7 +1,9 @@
 """Every estimator, kernel and normalisation that must obey the laws, listed once.
 
-``CASES`` holds (id, estimator factory, data kind). ``load(kind, dtype)`` gives the training points and some new ones, in the
-form that the estimator takes: rows, distances or similarities to the training points, or objects.
+``CASES`` holds (id, estimator factory, data kind). ``MAPS`` holds the same of those that are no eigenfunctions of a kernel on the
+training points, to which the laws about kernels, eigenvalues and the loss do not apply. ``load(kind, dtype)`` gives the
+training points and some new ones, in the form that the estimator takes: rows, distances or similarities to the training
+points, or objects.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from eigenscape import (
+    PCA,
     ClassicalMDS,
     FastMap,
     GreedySpectralEmbedding,
@@ -24,7 +27,9 @@ from eigenscape import (
     LaplacianEigenmaps,
     LocallyLinearEmbedding,
     MetricMap,
+    MixturePPCA,
     OrientedPCA,
+    ProbabilisticPCA,
     ProjectionPursuit,
     SpectralClustering,
     kernels,
@@ -66,6 +71,20 @@ def wide(n: int) -> np.ndarray:
     """More features than a k-d tree is used for."""
     rng = np.random.default_rng(1)
     return np.tanh(curve(n) @ rng.standard_normal((3, 20)) / 2) + 0.01 * rng.standard_normal((n, 20))
+
+
+def flat(n: int) -> np.ndarray:
+    """More features than points."""
+    rng = np.random.default_rng(6)
+    return curve(n) @ rng.standard_normal((3, 130)) + 0.1 * rng.standard_normal((n, 130)) + 2
+
+
+def with_gaps(n: int) -> np.ndarray:
+    """Rows of which a fifth of the values is missing, never a whole one."""
+    rows, rng = wide(n), np.random.default_rng(7)
+    gaps = rng.random(rows.shape) < 0.2
+    gaps[np.arange(n), rng.integers(rows.shape[1], size=n)] = False
+    return np.where(gaps, np.nan, rows)
 
 
 def twins(n_train: int, n_new: int) -> tuple[np.ndarray, np.ndarray]:
@@ -151,6 +170,8 @@ _DATA: dict[str, Callable[[], tuple[Any, Any]]] = {
     "curve": lambda: _cut(_CURVE()),
     "positive": lambda: _cut(np.exp(wide(N_TRAIN + N_NEW))),
     "wide": lambda: _cut(wide(N_TRAIN + N_NEW)),
+    "flat": lambda: _cut(flat(N_TRAIN + N_NEW)),
+    "gaps": lambda: _cut(with_gaps(N_TRAIN + N_NEW)),
     "counts": lambda: _cut(counts(N_TRAIN + N_NEW)),
     "words": lambda: _cut(words(N_TRAIN + N_NEW)),
     "twins": lambda: twins(N_TRAIN, N_NEW),
@@ -215,6 +236,7 @@ CASES: list[Case] = []
 #: Estimators without a kernel, hence without a spectrum, eigenfunctions or a loss: laws 3 and 7 have nothing to say about them,
 #: the others hold. (Distortion discriminant analysis is not here either: its rows are time steps, and fewer come out.)
 WITHOUT_KERNEL: list[Case] = []
+MAPS: list[Case] = []
 
 
 def _add(name: str, kind: str, cls: type, given: Callable[[Any], dict[str, Any]] = nothing, **params: Any) -> None:
@@ -278,6 +300,29 @@ def _dictionaries() -> None:
         _add("dictionary-size", "curve", cls, affinity="rbf", gamma=0.5, dictionary_size=30, **common)
         _add("dictionary-twins", "twins", cls, affinity="rbf", dictionary_tol=1e-4, **common)
         _add("dictionary-poly", "positive", cls, affinity="poly", dictionary_tol=1e-3, **common)
+
+
+def _pca() -> None:
+    for kind in ("curve", "wide", "flat", "twins", "counts"):
+        _add(kind, kind, PCA)
+        for solver in ("dense", "lanczos"):
+            _add(f"{kind}-{solver}", kind, PCA, eigen_solver=solver)
+    for kind in ("curve", "flat", "counts"):
+        _add(f"{kind}-all-components", kind, PCA, n_components=None)
+        _add(f"{kind}-whiten", kind, PCA, whiten=True, n_components=3)
+
+
+def _maps() -> None:
+    """Latent-variable models: no kernel, no eigenvalues, no loss."""
+    for kind in ("curve", "wide", "flat", "twins"):
+        MAPS.append(Case(f"ProbabilisticPCA-{kind}", ProbabilisticPCA, kind))
+        MAPS.append(Case(f"ProbabilisticPCA-{kind}-em", partial(ProbabilisticPCA, method="em"), kind))
+    MAPS.append(Case("ProbabilisticPCA-gaps", partial(ProbabilisticPCA, 3), "gaps"))
+    MAPS.append(Case("ProbabilisticPCA-bayes", partial(ProbabilisticPCA, "bayes"), "wide"))
+    MAPS.append(Case("ProbabilisticPCA-gaps-bayes", partial(ProbabilisticPCA, "bayes"), "gaps"))
+    MAPS.append(Case("ProbabilisticPCA-mle", partial(ProbabilisticPCA, "mle"), "wide"))
+    for kind in ("curve", "wide", "flat", "twins", "gaps"):
+        MAPS.append(Case(f"MixturePPCA-{kind}", partial(MixturePPCA, n_init=2, tol=1e-5), kind))
 
 
 def _classical_mds() -> None:
@@ -537,6 +582,8 @@ def _projection_pursuit() -> None:
     add("twins", "twins")
 
 
+_pca()
+_maps()
 _kernel_pca()
 _dictionaries()
 _oriented_pca()

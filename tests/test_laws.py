@@ -16,7 +16,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from cases import CASES, PROJECTIONS, WITHOUT_KERNEL, Case, disconnected, load
+from cases import CASES, MAPS, PROJECTIONS, WITHOUT_KERNEL, Case, disconnected, load
 from scipy import sparse
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
@@ -459,6 +459,54 @@ def test_a_map_without_a_kernel_is_found_again_and_kept(case: Case, dtype: str) 
     for other in (clone(model).fit(X), pickle.loads(pickle.dumps(model))):  # laws 5 and 6
         np.testing.assert_array_equal(other.embedding_, model.embedding_)
         np.testing.assert_array_equal(other.transform(Y), model.transform(Y))
+
+
+# --- maps without a kernel: the laws that are left ---------------------------------------------------------------------------
+
+each_map = pytest.mark.parametrize("case", MAPS, ids=[case.id for case in MAPS])
+in_both_precisions = pytest.mark.parametrize("dtype", TOLERANCE)
+
+
+@functools.cache
+def fitted_map(case: Any, dtype: str) -> Any:
+    return case.make().fit(load(case.data, np.dtype(dtype).type)[0])
+
+
+@each_map
+@in_both_precisions
+def test_a_map_places_each_point_by_itself(case: Any, dtype: str) -> None:
+    model, (X, Y) = fitted_map(case, dtype), load(case.data, np.dtype(dtype).type)
+    points = np.concatenate([Y, X[:5]])
+    company = model.transform(points)
+    alone = np.concatenate([model.transform(points[[i]]) for i in range(len(points))])
+    assert company.shape == (len(points), model.components_.shape[-2])
+    assert len(model.get_feature_names_out()) == company.shape[1]
+    assert company.dtype == np.dtype(dtype)
+    assert np.isfinite(company).all()
+    assert np.abs(company).max() > 0
+    assert_close(alone, company, dtype)
+    order = np.random.default_rng(0).permutation(len(X))
+    assert_close(model.transform(X[order]), case.make().fit_transform(X)[order], dtype)
+
+
+@each_map
+def test_a_map_is_the_same_after_another_fit_and_after_pickling(case: Any) -> None:
+    model, (X, Y) = fitted_map(case, "float64"), load(case.data)
+    expected = model.transform(Y)
+    params, before = model.get_params(), (joblib.hash(X), joblib.hash(Y))
+    for again in (clone(model).fit(X), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(again.transform(Y), expected)
+        assert again.get_params() == params
+    assert (joblib.hash(X), joblib.hash(Y)) == before
+
+
+@each_map
+def test_a_map_makes_the_largest_coordinate_positive(case: Any) -> None:
+    model, (X, _) = fitted_map(case, "float64"), load(case.data)
+    labels = model.predict(X) if case.id.startswith("Mixture") else np.zeros(len(X), dtype=int)
+    for number in np.unique(labels):
+        mine = model.transform(X)[labels == number]
+        assert (mine.max(axis=0) >= (1 - 2e-6) * np.abs(mine).max(axis=0)).all()
 
 
 # --- graphs that are refused ------------------------------------------------------------------------------------------------

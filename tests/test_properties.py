@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from eigenscape import (
+    PCA,
     ClassicalMDS,
     FastMap,
     Isomap,
@@ -33,6 +34,8 @@ more = settings(few, max_examples=40)
 EXPECTED = (DisconnectedGraphWarning, IsolatedPointWarning, DegenerateSpectrumWarning)
 
 ESTIMATORS = {
+    "pca": lambda c: PCA(c),
+    "whitened pca by krylov": lambda c: PCA(c, whiten=True, eigen_solver="lanczos"),
     "kernel pca": lambda c: KernelPCA(c),
     "linear kernel pca": lambda c: KernelPCA(c, kernel="linear"),
     "mds": lambda c: ClassicalMDS(c),

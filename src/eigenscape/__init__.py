@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = [
+    "PCA",
     "ClassicalMDS",
     "DistortionDiscriminantAnalysis",
     "FastMap",
@@ -21,7 +22,9 @@ __all__ = [
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
     "MetricMap",
+    "MixturePPCA",
     "OrientedPCA",
+    "ProbabilisticPCA",
     "ProjectionPursuit",
     "SpectralClustering",
     "exceptions",
@@ -33,6 +36,7 @@ __all__ = [
 if TYPE_CHECKING:
     from eigenscape import exceptions, kernels, nystrom, quality
     from eigenscape.estimators import (
+        PCA,
         ClassicalMDS,
         DistortionDiscriminantAnalysis,
         FastMap,
@@ -43,7 +47,9 @@ if TYPE_CHECKING:
         LaplacianEigenmaps,
         LocallyLinearEmbedding,
         MetricMap,
+        MixturePPCA,
         OrientedPCA,
+        ProbabilisticPCA,
         ProjectionPursuit,
         SpectralClustering,
     )

@@ -7,7 +7,9 @@ __all__ = [
     "DisconnectedGraphError",
     "DisconnectedGraphWarning",
     "IsolatedPointWarning",
+    "NoiseFloorWarning",
     "NotConvergedError",
+    "NotConvergedWarning",
     "NotEnoughMemoryError",
     "RankError",
     "SingularNoiseWarning",
@@ -53,3 +55,11 @@ class NotEnoughMemoryError(MemoryError):
 
 class SingularNoiseWarning(UserWarning):
     """The noise leaves directions of the signal untouched, and was regularised."""
+
+
+class NotConvergedWarning(UserWarning):
+    """An iteration that improves a model step by step ended before it stopped improving; the model is usable."""
+
+
+class NoiseFloorWarning(UserWarning):
+    """A noise variance fell to its floor, or a part of a mixture lost its rows: likelihoods depend on the floor."""

@@ -10,11 +10,15 @@ from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.estimators.lle import LocallyLinearEmbedding
 from eigenscape.estimators.mds import ClassicalMDS
 from eigenscape.estimators.metric_map import MetricMap
+from eigenscape.estimators.mixture_ppca import MixturePPCA
 from eigenscape.estimators.oriented_pca import OrientedPCA
+from eigenscape.estimators.pca import PCA
+from eigenscape.estimators.probabilistic_pca import ProbabilisticPCA
 from eigenscape.estimators.projection_pursuit import ProjectionPursuit
 from eigenscape.estimators.spectral_clustering import SpectralClustering
 
 __all__ = [
+    "PCA",
     "ClassicalMDS",
     "DistortionDiscriminantAnalysis",
     "FastMap",
@@ -25,7 +29,9 @@ __all__ = [
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
     "MetricMap",
+    "MixturePPCA",
     "OrientedPCA",
+    "ProbabilisticPCA",
     "ProjectionPursuit",
     "SpectralClustering",
 ]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._validation import check_input, check_jobs
+from eigenscape.estimators._validation import check_input, check_jobs, like
 from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.solvers import NAMES, Solver
@@ -27,6 +27,21 @@ class Fitted(NamedTuple):
     X: Any = None  # the training points, where the model was learnt on some of them and keeps no others
 
 
+def forget(estimator: Any) -> None:
+    """Drop what an earlier fit with other parameters left."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        delattr(estimator, name)
+
+
+def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> Solver:
+    """What the parameters ask of the eigen-solver."""
+    if estimator.eigen_solver in NAMES and estimator.eigen_solver not in allowed:
+        raise ValueError(f"eigen_solver={estimator.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
+    check_jobs(estimator.n_jobs)
+    seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+    return Solver(estimator.eigen_solver, estimator.tol, estimator.max_iter, seed, estimator.n_jobs)
+
+
 class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What every fitted model can do. Subclasses say by class attributes what input they take."""
 
@@ -37,6 +52,7 @@ class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     _no_sparse = ""
     _sparse_tables = True  # whether a precomputed matrix may be sparse
     _narrow_tables = False  # whether it may have a column for each landmark only
+    _missing = False  # whether NaN means that a value is missing
     _objects = False  # whether X may be a list of any objects, given a function of two of them
 
     def transform(self, X: Any) -> np.ndarray:
@@ -85,10 +101,7 @@ class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _n_features_out(self) -> int:
         return self.eigenvalues_.shape[-1]
 
-    @staticmethod
-    def _like(X: Any, values: np.ndarray) -> np.ndarray:
-        """float32 out where float32 came in; the work in between is done in double precision."""
-        return values.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
+    _like = staticmethod(like)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -104,11 +117,6 @@ class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _precomputed_kind(self) -> str:
         return self._precomputed_means
-
-    def _forget(self) -> None:
-        """Drop what an earlier fit with other parameters left."""
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
 
     def _adopt(self, model: Embedding | PiecewiseEmbedding, attributes: dict[str, Any] | None) -> None:
         """Make ``model`` the fitted one."""
@@ -145,7 +153,7 @@ class SpectralEstimator(FittedEmbedding, ABC):
         -------
         self
         """
-        self._forget()
+        forget(self)
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             fitted = self._embed(X)
@@ -159,8 +167,4 @@ class SpectralEstimator(FittedEmbedding, ABC):
         return self.fit(X, y).embedding_
 
     def _solver(self) -> Solver:
-        if self.eigen_solver in NAMES and self.eigen_solver not in self._solvers:
-            raise ValueError(f"eigen_solver={self.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
-        check_jobs(self.n_jobs)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Solver(self.eigen_solver, self.tol, self.max_iter, seed, self.n_jobs)
+        return chosen_solver(self, self._solvers)

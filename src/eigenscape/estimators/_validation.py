@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from eigenscape.graph.rows import canonical, row_hashes
 
@@ -16,8 +16,11 @@ from eigenscape.graph.rows import canonical, row_hashes
 _ROUNDING = 1e-8
 
 
-def check_input(estimator: Any, X: Any, reset: bool) -> Any:
-    """Numbers as a float array or CSR matrix; objects as they are where a function of two objects was given."""
+def check_input(estimator: Any, X: Any, reset: bool, chunk: bool = False) -> Any:
+    """Numbers as a float array or CSR matrix; objects as they are where a function of two objects was given.
+
+    A ``chunk`` is used up at once: it is not copied, and may be a single row.
+    """
     chosen = getattr(estimator, estimator._pairwise_parameter, None) if estimator._pairwise_parameter else None
     if callable(chosen) and is_objects(X):
         if not estimator._objects:
@@ -49,17 +52,25 @@ def check_input(estimator: Any, X: Any, reset: bool) -> Any:
         accept_sparse=estimator._sparse or False,
         accept_large_sparse=True,
         dtype=[np.float64, np.float32],
-        ensure_min_samples=2 if reset else 1,
-        copy=reset and not estimator._is_precomputed(),  # a fitted model keeps its points, whatever becomes of the user's array
+        ensure_all_finite="allow-nan" if estimator._missing else True,
+        ensure_min_samples=2 if reset and not chunk else 1,
+        copy=reset
+        and not chunk
+        and not estimator._is_precomputed(),  # a fitted model keeps its points, whatever becomes of the user's array
     )
     if sparse.issparse(X):
         X = _small_indices(canonical(X))
     if estimator._is_precomputed():
         narrow = estimator._narrow_tables and X.shape[1] < X.shape[0]
         check_precomputed(estimator._precomputed_kind(), X, square=reset and not narrow)
-    elif reset and _all_equal(X):
+    elif reset and not chunk and _all_equal(X):
         raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
     return X
+
+
+def like(X: Any, values: np.ndarray) -> np.ndarray:
+    """float32 out where float32 came in; the work in between is done in double precision."""
+    return values.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
 
 
 def _small_indices(X: sparse.csr_array) -> sparse.csr_array:
@@ -71,8 +82,9 @@ def _small_indices(X: sparse.csr_array) -> sparse.csr_array:
 
 def _all_equal(X: Any) -> bool:
     if sparse.issparse(X):
-        return bool((row_hashes(X) == row_hashes(X[:1])).all())
-    return bool((X[0] == X).all())
+        first = row_hashes(X[:1])
+        return bool((row_hashes(X[-1:]) == first).all() and (row_hashes(X) == first).all())
+    return bool((X[0] == X[-1]).all() and (X[0] == X).all())
 
 
 def is_objects(X: Any) -> bool:
@@ -110,6 +122,19 @@ def check_zero_diagonal(D: np.ndarray) -> None:
     if own.max() > _ROUNDING * float(D.max()):
         i = int(np.argmax(own))
         raise ValueError(f"a distance matrix has zeros on its diagonal, got {D[i, i]:g} for sample {i}; are these similarities?")
+
+
+def check_weights(sample_weight: Any, X: Any, least: float = 1) -> np.ndarray | None:
+    """One weight a sample, which counts how often it stands; None for one each."""
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
+    if not weights.sum() > least:
+        raise ValueError(
+            f"sample_weight sums to {weights.sum():g}, and must sum to more than {least:g}: a weight counts how often its row"
+            " stands; scale them up"
+        )
+    return weights
 
 
 def check_symmetric(K: Any, name: str) -> None:

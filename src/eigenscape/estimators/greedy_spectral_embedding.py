@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._progress import reporting
 from eigenscape.dictionary.rows import ArrayRows, ChunkRows
 from eigenscape.dictionary.source import Source, source_of
-from eigenscape.estimators._base import FittedEmbedding
+from eigenscape.estimators._base import FittedEmbedding, forget
 from eigenscape.estimators._dictionary import DictionaryMixin, check_dictionary, choose_members, dictionary_attributes
 from eigenscape.estimators._stream import CheckedChunks, check_chunk
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_input, check_jobs, check_number
@@ -175,7 +175,7 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         self
         """
         choice = self._choice()
-        self._forget()
+        forget(self)
         self._rows = self._embedding = None
         chunks = None if self._is_precomputed() else as_chunks(X)
         with reporting(self.verbose):

@@ -1,0 +1,37 @@
+"""What estimators share that are maps of their own right, not Nystrom's formula over training points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from eigenscape.estimators._validation import like
+
+
+class ProjectiveEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the projective family. Subclasses say by class attributes what input they take, as :class:`SpectralEstimator`'s do."""
+
+    _pairwise_parameter: str | None = None
+    _sparse: str | None = "csr"
+    _no_sparse = ""
+    _sparse_tables = True
+    _missing = False
+    _objects = False
+
+    _like = staticmethod(like)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(np.shape(self.components_)[-2])
+
+    def _is_precomputed(self) -> bool:
+        return False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._sparse is not None
+        tags.input_tags.allow_nan = self._missing
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

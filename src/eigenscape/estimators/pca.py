@@ -1,0 +1,299 @@
+"""The PCA estimator."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from eigenscape._progress import reporting
+from eigenscape.estimators._base import chosen_solver, forget
+from eigenscape.estimators._projective import ProjectiveEstimator
+from eigenscape.estimators._validation import check_choice, check_count, check_input, check_weights
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.methods.moments import moments
+from eigenscape.methods.pca import (
+    PrincipalAxes,
+    centered_linear_kernel,
+    entropy,
+    linear_loss,
+    pca,
+    pca_of_scatter,
+    reconstruction_error,
+    scatter_loss,
+)
+from eigenscape.operators import CenteredRows, weighted_mean
+from eigenscape.operators.rows import as_products
+
+
+class PCA(ProjectiveEstimator):
+    r"""Principal components: the directions of largest variance, the linear-kernel member of the framework.
+
+    Finds the orthonormal :math:`e_r` that maximise the variance :math:`e' C e` of the data along them (Burges sec. 1.1). With
+    :math:`k_m(x, y) = \langle x - \mu, y - \mu\rangle` the coordinates :math:`\langle e_r, x - \mu\rangle` are
+    :math:`\sqrt{l_r}\, v_r` on the training set and Nystrom's formula elsewhere, and :math:`l_r` are the eigenvalues of the
+    Gram matrix. The smaller of covariance and Gram matrix is solved; neither is formed when few components of a large
+    matrix are wanted. Sparse rows are centred implicitly.
+
+    Parameters
+    ----------
+    n_components : int, float, "mle" or None, default=2
+        Number of coordinates; a float between 0 and 1 for the fewest that keep that share of the variance; "mle" for the
+        number with the largest evidence (Minka 2000); None for all with a nonzero variance.
+    whiten : bool, default=False
+        Scale the coordinates to unit variance.
+    eigen_solver : {"auto", "dense", "lanczos"}, default="auto"
+        "dense" forms the smaller of the two matrices, and goes back to the rows themselves (a singular value
+        decomposition) where directions of less than 1e-6 of the largest variance are wanted. "lanczos" is block Krylov on products
+        with the rows. "auto" takes it for few components of a matrix whose smaller side is above 2000.
+    tol : float, default=1e-10
+        Residual allowed, relative to the eigenvalue.
+    max_iter : int or None, default=None
+        Block steps of the iterative solver.
+    random_state : int, RandomState or None, default=0
+        Start vectors of the iterative solver.
+    n_jobs : int or None, default=None
+        Cores for products with sparse rows; -1 for all.
+    verbose : bool, default=False
+        Show the stages of the work.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The directions :math:`e_r`.
+    mean_ : ndarray of shape (n_features,)
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
+        Variance along each direction (divided by n_samples - 1), and its share of the total.
+    singular_values_ : ndarray of shape (n_components,)
+        :math:`\sqrt{l_r}`.
+    noise_variance_ : float
+        Mean variance of the ``n_features - n_components`` directions left out (Burges eq. 1.9).
+    entropy_ : float
+        Entropy kept, in bits, were the data Gaussian (Burges eq. 1.6).
+    n_components_, n_samples_seen_ : int, float
+        Number of coordinates; number of rows, or sum of their weights.
+    embedding_ : ndarray of shape (n_samples, n_components)
+    eigenvalues_ : ndarray of shape (n_components,)
+        :math:`l_r`, of the Gram matrix that ``kernel_`` yields, principal first. With weights, of the matrix
+        :math:`\sqrt{w_i w_j}\, k_m(x_i, x_j)`.
+    kernel_ : BoundKernel
+        The linear kernel centred on the training rows. ``partial_fit`` keeps no rows: no ``kernel_`` and no ``embedding_``.
+    residuals_ : ndarray of shape (n_components,)
+        :math:`|K v - l v|` of each pair (a bound, where the covariance was solved).
+    solver_, n_iter_ : str, int
+        The solver that found them ("dense", "svd" or "lanczos"), and the block steps it took.
+
+    Notes
+    -----
+    Signs make the largest coordinate of the training rows positive, as everywhere in this library; after
+    ``partial_fit``, which keeps no rows, the largest entry of each component.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import PCA
+    >>> X = load_iris().data
+    >>> model = PCA(n_components=2).fit(X)
+    >>> model.explained_variance_ratio_.round(3)
+    array([0.925, 0.053])
+    >>> model.transform(X[:3]).shape
+    (3, 2)
+    >>> round(model.reconstruction_error(X), 3)
+    0.101
+    """
+
+    def __init__(
+        self,
+        n_components: int | float | str | None = 2,
+        *,
+        whiten: bool = False,
+        eigen_solver: str = "auto",
+        tol: float = 1e-10,
+        max_iter: int | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.whiten = whiten
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the principal components of ``X``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row stands: a weight of two is the row twice.
+
+        Returns
+        -------
+        self
+        """
+        forget(self)
+        self._moments = None
+        with reporting(self.verbose):
+            X = check_input(self, X, reset=True)
+            weights = check_weights(sample_weight, X)
+            solver = chosen_solver(self, ("auto", "dense", "lanczos"))
+            rows = _rows(X, weights, self.n_jobs)
+            n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
+            wish = self._wish(n_rows, X.shape[1])
+            axes, coordinates = pca(rows, wish, solver)
+        self._rows = CenteredRows(rows.X, rows.mean, weights)  # without the transpose that products keep
+        self._publish(axes)
+        self.embedding_ = self._like(X, coordinates / self._scale if self.whiten else coordinates)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows; the result does not depend on how they are cut into chunks.
+
+        The mean and the covariance matrix (n_features x n_features) are updated exactly. Rows seen by ``fit`` count.
+        Components appear as soon as the rows determine as many as were asked for.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Any number of rows, one or more.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        first = "n_features_in_" not in vars(self)
+        with reporting(self.verbose):
+            X = check_input(self, X, reset=first, chunk=True)
+            weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
+            solver = chosen_solver(self, ("auto", "dense", "lanczos"))
+            seen = None if first else (moments(self._rows) if self._moments is None else self._moments)
+            chunk = moments(_rows(X, weights, self.n_jobs))
+            total = chunk if seen is None else seen.joined(chunk)
+            names = vars(self).get("feature_names_in_")
+            forget(self)
+            self.n_features_in_ = X.shape[1]
+            if names is not None:
+                self.feature_names_in_ = names
+            self._moments, self._rows = total, None
+            self.n_samples_seen_ = total.weight
+            wish = self._wish(max(total.n_rows, X.shape[1] + 1), X.shape[1])
+            if total.n_rows > (wish if isinstance(wish, int) else 1) and np.trace(total.scatter) > 0:
+                self._publish(pca_of_scatter(total.scatter, total.mean, total.weight, total.n_rows, wish, solver))
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Coordinates :math:`\\langle e_r, x - \\mu\\rangle` (n_new, n_components), scaled to unit variance if ``whiten``."""
+        self._check_fitted()
+        X = check_input(self, X, reset=False)
+        return self._like(X, self._axes.project(as_products(X)) / self._scale)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Find the principal components of ``X`` and return its coordinates."""
+        return self.fit(X, y, sample_weight).embedding_
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """The points of the principal subspace that have the coordinates ``X`` (n, n_components)."""
+        self._check_fitted()
+        Z = check_array(X, dtype=[np.float64, np.float32])
+        if Z.shape[1] != self.n_components_:
+            raise ValueError(f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}")
+        return self._like(Z, (Z * self._scale) @ self.components_ + self.mean_)
+
+    def eigenfunctions(self, X: Any) -> np.ndarray:
+        """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
+        self._check_fitted()
+        X = check_input(self, X, reset=False)
+        return self._like(X, self._axes.project(as_products(X)) * np.sqrt(self._axes.weight / self._axes.eigenvalues))
+
+    def loss(self, X: Any = None) -> float:
+        """Mean squared error of the kernel against its expansion in the eigenfunctions found (Bengio sec. 4).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), optional
+            Held-out points, paired with all training points. None: the training points themselves.
+
+        Returns
+        -------
+        float
+            On the training set the squares of the discarded eigenvalues, summed, over ``n_samples ** 2``.
+        """
+        self._check_fitted()
+        with reporting(self.verbose):
+            if X is None and self._rows is None:
+                return scatter_loss(self._axes, self._moments.scatter)
+            training = self._moments.scatter if self._rows is None else self._rows
+            points = self._rows if X is None else CenteredRows(as_products(check_input(self, X, reset=False)), self.mean_)
+            return linear_loss(self._axes, training, points)
+
+    def reconstruction_error(self, X: Any) -> float:
+        """Mean squared distance of the rows of ``X`` to the principal subspace (Burges eq. 1.4)."""
+        self._check_fitted()
+        return reconstruction_error(self._axes, as_products(check_input(self, X, reset=False)))
+
+    @property
+    def kernel_(self) -> BoundKernel:
+        """The linear kernel centred on the training rows, made when asked for."""
+        self._check_fitted()
+        if self._rows is None:
+            raise AttributeError("partial_fit keeps no rows, so there is no kernel_ bound to them; call fit on all rows")
+        return centered_linear_kernel(self._rows)
+
+    def _publish(self, axes: PrincipalAxes) -> None:
+        """The fitted attributes."""
+        self._axes = axes
+        self.components_, self.mean_ = axes.directions, axes.mean
+        self.eigenvalues_, self.residuals_ = axes.eigenvalues, axes.residuals
+        self.solver_, self.n_iter_ = axes.solver, axes.n_iter
+        self.n_components_, self.n_samples_seen_ = len(axes.eigenvalues), axes.weight
+        self.singular_values_ = np.sqrt(axes.eigenvalues)
+        self.explained_variance_ = axes.eigenvalues / (axes.weight - 1)
+        self.explained_variance_ratio_ = axes.eigenvalues / axes.trace
+        left_out = len(axes.mean) - self.n_components_
+        self.noise_variance_ = axes.discarded / (axes.weight - 1) / left_out if left_out else 0.0
+        self.entropy_ = entropy(self.explained_variance_)
+        self._scale = np.sqrt(self.explained_variance_) if self.whiten else 1.0
+
+    def _wish(self, n: int, d: int) -> int | float | str | None:
+        """The number of components asked for, or how to find it; refused before any work where there cannot be so many."""
+        wish = self.n_components
+        if wish is None:
+            return None
+        if isinstance(wish, str):
+            check_choice("n_components", wish, ("mle",))
+            if n <= d:
+                raise ValueError(f"n_components='mle' needs more samples than features, got n_samples={n}, n_features={d}; give a number")
+            return wish
+        if isinstance(wish, numbers.Real) and not isinstance(wish, numbers.Integral):
+            if 0 < wish < 1:
+                return float(wish)
+            raise ValueError(f"n_components={wish!r} as a share of the variance must lie between 0 and 1; pass an integer for a number")
+        wish = check_count("n_components", wish)
+        if wish > min(n - 1, d):
+            needs = f"n_components={wish} needs at least {wish + 1} samples and {wish} features"
+            raise ValueError(f"{needs}, got n_samples={n}, n_features={d}; lower n_components")
+        return wish
+
+    def _check_fitted(self) -> None:
+        if "n_samples_seen_" in vars(self) and "components_" not in vars(self):
+            raise NotFittedError(
+                f"this PCA has seen rows of weight {self.n_samples_seen_:g}, too few for n_components={self.n_components};"
+                " call partial_fit on more rows"
+            )
+        check_is_fitted(self)
+
+
+def _rows(X: Any, weights: np.ndarray | None, n_jobs: int | None) -> CenteredRows:
+    X = as_products(X)
+    return CenteredRows(X, weighted_mean(X, weights), weights, n_jobs)

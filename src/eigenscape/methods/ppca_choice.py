@@ -1,0 +1,108 @@
+"""Which probabilistic PCA: how many components, closed form or EM, from where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenscape.methods.dimension import evidence_dimension, relevant_dimension
+from eigenscape.methods.missing import Observed
+from eigenscape.methods.pca import leading_axes
+from eigenscape.methods.probabilistic_pca import Climb, LatentGaussian, climb, expected_covariance, from_axes, infer
+from eigenscape.operators import CenteredRows, weighted_mean
+from eigenscape.solvers import Solver
+from eigenscape.solvers.pairs import canonical_signs
+
+#: Least noise variance, relative to the mean variance of the features: data in an exact plane would have infinite likelihood.
+NOISE_FLOOR = 1e-10
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user asks for: a number of components, "bayes" or "mle"; "closed" or "em"."""
+
+    n_components: int | str
+    method: str
+    tol: float
+    max_iter: int
+    seed: int
+
+
+class FittedPPCA(NamedTuple):
+    """A model in canonical form, and how it was come by."""
+
+    model: LatentGaussian
+    history: list[float]
+    converged: bool
+    floored: bool
+
+
+def fit_ppca(data: Observed, weights: np.ndarray, choice: Choice) -> FittedPPCA:
+    """The most likely model."""
+    floor = noise_floor(data, weights, NOISE_FLOOR)
+    if choice.method == "closed":
+        model = _by_closed_form(data.values, weights, choice.n_components, floor, choice.seed)
+        found = Climb(model, [float(weights @ infer(model, data).log_likelihood)], True)
+    else:
+        found = _by_em(data, weights, choice, floor)
+    model = found.model.canonical()
+    standing = infer(model, data).means[weights > 0]
+    signs = np.where((canonical_signs(standing) == standing).all(axis=0), 1.0, -1.0)
+    return FittedPPCA(replace(model, loadings=model.loadings * signs), found.history, found.converged, model.noise <= floor)
+
+
+def noise_floor(data: Observed, weights: np.ndarray, share: float) -> float:
+    """``share`` of the mean variance of the features; data without any variance are an error."""
+    rest = data.around(data.column_means(weights))
+    variance = float(weights @ np.einsum("ij,ij->i", rest, rest)) / float(weights @ data.mask.sum(axis=1))
+    if variance == 0:
+        raise ValueError("all observed values of each column are equal; there is nothing to embed")
+    return share * variance
+
+
+def _by_closed_form(X: np.ndarray, weights: np.ndarray, wish: int | str, floor: float, seed: int) -> LatentGaussian:
+    rows = CenteredRows(X, weighted_mean(X, weights), weights)
+    count = wish if isinstance(wish, int) else min(X.shape)
+    axes = leading_axes(rows, count, Solver(seed=seed))
+    if isinstance(wish, str):
+        variances = np.zeros(X.shape[1])
+        variances[: len(axes.eigenvalues)] = axes.eigenvalues / axes.weight
+        find = evidence_dimension if wish == "mle" else relevant_dimension
+        count = find(variances, axes.weight)
+    return from_axes(axes, count, floor)
+
+
+def _by_em(data: Observed, weights: np.ndarray, choice: Choice, floor: float) -> Climb:
+    """EM from random loadings for complete data, and from the closed form on column means for those with gaps."""
+    wish = choice.n_components
+    filled = data.filled(data.column_means(weights))
+    growing = isinstance(wish, str) and not data.complete
+    model = _by_closed_form(filled, weights, 1 if growing else wish, floor, choice.seed)
+    if data.complete:
+        scale = floor / NOISE_FLOOR  # the mean variance
+        random = np.random.default_rng(choice.seed).standard_normal(model.loadings.shape)
+        model = LatentGaussian(model.mean, np.sqrt(scale) * random, scale)
+    found = climb(model, data, weights, floor, choice.tol, choice.max_iter)
+    while growing:
+        larger = _grown(found.model, data, weights, floor)
+        if larger is None:
+            break
+        found = climb(larger, data, weights, floor, choice.tol, choice.max_iter)
+    return found
+
+
+def _grown(model: LatentGaussian, data: Observed, weights: np.ndarray, floor: float) -> LatentGaussian | None:
+    """The model with one component more, or None if relevance has no use for it.
+
+    What a model does not explain of the values observed together shows in the covariance that it expects of complete rows. The gaps that it
+    fills too simply show there as well: components are added one at a time.
+    """
+    values, vectors = np.linalg.eigh(expected_covariance(model, data, weights))
+    count = model.loadings.shape[1] + 1
+    if relevant_dimension(np.maximum(values[::-1], 0.0), float(weights.sum())) < count:
+        return None
+    rest, leading = values[:-count], values[-count:]
+    noise = max(float(rest.mean()), floor)
+    return LatentGaussian(model.mean, vectors[:, -count:] * np.sqrt(np.maximum(leading - noise, floor)), noise)

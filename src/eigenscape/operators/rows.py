@@ -1,0 +1,180 @@
+"""Rows around their mean, each with a weight: the two products of them, and the operators made of those, nothing centred in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape._memory import row_blocks
+from eigenscape.kernels.base import as_float64
+from eigenscape.operators.product import sparse_product
+
+#: Blocks of rows are centred in the processor's cache.
+_CACHE_BYTES = 2**21
+#: Up to this ratio of squared mean to variance the mean may be subtracted after the product: it costs no more than three digits.
+SMALL_OFFSET = 1e3
+
+
+@dataclass(frozen=True, eq=False)
+class CenteredRows:
+    """``D^1/2 (X - e mu')`` (n, d) with ``D`` the weights of the rows; sparse rows stay sparse."""
+
+    X: Any
+    mean: np.ndarray  # mu, (d,)
+    weights: np.ndarray | None = None  # (n,), None for one each
+    n_jobs: int | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.shape[0]) if self.weights is None else float(self.weights.sum())
+
+    @cached_property
+    def _roots(self) -> np.ndarray | None:
+        return None if self.weights is None else np.sqrt(self.weights)[:, None]
+
+    @cached_property
+    def _transposed(self) -> sparse.csr_array:
+        """The columns of sparse rows, for products on several cores."""
+        return sparse.csr_array(self.X.T)
+
+    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """Rows, centred and weighted in double precision, one block after another."""
+        for rows in row_blocks(self.shape[0], 8 * self.shape[1], _CACHE_BYTES):
+            block = (self.X[rows].toarray() if sparse.issparse(self.X) else self.X[rows]) - self.mean
+            yield rows, block if self._roots is None else block * self._roots[rows]
+
+    def times(self, V: np.ndarray) -> np.ndarray:
+        """``D^1/2 (X - e mu') V`` (n, c) for ``V`` (d, c)."""
+        if sparse.issparse(self.X):
+            out = sparse_product(self.X, V, self.n_jobs) - self.mean @ V
+            return out if self._roots is None else out * self._roots
+        out = np.empty((self.shape[0], V.shape[1]))
+        for rows, block in self.blocks():
+            np.matmul(block, V, out=out[rows])
+        return out
+
+    def transposed_times(self, U: np.ndarray) -> np.ndarray:
+        """``(X - e mu')' D^1/2 U`` (d, c) for ``U`` (n, c)."""
+        if sparse.issparse(self.X):
+            U = U if self._roots is None else U * self._roots
+            return sparse_product(self._transposed, U, self.n_jobs) - np.outer(self.mean, U.sum(axis=0))
+        out = np.zeros((self.shape[1], U.shape[1]))
+        for rows, block in self.blocks():
+            out += block.T @ U[rows]
+        return out
+
+    def scatter_times(self, V: np.ndarray) -> np.ndarray:
+        """``(X - e mu')' D (X - e mu') V`` (d, c): one pass over dense rows."""
+        if sparse.issparse(self.X):
+            return self.transposed_times(self.times(V))
+        out = np.zeros_like(V)
+        for _, block in self.blocks():
+            out += block.T @ (block @ V)
+        return out
+
+    def scatter(self) -> np.ndarray:
+        """``(X - e mu')' D (X - e mu')`` (d, d)."""
+        if sparse.issparse(self.X) or (self.weights is None and self.X.dtype == np.float64):
+            raw = self._raw_scatter()
+            offset = self.total_weight * np.square(self.mean)
+            if sparse.issparse(self.X) or (offset <= SMALL_OFFSET * (np.diagonal(raw) - offset)).all():
+                return raw - self.total_weight * np.outer(self.mean, self.mean)
+        out = np.zeros((self.shape[1], self.shape[1]))
+        for _, block in self.blocks():
+            out += block.T @ block
+        return out
+
+    def _raw_scatter(self) -> np.ndarray:
+        """``X' D X`` around the origin."""
+        if not sparse.issparse(self.X):
+            return self.X.T @ self.X
+        weighted = self.X if self._roots is None else self.X.multiply(self._roots)
+        return np.asarray(sparse.csr_array(weighted.T @ weighted).todense())
+
+    def gram(self) -> np.ndarray:
+        """``D^1/2 (X - e mu') (X - e mu')' D^1/2`` (n, n), from blocks of columns."""
+        n, d = self.shape
+        if sparse.issparse(self.X):
+            means = self.X @ self.mean
+            out = np.asarray((self.X @ self.X.T).todense()) - means[:, None] - (means - self.mean @ self.mean)
+        else:
+            out = np.zeros((n, n))
+            for columns in row_blocks(d, 8 * n, 16 * _CACHE_BYTES):
+                block = self.X[:, columns] - self.mean[columns]
+                out += block @ block.T
+        return out if self._roots is None else out * self._roots * self._roots.T
+
+    def squared_norms(self) -> np.ndarray:
+        """Squared lengths (n,) of the centred, weighted rows."""
+        if sparse.issparse(self.X):
+            squares = np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
+            squares = np.maximum(squares - 2 * (self.X @ self.mean) + self.mean @ self.mean, 0.0)
+            return squares if self.weights is None else squares * self.weights
+        return np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in self.blocks()])
+
+    def column_squares(self) -> np.ndarray:
+        """Squared lengths (d,) of the centred, weighted columns."""
+        if sparse.issparse(self.X):
+            weights = np.ones(self.shape[0]) if self.weights is None else self.weights
+            return np.asarray(weights @ self.X.multiply(self.X)).ravel() - self.total_weight * np.square(self.mean)
+        return np.sum([np.einsum("ij,ij->j", block, block) for _, block in self.blocks()], axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class CrossOperator:
+    """The scatter matrix (side "features") or the Gram matrix (side "samples") of rows, applied and not formed."""
+
+    rows: CenteredRows
+    side: Literal["features", "samples"]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        size = self.rows.shape[1 if self.side == "features" else 0]
+        return size, size
+
+    @property
+    def storage(self) -> str:
+        return "dense"
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        if self.side == "features":
+            return self.rows.scatter_times(V)
+        return self.rows.times(self.rows.transposed_times(V))
+
+    def diagonal(self) -> np.ndarray:
+        if self.side == "samples":
+            return self.rows.squared_norms()
+        return self.rows.column_squares()
+
+    def magnitude(self) -> float:
+        return float(self.rows.squared_norms().max())
+
+    def matrix(self) -> np.ndarray:
+        return self.rows.scatter() if self.side == "features" else self.rows.gram()
+
+
+def weighted_mean(X: Any, weights: np.ndarray | None) -> np.ndarray:
+    """Mean (d,) of dense or sparse rows, in double precision."""
+    n = X.shape[0]
+    weights = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+    if sparse.issparse(X) or X.dtype == np.float64:
+        mean = weights @ X
+    else:
+        mean = np.zeros(X.shape[1])
+        for rows in row_blocks(n, 8 * X.shape[1], _CACHE_BYTES):
+            mean += weights[rows] @ X[rows].astype(np.float64)
+    return np.asarray(mean, dtype=np.float64).ravel()
+
+
+def as_products(X: Any) -> Any:
+    """Sparse rows in double precision, for compiled products; dense ones as they are, for blocks of them are made double."""
+    return as_float64(X) if sparse.issparse(X) else X
