@@ -27,9 +27,8 @@ def alignment_factor(graph: NeighborGraph, method: str, n_components: int, reg: 
 
 
 def squared(factor: sparse.csr_array) -> sparse.csr_array:
-    """``F'F``, exactly symmetric."""
-    matrix = factor.T.tocsr() @ factor
-    matrix = sparse.csr_array((matrix + matrix.T) / 2)
+    """``F'F``, exactly symmetric: both halves add the same products in the same order, that of the rows of ``F``."""
+    matrix = sparse.csr_array(factor.T.tocsr() @ factor)
     matrix.sort_indices()
     return matrix
 

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from eigenscape.kernels.base import Matrix
 from eigenscape.operators import Operator, SparseOperator
-from eigenscape.solvers.direct import dense_eigh, inverse_on_complement
+from eigenscape.solvers.direct import dense_eigh, inverse_by_root, inverse_on_complement
 from eigenscape.solvers.krylov import KrylovOptions, Product, block_krylov
 from eigenscape.solvers.multilevel import Hierarchy
 from eigenscape.solvers.wishes import Solver
@@ -91,7 +91,8 @@ def by_levels(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solve
 
 def by_inverse(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver, thin: bool) -> Found:
     """Preconditioned by the factorised matrix, with a first guess from three inverse steps."""
-    inverse = inverse_on_complement(matrix, end.null, thin)
+    square = end.factor is not None and end.factor.shape[0] == end.factor.shape[1]
+    inverse = inverse_by_root(end.factor, end.null) if thin and square else inverse_on_complement(matrix, end.null, thin)
     guess = np.random.default_rng(solver.seed).standard_normal((end.n_points, min(count + 2, end.n_points - 1)))
     for _ in range(3):
         guess, _ = np.linalg.qr(inverse(guess))
