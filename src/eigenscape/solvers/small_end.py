@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from eigenscape.kernels.base import Matrix
 from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.direct import dense_eigh, inverse_by_root, inverse_on_complement
-from eigenscape.solvers.krylov import KrylovOptions, Product, block_krylov
+from eigenscape.solvers.krylov import DENSE_BLOCKS, SPARSE_BLOCKS, KrylovOptions, Product, block_krylov
 from eigenscape.solvers.multilevel import Hierarchy
 from eigenscape.solvers.wishes import Solver
 
@@ -67,9 +67,10 @@ def by_lapack(end: SmallEnd, matrix: Matrix, count: int) -> Found:
 
 
 def by_krylov(end: SmallEnd, count: int, solver: Solver, steps: int, patience: int = 1000) -> Found:
-    """Block Krylov on ``bound - A``, judged by the small eigenvalue."""
-    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound, patience=patience)
-    result = block_krylov(end.turned, end.n_points, count, options, known=end.null[:, None])
+    """Block Krylov on ``bound - A``, judged by the small eigenvalue. The last pair only has to show that it is another."""
+    blocks = SPARSE_BLOCKS if end.operator.storage == "sparse" else DENSE_BLOCKS
+    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound, patience=patience, blocks=blocks)
+    result = block_krylov(end.turned, end.n_points, count, options, wanted=max(count - 1, 1), known=end.null[:, None])
     return Found(end.bound - result.values, result.vectors, "lanczos", result.steps, result.good)
 
 
