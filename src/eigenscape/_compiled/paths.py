@@ -48,6 +48,21 @@ def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_lengt
                 size = _lower(heap, place, key, size, v, least)
 
 
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def enter(indptr, indices, lengths, distance, out):
+    """``out[x] = min_e lengths[e] + distance[indices[e]]`` over the entries ``e`` of each row ``x``, for all lanes at once."""
+    least = np.empty(LANES)
+    for x in range(len(indptr) - 1):
+        least[:] = np.inf
+        for e in range(indptr[x], indptr[x + 1]):
+            far = distance[indices[e]]
+            for b in range(LANES):
+                d = far[b] + lengths[e]
+                least[b] = d if d < least[b] else least[b]
+        for b in range(out.shape[1]):
+            out[x, b] = least[b]
+
+
 @njit(nogil=True, cache=True, inline="always")
 def _lower(heap, place, key, size, v, value):
     """Lower the key of ``v``, inserting it if need be; the heap has four children a node."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import joblib
@@ -9,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.rows import reassemble
@@ -17,41 +19,81 @@ from eigenscape.graph.rows import reassemble
 def geodesics(graph: NeighborGraph, Y: Any, n_jobs: int | None = None, dtype: type = np.float64) -> np.ndarray:
     """Geodesic distances (n_new, m) from the points of ``Y`` to the vertices (Bengio eq. 14).
 
-    A new point enters the graph by its edges and is never passed through, so new points do not see one another. Vertices
-    are renumbered so that neighbours are near in memory, and sources that are neighbours travel together.
+    A new point enters the graph by its edges and is never passed through, so new points do not see one another.
     """
-    vertex = graph.vertices.find(Y)
-    known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-    entries = sparse.csr_array((np.zeros(len(known)), vertex[known], np.arange(len(known) + 1)), shape=(len(known), graph.n_vertices))
-    if len(new):
-        entries = reassemble([(known, entries), (new, graph.join(Y[new]))])
-    return _many_paths(graph.distances, entries, n_jobs, dtype)
-
-
-def _many_paths(roads: sparse.csr_array, entries: sparse.csr_array, n_jobs: int | None, dtype: type) -> np.ndarray:
-    """Distances (s, m) for sources whose first steps are the rows of ``entries``."""
-    from eigenscape._compiled.paths import LANES, shortest_paths
-
-    order = reverse_cuthill_mckee(sparse.csr_array(roads), symmetric_mode=True)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order), dtype=order.dtype)
-    inner = sparse.csr_array(roads[order][:, order])
-    inner.sort_indices()
-    first = rank[entries.indices[entries.indptr[:-1]]]  # where each source enters
+    entries = _entries(graph, Y)
+    roads = _Roads(graph.distances)
+    first = roads.rank[entries.indices[entries.indptr[:-1]]]  # where each source enters: those that are neighbours travel together
     sources = np.argsort(first, kind="stable")
-    n_sources, m = entries.shape
-    out = np.empty((n_sources, m), dtype=dtype)  # paths are measured in double precision and rounded once
+    out = np.empty(entries.shape, dtype=dtype)  # paths are measured in double precision and rounded once
 
     def travel(batch: np.ndarray, advance: Any) -> None:
         rows = entries[batch]
-        distance = np.empty((m, LANES))
-        shortest_paths(
-            inner.indptr, inner.indices, inner.data, rows.indptr.astype(np.int64), rank[rows.indices].astype(np.int64), rows.data, distance
-        )
-        out[batch[:, None], order] = distance[:, : len(batch)].T
+        out[batch[:, None], roads.order] = roads.distances(rows.indptr, roads.rank[rows.indices], rows.data)[:, : len(batch)].T
         advance(len(batch))
 
-    with stage("geodesics", total=n_sources) as advance:
-        batches = [sources[start : start + LANES] for start in range(0, n_sources, LANES)]
-        joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(travel)(batch, advance) for batch in batches)
+    with stage("geodesics", total=len(sources)) as advance:
+        _in_parallel(travel, sources, advance, n_jobs)
     return out
+
+
+def geodesics_by_vertex(
+    graph: NeighborGraph, Y: Any, n_jobs: int | None = None, dtype: type = np.float64
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The same distances in blocks of columns: vertices (b,) and their distances (n_new, b).
+
+    Paths are searched from the vertices, and every new point takes its best entry, ``d(x, i) = min_j d(x, j) + d(j, i)``.
+    However many new points there are, each vertex is searched from once.
+    """
+    from eigenscape._compiled.paths import enter
+
+    entries = _entries(graph, Y)
+    roads = _Roads(graph.distances)
+    inner = roads.rank[entries.indices]
+    with stage("geodesics", total=len(roads.order)) as advance:
+        for block in row_blocks(len(roads.order), 8 * entries.shape[0]):
+            targets = np.arange(block.start, block.stop)
+            out = np.empty((entries.shape[0], len(targets)), dtype=dtype)
+
+            def travel(batch: np.ndarray, advance: Any, out: np.ndarray = out, start: int = block.start) -> None:
+                distance = roads.distances(np.arange(len(batch) + 1), batch, np.zeros(len(batch)))
+                enter(entries.indptr, inner, entries.data, distance, out[:, batch[0] - start : batch[-1] - start + 1])
+                advance(len(batch))
+
+            _in_parallel(travel, targets, advance, n_jobs)
+            yield roads.order[targets], out
+
+
+def _entries(graph: NeighborGraph, Y: Any) -> sparse.csr_array:
+    """Lengths (n_new, m) of the first steps from the points of ``Y``; a vertex is at itself."""
+    vertex = graph.vertices.find(Y)
+    known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
+    entries = sparse.csr_array((np.zeros(len(known)), vertex[known], np.arange(len(known) + 1)), shape=(len(known), graph.n_vertices))
+    return reassemble([(known, entries), (new, graph.join(Y[new]))]) if len(new) else entries
+
+
+class _Roads:
+    """The graph with its vertices renumbered so that neighbours are near in memory; ``order`` are the old numbers, ``rank`` the new."""
+
+    def __init__(self, lengths: sparse.csr_array) -> None:
+        self.order = reverse_cuthill_mckee(sparse.csr_array(lengths), symmetric_mode=True)
+        self.rank = np.empty_like(self.order)
+        self.rank[self.order] = np.arange(len(self.order), dtype=self.order.dtype)
+        self._lengths = sparse.csr_array(lengths[self.order][:, self.order])
+        self._lengths.sort_indices()
+
+    def distances(self, start: np.ndarray, entry: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Distances (m, LANES) from up to ``LANES`` sources whose entries lie between one ``start`` and the next."""
+        from eigenscape._compiled.paths import LANES, shortest_paths
+
+        roads, distance = self._lengths, np.empty((len(self.order), LANES))
+        shortest_paths(roads.indptr, roads.indices, roads.data, start.astype(np.int64), entry.astype(np.int64), length, distance)
+        return distance
+
+
+def _in_parallel(travel: Callable, sources: np.ndarray, advance: Any, n_jobs: int | None) -> None:
+    """``travel`` for as many sources at a time as travel together."""
+    from eigenscape._compiled.paths import LANES
+
+    batches = [sources[start : start + LANES] for start in range(0, len(sources), LANES)]
+    joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(travel)(batch, advance) for batch in batches)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from eigenscape.graph.blocks import metric_distances, settled_params
-from eigenscape.graph.geodesics import geodesics
+from eigenscape.graph.geodesics import geodesics, geodesics_by_vertex
 from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.kernels.base import n_points, product, product_by_rows
 from eigenscape.kernels.pairwise import PairwiseKernel, evaluate_pairs, squared_euclidean
 
 
@@ -47,7 +48,20 @@ class GeodesicKernel:
         return self.graph.vertices.X
 
     def __call__(self, Y: Any) -> np.ndarray:
-        lengths = geodesics(self.graph, Y, self.n_jobs, self.dtype)
-        np.square(lengths, out=lengths)
-        lengths *= -0.5
-        return lengths
+        return _half_squares(geodesics(self.graph, Y, self.n_jobs, self.dtype))
+
+
+def _half_squares(lengths: np.ndarray) -> np.ndarray:
+    """``-d^2 / 2``, in place."""
+    np.square(lengths, out=lengths)
+    lengths *= -0.5
+    return lengths
+
+
+@product.register
+def _(kernel: GeodesicKernel, Y: Any, V: np.ndarray) -> np.ndarray:
+    """With more new points than vertices the paths are searched from the vertices, once for all new points."""
+    if n_points(Y) <= kernel.graph.n_vertices:
+        return product_by_rows(kernel, Y, V)
+    blocks = geodesics_by_vertex(kernel.graph, Y, kernel.n_jobs, kernel.dtype)
+    return sum(_half_squares(lengths) @ V[vertices] for vertices, lengths in blocks)

@@ -84,7 +84,7 @@ def by_levels(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solve
     matrix.sort_indices()
     near = SmallEnd(SparseOperator(matrix, solver.n_jobs), end.null[order], end.bound)
     hierarchy = Hierarchy(matrix, near.null, solver.seed, thin, solver.n_jobs)
-    found = _preconditioned(near, count, solver, hierarchy.cycle, hierarchy.guess(count + 1), "multilevel")
+    found = _preconditioned(near, count, solver, hierarchy.cycle, hierarchy.guess(count), "multilevel")
     vectors = np.empty_like(found.vectors)
     vectors[order] = found.vectors
     return found._replace(vectors=vectors)
