@@ -45,17 +45,18 @@ def geodesics_by_vertex(
     Paths are searched from the vertices, and every new point takes its best entry, ``d(x, i) = min_j d(x, j) + d(j, i)``.
     However many new points there are, each vertex is searched from once.
     """
-    from eigenscape._compiled.paths import enter
+    from eigenscape._compiled.paths import LANES, enter
 
     entries = _entries(graph, Y)
     roads = _Roads(graph.distances)
     inner = roads.rank[entries.indices]
-    with stage("geodesics", total=len(roads.order)) as advance:
-        for block in row_blocks(len(roads.order), 8 * entries.shape[0]):
-            targets = np.arange(block.start, block.stop)
-            out = np.empty((entries.shape[0], len(targets)), dtype=dtype)
+    n_new, m = entries.shape
+    with stage("geodesics", total=m) as advance:
+        for block in row_blocks(-(-m // LANES), 8 * LANES * n_new):
+            targets = np.arange(LANES * block.start, min(LANES * block.stop, m))
+            out = np.empty((n_new, len(targets)), dtype=dtype)
 
-            def travel(batch: np.ndarray, advance: Any, out: np.ndarray = out, start: int = block.start) -> None:
+            def travel(batch: np.ndarray, advance: Any, out: np.ndarray = out, start: int = targets[0]) -> None:
                 distance = roads.distances(np.arange(len(batch) + 1), batch, np.zeros(len(batch)))
                 enter(entries.indptr, inner, entries.data, distance, out[:, batch[0] - start : batch[-1] - start + 1])
                 advance(len(batch))

@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape._memory import row_blocks
 from eigenscape.graph.blocks import metric_distances, settled_params
 from eigenscape.graph.geodesics import geodesics, geodesics_by_vertex
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import n_points, product, product_by_rows
 from eigenscape.kernels.pairwise import PairwiseKernel, evaluate_pairs, squared_euclidean
+
+#: New points are placed together in so many (130 000) that their distances to a few dozen vertices make a block.
+_NEW_POINT_BYTES = 512
 
 
 @dataclass(frozen=True)
@@ -63,5 +67,8 @@ def _(kernel: GeodesicKernel, Y: Any, V: np.ndarray) -> np.ndarray:
     """With more new points than vertices the paths are searched from the vertices, once for all new points."""
     if n_points(Y) <= kernel.graph.n_vertices:
         return product_by_rows(kernel, Y, V)
-    blocks = geodesics_by_vertex(kernel.graph, Y, kernel.n_jobs, kernel.dtype)
-    return sum(_half_squares(lengths) @ V[vertices] for vertices, lengths in blocks)
+    parts = []
+    for rows in row_blocks(n_points(Y), _NEW_POINT_BYTES):
+        blocks = geodesics_by_vertex(kernel.graph, Y[rows], kernel.n_jobs, kernel.dtype)
+        parts.append(sum(_half_squares(lengths) @ V[vertices] for vertices, lengths in blocks))
+    return np.concatenate(parts)
