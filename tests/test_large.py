@@ -218,6 +218,13 @@ def test_the_root_gives_the_inverse_of_its_square(X):
     np.testing.assert_allclose(W.sum(axis=0), 0, atol=1e-9 * np.abs(W).max() * m)
 
 
+def test_lle_on_a_line_tells_its_second_null_vector_from_the_others():
+    model = LocallyLinearEmbedding(2, n_neighbors=4, reg=1e-9, eigen_solver="shift-invert").fit(np.arange(1024.0)[:, None])
+    M = np.eye(1024) - model.kernel_.gram.toarray()
+    np.testing.assert_allclose(1 - model.eigenvalues_, np.linalg.eigvalsh(M)[1:3], atol=1e-14)
+    assert np.corrcoef(model.embedding_[:, 0], np.arange(1024))[0, 1] ** 2 > 1 - 1e-9
+
+
 @pytest.mark.parametrize(
     ("X", "precisions"),
     [(mixture(900), [np.float32]), (np.random.default_rng(0).standard_normal((900, 4)), [np.float32, np.float64])],

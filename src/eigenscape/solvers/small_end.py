@@ -100,8 +100,10 @@ def by_inverse(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solv
 def _inverse_steps(end: SmallEnd, matrix: sparse.csr_array, thin: bool, guess: np.ndarray) -> tuple[Product, np.ndarray]:
     """The inverse, and ``guess`` after three steps with it.
 
-    A dense factor is made in single precision first, which takes half the time and memory and proposes directions as well,
-    unless the smallest eigenvalue turns out to be hidden by its rounding.
+    Two cheaper inverses propose directions as well as that of the matrix in double precision, unless the Ritz values of the
+    guess say otherwise: the root of a thin matrix, unless a second null vector (points on an exact plane) drowns all others in
+    its rounding; and a dense factor in single precision, at half the time and memory, unless the smallest eigenvalue is hidden
+    by its rounding.
     """
 
     def steps(inverse: Product) -> tuple[Product, np.ndarray]:
@@ -111,12 +113,16 @@ def _inverse_steps(end: SmallEnd, matrix: sparse.csr_array, thin: bool, guess: n
         return inverse, V
 
     if thin and end.factor is not None and end.factor.shape[0] == end.factor.shape[1]:
-        return steps(inverse_by_root(end.factor, end.null))
-    if not thin:
-        inverse, V = steps(inverse_on_complement(matrix, end.null, thin, np.float32))
-        if np.linalg.eigvalsh(end.ritz(V))[0] > 8 * np.finfo(np.float32).eps * end.bound:
-            return inverse, V
-        del inverse
+        cheap = steps(inverse_by_root(end.factor, end.null))
+        ritz = np.linalg.eigvalsh(end.ritz(cheap[1]))
+        if ritz[0] > 1e3 * np.finfo(np.float64).eps * ritz[-1]:
+            return cheap
+        del cheap
+    elif not thin:
+        cheap = steps(inverse_on_complement(matrix, end.null, thin, np.float32))
+        if np.linalg.eigvalsh(end.ritz(cheap[1]))[0] > 8 * np.finfo(np.float32).eps * end.bound:
+            return cheap
+        del cheap
     return steps(inverse_on_complement(matrix, end.null, thin))
 
 
