@@ -15,11 +15,14 @@ from eigenscape import Isomap, LandmarkMDS, LaplacianEigenmaps, LocallyLinearEmb
 from eigenscape.exceptions import DisconnectedGraphWarning, NotEnoughMemoryError
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
-from eigenscape.graph.geodesics import geodesics
+from eigenscape.graph.geodesics import geodesics, geodesics_by_vertex
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.kernels import local
+from eigenscape.methods.alignment import alignment_factor, squared
 from eigenscape.operators import SparseOperator
-from eigenscape.solvers import SmallEnd, Solver, multilevel, smallest
+from eigenscape.solvers import SmallEnd, Solver, multilevel, small_end, smallest
+from eigenscape.solvers.direct import inverse_by_root, inverse_on_complement
 from eigenscape.solvers.multilevel import Hierarchy, aggregate
 from eigenscape.solvers.width import is_thin
 
@@ -165,6 +168,83 @@ def test_geodesics_are_those_of_dijkstra(n_jobs):
     entry = graph.join(new)
     roads = sparse.block_array([[graph.distances, None], [entry, sparse.csr_array((200, 200))]], format="csr")
     np.testing.assert_array_equal(geodesics(graph, new, n_jobs), dijkstra(roads, indices=np.arange(1000, 1200))[:, :1000])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_paths_from_the_vertices_are_those_from_the_new_points(n_jobs):
+    X, _ = roll(1200)
+    graph = nearest_neighbor_graph(neighbor_index(X[:500]), 8)
+    queries = X[490:]  # ten of them are vertices
+    by_vertex = np.full((len(queries), 500), np.nan)
+    for vertices, lengths in geodesics_by_vertex(graph, queries, n_jobs):
+        by_vertex[:, vertices] = lengths
+    np.testing.assert_allclose(by_vertex, geodesics(graph, queries), rtol=1e-13, atol=1e-13)
+
+
+def test_isomap_places_many_new_points_as_it_places_few():
+    X, _ = roll(1200)
+    model = Isomap(3, n_neighbors=8).fit(X[:500])
+    np.testing.assert_allclose(model.transform(X), np.concatenate([model.transform(part) for part in np.split(X, 6)]), atol=1e-11)
+
+
+# --- local solves and factors of LLE --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["standard", "modified", "hessian", "ltsa"])
+def test_local_solves_do_not_depend_on_the_number_of_jobs(method, monkeypatch):
+    X, _ = roll(1000)
+    graph = nearest_neighbor_graph(neighbor_index(X), 8)
+    monkeypatch.setattr(local, "_BATCH_BYTES", 50_000)  # many batches
+    one, two = (alignment_factor(graph, method, 2, 1e-3, n_jobs) for n_jobs in (1, 2))
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(one, part), getattr(two, part))
+    monkeypatch.setattr(local, "_BATCH_BYTES", 2**30)
+    whole = squared(alignment_factor(graph, method, 2, 1e-3))
+    assert abs(whole - squared(one)).max() <= 1e-12
+    assert abs(whole - whole.T).max() == 0
+
+
+@pytest.mark.parametrize(
+    "X", [roll(1500)[0], np.stack(np.meshgrid(*2 * [np.arange(40.0)]), axis=-1).reshape(-1, 2)], ids=["roll", "exact plane"]
+)
+def test_the_root_gives_the_inverse_of_its_square(X):
+    graph = nearest_neighbor_graph(neighbor_index(X), 8)
+    root = alignment_factor(graph, "standard", 2, 1e-2)
+    M, m = squared(root), len(X)
+    inverse = inverse_by_root(root, np.full(m, m**-0.5))
+    V = M @ np.random.default_rng(0).standard_normal((m, 3))  # has no part in the null space
+    W = inverse(V)
+    np.testing.assert_allclose(M @ W, V, atol=1e-9)
+    np.testing.assert_allclose(W.sum(axis=0), 0, atol=1e-9 * np.abs(W).max() * m)
+
+
+def test_lle_on_a_line_tells_its_second_null_vector_from_the_others():
+    model = LocallyLinearEmbedding(2, n_neighbors=4, reg=1e-9, eigen_solver="shift-invert").fit(np.arange(1024.0)[:, None])
+    M = np.eye(1024) - model.kernel_.gram.toarray()
+    np.testing.assert_allclose(1 - model.eigenvalues_, np.linalg.eigvalsh(M)[1:3], atol=1e-14)
+    assert np.corrcoef(model.embedding_[:, 0], np.arange(1024))[0, 1] ** 2 > 1 - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("X", "precisions"),
+    [(mixture(900), [np.float32]), (np.random.default_rng(0).standard_normal((900, 4)), [np.float32, np.float64])],
+    ids=["single precision is enough", "single precision is not enough"],
+)
+def test_wide_lle_has_the_eigenvalues_of_lapack(X, precisions, monkeypatch):
+    made = []
+
+    def inverse(matrix, null, thin, dtype=np.float64):
+        made.append(dtype)
+        return inverse_on_complement(matrix, null, thin, dtype)
+
+    monkeypatch.setattr(small_end, "inverse_on_complement", inverse)
+    graph = nearest_neighbor_graph(neighbor_index(X), 12)
+    root = alignment_factor(graph, "standard", 2, 1e-3)
+    M, m = squared(root), len(X)
+    end = SmallEnd(SparseOperator(M), np.full(m, m**-0.5), float(abs(M).sum(axis=1).max()), root, laplacian=False)
+    found = small_end.by_inverse(end, M, 3, Solver(), thin=False)
+    assert made == precisions
+    np.testing.assert_allclose(found.values, np.linalg.svd(root.toarray(), compute_uv=False)[::-1][1:4] ** 2, rtol=1e-7)
 
 
 # --- memory -------------------------------------------------------------------------------------------------------------

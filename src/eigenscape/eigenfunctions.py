@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-from eigenscape.kernels.base import BoundKernel, Matrix, n_points
+from eigenscape.kernels.base import BoundKernel, Matrix, n_points, product
 from eigenscape.solvers import EigenPairs
 
 
@@ -55,11 +55,15 @@ class Eigenfunctions:
 
     def __call__(self, Y: Any) -> np.ndarray:
         """Values (n_new, r) at any points."""
-        return np.concatenate([values for _, values in self.blocks(Y)])
+        return product(self.kernel, Y, self._coefficients)
+
+    @property
+    def _coefficients(self) -> np.ndarray:
+        return np.sqrt(self.n_train) * self.pairs.vectors / self.pairs.values  # (m, r)
 
     def blocks(self, Y: Any) -> Iterator[tuple[Matrix, np.ndarray]]:
         """Kernel rows (b, m) and function values (b, r) for one block of points after another."""
-        coefficients = np.sqrt(self.n_train) * self.pairs.vectors / self.pairs.values  # (m, r)
+        coefficients = self._coefficients
         with stage("projection", total=n_points(Y)) as advance:
             for rows in row_blocks(n_points(Y), 24 * self.n_train):
                 similarity = self.kernel(Y[rows])

@@ -52,7 +52,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
     tol, max_iter, random_state, verbose
         As for :class:`KernelPCA`.
     n_jobs : int or None, default=None
-        Cores for the neighbour search; -1 for all.
+        Cores for the neighbour search, the local solves and large products; -1 for all.
 
     Attributes
     ----------

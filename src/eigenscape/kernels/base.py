@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
+
+from eigenscape._memory import row_blocks
+from eigenscape._progress import stage
 
 #: A block of kernel values: dense, or sparse where the kernel is.
 Matrix: TypeAlias = Any  # np.ndarray | sparse.csr_array; scipy's types are not known to the checker
@@ -42,3 +46,19 @@ def as_float64(X: Any) -> Any:
     if sparse.issparse(X):
         return sparse.csr_array(X, dtype=np.float64)
     return X if np.dtype(getattr(X, "dtype", np.float64)).kind == "O" else np.asarray(X, dtype=np.float64)
+
+
+@singledispatch
+def product(kernel: BoundKernel, Y: Any, V: np.ndarray) -> np.ndarray:
+    """``k_m(Y, X) @ V`` (n_new, c) for ``V`` (m, c): by rows, unless the kernel knows a better way."""
+    return product_by_rows(kernel, Y, V)
+
+
+def product_by_rows(kernel: BoundKernel, Y: Any, V: np.ndarray) -> np.ndarray:
+    """The product for one block of new points after another."""
+    parts = []
+    with stage("projection", total=n_points(Y)) as advance:
+        for rows in row_blocks(n_points(Y), 24 * len(V)):
+            parts.append(kernel(Y[rows]) @ V)
+            advance(rows.stop - rows.start)
+    return np.concatenate(parts)

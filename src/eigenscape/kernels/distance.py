@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenscape._memory import row_blocks
 from eigenscape.graph.blocks import metric_distances, settled_params
-from eigenscape.graph.geodesics import geodesics, through_neighbors
+from eigenscape.graph.geodesics import geodesics, geodesics_by_vertex, through_neighbors
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.kernels.base import BoundKernel
+from eigenscape.kernels.base import BoundKernel, n_points, product, product_by_rows
 from eigenscape.kernels.pairwise import BoundPairwise, PairwiseKernel, evaluate_pairs, squared_euclidean
+
+#: New points are placed together in so many (130 000) that their distances to a few dozen vertices make a block.
+_NEW_POINT_BYTES = 512
 
 
 @dataclass(frozen=True)
@@ -61,10 +65,26 @@ class GeodesicKernel:
         return self.graph.vertices.X
 
     def __call__(self, Y: Any) -> np.ndarray:
-        lengths = geodesics(self.graph, Y, self.n_jobs, self.dtype)
-        np.square(lengths, out=lengths)
-        lengths *= -0.5
-        return lengths
+        return _half_squares(geodesics(self.graph, Y, self.n_jobs, self.dtype))
+
+
+def _half_squares(lengths: np.ndarray) -> np.ndarray:
+    """``-d^2 / 2``, in place."""
+    np.square(lengths, out=lengths)
+    lengths *= -0.5
+    return lengths
+
+
+@product.register
+def _(kernel: GeodesicKernel, Y: Any, V: np.ndarray) -> np.ndarray:
+    """With more new points than vertices the paths are searched from the vertices, once for all new points."""
+    if n_points(Y) <= kernel.graph.n_vertices:
+        return product_by_rows(kernel, Y, V)
+    parts = []
+    for rows in row_blocks(n_points(Y), _NEW_POINT_BYTES):
+        blocks = geodesics_by_vertex(kernel.graph, Y[rows], kernel.n_jobs, kernel.dtype)
+        parts.append(sum(_half_squares(lengths) @ V[vertices] for vertices, lengths in blocks))
+    return np.concatenate(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +108,7 @@ class LandmarkGeodesics:
         values = self.lengths[vertex]  # (n_new, q), a copy
         if len(new):
             values[new] = through_neighbors(self.graph.join(Y[new]), self.lengths)
-        np.square(values, out=values)
-        values *= -0.5
-        return values
+        return _half_squares(values)
 
     def find(self, Y: Any) -> np.ndarray:
         """For each point the landmark that it is, or -1."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import numpy as np
 from scipy import sparse
 
@@ -12,37 +14,54 @@ from eigenscape._memory import row_blocks
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.rows import reassemble
 
+#: Batches of local problems of about this size: they stay in the cache, and there are enough for every core.
+_BATCH_BYTES = 4 * 2**20
 
-def barycentric_weights(Y: np.ndarray, X: np.ndarray, neighbors: sparse.csr_array, reg: float) -> sparse.csr_array:
+
+def barycentric_weights(
+    Y: np.ndarray, X: np.ndarray, neighbors: sparse.csr_array, reg: float, n_jobs: int | None = None
+) -> sparse.csr_array:
     """Weights (n_new, m) that best reconstruct each row of ``Y`` from its neighbours and sum to one.
 
     The local Gram matrix gets ``reg / k`` of its trace on the diagonal (Bengio sec. 2.6). ``neighbors`` says by its
-    pattern which rows of ``X`` may be used; points with equally many neighbours are solved together.
+    pattern which rows of ``X`` may be used.
     """
     values = np.empty(neighbors.nnz)
-    for rows, columns in neighborhoods(neighbors, X.shape[1]):
-        k = columns.shape[1]
-        spread = X[columns] - Y[rows][:, None, :]  # (b, k, d)
-        gram = spread @ spread.transpose(0, 2, 1)  # (b, k, k)
-        trace = np.trace(gram, axis1=1, axis2=2)
-        ridge = np.where(trace > 0, reg * trace / k, 1.0)
-        gram[:, np.arange(k), np.arange(k)] += np.maximum(ridge, 1e-14 * np.maximum(trace, 1e-300))[:, None]
-        weights = np.linalg.solve(gram, np.ones((len(rows), k, 1)))[..., 0]
-        weights /= weights.sum(axis=1, keepdims=True)
-        values[neighbors.indptr[rows][:, None] + np.arange(k)] = weights
+
+    def solve(rows: np.ndarray, columns: np.ndarray) -> None:
+        weights = local_weights(X[columns] - Y[rows][:, None, :], reg)
+        values[neighbors.indptr[rows][:, None] + np.arange(columns.shape[1])] = weights
+
+    over_neighborhoods(solve, neighbors, X.shape[1], n_jobs)
     return sparse.csr_array((values, neighbors.indices, neighbors.indptr), shape=neighbors.shape)
 
 
-def neighborhoods(neighbors: sparse.csr_array, n_features: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Batches of rows with equally many neighbours: their numbers (b,) and neighbours (b, k)."""
+def local_weights(spread: np.ndarray, reg: float) -> np.ndarray:
+    """Weights (b, k) from the differences (b, k, d) of a point's neighbours and itself."""
+    b, k, _ = spread.shape
+    gram = spread @ spread.transpose(0, 2, 1)  # (b, k, k)
+    trace = np.trace(gram, axis1=1, axis2=2)
+    ridge = np.where(trace > 0, reg * trace / k, 1.0)
+    gram[:, np.arange(k), np.arange(k)] += np.maximum(ridge, 1e-14 * np.maximum(trace, 1e-300))[:, None]
+    weights = np.linalg.solve(gram, np.ones((b, k, 1)))[..., 0]
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def over_neighborhoods(
+    work: Callable[[np.ndarray, np.ndarray], Any], neighbors: sparse.csr_array, n_features: int, n_jobs: int | None
+) -> list[Any]:
+    """Results of ``work(rows, columns)`` for batches of rows (b,) with equally many neighbours (b, k), on several cores."""
     counts = np.diff(neighbors.indptr)
     batches = []
     for k in np.unique(counts[counts > 0]):
         alike = np.flatnonzero(counts == k)
-        for block in row_blocks(len(alike), 8 * k * (3 * n_features + 3 * k)):
-            rows = alike[block]
-            batches.append((rows, neighbors.indices[neighbors.indptr[rows][:, None] + np.arange(k)]))
-    return batches
+        batches += [alike[block] for block in row_blocks(len(alike), 8 * k * (3 * n_features + 3 * k), _BATCH_BYTES)]
+
+    def one(rows: np.ndarray) -> Any:
+        k = neighbors.indptr[rows[0] + 1] - neighbors.indptr[rows[0]]
+        return work(rows, neighbors.indices[neighbors.indptr[rows][:, None] + np.arange(k)])
+
+    return joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(one)(rows) for rows in batches)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +70,7 @@ class LocalWeights:
 
     graph: NeighborGraph
     reg: float
+    n_jobs: int | None = None
 
     def __call__(self, Y: Any) -> sparse.csr_array:
         vertex = self.graph.vertices.find(Y)
@@ -60,7 +80,7 @@ class LocalWeights:
             return own
         fresh = np.asarray(Y[new], dtype=np.float64)
         points = np.asarray(self.graph.vertices.X, dtype=np.float64)
-        return reassemble([(known, own), (new, barycentric_weights(fresh, points, self.graph.choose(fresh), self.reg))])
+        return reassemble([(known, own), (new, barycentric_weights(fresh, points, self.graph.choose(fresh), self.reg, self.n_jobs))])
 
 
 @dataclass(frozen=True, eq=False)

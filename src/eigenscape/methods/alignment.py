@@ -6,30 +6,35 @@ map minimises ``|F y|^2 = y' M y``. All of these ``M = F'F`` vanish on constants
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy import sparse
 
 from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.kernels.local import barycentric_weights, neighborhoods
+from eigenscape.kernels.local import barycentric_weights, local_weights, over_neighborhoods
 
 
-def alignment_factor(graph: NeighborGraph, method: str, n_components: int, reg: float) -> sparse.csr_array:
+def alignment_factor(graph: NeighborGraph, method: str, n_components: int, reg: float, n_jobs: int | None = None) -> sparse.csr_array:
     """``F`` (any, m) of one of the methods ``standard``, ``modified``, ``hessian``, ``ltsa``."""
     X = np.asarray(graph.vertices.X, dtype=np.float64)
     with stage("local solves"):
         if method == "standard":
-            return sparse.csr_array(sparse.eye_array(len(X)) - barycentric_weights(X, X, graph.neighbors, reg))  # I - W, Bengio sec. 2.6
-        patches = {"modified": _modified, "hessian": _hessian, "ltsa": _tangent}[method]
-        return _stack(patches(X, graph.neighbors, n_components, reg), len(X))
+            weights = barycentric_weights(X, X, graph.neighbors, reg, n_jobs)
+            return sparse.csr_array(sparse.eye_array(len(X)) - weights)  # I - W, Bengio sec. 2.6
+        if method == "modified":
+            return _stack(_modified(X, graph.neighbors, n_components, reg, n_jobs), len(X))
+        patch = {"hessian": _hessian, "ltsa": _tangent}[method]
+
+        def work(rows: np.ndarray, columns: np.ndarray) -> Patch:
+            points = np.concatenate([rows[:, None], columns], axis=1)
+            return points, patch(_tangents(X[points], n_components))
+
+        return _stack(over_neighborhoods(work, graph.neighbors, X.shape[1], n_jobs), len(X))
 
 
 def squared(factor: sparse.csr_array) -> sparse.csr_array:
-    """``F'F``, exactly symmetric."""
-    matrix = factor.T.tocsr() @ factor
-    matrix = sparse.csr_array((matrix + matrix.T) / 2)
+    """``F'F``, exactly symmetric: both halves add the same products in the same order, that of the rows of ``F``."""
+    matrix = sparse.csr_array(factor.T.tocsr() @ factor)
     matrix.sort_indices()
     return matrix
 
@@ -38,7 +43,7 @@ def squared(factor: sparse.csr_array) -> sparse.csr_array:
 Patch = tuple[np.ndarray, np.ndarray]
 
 
-def _stack(patches: Iterator[Patch], m: int) -> sparse.csr_array:
+def _stack(patches: list[Patch], m: int) -> sparse.csr_array:
     columns, values, lengths = [], [], []
     for points, vectors in patches:
         b, s, p = vectors.shape
@@ -51,43 +56,43 @@ def _stack(patches: Iterator[Patch], m: int) -> sparse.csr_array:
     return stack
 
 
-def _tangent(X: np.ndarray, neighbors: sparse.csr_array, d: int, _reg: float) -> Iterator[Patch]:
+def _tangent(tangent: np.ndarray) -> np.ndarray:
     """Local tangent space alignment (Zhang and Zha): what is left of the map off the affine functions on the tangent plane."""
-    for points, tangent in _tangents(X, neighbors, d):
-        constant = np.ones((*points.shape, 1))
-        basis, _ = np.linalg.qr(np.concatenate([constant, tangent], axis=2), mode="complete")
-        yield points, basis[:, :, 1 + d :].transpose(0, 2, 1)
+    b, p, d = tangent.shape
+    basis, _ = np.linalg.qr(np.concatenate([np.ones((b, p, 1)), tangent], axis=2), mode="complete")
+    return basis[:, :, 1 + d :].transpose(0, 2, 1)
 
 
-def _hessian(X: np.ndarray, neighbors: sparse.csr_array, d: int, _reg: float) -> Iterator[Patch]:
-    """Hessian eigenmaps (Donoho and Grimes): the quadratic part of the map on the tangent plane."""
+def _hessian(tangent: np.ndarray) -> np.ndarray:
+    """Hessian eigenmaps (Donoho and Grimes): the quadratic part of the map on the tangent plane, d (d + 1) / 2 rows."""
+    b, p, d = tangent.shape
     first, second = np.triu_indices(d)
-    for points, tangent in _tangents(X, neighbors, d):
-        squares = tangent[:, :, first] * tangent[:, :, second]
-        basis, _ = np.linalg.qr(np.concatenate([np.ones((*points.shape, 1)), tangent, squares], axis=2))
-        yield points, basis[:, :, 1 + d :].transpose(0, 2, 1)  # d (d + 1) / 2 rows
+    squares = tangent[:, :, first] * tangent[:, :, second]
+    basis, _ = np.linalg.qr(np.concatenate([np.ones((b, p, 1)), tangent, squares], axis=2))
+    return basis[:, :, 1 + d :].transpose(0, 2, 1)
 
 
-def _tangents(X: np.ndarray, neighbors: sparse.csr_array, d: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Neighbourhoods with their centre (b, p) and orthonormal tangent coordinates (b, p, d)."""
-    for rows, columns in neighborhoods(neighbors, X.shape[1]):
-        points = np.concatenate([rows[:, None], columns], axis=1)
-        patch = X[points]
-        patch = patch - patch.mean(axis=1, keepdims=True)
-        _, vectors = np.linalg.eigh(patch @ patch.transpose(0, 2, 1))
-        yield points, vectors[:, :, : -d - 1 : -1]
+def _tangents(patch: np.ndarray, d: int) -> np.ndarray:
+    """Orthonormal tangent coordinates (b, p, d) of neighbourhoods with their centre (b, p, features)."""
+    patch = patch - patch.mean(axis=1, keepdims=True)
+    _, vectors = np.linalg.eigh(patch @ patch.transpose(0, 2, 1))
+    return vectors[:, :, : -d - 1 : -1]
 
 
-def _modified(X: np.ndarray, neighbors: sparse.csr_array, d: int, reg: float) -> Iterator[Patch]:
+def _modified(X: np.ndarray, neighbors: sparse.csr_array, d: int, reg: float, n_jobs: int | None) -> list[Patch]:
     """Modified LLE (Zhang and Wang): several weight vectors a neighbourhood instead of one."""
-    batches = [(rows, columns, *_local_spectrum(X, rows, columns)) for rows, columns in neighborhoods(neighbors, X.shape[1])]
+
+    def solve(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, ...]:
+        spread = X[columns] - X[rows][:, None, :]
+        return rows, columns, local_weights(spread, reg), *_local_spectrum(spread)
+
+    batches = over_neighborhoods(solve, neighbors, X.shape[1], n_jobs)
     # Ratio of the variance off and on the tangent plane; its median separates noise from curvature.
-    ratios = np.concatenate([_ratio(values[:, d:].sum(axis=1), values[:, :d].sum(axis=1)) for _, _, values, _ in batches])
+    ratios = np.concatenate([_ratio(values[:, d:].sum(axis=1), values[:, :d].sum(axis=1)) for _, _, _, values, _ in batches])
     typical = float(np.median(ratios))
-    for rows, columns, values, vectors in batches:
+    patches = []
+    for rows, columns, weights, values, vectors in batches:
         k = columns.shape[1]
-        pattern = sparse.csr_array((np.ones(columns.size), columns.ravel(), np.arange(0, columns.size + 1, k)), shape=(len(rows), len(X)))
-        weights = barycentric_weights(X[rows], X, pattern, reg).data.reshape(len(rows), k)
         tails = np.cumsum(values[:, ::-1], axis=1)[:, : k - d]  # sums of the 1, 2, ... k - d smallest
         heads = values.sum(axis=1, keepdims=True) - tails
         slack = 1e-12 * values.sum(axis=1, keepdims=True)  # an exact plane has ratios of 0 up to rounding
@@ -95,12 +100,12 @@ def _modified(X: np.ndarray, neighbors: sparse.csr_array, d: int, reg: float) ->
         for s in np.unique(counts):
             pick = np.flatnonzero(counts == s)
             points = np.concatenate([rows[pick, None], columns[pick]], axis=1)
-            yield points, _multiple_weights(vectors[pick][:, :, k - s :], weights[pick])
+            patches.append((points, _multiple_weights(vectors[pick][:, :, k - s :], weights[pick])))
+    return patches
 
 
-def _local_spectrum(X: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _local_spectrum(spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues (b, k), largest first, and vectors of the local Gram matrices."""
-    spread = X[columns] - X[rows][:, None, :]
     values, vectors = np.linalg.eigh(spread @ spread.transpose(0, 2, 1))
     return np.maximum(values[:, ::-1], 0.0), vectors[:, :, ::-1]
 

@@ -25,11 +25,8 @@ def locally_linear_embedding(
     reported with ``c = 1``; or Bengio's kernel with the finite ``c`` given.
     """
     m = graph.n_vertices
-    factor = alignment_factor(graph, method, n_components, reg)
+    factor = alignment_factor(graph, method, n_components, reg, solver.n_jobs)
     alignment = squared(factor)  # M
-    weights = LocalWeights(graph, reg)  # w(x, x_i)
-    inner = sparse.csr_array(sparse.eye_array(m) - alignment)  # k'' = W + W' - W'W for the standard method
-    kernel: BoundKernel = ExtendedKernel(weights, inner) if c is None else FiniteLocalKernel(weights, inner, c)
     bound = float(abs(alignment).sum(axis=1).max())
     end = SmallEnd(SparseOperator(alignment), np.full(m, 1 / np.sqrt(m)), bound, factor, laplacian=False)
     pairs = next_to_trivial(end, n_components, solver, 1.0 if c is None else c)
@@ -38,4 +35,7 @@ def locally_linear_embedding(
             f"an eigenvalue of c I - M is zero for c={1.0 if c is None else c:g}, so its function cannot be carried to new points; lower"
             " n_components or set another c"
         )
+    weights = LocalWeights(graph, reg, solver.n_jobs)  # w(x, x_i)
+    inner = sparse.csr_array(sparse.eye_array(m) - alignment)  # k'' = W + W' - W'W for the standard method
+    kernel: BoundKernel = ExtendedKernel(weights, inner) if c is None else FiniteLocalKernel(weights, inner, c)
     return Embedding(Eigenfunctions(kernel, pairs), PlainScale(), trivial=1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.kernels.base import BoundKernel, n_points, product
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,14 @@ class CenteredKernel:
             values = np.asarray(values.todense())
         row_means = values @ self.weights  # (n_new,), double whatever the values are
         return values - row_means[:, None] - (self.column_means - self.grand_mean)
+
+
+@product.register
+def _(kernel: CenteredKernel, Y: Any, V: np.ndarray) -> np.ndarray:
+    """The base's product, then the means: ``K~V - K~c 1'V - 1 (E - EE)'V``."""
+    both = product(kernel.base, Y, np.column_stack([V, kernel.weights]))
+    row_means = both[:, -1]
+    return both[:, :-1] - np.outer(row_means, V.sum(axis=0)) - (kernel.column_means - kernel.grand_mean) @ V
 
 
 def center(kernel: BoundKernel, gram: Any, weights: np.ndarray | None = None) -> CenteredKernel:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 import joblib
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from eigenscape._memory import BLOCK_BYTES, fits, require, row_blocks
 from eigenscape._progress import stage
@@ -57,7 +58,7 @@ class DenseOperator:
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         if self.array.dtype == V.dtype:
-            return self.array @ V
+            return (V.T @ self.array).T  # K' = K, and BLAS is faster at few rows times a matrix than at a matrix times few columns
         return np.concatenate([self.array[rows].astype(V.dtype) @ V for rows in row_blocks(len(self.array), 8 * len(self.array))])
 
     def diagonal(self) -> np.ndarray:
@@ -159,7 +160,8 @@ def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = No
             array[rows] = finite(np.asarray(kernel(kernel.X[rows])), rows.start)
             advance(rows.stop - rows.start)
 
-        joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(fill)(rows) for rows in row_blocks(m, 24 * m))
+        with threadpool_limits(1 if joblib.effective_n_jobs(n_jobs) > 1 else None, user_api="blas"):  # else products wait for each other
+            joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(fill)(rows) for rows in row_blocks(m, 24 * m))
     _check_symmetric(array)
     return DenseOperator(array)
 

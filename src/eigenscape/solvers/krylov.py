@@ -21,6 +21,9 @@ _EPS = np.finfo(np.float64).eps
 
 Product = Callable[[np.ndarray], np.ndarray]
 
+#: Blocks of the basis: many where a product is dear, few where it is cheaper than keeping the basis orthogonal.
+DENSE_BLOCKS, SPARSE_BLOCKS = 12, 6
+
 
 @dataclass(frozen=True)
 class KrylovOptions:
@@ -37,7 +40,7 @@ class KrylovOptions:
     origin: float = 0.0
     noise: float = 16 * _EPS
     guard: int = 4
-    blocks: int = 6
+    blocks: int = DENSE_BLOCKS
     patience: int = 1000
 
 
