@@ -10,7 +10,7 @@ import numpy as np
 from eigenscape._progress import stage
 from eigenscape.dictionary.rows import Rows
 from eigenscape.dictionary.source import Source, joined
-from eigenscape.dictionary.span import RESOLUTION, Projected, Span
+from eigenscape.dictionary.span import RESOLUTION, Projected, Span, refuse_indefinite
 from eigenscape.kernels.base import n_points
 
 #: Bisections of algorithm 2.
@@ -63,6 +63,7 @@ def grown(dictionary: Dictionary, Y: Any, numbers: np.ndarray, tol: float, limit
         else:
             stalled = True
         position += 1
+    refuse_indefinite(growth.length - dictionary.span.shift, growth.residual, growth.length, numbers)
     return replace(growth.dictionary(), stalled=stalled), growth.projected()
 
 

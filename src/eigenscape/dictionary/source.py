@@ -68,14 +68,29 @@ def source_of(similarity: BoundKernel) -> Source:
     """The source of a bound kernel's values."""
     if not isinstance(similarity, BoundPairwise) or isinstance(similarity.kernel, Precomputed):
         return Columns(similarity)
-    around_mean = isinstance(similarity.kernel, Linear) and similarity.kernel.around_mean
-    return Points(Linear() if around_mean else similarity.kernel)
+    if isinstance(similarity.kernel, Linear) and similarity.kernel.around_mean:
+        dense = not sparse.issparse(similarity.X)
+        return Points(LinearAround(similarity.X.mean(axis=0)) if dense else Linear())
+    return Points(similarity.kernel)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearAround(PairwiseKernel):
+    """``<x - o, y - o>`` about an origin near the data, so that their offset costs no digits."""
+
+    origin: np.ndarray
+
+    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        return (Y - self.origin) @ (X - self.origin).T
+
+    def diagonal(self, Y: Any) -> np.ndarray:
+        return np.square(Y - self.origin).sum(axis=1)
 
 
 def joined(first: Any, second: Any) -> Any:
     """Members one after the other."""
-    if sparse.issparse(first):
-        return sparse.csr_array(sparse.vstack([first, second]))
+    if sparse.issparse(first) or sparse.issparse(second):
+        return sparse.csr_array(sparse.vstack([sparse.csr_array(first), sparse.csr_array(second)]))
     return np.concatenate([first, second])
 
 

@@ -80,7 +80,7 @@ class Span:
         Z = self.coordinates(Y)
         length = finite(self.source.own(Y, numbers)[:, None])[:, 0] + self.shift
         residual = length - np.einsum("ij,ij->i", Z, Z)
-        _refuse_indefinite(length - self.shift, residual, length, numbers)
+        refuse_indefinite(length - self.shift, residual, length, numbers)
         if self.size == 0:  # nothing to be near to, but for a point that is the origin itself
             return Projected(Z, length, residual, np.where(length > 0, np.inf, 0.0))
         if not self.sum_to_one:
@@ -189,7 +189,8 @@ class Span:
         return out
 
 
-def _refuse_indefinite(own: np.ndarray, residual: np.ndarray, length: np.ndarray, numbers: np.ndarray | None) -> None:
+def refuse_indefinite(own: np.ndarray, residual: np.ndarray, length: np.ndarray, numbers: np.ndarray | None) -> None:
+    """An error where squared lengths or distances (b,) are negative by more than rounding."""
     wrong = (own < 0) | (residual < -_NEGATIVE * np.abs(length))
     if wrong.any():
         worst = int(np.argmin(np.where(wrong, np.minimum(residual, own), np.inf)))

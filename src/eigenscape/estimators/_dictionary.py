@@ -108,7 +108,7 @@ def choose_members(selection: Any, size: int | None, source: Source, X: Any, see
                 f"selection holds row numbers from {given.min(initial=0)} to {given.max(initial=0)}, but X has rows 0 to {n_points(X) - 1}"
             )
         return X[given], given.astype(np.int64)
-    if given.ndim != 2 or given.dtype.kind not in "fiu" or isinstance(source, Columns):
+    if given.ndim != 2 or given.dtype.kind not in "fiu" or isinstance(source, Columns) or X.ndim == 1:
         raise ValueError(
             f"selection must be one of 'greedy', 'random', 'maxmin', 'kmeans', row numbers, or points (m, n_features), got {selection!r}"
         )

@@ -49,8 +49,30 @@ class CheckedChunks:
     def __iter__(self) -> Iterator[Any]:
         seen, reset = 0, self.first
         for chunk in self.chunks:
-            if getattr(chunk, "shape", (1,))[0] == 0:
+            if _is_empty(chunk):
                 continue
             chunk = check_chunk(self.estimator, chunk, reset, seen)
             seen, reset = seen + chunk.shape[0], False
             yield chunk
+        if seen == 0:
+            raise ValueError("the stream is empty: there is not one row to learn from")
+
+
+class KeptChunks:
+    """A stream that a model may read again, empty chunks left out. It is not pickled with the model: the data may exceed memory."""
+
+    def __init__(self, chunks: Iterable[Any] | None) -> None:
+        self.chunks = chunks
+
+    def __bool__(self) -> bool:
+        return self.chunks is not None
+
+    def __iter__(self) -> Iterator[Any]:
+        return (chunk for chunk in self.chunks or () if not _is_empty(chunk))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"chunks": None}
+
+
+def _is_empty(chunk: Any) -> bool:
+    return getattr(chunk, "shape", (1,))[0] == 0

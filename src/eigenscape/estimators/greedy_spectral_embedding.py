@@ -15,8 +15,8 @@ from eigenscape._progress import reporting
 from eigenscape.dictionary.rows import ArrayRows, ChunkRows
 from eigenscape.dictionary.source import Source, source_of
 from eigenscape.estimators._base import FittedEmbedding, forget
-from eigenscape.estimators._dictionary import DictionaryMixin, check_dictionary, choose_members, dictionary_attributes
-from eigenscape.estimators._stream import CheckedChunks, check_chunk
+from eigenscape.estimators._dictionary import DictionaryMixin, check_dictionary, check_size, choose_members, dictionary_attributes
+from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_input, check_jobs, check_number
 from eigenscape.exceptions import RankError
 from eigenscape.io.chunks import as_chunks, can_repeat
@@ -27,7 +27,8 @@ from eigenscape.methods.low_rank import greedy_embedding
 SELECTIONS = ("greedy", "random", "maxmin", "kmeans")
 #: Tolerance where neither it nor a size is given.
 _TOL = 1e-3
-_EMPTY = "the stream is empty: there is not one row to learn from"
+#: What a stream is learnt with; it cannot change before the stream ends.
+_SETTLED = ("kernel", "gamma", "degree", "coef0", "normalization", "sum_to_one")
 
 
 def _one_pass(estimator: Any) -> bool:
@@ -183,6 +184,8 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
                 return self._fit_stream(chunks, choice)
             X = check_input(self, X, reset=True)
             self._source = self._bind(X)
+            if choice.tol is None:
+                check_size(self.dictionary_size, X)
             if not isinstance(self.selection, str) or self.selection != "greedy":
                 choice = replace(choice, members=choose_members(self.selection, self.dictionary_size, self._source, X, choice.seed))
             self._solve(learn(self._source, ArrayRows(X), choice), choice, X)
@@ -193,8 +196,8 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Go on with one more chunk of a stream: the dictionary grows as points demand, and the estimate with it.
 
-        Points seen before the dictionary grew are not looked at again; :meth:`second_pass` does so. A chunk that is refused leaves
-        the model as it was.
+        Points seen before the dictionary grew are not looked at again, and for divisive normalisation early points are weighted by
+        averages over few others: a first map, which :meth:`second_pass` makes exact. A chunk that is refused leaves the model as it was.
 
         Parameters
         ----------
@@ -207,6 +210,9 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         """
         choice = self._choice()
         seen = vars(self).get("n_samples_seen_", 0)
+        for name, before in self._settled.items() if seen else ():
+            if getattr(self, name) != before:
+                raise ValueError(f"{name}={getattr(self, name)!r}, but the stream began with {before!r}; call fit to begin anew")
         X = check_chunk(self, X, reset=seen == 0, first_row=seen)
         with reporting(self.verbose):
             if seen == 0:
@@ -232,12 +238,14 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         choice = self._choice()
         stream = as_chunks(chunks)
         chunks = [chunks] if stream is None else stream
-        if not can_repeat(chunks) and choice.normalization == "divisive":
+        if not can_repeat(chunks) and (choice.normalization == "divisive" or choice.averages == "random"):
             raise ValueError(
-                "divisive normalisation goes through the data twice, and an iterator can be read only once; pass the chunks again"
+                "divisive normalisation and averages='random' go through the data twice, and an iterator can be read only once; pass the"
+                " chunks again"
             )
         with reporting(self.verbose):
             self._solve(gather(self._learnt.dictionary, ChunkRows(CheckedChunks(self, chunks)), choice), choice)
+        self._embedding, self._rows = None, KeptChunks(chunks) if can_repeat(chunks) else None
         return self
 
     @property
@@ -245,10 +253,10 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         """Coordinates of the training points."""
         if self.__dict__.get("_embedding") is not None:
             return self._embedding
-        if self.__dict__.get("_rows") is None:
+        if not self.__dict__.get("_rows"):
             raise AttributeError(
-                "embedding_ is there after fit with data that can be read again; after partial_fit or an iterator call transform"
-                " with each chunk"
+                "embedding_ is there after fit with data that can be read again; after partial_fit, an iterator or unpickling call"
+                " transform with each chunk"
             )
         return np.concatenate([self.transform(chunk) for chunk in self._rows])
 
@@ -259,19 +267,22 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
     # --- how it is done -----------------------------------------------------------------------------------------------------
 
     def _fit_stream(self, chunks: Iterable[Any], choice: Choice) -> Self:
-        if not can_repeat(chunks) or self.selection != "greedy":
-            _one_pass(self)
+        if not can_repeat(chunks) or not isinstance(self.selection, str) or self.selection != "greedy":
+            try:
+                _one_pass(self)
+            except AttributeError as why:
+                raise ValueError(str(why)) from None
         if choice.tol is not None:
             self._first_pass(chunks, choice)
         if can_repeat(chunks):
             rows = ChunkRows(CheckedChunks(self, chunks, first=choice.tol is None))
             if choice.tol is None:
-                self._source = self._bind(_first(rows.chunks))
+                self._source = self._bind(next(iter(rows.chunks)))
                 learnt = learn(self._source, rows, choice)
             else:
                 learnt = gather(self._learnt.dictionary, rows, choice)
             self._solve(learnt, choice)
-            self._rows = chunks
+            self._rows = KeptChunks(chunks)
         elif "eigenvalues_" not in vars(self):
             raise RankError(
                 f"{self.n_samples_seen_} row(s) gave a dictionary of {self._learnt.dictionary.size} point(s), too few for"
@@ -291,8 +302,6 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         finally:
             if learnt is not None and learnt.moments.count:
                 self._solve(learnt, choice)
-        if learnt is None:
-            raise ValueError(_EMPTY)
 
     def _bind(self, X: Any) -> Source:
         params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
@@ -304,14 +313,17 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
 
     def _solve(self, learnt: Learnt, choice: Choice, X: Any = None) -> None:
         """Keep what was learnt, and make the model of it if there is enough for one."""
-        self._learnt, self.n_samples_seen_, self.n_passes_ = learnt, learnt.moments.count, 1 + learnt.exact
+        model = attributes = None
         try:
             model = greedy_embedding(learnt, choice, self.n_components, X)
+            attributes = dictionary_attributes(learnt, choice, X)
         except RankError:
             if X is not None or learnt.exact:
-                raise
-            return  # a stream that has not brought enough points yet
-        self._adopt(model, dictionary_attributes(learnt, choice, X))
+                raise  # else a stream that has not brought enough points yet
+        self._learnt, self.n_samples_seen_, self.n_passes_ = learnt, learnt.moments.count, 1 + learnt.exact
+        self._settled = {name: getattr(self, name) for name in _SETTLED}
+        if model is not None:
+            self._adopt(model, attributes)
 
     # --- wishes -------------------------------------------------------------------------------------------------------------
 
@@ -336,9 +348,3 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         sum_to_one = self.normalization == "additive" if self.sum_to_one is None else self.sum_to_one
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return Choice(tol, self.dictionary_size, None, self.normalization, self.averages, sum_to_one, seed, self.n_jobs)
-
-
-def _first(chunks: Iterable[Any]) -> Any:
-    for chunk in chunks:
-        return chunk
-    raise ValueError(_EMPTY)

@@ -9,8 +9,13 @@ from typing import Any
 
 import numpy as np
 
-#: Rows in a chunk where the data do not say.
-CHUNK_ROWS = 65536
+#: Bytes of a chunk, in double precision, where the data do not say.
+CHUNK_BYTES = 2**26
+
+
+def chunk_rows(width: int) -> int:
+    """Rows of a chunk of so many columns."""
+    return max(1, CHUNK_BYTES // (8 * max(width, 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,11 +23,12 @@ class SlicedChunks:
     """The rows of an array on disk, some at a time."""
 
     array: Any
-    rows: int = CHUNK_ROWS
+    rows: int | None = None  # in a chunk; None: as many as make a moderate one
 
     def __iter__(self) -> Iterator[Any]:
-        for start in range(0, len(self.array), self.rows):
-            yield np.asarray(self.array[start : start + self.rows])
+        rows = self.rows or chunk_rows(self.array.shape[-1])
+        for start in range(0, len(self.array), rows):
+            yield np.asarray(self.array[start : start + rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +37,20 @@ class ParquetChunks:
 
     path: Path
     columns: tuple[str, ...] | None = None
-    rows: int = CHUNK_ROWS
+    rows: int | None = None
 
     def __iter__(self) -> Iterator[np.ndarray]:
         from pyarrow import parquet
 
+        columns = self.columns
         for file in self.files():
             with parquet.ParquetFile(file) as table:
-                for batch in table.iter_batches(batch_size=self.rows, columns=list(self.columns) if self.columns else None):
-                    yield _numbers(batch, file)
+                columns = columns or tuple(table.schema_arrow.names)
+                missing = [name for name in columns if name not in table.schema_arrow.names]
+                if missing:
+                    raise ValueError(f"{file.name} has no column {missing[0]!r}; all files need the columns {', '.join(columns)}")
+                for batch in table.iter_batches(batch_size=self.rows or chunk_rows(len(columns)), columns=list(columns)):
+                    yield _numbers(batch.select(list(columns)), file)
 
     def files(self) -> list[Path]:
         """The files to read."""

@@ -23,6 +23,8 @@ def sample_rows(X: Any) -> Any:
 def median_distance(X: Any, distance: Callable[[Any, Any], np.ndarray]) -> float:
     """Median of the pairwise distances between distinct sampled points."""
     rows = sample_rows(X)
+    if n_points(rows) < 2:
+        raise ValueError("gamma=None takes a scale from the data, and there is one row; set gamma, or begin with more rows")
     values = distance(rows, rows)[np.triu_indices(n_points(rows), 1)]
     return _positive(float(np.median(values)), values)
 

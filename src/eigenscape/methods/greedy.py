@@ -92,14 +92,16 @@ def gather(dictionary: Dictionary, rows: Rows, choice: Choice) -> Learnt:
         mean = _mean_of_all(span, rows) if mean is None else mean
         divided = _moments(span, rows, mean)
         announce_lost(divided.lost, divided.least)
-        return Learnt(dictionary, divided, divided, mean, exact=True)
+        # To go on from: the mean without weights.
+        plain = replace(divided, mass=float(divided.count), first=divided.count * (mean - divided.origin))
+        return Learnt(dictionary, plain, divided, mean, exact=True)
     return Learnt(dictionary, _moments(span, rows, None), None, mean, exact=True)
 
 
 def _moments(span: Span, rows: Rows, mean: np.ndarray | None) -> Moments:
     """Moments of all rows; with ``mean`` weighted by one over ``p(x) . E[p]``."""
     alone = replace(span, n_jobs=None)  # blocks are what is shared out among cores
-    origin = alone.coordinates(next(rows.blocks(None, lambda: 256))[1]).mean(axis=0)
+    origin = span.factor.mean(axis=0)  # the members' coordinates; no look at the rows, which may pass by only once
 
     def part(numbers: np.ndarray, Y: Any) -> Moments:
         seen = alone.project(Y, numbers)

@@ -106,12 +106,15 @@ def error_bound(learnt: Learnt, kind: str | None) -> float:
     """How far an entry of the approximated Gram matrix may be from the true one (Ouimet prop. 1, where it is true).
 
     ``r_t`` is what the projection leaves of a point. Without the constraint the error is ``r_t . r_u``; on the centred matrix
-    it is that of the centred ``r``, constraint or not. With the constraint the raw matrix has ``r_t . p_u`` in it as well.
+    it is that of the centred ``r``, constraint or not. With the constraint, or after one pass over a stream, the raw matrix has
+    ``r_t . p_u`` in it as well.
     """
     worst, mean_root = learnt.moments.worst_error, learnt.moments.root_errors / learnt.moments.count
     if kind == "additive":
-        return (worst**0.5 + mean_root) ** 2
-    if not learnt.span.sum_to_one:
+        bound = (worst**0.5 + mean_root) ** 2
+        # After one pass the centre lacks what early points have in directions gained later, which need not be orthogonal.
+        return bound if learnt.exact else bound + 5 * mean_root * learnt.moments.longest**0.5
+    if learnt.exact and not learnt.span.sum_to_one:
         return worst
     return worst + 2 * (worst * learnt.moments.longest) ** 0.5
 
