@@ -14,32 +14,39 @@ __all__ = [
     "ClassicalMDS",
     "DistortionDiscriminantAnalysis",
     "Isomap",
+    "KernelEigenmap",
     "KernelPCA",
     "LaplacianEigenmaps",
+    "LocalityPreservingProjection",
     "LocallyLinearEmbedding",
     "OrientedPCA",
     "ProjectionPursuit",
     "SpectralClustering",
+    "datasets",
     "exceptions",
+    "graph_embedding",
     "kernels",
     "quality",
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import exceptions, kernels, quality
+    from eigenscape import datasets, exceptions, kernels, quality
     from eigenscape.estimators import (
         ClassicalMDS,
         DistortionDiscriminantAnalysis,
         Isomap,
+        KernelEigenmap,
         KernelPCA,
         LaplacianEigenmaps,
+        LocalityPreservingProjection,
         LocallyLinearEmbedding,
         OrientedPCA,
         ProjectionPursuit,
         SpectralClustering,
+        graph_embedding,
     )
 
-_MODULES = ("exceptions", "kernels", "quality")
+_MODULES = ("datasets", "exceptions", "kernels", "quality")
 
 
 def __getattr__(name: str) -> Any:

@@ -63,3 +63,32 @@ def mix_affine(X, indptr, columns, shares, centers, slopes, offsets, out):
                 step = share * (X[i, j] - centers[k, j])
                 for c in range(n_outputs):
                     out[i, c] += step * slopes[k, j, c]
+
+
+@njit(nogil=True, cache=True)
+def mark_members(rows, indptr, columns, marked):
+    """Mark the kernels that any of ``rows`` belongs to."""
+    for i in rows:
+        for e in range(indptr[i], indptr[i + 1]):
+            marked[columns[e]] = True
+
+
+@njit(nogil=True, cache=True)
+def local_coordinates(rows, X, indptr, columns, shares, centers, projections, plain, slot, out):
+    """``out[r, slot_k] = s_ik (K_k (x_i - mu_k), 1)`` for ``i = rows[r]``; ``plain`` leaves out the projections ``K_k`` (q, d)."""
+    d = X.shape[1]
+    n_local = out.shape[2] - 1
+    out[:] = 0.0
+    for r in range(len(rows)):
+        i = rows[r]
+        for e in range(indptr[i], indptr[i + 1]):
+            k = columns[e]
+            share = shares[e]
+            place = out[r, slot[k]]
+            place[n_local] = share
+            for q in range(n_local):
+                if plain:
+                    place[q] = share * (X[i, q] - centers[k, q])
+                else:
+                    for j in range(d):
+                        place[q] += share * projections[k, q, j] * (X[i, j] - centers[k, j])

@@ -6,6 +6,7 @@ solved for the smallest ``1 - l``, as ``Z'(D - W)Z v = (1 - l) Z'DZ v``, since t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -89,43 +90,36 @@ class Forms:
 
 
 def quadratic_forms(basis: Basis, W: sparse.csr_array, degree: np.ndarray) -> Forms:
-    """The matrices of eq. 8, added up over blocks of vertices and of edges that fill few columns of ``Z``.
+    """The matrices of eq. 8, added up over blocks of vertices that fill few columns of ``Z``.
 
-    No more than about 64 MB of dense rows exist at a time, whatever the graph.
+    ``Z'WZ`` is ``H + H'`` with ``H`` from the edges that lead upwards in the basis' order, and half the diagonal. No more than about
+    64 MB of dense rows exist at a time, whatever the graph.
     """
-    p, n = basis.n_columns, W.shape[0]
-    size, mean = np.zeros((p, p)), np.zeros(p)
-    order = basis.order
-    step = max(64, min(1024, BLOCK_BYTES // (24 * p)))
-    with stage("assembly", total=2 * n) as advance:
-        for rows in row_blocks(n, 1, step):
+    n, p, order = W.shape[0], basis.n_columns, basis.order
+    sorted_weights = sparse.csr_array(W[order][:, order])
+    upward = sparse.csr_array(sparse.triu(sorted_weights, 1) + sparse.diags_array(sorted_weights.diagonal() / 2))
+    size, half, mean = np.zeros((p, p)), np.zeros((p, p)), np.zeros(p)
+    most_rows = max(64, min(768, BLOCK_BYTES // (32 * p)))
+    with stage("assembly", total=n) as advance:
+        for rows in row_blocks(n, 1, most_rows):
             Z, columns = basis.block(order[rows])
             weight = degree[order[rows]]
             root = np.sqrt(weight)[:, None] * Z
             size[np.ix_(columns, columns)] += root.T @ root
             mean[columns] += weight @ Z
+            for second, piece in _edge_blocks(upward[rows], 16 * most_rows):
+                Z_second, other = basis.block(order[second])
+                half[np.ix_(columns, other)] += Z.T @ (piece @ Z_second)
             advance(rows.stop - rows.start)
-        half = _half_weights(basis, W, order, step, advance)
     return Forms(size - half - half.T, size, mean / degree.sum(), float(degree.sum()))
 
 
-def _half_weights(basis: Basis, W: sparse.csr_array, order: np.ndarray, step: int, advance: Any) -> np.ndarray:
-    """``Z'UZ`` with ``U`` the edges that lead upwards in ``order``, and half the diagonal: ``U + U' = W``."""
-    half = np.zeros((basis.n_columns, basis.n_columns))
-    n = W.shape[0]
-    sorted_weights = sparse.csr_array(W[order][:, order])
-    upward = sparse.csr_array(sparse.triu(sorted_weights, 1) + sparse.diags_array(sorted_weights.diagonal() / 2))
-    edges = upward.nnz
-    row = np.repeat(np.arange(n), np.diff(upward.indptr))
-    for some in row_blocks(edges, 1, 8 * step):  # a vertex with very many edges is spread over several blocks
-        first, place = np.unique(row[some], return_inverse=True)
-        second, column = np.unique(upward.indices[some], return_inverse=True)
-        piece = sparse.csr_array((upward.data[some], (place, column)), shape=(len(first), len(second)))
-        Z_first, own = basis.block(order[first])
-        Z_second, other = basis.block(order[second])
-        half[np.ix_(own, other)] += Z_first.T @ (piece @ Z_second)
-        advance(n * (some.stop - some.start) / edges)
-    return half
+def _edge_blocks(edges: sparse.csr_array, most: int) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
+    """The edges in blocks of at most ``most``: where they lead, and their weights (b, where they lead)."""
+    row = np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
+    for some in row_blocks(edges.nnz, 1, most):
+        second, column = np.unique(edges.indices[some], return_inverse=True)
+        yield second, sparse.csr_array((edges.data[some], (row[some], column)), shape=(edges.shape[0], len(second)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +146,38 @@ class Transformation:
         return replace(self, coefficients=self.coefficients * signs, constant=self.constant * signs)
 
 
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """``y(x) = G'(x - origin) [/ u'x] + constant`` for features ``x``, dense or sparse (which have no origin but zero)."""
+
+    answer: Transformation
+    origin: np.ndarray | None = None
+
+    def __call__(self, X: Any) -> np.ndarray:
+        values = (X if self.origin is None else X - self.origin) @ self.answer.coefficients
+        if self.answer.uniform is not None:
+            below = (X @ self.answer.uniform)[:, None]
+            values = np.divide(values, below, out=np.zeros_like(values), where=below != 0)
+        return values + self.answer.constant
+
+    def jacobian(self, X: Any) -> np.ndarray:
+        """``dy/dx`` (n, d, D)."""
+        slope = np.broadcast_to(self.answer.coefficients.T, (X.shape[0], *self.answer.coefficients.T.shape))
+        if self.answer.uniform is None:
+            return slope.copy()
+        value = self(X) - self.answer.constant
+        return (slope - value[:, :, None] * self.answer.uniform) / (X @ self.answer.uniform)[:, None, None]
+
+
+def feature_map(Z: Any, W: sparse.csr_array, degree: np.ndarray, n_components: int, correction: Correction) -> FeatureMap:
+    """Transformational embedding of a graph whose vertices have the features ``Z`` (eq. 8)."""
+    origin = None
+    if correction == "affine" and not sparse.issparse(Z):  # the D-mean: the span is the same, and an offset costs no digits
+        origin = degree @ Z / degree.sum()
+        Z = Z - origin
+    return FeatureMap(transformation(FeatureBasis(Z), W, degree, n_components, correction), origin)
+
+
 def affine_transformation(basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_components: int) -> Transformation:
     """``Z`` with a uniform row appended (Brand sec. 2.1), that is with the D-mean removed; scaled to ``Y'DY = n``.
 
@@ -164,9 +190,7 @@ def affine_transformation(basis: Basis, W: sparse.csr_array, degree: np.ndarray,
     return Transformation(G, None, constant, pairs.values, pairs.residuals, pairs.rank)
 
 
-def raw_transformation(
-    basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_components: int
-) -> tuple[Transformation, np.ndarray]:
+def raw_transformation(basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_components: int) -> tuple[Transformation, np.ndarray]:
     """Eq. 8 as it stands: ``v_2 .. v_{d+1}``, and ``v_1`` scaled so that ``v_1'z`` is one where it is uniform."""
     forms = quadratic_forms(basis, W, degree)
     pairs = solved(basis, W, degree, forms, n_components + 1)
@@ -204,11 +228,15 @@ def transformation(
 
 
 def solved(
-    basis: Basis, W: sparse.csr_array, degree: np.ndarray, forms: Forms, count: int, centered: bool = False
+    basis: Basis, W: sparse.csr_array, degree: np.ndarray, forms: Forms, count: int, centered: bool = False, fewer: bool = False
 ) -> GeneralizedPairs:
-    """The ``count`` smoothest directions of the small problem (eq. 9-11 with a rank guard), polished on the vertices themselves."""
+    """The ``count`` smoothest directions of the small problem (eq. 9-11 with a rank guard), polished on the vertices themselves.
+
+    Too low a rank is an error, or with ``fewer`` gives as many as there are.
+    """
     whitener = split(forms.degree, RANK_TOL).whitener
     rank = whitener.shape[1]
+    count = min(count, rank) if fewer else count
     if rank < count:
         wanted = count if centered else count - 1
         raise RankError(

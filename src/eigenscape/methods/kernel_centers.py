@@ -10,17 +10,37 @@ from scipy.cluster.vq import kmeans2
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.kernels.pairwise import squared_euclidean
+from eigenscape.methods.mixture import RoundKernels
 
 Placement = Literal["random", "kmeans", "maxmin", "greedy"]
 
 #: The greedy choice and k-means look at no more than this many points: their arrays are (points, kernels).
 _CANDIDATES = 20_000
 #: Width in units of the typical distance between neighbouring centres.
-_WIDTH = 1.0
+_WIDTH = 0.5
 #: Which of the nearest other centres is "neighbouring": on a surface a centre has some six around it.
 _NEIGHBOR = 3
 #: No training point may be farther than this many widths from its nearest centre.
 FARTHEST = 30.0
+
+
+def placed_kernels(X: np.ndarray, n_kernels: int, centers: Placement | np.ndarray, sigma: float | None, seed: int) -> RoundKernels:
+    """Kernels among the points ``X``, of the given width or (None) of one that their centres suggest."""
+    if not isinstance(centers, str):
+        if centers.shape[1] != X.shape[1]:
+            raise ValueError(f"centers has {centers.shape[1]} features, but X has {X.shape[1]}; centres live in the space of X")
+        placed = centers
+    else:
+        placed = place_centers(X, n_kernels, centers, sigma, seed)
+    if sigma is None:
+        return RoundKernels(placed, default_sigma(X, placed))
+    reach = farthest_point(X, placed)
+    if reach > FARTHEST * sigma:
+        raise ValueError(
+            f"sigma={sigma:g} is so small that some training points belong to no kernel: one is {reach / sigma:.3g} sigma from its nearest"
+            f" centre; set sigma to at least {reach / FARTHEST:.3g}, or use more kernels"
+        )
+    return RoundKernels(placed, sigma)
 
 
 def place_centers(X: np.ndarray, n_kernels: int, placement: Placement, sigma: float | None, seed: int) -> np.ndarray:
@@ -71,7 +91,7 @@ def _worst_represented(X: np.ndarray, count: int, sigma: float) -> np.ndarray:
 
 
 def default_sigma(X: np.ndarray, centers: np.ndarray) -> float:
-    """The median distance of a centre to its third nearest other one, or more where a point would belong to no kernel."""
+    """Half the median distance of a centre to its third nearest other one, or more where a point would belong to no kernel."""
     if len(centers) == 1:
         return float(np.sqrt(squared_euclidean(X, centers).mean()))
     rank = min(_NEIGHBOR, len(centers) - 1)

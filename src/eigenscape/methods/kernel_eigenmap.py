@@ -10,9 +10,14 @@ import numpy as np
 from scipy import linalg, sparse
 
 from eigenscape import _memory
+from eigenscape._compiled.mixtures import local_coordinates, mark_members
 from eigenscape.methods.graph_embedding import Correction, Transformation, affine_transformation, transformation
 from eigenscape.methods.mixture import AffineMixture, MixtureKernels, RoundKernels, Shares, shares
 from eigenscape.quality.distortion import distortion
+
+#: Numbers of kernels that are tried, and the factor of the least held-out distortion within which the smallest is taken.
+_COUNTS = (4, 8, 16, 32, 64, 128, 256)
+_NEARLY = 1.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,21 +55,18 @@ class KernelBasis:
         return np.argsort(_chain(self.kernels.centers)[nearest], kind="stable")
 
     def block(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        some = self.members.matrix[rows]
-        active = np.unique(some.indices)
-        share = some[:, active].toarray()  # (b, a)
-        if self.scale is not None:
-            share *= self.scale[rows, None]
+        M, centers = self.members.matrix, self.kernels.centers
+        marked = np.zeros(len(centers), dtype=bool)
+        mark_members(rows, M.indptr, M.indices, marked)
+        active = np.flatnonzero(marked)
+        slot = np.cumsum(marked) - 1
         Z = np.empty((len(rows), len(active), self.local))
-        if self.projections is None:
-            Z[:, :, :-1] = self.X[rows][:, None] - self.kernels.centers[active]
-        else:
-            K = self.projections[active]
-            Z[:, :, :-1] = np.einsum("bd,aqd->baq", self.X[rows], K) - np.einsum("ad,aqd->aq", self.kernels.centers[active], K)
-        Z[:, :, -1] = 1.0
-        Z *= share[:, :, None]
-        columns = (active[:, None] * self.local + np.arange(self.local)).ravel()
-        return Z.reshape(len(rows), -1), columns
+        plain = self.projections is None
+        projections = np.empty((0, 0, 0)) if self.projections is None else self.projections
+        local_coordinates(rows, self.X, M.indptr, M.indices, M.data, centers, projections, plain, slot, Z)
+        if self.scale is not None:
+            Z *= self.scale[rows, None, None]
+        return Z.reshape(len(rows), -1), (active[:, None] * self.local + np.arange(self.local)).ravel()
 
     def apply(self, V: np.ndarray) -> np.ndarray:
         values = self.mixture(V).mix(self.X, self.members)
@@ -72,8 +74,7 @@ class KernelBasis:
 
     def mixture(self, V: np.ndarray) -> AffineMixture:
         """The mixture of affine maps ``V'z(x)`` (eq. 17), in coordinates of the whole space."""
-        K, D = self.kernels.centers.shape
-        V = V.reshape(K, self.local, -1)
+        V = V.reshape(len(self.kernels.centers), self.local, -1)
         slopes = V[:, :-1] if self.projections is None else np.einsum("kqd,kqc->kdc", self.projections, V[:, :-1])
         return AffineMixture(self.kernels, np.ascontiguousarray(slopes), np.ascontiguousarray(V[:, -1]), np.zeros(V.shape[2]))
 
@@ -143,16 +144,24 @@ def kernel_eigenmap(
 
 
 def _finished(basis: KernelBasis, answer: Transformation, density: bool) -> AffineMixture:
-    divide = answer.uniform is not None
-    V = np.column_stack([answer.coefficients, answer.uniform]) if divide else answer.coefficients
+    V, divide = answer.coefficients, answer.uniform is not None
+    if answer.uniform is not None:
+        V = np.column_stack([V, answer.uniform])
     return replace(basis.mixture(V), constant=answer.constant, divide=divide, density=density and not divide)
 
 
 def flip(found: KernelMap, signs: np.ndarray) -> KernelMap:
     """Each coordinate multiplied by its sign."""
-    return KernelMap(
-        _finished(found.basis, found.answer.flipped(signs), found.mixture.density), found.basis, found.answer.flipped(signs)
-    )
+    return KernelMap(_finished(found.basis, found.answer.flipped(signs), found.mixture.density), found.basis, found.answer.flipped(signs))
+
+
+def choose_n_kernels(
+    X: np.ndarray, W: sparse.csr_array, n_components: int, most: int, wish: Description, seed: int
+) -> tuple[int, dict[int, float]]:
+    """The smallest number of kernels, doubled from 4 to at most ``most``, that is nearly best on held-out edges; and what each gave."""
+    counts = [count for count in _COUNTS if count <= most] or [max(1, most)]
+    tried = {count: held_out_distortion(X, W, n_components, count, wish, seed) for count in counts}
+    return min(count for count in counts if tried[count] <= _NEARLY * min(tried.values())), tried
 
 
 def held_out_distortion(
