@@ -23,9 +23,9 @@ from eigenscape.solvers.generalized import GeneralizedPairs, relative_residuals
 
 Correction = Literal["raw", "affine", "reweighted", "stochastic"]
 
-#: Directions of ``Z'DZ`` (unit diagonal) below this are left out. The rounding of ``Z'(D - W)Z`` is divided by it, and must stay
-#: below the smallest ``1 - l``, which falls like 1/n.
-RANK_TOL = 1e-10
+#: Directions of ``Z'DZ`` (unit diagonal) below this, for each vertex, are left out, but at least below the second. The rounding of
+#: ``Z'(D - W)Z`` is divided by it and must stay below the smallest ``1 - l``, which falls like 1/n.
+_RANK_TOL = 1e-15, 1e-12
 
 
 class Basis(Protocol):
@@ -77,12 +77,17 @@ class FeatureBasis:
 
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """``laplacian`` = ``Z'(D - W)Z`` and ``degree`` = ``Z'DZ``, both (p, p), ``mean`` = ``Z'D1 / volume`` (p,), ``volume`` = ``1'D1``."""
+    """``laplacian`` = ``Z'(D - W)Z`` and ``degree`` = ``Z'DZ``, both (p, p), ``mean`` = ``Z'D1 / volume`` (p,), ``volume`` = ``1'D1``.
+
+    ``size`` (p,) are the D-norms of the columns before any centring: what is rounding is judged in their units, or the rounding left of a
+    column that was constant would pass for a direction.
+    """
 
     laplacian: np.ndarray
     degree: np.ndarray
     mean: np.ndarray
     volume: float
+    size: np.ndarray
 
     def centered(self) -> Forms:
         """With the D-mean of every column removed; ``D - W`` does not see it."""
@@ -111,7 +116,8 @@ def quadratic_forms(basis: Basis, W: sparse.csr_array, degree: np.ndarray) -> Fo
                 Z_second, other = basis.block(order[second])
                 half[np.ix_(columns, other)] += Z.T @ (piece @ Z_second)
             advance(rows.stop - rows.start)
-    return Forms(size - half - half.T, size, mean / degree.sum(), float(degree.sum()))
+    volume = float(degree.sum())
+    return Forms(size - half - half.T, size, mean / volume, volume, np.sqrt(np.diagonal(size)))
 
 
 def _edge_blocks(edges: sparse.csr_array, most: int) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
@@ -234,7 +240,7 @@ def solved(
 
     Too low a rank is an error, or with ``fewer`` gives as many as there are.
     """
-    whitener = split(forms.degree, RANK_TOL).whitener
+    whitener = split(forms.degree, max(_RANK_TOL[0] * W.shape[0], _RANK_TOL[1]), forms.size).whitener
     rank = whitener.shape[1]
     count = min(count, rank) if fewer else count
     if rank < count:
