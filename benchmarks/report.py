@@ -69,6 +69,8 @@ def error(entry: dict[str, Any]) -> str:
         parts.append(f"(rounding {found['floor']:.0e})")
     if found.get("r2"):
         parts.append("r² " + ", ".join(f"{value:.2f}" for value in found["r2"]))
+    if "distortion" in found:
+        parts.append(f"distortion {found['distortion']:.3g}")
     if "agreement" in found:
         parts.append(f"agreement {found['agreement']:.2f}")
     return " ".join(parts) or "–"

@@ -161,7 +161,7 @@ def run(job: Job, limit: float) -> dict[str, Any]:
         _, numbers = measured(job, lambda: model.fit(train.X), limit)
         error = MEASURES[job.measure](model, train, *seen)
     right = error.get("excess", error.get("residual", 0.0) / WRONG) <= 1
-    solver = model.solver_ if job.ours else job.params.get("eigen_solver", "")
+    solver = getattr(model, "solver_", "dense") if job.ours else job.params.get("eigen_solver", "")
     return {**answer, **numbers, "error": error, "right": bool(right), "solver": solver}
 
 
