@@ -3,7 +3,8 @@
 ``residual`` is relative to the eigenvalue that matters, the worst over the components; ``floor`` is what rounding alone may do to it and
 ``excess`` the worst component's residual in units of what is still right;
 ``r2`` are squared correlations of the known coordinates with their regression on the embedding; ``agreement`` is the adjusted Rand
-index with the true clusters; ``of_means`` is the error of imputed values, in units of that of column means.
+index with the true clusters; ``of_means`` is the error of imputed values, in units of that of column means;
+``distortion`` is how much a map stretches the edges of its graph.
 """
 
 from __future__ import annotations
@@ -56,6 +57,16 @@ def laplacian(model: Any, data: Data) -> dict[str, Any]:
     sigma = (Z * LZ).sum(axis=0) / size
     rest = np.sqrt(((LZ - sigma * D * Z) ** 2 / D).sum(axis=0) / size)
     return {"residual": float((rest / sigma).max()), "eigenvalues": sigma.tolist(), "r2": coefficient(Z, data.coordinates)}
+
+
+def stretched(model: Any, data: Data) -> dict[str, Any]:
+    """Distortion (Brand eq. 5) of a map of ours on the graph it was learnt on: a kernel eigenmap is no eigenvector of it."""
+    W = model.graph_ if type(model).__name__ == "KernelEigenmap" else model.kernel_.base(model.kernel_.X)
+    Z = np.asarray(model.embedding_, dtype=np.float64)
+    D = np.asarray(W.sum(axis=1)).ravel()[:, None]
+    Z = Z - (D * Z).sum(axis=0) / D.sum()
+    value = np.trace(np.linalg.solve(Z.T @ (D * Z), Z.T @ (D * Z - W @ Z)))
+    return {"distortion": float(value), "r2": coefficient(Z, data.coordinates)}
 
 
 def alignment(model: Any, data: Data, M: Any = None) -> dict[str, Any]:
@@ -189,6 +200,7 @@ def placed(model: Any, train: Data, new: Data, coordinates: np.ndarray) -> dict[
 
 MEASURES = {
     "laplacian": laplacian,
+    "stretched": stretched,
     "alignment": alignment,
     "clustering": clustering,
     "kernel_pca": kernel_pca,

@@ -75,6 +75,8 @@ def error(entry: dict[str, Any]) -> str:
         parts.append(f"aligned {found['aligned']:.0e}")
     if "of_means" in found:
         parts.append(f"{found['of_means']:.3f} of column means'")
+    if "distortion" in found:
+        parts.append(f"distortion {found['distortion']:.3g}")
     if "agreement" in found:
         parts.append(f"agreement {found['agreement']:.2f}")
     return " ".join(parts) or "–"

@@ -82,7 +82,7 @@ def work_list(quick: bool) -> list[Work | Growth | Compilation]:
         *_kernels(quick),
         *_transforms(quick),
     ]
-    rows += [*_dictionaries(quick), *_projective(quick), *_growth(quick), _compilation()]
+    rows += [*_dictionaries(quick), *_projective(quick), *_kernel_eigenmap(quick), *_growth(quick), _compilation()]
     return [_without_goal(row) for row in rows] if quick else rows
 
 
@@ -259,6 +259,21 @@ def _transforms(quick: bool) -> list[Work]:
     names = {"kpca": "Kernel PCA", "isomap": "Isomap", "lle": "LLE"}
     title = f"transform of {new:,} new points, model of {n:,}"
     return [Work(f"transform-{key}", f"{names[key]}, {title}", *pair, Goal(3)) for key, pair in jobs.items()]
+
+
+def _kernel_eigenmap(quick: bool) -> list[Work]:
+    """Kernel eigenmaps beside our own Laplacian eigenmaps to full precision, on the same graph."""
+    n, new = (20_000, 20_000) if quick else (100_000, 100_000)
+    graph = {"n_neighbors": 12, "weights": "inverse", "n_jobs": -1}
+    ours = Job("eigenscape", "eigenscape.KernelEigenmap", {"n_kernels": 256, **graph}, "swiss_roll", n, "stretched")
+    exact = Job("eigenscape LaplacianEigenmaps", "eigenscape.LaplacianEigenmaps", graph, "swiss_roll", n, "stretched")
+    title = f"Kernel eigenmap, 256 kernels, swiss roll, n = {n:,}"
+    return [
+        Work("kernel-eigenmap", title, ours, (exact,), Goal(5)),
+        Work(
+            "transform-kernel-eigenmap", f"{title}, transform of {new:,} new points", replace(ours, n_new=new), (replace(exact, n_new=new),)
+        ),
+    ]
 
 
 def _growth(quick: bool) -> list[Growth]:

@@ -22,9 +22,11 @@ from eigenscape import (
     FastMap,
     GreedySpectralEmbedding,
     Isomap,
+    KernelEigenmap,
     KernelPCA,
     LandmarkMDS,
     LaplacianEigenmaps,
+    LocalityPreservingProjection,
     LocallyLinearEmbedding,
     MetricMap,
     MixturePPCA,
@@ -234,7 +236,9 @@ def different_letters(a: str, b: str) -> float:
 
 CASES: list[Case] = []
 #: Estimators without a kernel, hence without a spectrum, eigenfunctions or a loss: laws 3 and 7 have nothing to say about them,
-#: the others hold. (Distortion discriminant analysis is not here either: its rows are time steps, and fewer come out.)
+#: the others hold. A kernel eigenmap and a locality preserving projection are functions G'z(x) found in a small space: their spectrum
+#: is that of the graph seen through z, and test_eigenmaps.py has the laws about it.
+#: (Distortion discriminant analysis is not here either: its rows are time steps, and fewer come out.)
 WITHOUT_KERNEL: list[Case] = []
 MAPS: list[Case] = []
 
@@ -582,12 +586,34 @@ def _projection_pursuit() -> None:
     add("twins", "twins")
 
 
+def _eigenmaps() -> None:
+    def add(cls: type, name: str, kind: str, **params: Any) -> None:
+        WITHOUT_KERNEL.append(Case(f"{cls.__name__}-{name}", partial(cls, **params), kind))
+
+    add(KernelEigenmap, "default", "curve")
+    for kind in ("wide", "twins"):
+        add(KernelEigenmap, kind, kind, n_kernels=3)
+    for placement in ("kmeans", "maxmin", "greedy"):
+        add(KernelEigenmap, placement, "curve", centers=placement, n_kernels=6)
+    for correction in ("raw", "affine", "reweighted", "stochastic"):
+        add(KernelEigenmap, f"densities-{correction}", "curve", correction=correction, posterior=False, n_kernels=6)
+    for n_local in (0, 1):
+        add(KernelEigenmap, f"local-{n_local}", "curve", local_components=n_local, n_kernels=8, inverse="blocks")
+    add(KernelEigenmap, "features", "wide", basis="features", correction="affine", n_components=3)
+    add(KernelEigenmap, "sparse-features", "counts", basis="features", correction="affine", n_components=3)
+    add(KernelEigenmap, "auto", "curve", n_kernels="auto", local_components=1, regularization=1.0)
+    for affine in (True, False):
+        for kind in ("curve", "wide", "twins"):
+            add(LocalityPreservingProjection, f"{kind}-{affine}", kind, affine=affine)
+
+
 _pca()
 _maps()
 _kernel_pca()
 _dictionaries()
 _oriented_pca()
 _projection_pursuit()
+_eigenmaps()
 _classical_mds()
 _affinities(LaplacianEigenmaps)
 _affinities(SpectralClustering, n_clusters=3, n_init=3)

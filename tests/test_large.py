@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 from sklearn.datasets import make_swiss_roll
 
-from eigenscape import Isomap, LandmarkMDS, LaplacianEigenmaps, LocallyLinearEmbedding
+from eigenscape import Isomap, KernelEigenmap, LandmarkMDS, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.exceptions import DisconnectedGraphWarning, NotEnoughMemoryError
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
@@ -259,6 +259,21 @@ def test_sparse_methods_form_no_square_array(estimator):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 0.25 * 8 * len(X) ** 2
+
+
+def test_a_kernel_eigenmap_forms_no_dense_basis():
+    X, _ = roll(20_000)
+    KernelEigenmap(2, n_kernels=256).fit(X[:3000]).transform(X[:100])
+    tracemalloc.start()
+    model = KernelEigenmap(2, n_kernels=256).fit(X)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    model.transform(X)
+    _, peak_transform = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    basis = 8 * len(X) * 256 * 4
+    assert peak < 0.6 * basis
+    assert peak_transform < 0.5 * basis
 
 
 def test_isomap_keeps_one_square_array():

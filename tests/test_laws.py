@@ -439,10 +439,10 @@ without_kernel = pytest.mark.parametrize(
 def test_a_map_without_a_kernel_is_one_function_for_all_points(case: Case, dtype: str) -> None:
     X, Y = load(case.data, np.dtype(dtype).type)
     model = case.make().fit(X)
-    order = np.random.default_rng(0).permutation(len(X))
+    order = np.random.default_rng(0).permutation(X.shape[0])
     assert_close(model.transform(X[order]), model.embedding_[order], dtype)  # law 1
     company = model.transform(Y)
-    alone = np.concatenate([model.transform(Y[i : i + 1]) for i in range(len(Y))])
+    alone = np.concatenate([model.transform(Y[i : i + 1]) for i in range(Y.shape[0])])
     assert_close(alone, company, dtype)  # law 2
     assert np.isfinite(company).all()  # law 4
     values = model.embedding_.astype(float)

@@ -17,9 +17,11 @@ __all__ = [
     "FastMap",
     "GreedySpectralEmbedding",
     "Isomap",
+    "KernelEigenmap",
     "KernelPCA",
     "LandmarkMDS",
     "LaplacianEigenmaps",
+    "LocalityPreservingProjection",
     "LocallyLinearEmbedding",
     "MetricMap",
     "MixturePPCA",
@@ -27,14 +29,16 @@ __all__ = [
     "ProbabilisticPCA",
     "ProjectionPursuit",
     "SpectralClustering",
+    "datasets",
     "exceptions",
+    "graph_embedding",
     "kernels",
     "nystrom",
     "quality",
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import exceptions, kernels, nystrom, quality
+    from eigenscape import datasets, exceptions, kernels, nystrom, quality
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
@@ -42,9 +46,11 @@ if TYPE_CHECKING:
         FastMap,
         GreedySpectralEmbedding,
         Isomap,
+        KernelEigenmap,
         KernelPCA,
         LandmarkMDS,
         LaplacianEigenmaps,
+        LocalityPreservingProjection,
         LocallyLinearEmbedding,
         MetricMap,
         MixturePPCA,
@@ -52,9 +58,10 @@ if TYPE_CHECKING:
         ProbabilisticPCA,
         ProjectionPursuit,
         SpectralClustering,
+        graph_embedding,
     )
 
-_MODULES = ("exceptions", "kernels", "nystrom", "quality")
+_MODULES = ("datasets", "exceptions", "kernels", "nystrom", "quality")
 
 
 def __getattr__(name: str) -> Any:

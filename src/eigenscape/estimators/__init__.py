@@ -2,12 +2,15 @@
 
 from eigenscape.estimators.distortion import DistortionDiscriminantAnalysis
 from eigenscape.estimators.fastmap import FastMap
+from eigenscape.estimators.graphs import graph_embedding
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.isomap import Isomap
+from eigenscape.estimators.kernel_eigenmap import KernelEigenmap
 from eigenscape.estimators.kernel_pca import KernelPCA
 from eigenscape.estimators.landmark_mds import LandmarkMDS
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.estimators.lle import LocallyLinearEmbedding
+from eigenscape.estimators.locality_preserving import LocalityPreservingProjection
 from eigenscape.estimators.mds import ClassicalMDS
 from eigenscape.estimators.metric_map import MetricMap
 from eigenscape.estimators.mixture_ppca import MixturePPCA
@@ -24,9 +27,11 @@ __all__ = [
     "FastMap",
     "GreedySpectralEmbedding",
     "Isomap",
+    "KernelEigenmap",
     "KernelPCA",
     "LandmarkMDS",
     "LaplacianEigenmaps",
+    "LocalityPreservingProjection",
     "LocallyLinearEmbedding",
     "MetricMap",
     "MixturePPCA",
@@ -34,4 +39,5 @@ __all__ = [
     "ProbabilisticPCA",
     "ProjectionPursuit",
     "SpectralClustering",
+    "graph_embedding",
 ]

@@ -79,10 +79,11 @@ def generalized_eigh(
         return GeneralizedPairs(np.zeros(0), np.zeros((len(B), 0)), np.zeros(0), 0)
     values, inner = dense_eigh(_symmetric(W.T @ (A @ W)), rank if count is None else min(count, rank), order)
     vectors = canonical_signs(W @ inner)
-    return GeneralizedPairs(values, vectors, _residuals(A, B, values, vectors), rank)
+    return GeneralizedPairs(values, vectors, relative_residuals(A, B, values, vectors), rank)
 
 
-def _residuals(A: np.ndarray, B: np.ndarray, values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+def relative_residuals(A: np.ndarray, B: np.ndarray, values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """``|A v - l B v| / (|B| |v|)`` of each pair."""
     error = np.linalg.norm(A @ vectors - values * (B @ vectors), axis=0)
     return error / (np.linalg.norm(B) * np.linalg.norm(vectors, axis=0))
 

@@ -1,0 +1,75 @@
+"""Direct embedding of a graph that has no coordinates."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigenscape.estimators._validation import check_count, check_jobs
+from eigenscape.estimators._vertices import checked_graph
+from eigenscape.exceptions import DisconnectedGraphError
+from eigenscape.graph.components import components
+from eigenscape.methods.graph_embedding import direct_embedding
+from eigenscape.quality.distortion import distortion
+from eigenscape.solvers import Solver
+from eigenscape.solvers.pairs import canonical_signs
+
+
+class GraphEmbedding(NamedTuple):
+    """Coordinates of the vertices (n, d), the eigenvalues behind them, the residuals of the eigenpairs, and the distortion (eq. 5)."""
+
+    coordinates: np.ndarray
+    eigenvalues: np.ndarray
+    residuals: np.ndarray
+    distortion: float
+
+
+def graph_embedding(
+    graph: Any, n_components: int = 2, *, eigen_solver: str = "auto", tol: float = 1e-10, random_state: int = 0, n_jobs: int | None = None
+) -> GraphEmbedding:
+    r"""Embed the vertices of a weighted graph with the least distortion (Brand eq. 1-7).
+
+    With edge weights :math:`W` and degrees :math:`D` it solves
+
+    .. math:: W v = \lambda D v
+
+    and takes the eigenvectors after the uniform one: among all :math:`Y` with :math:`Y' D Y = n` and D-mean zero these have
+    the least :math:`\sum_{ij} |y_i - y_j|^2 W_{ij}`. This is a Laplacian eigenmap of a graph without coordinates; vertices that
+    come later have no place on it (:class:`KernelEigenmap` gives them one, if they have features).
+
+    Parameters
+    ----------
+    graph : array or sparse matrix of shape (n_vertices, n_vertices)
+        Symmetric edge weights, none negative, of a connected graph.
+    n_components : int, default=2
+    eigen_solver, tol, random_state, n_jobs
+        As for :class:`LaplacianEigenmaps`.
+
+    Returns
+    -------
+    GraphEmbedding
+        Named tuple of ``coordinates``, ``eigenvalues``, ``residuals`` and ``distortion``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import graph_embedding
+    >>> ring = np.roll(np.eye(12), 1, axis=0) + np.roll(np.eye(12), -1, axis=0)
+    >>> found = graph_embedding(ring)
+    >>> bool(np.ptp(np.linalg.norm(found.coordinates, axis=1)) < 1e-8)
+    True
+    """
+    check_count("n_components", n_components)
+    check_jobs(n_jobs)
+    W = checked_graph(graph)
+    if n_components > W.shape[0] - 1:
+        raise ValueError(f"n_components={n_components} needs at least {n_components + 1} vertices, got {W.shape[0]}; lower n_components")
+    label = components(W)
+    if label.max() > 0:
+        raise DisconnectedGraphError(
+            f"the graph has {label.max() + 1} components, whose places relative to each other its edges do not tell; embed each by itself"
+        )
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    coordinates, pairs = direct_embedding(W, degree, n_components, Solver(eigen_solver, tol, None, random_state, n_jobs))
+    return GraphEmbedding(canonical_signs(coordinates), pairs.values[1:], pairs.residuals[1:], distortion(coordinates, W))

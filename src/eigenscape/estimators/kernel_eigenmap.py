@@ -1,0 +1,327 @@
+"""The KernelEigenmap estimator."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from eigenscape._progress import reporting
+from eigenscape.estimators._validation import check_choice, check_count, check_jobs, check_positive
+from eigenscape.estimators._vertices import Vertices, vertices
+from eigenscape.methods.graph_embedding import feature_map
+from eigenscape.methods.inverse_map import fitted_inverse
+from eigenscape.methods.kernel_centers import placed_kernels
+from eigenscape.methods.kernel_eigenmap import Description, choose_n_kernels, flip, kernel_eigenmap
+from eigenscape.quality.distortion import distortion
+from eigenscape.solvers.pairs import canonical_signs
+
+_KERNELS = 64
+_CORRECTIONS = ("reweighted", "stochastic", "affine", "raw")
+_PLACEMENTS = ("random", "kmeans", "maxmin", "greedy")
+
+
+class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""A continuous map from the space of the data, smooth along the edges of a graph, and its inverse.
+
+    With edge weights :math:`W`, degrees :math:`D` and a description :math:`z(x)` of any point, collected in :math:`Z`, it solves
+    the small problem (Brand eq. 8)
+
+    .. math:: Z W Z' v = \lambda Z D Z' v
+
+    and maps by :math:`y = [v_2, \dots, v_{d+1}]' z(x)`: of all such maps with :math:`Y' D Y = n` this one has the least
+    :math:`\sum_{ij} |y_i - y_j|^2 W_{ij}` (eq. 16). With ``basis="kernels"``, :math:`z(x)` are local coordinates around Gaussian
+    kernels :math:`p_k`, weighted by the kernels' posteriors (eq. 14-17)
+
+    .. math:: z(x) = \left[ (K_k (x - \mu_k), 1)\; \frac{p_k(x)}{\sum_j p_j(x)} \right]_k,
+
+    so that the map is a smooth mixture of affine maps, defined everywhere. Far from all kernels it is the affine map of the nearest.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+    n_kernels : int, "auto" or None, default=None
+        Number of kernels. None takes 64, or fewer where :math:`z` would have more entries than half the samples. "auto" doubles the
+        number from 4 to at most 256 and takes the smallest whose distortion on held-out edges is within 5 % of the best.
+    sigma : float or "auto", default="auto"
+        Width of the kernels. "auto" is half the median distance of a centre to its third nearest other centre.
+    centers : {"random", "kmeans", "maxmin", "greedy"} or array of shape (n_kernels, n_features), default="random"
+        "random": a random subset of the data. "maxmin": each centre is the point farthest from those before. "greedy": each is the
+        point whose Gaussian those before represent worst. "kmeans": means of clusters.
+    local_components : int or None, default=None
+        Dimensions of the local coordinates :math:`K_k (x - \mu_k)`: principal directions of the points around each kernel. None takes
+        all features; 0 leaves only the posteriors.
+    correction : {"reweighted", "stochastic", "affine", "raw"}, default="reweighted"
+        What is done where the constant function is not in the span of :math:`Z` and :math:`v_1` is not uniform (Brand sec. 2.1).
+        With posteriors it is in the span, all four give the same map, and the constant is taken out exactly.
+    posterior : bool, default=True
+        Whether kernels are divided by their sum (eq. 14). Without it the corrections differ.
+    basis : {"kernels", "features"}, default="kernels"
+        "features" takes :math:`z(x) = x` (which may be sparse): a graph with features at its vertices, see ``fit``.
+    inverse : {"refined", "blocks"}, default="refined"
+        "blocks" is eq. 19: the kernels mapped, and their affine maps undone. "refined" then fits its coefficients to the training data.
+    n_neighbors, radius, t, metric, metric_params, neighbors, on_disconnected, n_jobs
+        Of the neighbourhood graph, as for :class:`LocalityPreservingProjection`.
+    weights : {"inverse", "heat", "binary"}, default="inverse"
+        Weight of an edge of length d: ``1 / d`` scaled to a largest value of 1, ``exp(-d^2 / t)``, or 1.
+    regularization : float, default=0
+        Added to the diagonal of :math:`W`: makes the map more isometric where neighbourhoods are of one size (Brand sec. 4).
+    random_state : int, RandomState or None, default=0
+        For the centres.
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+    eigenvalues_ : ndarray of shape (n_components,)
+        :math:`\lambda`, largest first.
+    distortion_ : float
+        :func:`eigenscape.quality.distortion` of the embedding: comparable between methods on one graph.
+    residuals_ : ndarray of shape (n_components,)
+        Of the small problem, relative to :math:`|ZDZ'| |v|`.
+    rank_ : int
+        Dimensions that :math:`Z` spans, the constant apart where it was taken out.
+    centers_ : ndarray of shape (n_kernels, n_features)
+    sigma_ : float
+    n_kernels_ : int
+    held_out_distortion_ : dict
+        For each number of kernels that "auto" tried, the distortion on held-out edges.
+    inverse_error_ : float
+        Median distance of a training point to its round trip, in units of the diameter of the data.
+    graph_ : sparse array of shape (n_vertices, n_vertices)
+        The weights in use; equal rows are one vertex.
+    component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_, t_, n_features_in_
+        As for :class:`LaplacianEigenmaps`.
+
+    Examples
+    --------
+    >>> from eigenscape import KernelEigenmap
+    >>> from eigenscape.datasets import twisted_roll
+    >>> X, _ = twisted_roll()
+    >>> model = KernelEigenmap(n_components=2).fit(X)
+    >>> Y = model.transform(X[:5] + 0.01)
+    >>> model.inverse_transform(Y).shape, model.jacobian(X[:5]).shape
+    ((5, 3), (5, 2, 3))
+    >>> model.inverse_error_ < 0.02
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_kernels: int | str | None = None,
+        sigma: float | str = "auto",
+        centers: Any = "random",
+        local_components: int | None = None,
+        correction: str = "reweighted",
+        posterior: bool = True,
+        basis: str = "kernels",
+        inverse: str = "refined",
+        n_neighbors: int | None = None,
+        radius: float | None = None,
+        weights: str = "inverse",
+        t: float | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict | None = None,
+        neighbors: str = "auto",
+        regularization: float = 0.0,
+        on_disconnected: str = "connect",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_kernels = n_kernels
+        self.sigma = sigma
+        self.centers = centers
+        self.local_components = local_components
+        self.correction = correction
+        self.posterior = posterior
+        self.basis = basis
+        self.inverse = inverse
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.weights = weights
+        self.t = t
+        self.metric = metric
+        self.metric_params = metric_params
+        self.neighbors = neighbors
+        self.regularization = regularization
+        self.on_disconnected = on_disconnected
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> Self:
+        """Learn the map.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points; with ``basis="features"`` they may be sparse.
+        y : ignored
+        graph : array or sparse matrix of shape (n_samples, n_samples), optional
+            Symmetric edge weights between the rows of ``X``, instead of their neighbourhood graph. New vertices of the graph are
+            then placed by their features alone.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)  # what an earlier fit with other parameters left
+        rows = self._rows(X, reset=True)
+        with reporting(self.verbose):
+            known = vertices(self, rows, graph)
+            answer = self._fit_features(known) if self.basis == "features" else self._fit_kernels(known)
+            Y = self._map(known.points)
+            forward = self._map if self.basis == "kernels" else None
+            self._inverse, self.inverse_error_ = fitted_inverse(forward, known.points, Y, self.inverse == "refined")
+        self.embedding_ = self._like(rows, known.samples(Y))
+        self.eigenvalues_, self.residuals_, self.rank_ = answer.eigenvalues, answer.residuals, answer.rank
+        self.distortion_ = distortion(Y, known.W)
+        for name, value in known.attributes.items():
+            setattr(self, name, value)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Place points on the map (Brand eq. 17, 18).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Any points; a point's coordinates do not depend on the others.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+        """
+        check_is_fitted(self)
+        X = self._rows(X, reset=False)
+        with reporting(self.verbose):
+            return self._like(X, self._map(_double(X)))
+
+    def jacobian(self, X: Any) -> np.ndarray:
+        """Derivatives ``dy/dx`` of the map at any points, shape (n_new, n_components, n_features).
+
+        ``J J'`` is the metric that the map induces: how it stretches and folds space there.
+        """
+        check_is_fitted(self)
+        X = self._rows(X, reset=False)
+        return self._like(X, self._map.jacobian(_double(X)))
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Points of the space of the data for coordinates on the map (Brand eq. 19).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_components)
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_features)
+            Near the data where the map is not folded; ``inverse_error_`` says how near.
+        """
+        check_is_fitted(self)
+        X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        if X.shape[1] != self.embedding_.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self.embedding_.shape[1]} components")
+        return self._like(X, self._inverse(_double(X)))
+
+    def _fit_features(self, known: Vertices) -> Any:
+        found = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
+        signs = _signs(found(known.points))
+        self._map = type(found)(found.answer.flipped(signs), found.origin)
+        return self._map.answer
+
+    def _fit_kernels(self, known: Vertices) -> Any:
+        points = known.points
+        columns = 1 + (points.shape[1] if self.local_components is None else self.local_components)
+        centers = self.centers if isinstance(self.centers, str) else check_array(self.centers, dtype=np.float64, input_name="centers")
+        place = partial(placed_kernels, centers=centers, sigma=None if self.sigma == "auto" else float(self.sigma), seed=self._seed())
+        wish = Description(place, self.local_components, self.posterior, self.correction)
+        n_kernels = self._count(known, columns, wish)
+        found = kernel_eigenmap(points, known.W, known.degree, self.n_components, n_kernels, wish)
+        found = flip(found, _signs(found.mixture(points)))
+        self._map = found.mixture
+        self.centers_, self.sigma_ = found.mixture.kernels.centers, found.mixture.kernels.sigma
+        self.n_kernels_ = len(self.centers_)
+        return found.answer
+
+    def _count(self, known: Vertices, columns: int, wish: Description) -> int:
+        """How many kernels."""
+        n = known.points.shape[0]
+        most = max(1, n // (2 * columns))
+        if not isinstance(self.centers, str):
+            return len(self.centers)
+        if self.n_kernels is None:
+            return min(_KERNELS, most)
+        if self.n_kernels == "auto":
+            count, self.held_out_distortion_ = choose_n_kernels(
+                known.points, known.W, self.n_components, int(0.9 * most), wish, self._seed()
+            )
+            return count
+        if self.n_kernels > n:
+            raise ValueError(f"n_kernels={self.n_kernels} needs as many distinct samples, got n_samples={n}; lower n_kernels")
+        return self.n_kernels
+
+    def _check_parameters(self) -> None:
+        check_count("n_components", self.n_components)
+        check_jobs(self.n_jobs)
+        check_choice("correction", self.correction, _CORRECTIONS)
+        check_choice("basis", self.basis, ("kernels", "features"))
+        check_choice("inverse", self.inverse, ("refined", "blocks"))
+        if not isinstance(self.posterior, bool):
+            raise ValueError(f"posterior={self.posterior!r} must be True or False")
+        if isinstance(self.centers, str):
+            check_choice("centers", self.centers, _PLACEMENTS)
+        if isinstance(self.n_kernels, str):
+            check_choice("n_kernels", self.n_kernels, ("auto",))
+        elif self.n_kernels is not None:
+            check_count("n_kernels", self.n_kernels)
+        if isinstance(self.sigma, str):
+            check_choice("sigma", self.sigma, ("auto",))
+        else:
+            check_positive("sigma", self.sigma)
+        if self.local_components is not None:
+            check_count("local_components", self.local_components, least=0)
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _rows(self, X: Any, reset: bool) -> Any:
+        accept = "csr" if self.basis == "features" else False
+        X = validate_data(self, X, reset=reset, accept_sparse=accept, dtype=[np.float64, np.float32], ensure_min_samples=2 if reset else 1)
+        if reset and self.local_components is not None and self.local_components > X.shape[1]:
+            raise ValueError(f"local_components={self.local_components} needs as many features, got n_features={X.shape[1]}; lower it")
+        return sparse.csr_array(X) if sparse.issparse(X) else X
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+    @staticmethod
+    def _like(X: Any, values: np.ndarray) -> np.ndarray:
+        """float32 out where float32 came in."""
+        return values.astype(X.dtype, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.basis == "features"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _double(X: Any) -> Any:
+    return X.astype(np.float64) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+
+
+def _signs(Y: np.ndarray) -> np.ndarray:
+    return np.sign((canonical_signs(Y) * Y).sum(axis=0))
