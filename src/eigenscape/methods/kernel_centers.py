@@ -9,6 +9,7 @@ from scipy.cluster.vq import kmeans2
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
+from eigenscape.dictionary.landmarks import farthest_first, greedy_pivots
 from eigenscape.kernels.pairwise import squared_euclidean
 from eigenscape.methods.mixture import RoundKernels
 
@@ -47,7 +48,7 @@ def place_centers(X: np.ndarray, n_kernels: int, placement: Placement, sigma: fl
     """Centres (n_kernels, D) among the distinct points ``X`` (k-means: among their means).
 
     ``"random"`` is the paper's. ``"maxmin"`` adds the point farthest from the centres so far. ``"greedy"`` adds the point whose Gaussian
-    is worst represented by those of the centres so far (a pivoted Cholesky factorisation; ``sigma=None`` takes the width that random
+    is worst represented by those of the centres so far (:func:`greedy_pivots`; ``sigma=None`` takes the width that random
     centres would get).
     """
     rng = np.random.default_rng(seed)
@@ -56,38 +57,17 @@ def place_centers(X: np.ndarray, n_kernels: int, placement: Placement, sigma: fl
         return X[shuffled[:n_kernels]]
     with stage("centres"):
         if placement == "maxmin":
-            return X[_farthest(X, n_kernels, int(shuffled[0]))]
+            first = int(shuffled[0])
+            return X[farthest_first(lambda i: squared_euclidean(X, X[i : i + 1])[:, 0], len(X), n_kernels, first)]
         some = X[shuffled[: max(_CANDIDATES, n_kernels)]]
         if placement == "kmeans":
             return kmeans2(some, some[:n_kernels].copy(), iter=25, minit="matrix", missing="warn")[0]
         width = default_sigma(X, some[:n_kernels]) if sigma is None else sigma
-        return some[_worst_represented(some, n_kernels, width)]
 
+        def apart(i: int) -> np.ndarray:  # squared distances in the feature space of the Gaussian
+            return 2 - 2 * np.exp(squared_euclidean(some, some[i : i + 1], -0.5 / width**2)[:, 0])
 
-def _farthest(X: np.ndarray, count: int, first: int) -> np.ndarray:
-    chosen = [first]
-    nearest = squared_euclidean(X, X[first][None])[:, 0]
-    while len(chosen) < count:
-        chosen.append(int(np.argmax(nearest)))
-        np.minimum(nearest, squared_euclidean(X, X[chosen[-1]][None])[:, 0], out=nearest)
-    return np.array(chosen)
-
-
-def _worst_represented(X: np.ndarray, count: int, sigma: float) -> np.ndarray:
-    """Pivots of the Gaussian Gram matrix: each has the largest squared distance, in feature space, from the span of those before."""
-    rest = np.ones(len(X))
-    factor = np.empty((count, len(X)))
-    chosen: list[int] = []
-    for step in range(count):
-        pivot = int(np.argmax(rest))
-        if rest[pivot] <= 0:  # all is represented to rounding: any other point will do
-            pivot = int(np.setdiff1d(np.arange(len(X)), chosen)[0])
-        column = np.exp(squared_euclidean(X, X[pivot][None])[:, 0] / (-2 * sigma**2)) - factor[:step].T @ factor[:step, pivot]
-        factor[step] = column / np.sqrt(max(rest[pivot], np.finfo(float).tiny))
-        rest -= np.square(factor[step])
-        chosen.append(pivot)
-        rest[chosen] = -np.inf
-    return np.array(chosen)
+        return some[greedy_pivots(apart, len(some), n_kernels, 0)]
 
 
 def default_sigma(X: np.ndarray, centers: np.ndarray) -> float:
