@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist
 
 from eigenscape import (
     ClassicalMDS,
+    DiffusionMap,
     FastMap,
     GreedySpectralEmbedding,
     Isomap,
@@ -329,8 +330,11 @@ def _threshold() -> None:
 
 
 def _affinities(cls: type, **common: Any) -> None:
-    """The vocabulary that Laplacian eigenmaps and spectral clustering share."""
-    add = partial(_add, cls=cls, **common)
+    """The vocabulary that Laplacian eigenmaps, diffusion maps and spectral clustering share."""
+
+    def add(name: str, kind: str, affinity: Any = "nearest_neighbors", **params: Any) -> None:
+        _add(name, kind, cls, affinity=affinity, **params, **common)
+
     for weights in ("binary", "heat", "inverse"):
         add(f"neighbors-{weights}", "curve", weights=weights)
         add(f"radius-{weights}", "curve", affinity="radius", radius=1.0, weights=weights)
@@ -382,6 +386,27 @@ def _affinities(cls: type, **common: Any) -> None:
             apart(f"split-rbf-{mode}", "split", affinity="rbf", gamma=1.0)
             apart(f"split-precomputed-{mode}", "split similarities", affinity="precomputed")
             apart(f"split-precomputed-sparse-{mode}", "split sparse similarities", affinity="precomputed")
+
+
+def _diffusion() -> None:
+    """What a diffusion map has beyond the affinities, and eigenvectors passed over."""
+    add = partial(_add, cls=DiffusionMap)
+    for alpha in (0, 0.5, 1):
+        for time in (0, 0.5, 3):
+            add(f"alpha-{alpha}-time-{time}", "curve", alpha=alpha, diffusion_time=time)
+        add(f"alpha-{alpha}-no-diagonal", "curve", alpha=alpha, include_diagonal=False)
+        add(f"alpha-{alpha}-local", "curve", alpha=alpha, bandwidth="local")
+        add(f"alpha-{alpha}-twins", "twins", alpha=alpha)
+    add("local-twins", "twins", bandwidth="local", n_neighbors=5, gamma=0.5)
+    add("local-sparse", "counts", bandwidth="local")
+    add("local-wide", "wide", bandwidth="local", include_diagonal=False)
+    for mode in ("connect", "per_component", "largest"):
+        add(f"split-local-{mode}", "split", bandwidth="local", n_neighbors=3, on_disconnected=mode)
+    for cls in (LaplacianEigenmaps, DiffusionMap):
+        _add("independent", "curve", cls, affinity="rbf", independent=True)
+        _add("independent-graph", "curve", cls, affinity="nearest_neighbors", independent=True, independence_threshold=0.1)
+        _add("independent-twins", "twins", cls, affinity="rbf", independent=True, n_candidates=12)
+        _add("independent-split", "split", cls, affinity="nearest_neighbors", independent=True, on_disconnected="per_component")
 
 
 def _isomap() -> None:
@@ -543,6 +568,8 @@ _oriented_pca()
 _projection_pursuit()
 _classical_mds()
 _affinities(LaplacianEigenmaps)
+_affinities(DiffusionMap)
+_diffusion()
 _affinities(SpectralClustering, n_clusters=3, n_init=3)
 _threshold()
 _isomap()

@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from eigenscape import (
     ClassicalMDS,
+    DiffusionMap,
     FastMap,
     Isomap,
     LandmarkMDS,
@@ -122,7 +123,7 @@ def assert_close(actual: np.ndarray, expected: np.ndarray, dtype: str) -> None:
 def n_trivial(model: Any) -> int:
     """How many leading functions are not coordinates."""
     dropped = (
-        isinstance(model, (LaplacianEigenmaps, LocallyLinearEmbedding))
+        isinstance(model, (LaplacianEigenmaps, DiffusionMap, LocallyLinearEmbedding))
         or getattr(model, "assign_labels", "") == "threshold"
         or getattr(model, "normalization", "") == "divisive"
     )
@@ -190,17 +191,20 @@ def blocks(model: Any, K: np.ndarray) -> list[np.ndarray]:
     return [np.flatnonzero(label == number) for number in range(label.max() + 1)]
 
 
-def spectrum(model: Any, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def spectrum(model: Any, K: np.ndarray, piece: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues by LAPACK: those that belong to coordinates, and those discarded (not the trivial one)."""
     values = np.linalg.eigvalsh(K)
     by_magnitude = getattr(model, "order", "value") == "magnitude"
     values = values[np.argsort(-np.abs(values) if by_magnitude else -values, kind="stable")]
     usable = len(K) - n_trivial(model) if len(K) > 1 else 0
-    if not isinstance(model, (LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering)):  # no coordinate without a root
+    if not isinstance(model, (LaplacianEigenmaps, DiffusionMap, LocallyLinearEmbedding, SpectralClustering)):  # no coordinate without a root
         size = np.abs(values) if by_magnitude else values
         usable = int((size > 1e-12 * np.abs(values).max(initial=0)).sum())
     kept = int(min(n_asked(model), usable))
     first = n_trivial(model) if len(K) > 1 else 0
+    if getattr(model, "independent", False):  # some were passed over
+        which = first + (model.kept_[piece] if isinstance(model.kept_, list) else model.kept_)
+        return values[which], np.delete(values, [0, *which])
     return values[first : first + kept], values[first + kept :]
 
 
@@ -247,7 +251,7 @@ def test_a_point_alone_is_placed_as_in_company(name: str, dtype: str) -> None:
 def test_eigenvalues_are_the_leading_ones_of_the_gram_matrix(name: str, dtype: str) -> None:
     model = fitted(name, dtype)
     K = gram(name, model)
-    expected = [spectrum(model, K[np.ix_(block, block)])[0] for block in blocks(model, K)]
+    expected = [spectrum(model, K[np.ix_(block, block)], number)[0] for number, block in enumerate(blocks(model, K))]
     found = np.atleast_2d(model.eigenvalues_)
     assert len(found) == len(expected)
     for values, wanted in zip(found, expected, strict=True):
@@ -395,7 +399,7 @@ def with_components(model: Any, n: int) -> Any:
 
 
 def discarded(model: Any, K: np.ndarray) -> float:
-    rest = [spectrum(model, K[np.ix_(block, block)])[1] for block in blocks(model, K)]
+    rest = [spectrum(model, K[np.ix_(block, block)], number)[1] for number, block in enumerate(blocks(model, K))]
     return float(np.square(np.concatenate(rest)).sum()) / len(K) ** 2
 
 

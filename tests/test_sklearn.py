@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 import eigenscape
 from eigenscape import (
     ClassicalMDS,
+    DiffusionMap,
     FastMap,
     GreedySpectralEmbedding,
     Isomap,
@@ -45,6 +46,7 @@ ALL = [
     FastMap,
     MetricMap,
     LaplacianEigenmaps,
+    DiffusionMap,
     SpectralClustering,
     Isomap,
     LocallyLinearEmbedding,
@@ -71,6 +73,11 @@ CHECKED = [
     LaplacianEigenmaps(n_neighbors=3, weights="heat", on_disconnected="per_component", n_components=1),
     LaplacianEigenmaps(affinity="radius", radius=5.0, weights="inverse", on_disconnected="largest", n_components=1),
     LaplacianEigenmaps(affinity="precomputed", n_components=1, on_disconnected="per_component"),
+    LaplacianEigenmaps(independent=True, n_components=1, affinity="rbf"),
+    DiffusionMap(n_components=1, bandwidth="local", n_neighbors=3, diffusion_time=0.5),
+    DiffusionMap(n_components=1, affinity="nearest_neighbors", n_neighbors=3, alpha=0.5, on_disconnected="per_component"),
+    DiffusionMap(n_components=1, affinity="precomputed", on_disconnected="per_component"),
+    DiffusionMap(n_components=1, independent=True, alpha=0),
     SpectralClustering(n_clusters=3, affinity="rbf", n_init=2),
     SpectralClustering(n_clusters=3, n_neighbors=4, weights="heat", n_init=2),
     Isomap(n_neighbors=4, n_components=1, indefinite="shift"),

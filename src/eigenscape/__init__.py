@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ClassicalMDS",
+    "DiffusionMap",
     "DistortionDiscriminantAnalysis",
     "FastMap",
     "GreedySpectralEmbedding",
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from eigenscape import exceptions, kernels, nystrom, quality
     from eigenscape.estimators import (
         ClassicalMDS,
+        DiffusionMap,
         DistortionDiscriminantAnalysis,
         FastMap,
         GreedySpectralEmbedding,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "DegenerateSpectrumWarning",
+    "DependentCoordinatesWarning",
     "DisconnectedGraphError",
     "DisconnectedGraphWarning",
     "IsolatedPointWarning",
@@ -29,6 +30,10 @@ class IsolatedPointWarning(UserWarning):
 
 class DegenerateSpectrumWarning(UserWarning):
     """The wanted eigenvalues are not resolved: the coordinates are not determined by the data."""
+
+
+class DependentCoordinatesWarning(UserWarning):
+    """Fewer eigenvectors are independent of one another than coordinates were asked for."""
 
 
 class ToleranceWarning(UserWarning):

@@ -1,5 +1,6 @@
 """scikit-learn estimators: parameters in, one call down."""
 
+from eigenscape.estimators.diffusion_map import DiffusionMap
 from eigenscape.estimators.distortion import DistortionDiscriminantAnalysis
 from eigenscape.estimators.fastmap import FastMap
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
@@ -16,6 +17,7 @@ from eigenscape.estimators.spectral_clustering import SpectralClustering
 
 __all__ = [
     "ClassicalMDS",
+    "DiffusionMap",
     "DistortionDiscriminantAnalysis",
     "FastMap",
     "GreedySpectralEmbedding",

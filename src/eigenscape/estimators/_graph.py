@@ -50,7 +50,12 @@ class Neighborhood:
 
     def count(self, n_samples: int) -> int:
         """How many neighbours: as asked, or 10, or a quarter of the samples where that is fewer, but at least 5."""
-        return min(10, max(5, n_samples // 4), n_samples - 1) if self.n_neighbors is None else self.n_neighbors
+        return default_neighbors(n_samples) if self.n_neighbors is None else self.n_neighbors
+
+
+def default_neighbors(n_samples: int) -> int:
+    """How many neighbours where none were asked for."""
+    return min(10, max(5, n_samples // 4), n_samples - 1)
 
 
 def embed_on_graph(
