@@ -406,7 +406,7 @@ def _diffusion() -> None:
         _add("independent", "curve", cls, affinity="rbf", independent=True)
         _add("independent-graph", "curve", cls, affinity="nearest_neighbors", independent=True, independence_threshold=0.1)
         _add("independent-twins", "twins", cls, affinity="rbf", independent=True, n_candidates=12)
-        _add("independent-split", "split", cls, affinity="nearest_neighbors", independent=True, on_disconnected="per_component")
+        _add("independent-split", "split", cls, affinity="nearest_neighbors", n_neighbors=4, independent=True, on_disconnected="per_component")
 
 
 def _isomap() -> None:

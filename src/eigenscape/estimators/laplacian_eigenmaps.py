@@ -95,7 +95,8 @@ class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
     t_, gamma_ : float
         The width in use, where there is one.
     kept_ : ndarray of shape (n_components,)
-        With ``independent=True``: the numbers of the nontrivial eigenvectors that are coordinates, from 0. A list where in pieces.
+        With ``independent=True``: the numbers of the eigenvectors that are coordinates, from 0, the trivial one and any with eigenvalue
+        zero not counted. A list of arrays where in pieces.
     independence_ : ndarray
         The residual of each eigenvector that was tried.
     residuals_, solver_, n_features_in_, dictionary_, dictionary_indices_, gram_error_bound_
@@ -110,10 +111,10 @@ class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
     >>> model.transform(X[1000:]).shape
     (797, 2)
 
-    On a strip five times as long as wide the second eigenvector is a harmonic of the first. The one across comes later:
+    On a strip much longer than wide the second eigenvector is a harmonic of the first. The one across comes later:
 
     >>> import numpy as np
-    >>> strip = np.random.default_rng(0).random((1000, 2)) * [5, 1]
+    >>> strip = np.random.default_rng(0).random((1000, 2)) * [3.5, 1]
     >>> across = LaplacianEigenmaps(independent=True).fit(strip)
     >>> bool(across.kept_[1] > 2), bool(abs(np.corrcoef(across.embedding_[:, 1], strip[:, 1])[0, 1]) > 0.8)
     (True, True)

@@ -76,9 +76,9 @@ def _degrees(values: Matrix, Y: Any, rows: RowIndex | None) -> np.ndarray:
 
 
 def inverse_power(sums: np.ndarray, power: float = 0.5) -> np.ndarray:
-    """``S^-power``; 0 where there is nothing to divide."""
+    """``S^-power``; 0 where there is nothing to divide, or so little that the power is no number."""
     root = np.sqrt(sums) if power == 0.5 else np.power(sums, power)
-    return np.divide(1.0, root, out=np.zeros_like(root), where=sums > 0)
+    return np.divide(1.0, root, out=np.zeros_like(root), where=root > np.finfo(np.float64).tiny)
 
 
 def scale_sides(values: Matrix, left: np.ndarray, right: np.ndarray) -> Matrix:
