@@ -374,6 +374,18 @@ def _affinities(cls: type, **common: Any) -> None:
     add("distances-twins", "twin distances", affinity="precomputed_nearest_neighbors", weights="inverse")
     add("graph", "graph", affinity="precomputed_nearest_neighbors", weights="heat")
     add("graph-twins", "twin graph", affinity="precomputed_nearest_neighbors")
+    for rule in ("mutual", "shared"):
+        add(f"{rule}-heat", "curve", joined=rule, weights="heat")
+        add(f"{rule}-twins", "twins", joined=rule)
+        add(f"{rule}-distances", "twin distances", affinity="precomputed_nearest_neighbors", joined=rule)
+        add(f"{rule}-graph", "graph", affinity="precomputed_nearest_neighbors", joined=rule)
+        add(f"{rule}-mst", "twins", affinity="mst_nearest_neighbors", joined=rule, n_neighbors=5)
+    for affinity in ("mst", "mst_nearest_neighbors"):
+        for weights in ("binary", "heat", "inverse"):
+            add(f"{affinity}-{weights}", "curve", affinity=affinity, weights=weights)
+        add(f"{affinity}-twins", "twins", affinity=affinity)
+        add(f"{affinity}-wide", "wide", affinity=affinity)
+        add(f"{affinity}-sparse", "counts", affinity=affinity)
     for mode in ("connect", "per_component", "largest"):
         apart = partial(add, on_disconnected=mode)
         for weights in ("binary", "heat", "inverse"):
@@ -429,6 +441,11 @@ def _isomap() -> None:
     _add("sparse", "counts", Isomap)
     _add("twins-sparse", "twin counts", Isomap, n_neighbors=6)
     _add("graph-twins", "twin graph", Isomap, metric="precomputed")
+    for rule in ("mutual", "shared"):
+        _add(rule, "curve", Isomap, joined=rule)
+        _add(f"{rule}-graph", "twin graph", Isomap, metric="precomputed", joined=rule)
+        _add(f"{rule}-landmarks", "twins", Isomap, joined=rule, n_landmarks=20)
+        _add(f"{rule}-split", "split", Isomap, joined=rule, on_disconnected="per_component")
     for mode in ("connect", "per_component", "largest"):
         apart = partial(_add, cls=Isomap, on_disconnected=mode)
         for repair in ("keep", "clip", "shift"):

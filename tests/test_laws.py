@@ -156,6 +156,8 @@ def own_rows(model: Any, X: Any) -> np.ndarray:
     on_graph = isinstance(model, (Isomap, LocallyLinearEmbedding)) or model.get_params().get("affinity") in (
         "nearest_neighbors",
         "radius",
+        "mst",
+        "mst_nearest_neighbors",
         "precomputed_nearest_neighbors",
     )
     if on_graph and sparse.issparse(X) and "precomputed" in (model.metric, getattr(model, "affinity", "")[:11]):

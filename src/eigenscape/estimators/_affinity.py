@@ -21,7 +21,7 @@ from eigenscape.methods.greedy import Choice, Learnt
 from eigenscape.methods.independence import Independence
 from eigenscape.operators import Operator
 
-GRAPHS = ("nearest_neighbors", "radius", "precomputed_nearest_neighbors")
+GRAPHS = ("nearest_neighbors", "radius", "mst", "mst_nearest_neighbors", "precomputed_nearest_neighbors")
 
 
 def embed_by_affinity(
@@ -77,6 +77,8 @@ def embed_by_affinity(
         estimator.metric_params,
         estimator.neighbors,
         estimator.n_jobs,
+        estimator.joined,
+        estimator.affinity if estimator.affinity.startswith("mst") else "nearest_neighbors",
     )
     fitted = embed_on_graph(X, embed_piece, n_components, neighborhood, on_disconnected, most_pieces)
     return fitted._replace(attributes={**(fitted.attributes or {}), **settled})

@@ -49,7 +49,7 @@ class DiffusionMap(SpectralEstimator):
         little left to do, and the walk takes longer steps where points are sparse.
     gamma : float or None, default=None
         Width of a full kernel. For "rbf" None takes one over the median squared distance to the tenth neighbour; 1 where "local".
-    n_neighbors, radius, weights, t, metric, metric_params, neighbors, include_diagonal, on_disconnected
+    n_neighbors, joined, radius, weights, t, metric, metric_params, neighbors, include_diagonal, on_disconnected
         As for :class:`LaplacianEigenmaps`; ``t`` is the width of heat weights, not the diffusion time.
     independent, independence_threshold, n_candidates
         As for :class:`LaplacianEigenmaps`.
@@ -99,6 +99,7 @@ class DiffusionMap(SpectralEstimator):
         bandwidth: str = "global",
         gamma: float | None = None,
         n_neighbors: int | None = None,
+        joined: str = "union",
         radius: float | None = None,
         weights: str = "binary",
         t: float | None = None,
@@ -124,6 +125,7 @@ class DiffusionMap(SpectralEstimator):
         self.bandwidth = bandwidth
         self.gamma = gamma
         self.n_neighbors = n_neighbors
+        self.joined = joined
         self.radius = radius
         self.weights = weights
         self.t = t

@@ -40,8 +40,9 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     ----------
     n_components : int, default=2
     n_neighbors : int or None, default=None
-        Neighbours of a point; two points are joined if either is among the other's.
-        None takes 10, or a quarter of the samples where that is fewer, but at least 5.
+        Neighbours of a point; None takes 10, or a quarter of the samples where that is fewer, but at least 5.
+    joined : {"union", "mutual", "shared"}, default="union"
+        As for :class:`LaplacianEigenmaps`. The stricter ones leave out short cuts, which ruin geodesics.
     radius : float or None, default=None
         If given, points within this distance are joined instead, and ``n_neighbors`` is not used.
     metric : str or function, default="euclidean"
@@ -112,6 +113,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         n_components: int = 2,
         *,
         n_neighbors: int | None = None,
+        joined: str = "union",
         radius: float | None = None,
         metric: Any = "euclidean",
         metric_params: dict | None = None,
@@ -131,6 +133,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.joined = joined
         self.radius = radius
         self.metric = metric
         self.metric_params = metric_params
@@ -153,7 +156,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        neighborhood = Neighborhood(self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs)
+        neighborhood = Neighborhood(self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs, self.joined)
         if self.n_landmarks is None and isinstance(self.landmarks, str):
             check_choice("landmarks", self.landmarks, NAMES)
             return self._embed_all(X, neighborhood)

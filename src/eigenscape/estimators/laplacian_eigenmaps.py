@@ -32,13 +32,17 @@ class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
     ----------
     n_components : int, default=2
     affinity : str, function or Kernel, default="nearest_neighbors"
-        "nearest_neighbors" and "radius": a graph with the given ``weights``. "rbf", "laplacian", "cosine", "linear", "poly",
+        "nearest_neighbors" and "radius": a graph with the given ``weights``. "mst": the minimum spanning tree of the samples, on which
+        a new point hangs by its nearest sample; "mst_nearest_neighbors": both together, connected by construction. "rbf", "laplacian", "cosine", "linear", "poly",
         "sigmoid", a function of two samples or a Kernel: similarities between all points, none of them negative.
         "precomputed": ``X`` holds the similarities, dense or sparse (``transform``: new to training points).
         "precomputed_nearest_neighbors": ``X`` holds distances, dense or as a sparse graph.
     n_neighbors : int or None, default=None
-        Neighbours of a point; two points are joined if either is among the other's.
-        None takes 10, or a quarter of the samples where that is fewer, but at least 5.
+        Neighbours of a point; None takes 10, or a quarter of the samples where that is fewer, but at least 5.
+    joined : {"union", "mutual", "shared"}, default="union"
+        Two points are joined if either is among the other's ``n_neighbors``; if both are; or if either is and they have at least a
+        third of ``n_neighbors`` in common. A new point joins by the same rule; where that gives it no edge, it gets its nearest
+        sample, with a warning.
     radius : float or None, default=None
         Reach of the neighbourhood for ``affinity="radius"``.
     weights : {"binary", "heat", "inverse"}, default="binary"
@@ -130,6 +134,7 @@ class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
         *,
         affinity: Any = "nearest_neighbors",
         n_neighbors: int | None = None,
+        joined: str = "union",
         radius: float | None = None,
         weights: str = "binary",
         t: float | None = None,
@@ -154,6 +159,7 @@ class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
         self.n_components = n_components
         self.affinity = affinity
         self.n_neighbors = n_neighbors
+        self.joined = joined
         self.radius = radius
         self.weights = weights
         self.t = t
