@@ -25,6 +25,7 @@ from eigenscape import (
     LaplacianEigenmaps,
     LocallyLinearEmbedding,
     MetricMap,
+    OrdinalMDS,
     OrientedPCA,
     ProjectionPursuit,
     SpectralClustering,
@@ -579,10 +580,25 @@ def _projection_pursuit() -> None:
     add("twins", "twins")
 
 
+def _ordinal() -> None:
+    def add(name: str, kind: str, **params: Any) -> None:
+        WITHOUT_KERNEL.append(Case(f"OrdinalMDS-{name}", partial(OrdinalMDS, n_init=2, tol=1e-5, max_iter=2000, **params), kind))
+
+    for ties in ("primary", "secondary"):
+        add(ties, "curve", ties=ties)
+        add(f"{ties}-twins", "twins", ties=ties)
+        add(f"{ties}-twin-distances", "twin distances", ties=ties, metric="precomputed")
+        add(f"{ties}-words", "words", ties=ties, metric=different_letters)
+    add("cityblock", "wide", metric="cityblock", n_components=3)
+    add("callable", "curve", metric=taxi, n_components=1)
+    add("sparse", "counts")
+
+
 _kernel_pca()
 _dictionaries()
 _oriented_pca()
 _projection_pursuit()
+_ordinal()
 _classical_mds()
 _affinities(LaplacianEigenmaps)
 _affinities(DiffusionMap)

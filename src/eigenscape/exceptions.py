@@ -10,6 +10,7 @@ __all__ = [
     "IsolatedPointWarning",
     "NotConvergedError",
     "NotEnoughMemoryError",
+    "NotEnoughStepsWarning",
     "RankError",
     "SingularNoiseWarning",
     "ToleranceWarning",
@@ -54,6 +55,10 @@ class RankError(ValueError):
 
 class NotEnoughMemoryError(MemoryError):
     """The work would need more memory than the machine has free."""
+
+
+class NotEnoughStepsWarning(UserWarning):
+    """A new point had not come to rest on the map."""
 
 
 class SingularNoiseWarning(UserWarning):

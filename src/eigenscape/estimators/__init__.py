@@ -11,6 +11,7 @@ from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.estimators.lle import LocallyLinearEmbedding
 from eigenscape.estimators.mds import ClassicalMDS
 from eigenscape.estimators.metric_map import MetricMap
+from eigenscape.estimators.ordinal_mds import OrdinalMDS
 from eigenscape.estimators.oriented_pca import OrientedPCA
 from eigenscape.estimators.projection_pursuit import ProjectionPursuit
 from eigenscape.estimators.spectral_clustering import SpectralClustering
@@ -27,6 +28,7 @@ __all__ = [
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
     "MetricMap",
+    "OrdinalMDS",
     "OrientedPCA",
     "ProjectionPursuit",
     "SpectralClustering",

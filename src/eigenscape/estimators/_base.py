@@ -27,8 +27,8 @@ class Fitted(NamedTuple):
     X: Any = None  # the training points, where the model was learnt on some of them and keeps no others
 
 
-class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What every fitted model can do. Subclasses say by class attributes what input they take."""
+class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What every fitted map can do. Subclasses say by class attributes what input they take."""
 
     #: Parameter that may say "precomputed" (or hold a function of two objects), and what sparse input means here.
     _pairwise_parameter: str | None = None
@@ -40,7 +40,7 @@ class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     _objects = False  # whether X may be a list of any objects, given a function of two of them
 
     def transform(self, X: Any) -> np.ndarray:
-        """Place points on the map by the Nystrom formula (Bengio eq. 20, 23).
+        """Place points on the map, by the Nystrom formula (Bengio eq. 20, 23) where it has a kernel.
 
         Parameters
         ----------
@@ -52,10 +52,39 @@ class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ndarray of shape (n_new, n_components)
             A point's coordinates do not depend on the other points of ``X``; training points get ``embedding_``.
         """
-        check_is_fitted(self, "eigenvalues_")
+        check_is_fitted(self, "n_iter_")
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
             return self._like(X, self._model.transform(X))
+
+    @staticmethod
+    def _like(X: Any, values: np.ndarray) -> np.ndarray:
+        """float32 out where float32 came in; the work in between is done in double precision."""
+        return values.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._sparse is not None and (self._sparse_tables or not self._is_precomputed())
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.positive_only = self._is_precomputed() and self._precomputed_kind() != "kernel"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _is_precomputed(self) -> bool:
+        chosen = getattr(self, self._pairwise_parameter) if self._pairwise_parameter else None
+        return isinstance(chosen, str) and chosen.startswith("precomputed")
+
+    def _precomputed_kind(self) -> str:
+        return self._precomputed_means
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit with other parameters left."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+
+
+class FittedEmbedding(MapEstimator):
+    """What every fitted model with a kernel can do."""
 
     def eigenfunctions(self, X: Any) -> np.ndarray:
         """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
@@ -84,31 +113,6 @@ class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     @property
     def _n_features_out(self) -> int:
         return self.eigenvalues_.shape[-1]
-
-    @staticmethod
-    def _like(X: Any, values: np.ndarray) -> np.ndarray:
-        """float32 out where float32 came in; the work in between is done in double precision."""
-        return values.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse is not None and (self._sparse_tables or not self._is_precomputed())
-        tags.input_tags.pairwise = self._is_precomputed()
-        tags.input_tags.positive_only = self._is_precomputed() and self._precomputed_kind() != "kernel"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    def _is_precomputed(self) -> bool:
-        chosen = getattr(self, self._pairwise_parameter) if self._pairwise_parameter else None
-        return isinstance(chosen, str) and chosen.startswith("precomputed")
-
-    def _precomputed_kind(self) -> str:
-        return self._precomputed_means
-
-    def _forget(self) -> None:
-        """Drop what an earlier fit with other parameters left."""
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
 
     def _adopt(self, model: Embedding | PiecewiseEmbedding, attributes: dict[str, Any] | None) -> None:
         """Make ``model`` the fitted one."""
