@@ -419,7 +419,15 @@ def _diffusion() -> None:
         _add("independent", "curve", cls, affinity="rbf", independent=True)
         _add("independent-graph", "curve", cls, affinity="nearest_neighbors", independent=True, independence_threshold=0.1)
         _add("independent-twins", "twins", cls, affinity="rbf", independent=True, n_candidates=12)
-        _add("independent-split", "split", cls, affinity="nearest_neighbors", n_neighbors=4, independent=True, on_disconnected="per_component")
+        _add(
+            "independent-split",
+            "split",
+            cls,
+            affinity="nearest_neighbors",
+            n_neighbors=4,
+            independent=True,
+            on_disconnected="per_component",
+        )
 
 
 def _isomap() -> None:
@@ -592,6 +600,14 @@ def _ordinal() -> None:
     add("cityblock", "wide", metric="cityblock", n_components=3)
     add("callable", "curve", metric=taxi, n_components=1)
     add("sparse", "counts")
+
+    def isomap(name: str, kind: str, **params: Any) -> None:
+        WITHOUT_KERNEL.append(Case(f"Isomap-ordinal-{name}", partial(Isomap, ordinal=True, n_init=2, max_iter=3000, **params), kind))
+
+    isomap("neighbors", "curve")
+    isomap("twins", "twins", ties="secondary")
+    isomap("distances", "twin distances", metric="precomputed")
+    isomap("graph", "twin graph", metric="precomputed")
 
 
 _kernel_pca()

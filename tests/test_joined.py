@@ -125,9 +125,7 @@ def test_a_graph_with_a_tree_is_connected(cls, affinity, rule):
 
 def test_the_tree_of_a_path_is_the_path():
     x = np.arange(30.0)[:, None]
-    assert_allclose(
-        LaplacianEigenmaps(3, affinity="mst").fit(x).eigenvalues_, np.cos(np.pi * np.arange(1, 4) / 29), atol=1e-12
-    )
+    assert_allclose(LaplacianEigenmaps(3, affinity="mst").fit(x).eigenvalues_, np.cos(np.pi * np.arange(1, 4) / 29), atol=1e-12)
 
 
 @pytest.mark.parametrize("cls", [LaplacianEigenmaps, Isomap, DiffusionMap, SpectralClustering])

@@ -199,7 +199,9 @@ def spectrum(model: Any, K: np.ndarray, piece: int = 0) -> tuple[np.ndarray, np.
     by_magnitude = getattr(model, "order", "value") == "magnitude"
     values = values[np.argsort(-np.abs(values) if by_magnitude else -values, kind="stable")]
     usable = len(K) - n_trivial(model) if len(K) > 1 else 0
-    if not isinstance(model, (LaplacianEigenmaps, DiffusionMap, LocallyLinearEmbedding, SpectralClustering)):  # no coordinate without a root
+    if not isinstance(
+        model, (LaplacianEigenmaps, DiffusionMap, LocallyLinearEmbedding, SpectralClustering)
+    ):  # no coordinate without a root
         size = np.abs(values) if by_magnitude else values
         usable = int((size > 1e-12 * np.abs(values).max(initial=0)).sum())
     kept = int(min(n_asked(model), usable))
@@ -437,7 +439,9 @@ def test_loss_falls_with_more_components(name: str) -> None:
 # --- maps without a kernel: laws 1, 2, 4, 5 and 6 ------------------------------------------------------------------------------
 
 without_kernel = pytest.mark.parametrize(
-    ("case", "dtype"), [(c, d) for c in WITHOUT_KERNEL for d in TOLERANCE if (c.data, d) != ("words", "float32")], ids=lambda value: getattr(value, "id", value)
+    ("case", "dtype"),
+    [(c, d) for c in WITHOUT_KERNEL for d in TOLERANCE if (c.data, d) != ("words", "float32")],
+    ids=lambda value: getattr(value, "id", value),
 )
 
 

@@ -10,9 +10,9 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.isotonic import IsotonicRegression
 
-from eigenscape import ClassicalMDS, OrdinalMDS
+from eigenscape import ClassicalMDS, Isomap, OrdinalMDS
 from eigenscape import _memory as memory
-from eigenscape.exceptions import NotEnoughMemoryError
+from eigenscape.exceptions import DisconnectedGraphWarning, NotEnoughMemoryError
 from eigenscape.methods.ordinal import Monotone, smacof
 from eigenscape.quality import aligned_error
 
@@ -64,7 +64,9 @@ def test_the_configuration_is_found_again_from_the_order_alone(square):
     model = OrdinalMDS(metric="precomputed", n_init=1, max_iter=3000, tol=1e-7).fit(table(square) ** 4)
     assert model.stress_ < 0.005
     assert aligned_error(model.embedding_, square * np.sqrt(1 / np.mean(pdist(square) ** 2))) < 0.02
-    assert aligned_error(model.embedding_, square) < aligned_error(ClassicalMDS(metric="precomputed").fit_transform(table(square) ** 4), square)
+    assert aligned_error(model.embedding_, square) < aligned_error(
+        ClassicalMDS(metric="precomputed").fit_transform(table(square) ** 4), square
+    )
     assert_allclose(np.mean(pdist(model.embedding_) ** 2), 1)
     assert_allclose(model.embedding_.mean(axis=0), 0, atol=1e-12)
 
@@ -153,3 +155,53 @@ def test_too_many_pairs_are_refused(monkeypatch, square):
     monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
     with pytest.raises(NotEnoughMemoryError, match="ordinal MDS of 70 points"):
         OrdinalMDS().fit(square)
+
+
+# Isomap
+
+
+def test_ordinal_isomap_unfolds_a_roll():
+    rng = np.random.default_rng(0)
+    t, height = 4 + 6 * rng.random(250), 15 * rng.random(250)
+    X = np.column_stack([t * np.cos(t), height, t * np.sin(t)])
+    flat = np.column_stack([(t * np.sqrt(1 + t**2) + np.arcsinh(t)) / 2, height])
+    model = Isomap(ordinal=True, n_init=1, n_neighbors=8).fit(X)
+    assert 0 < model.stress_ < 0.1
+    truth = (flat - flat.mean(axis=0)) / np.sqrt(np.mean(pdist(flat) ** 2))
+    assert aligned_error(model.embedding_, truth) < 0.1
+    assert np.abs(model.transform(X[:9] + 1e-3) - model.embedding_[:9]).max() < 0.2
+
+
+def test_ordinal_isomap_in_pieces():
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.random((40, 2)), rng.random((30, 2)) + 50])
+    with pytest.warns(DisconnectedGraphWarning):
+        model = Isomap(ordinal=True, n_init=1, n_neighbors=6, max_iter=3000, on_disconnected="per_component").fit(X)
+    assert model.stress_.shape == (2,)
+    assert model.embedding_.shape == (70, 2)
+    assert_array_equal(model.transform(X), model.embedding_)
+
+
+def test_ordinal_isomap_has_no_kernel(square):
+    model = Isomap(ordinal=True, n_init=1, max_iter=3000).fit(square)
+    assert list(model.get_feature_names_out()) == ["isomap0", "isomap1"]
+    for ask in (model.eigenfunctions, model.loss):
+        with pytest.raises(AttributeError, match="an ordinal map has no kernel"):
+            ask(square)
+    for name in ("kernel_", "eigenvalues_", "is_euclidean_"):
+        with pytest.raises(AttributeError):
+            getattr(model, name)
+    assert model.set_params(ordinal=False).fit(square).loss() >= 0
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"ordinal": 1}, "ordinal=1 must be True or False"),
+        ({"ordinal": True, "n_landmarks": 10}, "landmarks only some"),
+        ({"ordinal": True, "ties": "no"}, "ties='no'"),
+    ],
+)
+def test_bad_ordinal_isomap(params, message, square):
+    with pytest.raises(ValueError, match=message):
+        Isomap(**params).fit(square)

@@ -87,6 +87,7 @@ CHECKED = [
     Isomap(n_neighbors=4, n_components=1, indefinite="shift"),
     Isomap(radius=3.0, n_components=1, on_disconnected="per_component"),
     Isomap(metric="precomputed", n_components=1, n_neighbors=4),
+    Isomap(ordinal=True, n_neighbors=4, n_components=1, n_init=1, max_iter=5000),
     Isomap(n_landmarks="auto", n_neighbors=4, n_components=1),
     Isomap(n_landmarks="auto", landmarks="greedy", n_components=1, on_disconnected="per_component", indefinite="shift"),
     LandmarkMDS(n_components=1, landmarks="random", n_landmarks=2),

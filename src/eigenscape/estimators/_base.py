@@ -25,6 +25,7 @@ class Fitted(NamedTuple):
     group: np.ndarray | None = None  # for each sample the training point of the model that it is (duplicates share one)
     attributes: dict[str, Any] | None = None  # further fitted attributes, by name
     X: Any = None  # the training points, where the model was learnt on some of them and keeps no others
+    spectral: bool = True  # whether the model has a kernel, hence eigenvalues, eigenfunctions and a loss
 
 
 class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -88,7 +89,7 @@ class FittedEmbedding(MapEstimator):
 
     def eigenfunctions(self, X: Any) -> np.ndarray:
         """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
-        check_is_fitted(self, "eigenvalues_")
+        self._check_kernel("eigenfunctions")
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
             return self._like(X, self._model.functions(X))
@@ -106,22 +107,31 @@ class FittedEmbedding(MapEstimator):
         float
             Lower is better. Compare training and held-out loss of one method; different kernels do not compare.
         """
-        check_is_fitted(self, "eigenvalues_")
+        self._check_kernel("loss")
         with reporting(self.verbose):
             return kernel_loss(self._model, None if X is None else check_input(self, X, reset=False))
 
+    def _check_kernel(self, asked: str) -> None:
+        check_is_fitted(self, "n_iter_")
+        if "eigenvalues_" not in vars(self):
+            raise AttributeError(f"an ordinal map has no kernel and therefore no {asked}; see stress_, or set ordinal=False")
+
     @property
     def _n_features_out(self) -> int:
-        return self.eigenvalues_.shape[-1]
+        return self.eigenvalues_.shape[-1] if "eigenvalues_" in vars(self) else self.embedding_.shape[1]
 
     def _adopt(self, model: Embedding | PiecewiseEmbedding, attributes: dict[str, Any] | None) -> None:
         """Make ``model`` the fitted one."""
-        self._model = model
         self.eigenvalues_ = model.eigenvalues
         self.residuals_ = model.residuals
         self.solver_ = model.solver
         self.n_iter_ = model.n_iter
         self.kernel_ = model.kernel
+        self._take(model, attributes)
+
+    def _take(self, model: Any, attributes: dict[str, Any] | None) -> None:
+        """The same for a model without a kernel, whose attributes have all there is to tell."""
+        self._model = model
         for name, value in (attributes or {}).items():
             setattr(self, name, value)
 
@@ -155,7 +165,10 @@ class SpectralEstimator(FittedEmbedding, ABC):
             fitted = self._embed(X)
             coordinates = fitted.model.coordinates if fitted.X is None else fitted.model.transform(fitted.X)
         self.embedding_ = self._like(X, coordinates if fitted.group is None else coordinates[fitted.group])
-        self._adopt(fitted.model, fitted.attributes)
+        if fitted.spectral:
+            self._adopt(fitted.model, fitted.attributes)
+        else:
+            self._take(fitted.model, fitted.attributes)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:

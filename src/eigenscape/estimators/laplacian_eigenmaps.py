@@ -186,7 +186,9 @@ class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         solver, rule = self._solver(), independence_wish(self)
         if rule is not None and (self.dictionary_size is not None or self.dictionary_tol is not None):
-            raise ValueError("independent=True looks at eigenvectors of all points, which a dictionary does not have; leave out one of them")
+            raise ValueError(
+                "independent=True looks at eigenvectors of all points, which a dictionary does not have; leave out one of them"
+            )
 
         def embed(affinity: BoundKernel, weights: Operator | None, fewer: bool) -> Embedding:
             return independent_eigenmaps(

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import squareform
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import MapEstimator
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_metric_params, check_positive
+from eigenscape.estimators._ordinal import ordinal_wish, report_stress
+from eigenscape.estimators._validation import check_input, check_metric_params
 from eigenscape.graph.rows import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
-from eigenscape.methods.ordinal import Layout, OrdinalWish, ordinal_mds, require_square
-
-TIES = ("primary", "secondary")
+from eigenscape.methods.ordinal import ordinal_mds, require_square
 
 
 class OrdinalMDS(MapEstimator):
@@ -118,7 +114,7 @@ class OrdinalMDS(MapEstimator):
         """
         self._forget()
         check_metric_params(self.metric_params)
-        wish = ordinal_wish(self)
+        wish = ordinal_wish(self.n_components, self.n_init, self.max_iter, self.tol, self.ties, self.random_state)
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             require_square(n_points(X))
@@ -147,24 +143,3 @@ class OrdinalMDS(MapEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]
-
-
-def ordinal_wish(estimator: Any) -> OrdinalWish:
-    """The parameters of an ordinal map, looked at."""
-    check_choice("ties", estimator.ties, TIES)
-    check_positive("tol", estimator.tol)
-    seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    count, starts = check_count("n_components", estimator.n_components), check_count("n_init", estimator.n_init)
-    return OrdinalWish(count, starts, check_count("max_iter", estimator.max_iter), estimator.tol, estimator.ties, seed)
-
-
-def report_stress(layouts: list[Layout], wish: OrdinalWish) -> None:
-    """Say so where a map was still moving."""
-    late = [layout for layout in layouts if not layout.converged]
-    if late:
-        warnings.warn(
-            f"the map was still improving after max_iter={wish.max_iter} steps, at a stress of {late[0].stress:.4g}: a step lowered it by"
-            f" more than tol={wish.tol:g}; raise max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
