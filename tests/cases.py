@@ -19,6 +19,7 @@ from scipy.spatial.distance import cdist
 from eigenscape import (
     PCA,
     ClassicalMDS,
+    DiffusionMap,
     FastMap,
     GreedySpectralEmbedding,
     Isomap,
@@ -30,6 +31,7 @@ from eigenscape import (
     LocallyLinearEmbedding,
     MetricMap,
     MixturePPCA,
+    OrdinalMDS,
     OrientedPCA,
     ProbabilisticPCA,
     ProjectionPursuit,
@@ -378,8 +380,11 @@ def _threshold() -> None:
 
 
 def _affinities(cls: type, **common: Any) -> None:
-    """The vocabulary that Laplacian eigenmaps and spectral clustering share."""
-    add = partial(_add, cls=cls, **common)
+    """The vocabulary that Laplacian eigenmaps, diffusion maps and spectral clustering share."""
+
+    def add(name: str, kind: str, affinity: Any = "nearest_neighbors", **params: Any) -> None:
+        _add(name, kind, cls, affinity=affinity, **params, **common)
+
     for weights in ("binary", "heat", "inverse"):
         add(f"neighbors-{weights}", "curve", weights=weights)
         add(f"radius-{weights}", "curve", affinity="radius", radius=1.0, weights=weights)
@@ -419,6 +424,18 @@ def _affinities(cls: type, **common: Any) -> None:
     add("distances-twins", "twin distances", affinity="precomputed_nearest_neighbors", weights="inverse")
     add("graph", "graph", affinity="precomputed_nearest_neighbors", weights="heat")
     add("graph-twins", "twin graph", affinity="precomputed_nearest_neighbors")
+    for rule in ("mutual", "shared"):
+        add(f"{rule}-heat", "curve", joined=rule, weights="heat")
+        add(f"{rule}-twins", "twins", joined=rule)
+        add(f"{rule}-distances", "twin distances", affinity="precomputed_nearest_neighbors", joined=rule)
+        add(f"{rule}-graph", "graph", affinity="precomputed_nearest_neighbors", joined=rule)
+        add(f"{rule}-mst", "twins", affinity="mst_nearest_neighbors", joined=rule, n_neighbors=5)
+    for affinity in ("mst", "mst_nearest_neighbors"):
+        for weights in ("binary", "heat", "inverse"):
+            add(f"{affinity}-{weights}", "curve", affinity=affinity, weights=weights)
+        add(f"{affinity}-twins", "twins", affinity=affinity)
+        add(f"{affinity}-wide", "wide", affinity=affinity)
+        add(f"{affinity}-sparse", "counts", affinity=affinity)
     for mode in ("connect", "per_component", "largest"):
         apart = partial(add, on_disconnected=mode)
         for weights in ("binary", "heat", "inverse"):
@@ -431,6 +448,35 @@ def _affinities(cls: type, **common: Any) -> None:
             apart(f"split-rbf-{mode}", "split", affinity="rbf", gamma=1.0)
             apart(f"split-precomputed-{mode}", "split similarities", affinity="precomputed")
             apart(f"split-precomputed-sparse-{mode}", "split sparse similarities", affinity="precomputed")
+
+
+def _diffusion() -> None:
+    """What a diffusion map has beyond the affinities, and eigenvectors passed over."""
+    add = partial(_add, cls=DiffusionMap)
+    for alpha in (0, 0.5, 1):
+        for time in (0, 0.5, 3):
+            add(f"alpha-{alpha}-time-{time}", "curve", alpha=alpha, diffusion_time=time)
+        add(f"alpha-{alpha}-no-diagonal", "curve", alpha=alpha, include_diagonal=False)
+        add(f"alpha-{alpha}-local", "curve", alpha=alpha, bandwidth="local")
+        add(f"alpha-{alpha}-twins", "twins", alpha=alpha)
+    add("local-twins", "twins", bandwidth="local", n_neighbors=5, gamma=0.5)
+    add("local-sparse", "counts", bandwidth="local")
+    add("local-wide", "wide", bandwidth="local", include_diagonal=False)
+    for mode in ("connect", "per_component", "largest"):
+        add(f"split-local-{mode}", "split", bandwidth="local", n_neighbors=3, on_disconnected=mode)
+    for cls in (LaplacianEigenmaps, DiffusionMap):
+        _add("independent", "curve", cls, affinity="rbf", independent=True)
+        _add("independent-graph", "curve", cls, affinity="nearest_neighbors", independent=True, independence_threshold=0.1)
+        _add("independent-twins", "twins", cls, affinity="rbf", independent=True, n_candidates=12)
+        _add(
+            "independent-split",
+            "split",
+            cls,
+            affinity="nearest_neighbors",
+            n_neighbors=4,
+            independent=True,
+            on_disconnected="per_component",
+        )
 
 
 def _isomap() -> None:
@@ -453,6 +499,11 @@ def _isomap() -> None:
     _add("sparse", "counts", Isomap)
     _add("twins-sparse", "twin counts", Isomap, n_neighbors=6)
     _add("graph-twins", "twin graph", Isomap, metric="precomputed")
+    for rule in ("mutual", "shared"):
+        _add(rule, "curve", Isomap, joined=rule)
+        _add(f"{rule}-graph", "twin graph", Isomap, metric="precomputed", joined=rule)
+        _add(f"{rule}-landmarks", "twins", Isomap, joined=rule, n_landmarks=20)
+        _add(f"{rule}-split", "split", Isomap, joined=rule, on_disconnected="per_component")
     for mode in ("connect", "per_component", "largest"):
         apart = partial(_add, cls=Isomap, on_disconnected=mode)
         for repair in ("keep", "clip", "shift"):
@@ -607,6 +658,28 @@ def _eigenmaps() -> None:
             add(LocalityPreservingProjection, f"{kind}-{affine}", kind, affine=affine)
 
 
+def _ordinal() -> None:
+    def add(name: str, kind: str, **params: Any) -> None:
+        WITHOUT_KERNEL.append(Case(f"OrdinalMDS-{name}", partial(OrdinalMDS, n_init=2, tol=1e-5, max_iter=2000, **params), kind))
+
+    for ties in ("primary", "secondary"):
+        add(ties, "curve", ties=ties)
+        add(f"{ties}-twins", "twins", ties=ties)
+        add(f"{ties}-twin-distances", "twin distances", ties=ties, metric="precomputed")
+        add(f"{ties}-words", "words", ties=ties, metric=different_letters)
+    add("cityblock", "wide", metric="cityblock", n_components=3)
+    add("callable", "curve", metric=taxi, n_components=1)
+    add("sparse", "counts")
+
+    def isomap(name: str, kind: str, **params: Any) -> None:
+        WITHOUT_KERNEL.append(Case(f"Isomap-ordinal-{name}", partial(Isomap, ordinal=True, n_init=2, max_iter=3000, **params), kind))
+
+    isomap("neighbors", "curve")
+    isomap("twins", "twins", ties="secondary")
+    isomap("distances", "twin distances", metric="precomputed")
+    isomap("graph", "twin graph", metric="precomputed")
+
+
 _pca()
 _maps()
 _kernel_pca()
@@ -614,8 +687,11 @@ _dictionaries()
 _oriented_pca()
 _projection_pursuit()
 _eigenmaps()
+_ordinal()
 _classical_mds()
 _affinities(LaplacianEigenmaps)
+_affinities(DiffusionMap)
+_diffusion()
 _affinities(SpectralClustering, n_clusters=3, n_init=3)
 _threshold()
 _isomap()

@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from eigenscape import (
     ClassicalMDS,
+    DiffusionMap,
     FastMap,
     Isomap,
     LandmarkMDS,
@@ -122,7 +123,7 @@ def assert_close(actual: np.ndarray, expected: np.ndarray, dtype: str) -> None:
 def n_trivial(model: Any) -> int:
     """How many leading functions are not coordinates."""
     dropped = (
-        isinstance(model, (LaplacianEigenmaps, LocallyLinearEmbedding))
+        isinstance(model, (LaplacianEigenmaps, DiffusionMap, LocallyLinearEmbedding))
         or getattr(model, "assign_labels", "") == "threshold"
         or getattr(model, "normalization", "") == "divisive"
     )
@@ -155,6 +156,8 @@ def own_rows(model: Any, X: Any) -> np.ndarray:
     on_graph = isinstance(model, (Isomap, LocallyLinearEmbedding)) or model.get_params().get("affinity") in (
         "nearest_neighbors",
         "radius",
+        "mst",
+        "mst_nearest_neighbors",
         "precomputed_nearest_neighbors",
     )
     if on_graph and sparse.issparse(X) and "precomputed" in (model.metric, getattr(model, "affinity", "")[:11]):
@@ -190,17 +193,22 @@ def blocks(model: Any, K: np.ndarray) -> list[np.ndarray]:
     return [np.flatnonzero(label == number) for number in range(label.max() + 1)]
 
 
-def spectrum(model: Any, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def spectrum(model: Any, K: np.ndarray, piece: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues by LAPACK: those that belong to coordinates, and those discarded (not the trivial one)."""
     values = np.linalg.eigvalsh(K)
     by_magnitude = getattr(model, "order", "value") == "magnitude"
     values = values[np.argsort(-np.abs(values) if by_magnitude else -values, kind="stable")]
     usable = len(K) - n_trivial(model) if len(K) > 1 else 0
-    if not isinstance(model, (LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering)):  # no coordinate without a root
+    if not isinstance(
+        model, (LaplacianEigenmaps, DiffusionMap, LocallyLinearEmbedding, SpectralClustering)
+    ):  # no coordinate without a root
         size = np.abs(values) if by_magnitude else values
         usable = int((size > 1e-12 * np.abs(values).max(initial=0)).sum())
     kept = int(min(n_asked(model), usable))
     first = n_trivial(model) if len(K) > 1 else 0
+    if getattr(model, "independent", False):  # some were passed over
+        which = first + (model.kept_[piece] if isinstance(model.kept_, list) else model.kept_)
+        return values[which], np.delete(values, [0, *which])
     return values[first : first + kept], values[first + kept :]
 
 
@@ -247,7 +255,7 @@ def test_a_point_alone_is_placed_as_in_company(name: str, dtype: str) -> None:
 def test_eigenvalues_are_the_leading_ones_of_the_gram_matrix(name: str, dtype: str) -> None:
     model = fitted(name, dtype)
     K = gram(name, model)
-    expected = [spectrum(model, K[np.ix_(block, block)])[0] for block in blocks(model, K)]
+    expected = [spectrum(model, K[np.ix_(block, block)], number)[0] for number, block in enumerate(blocks(model, K))]
     found = np.atleast_2d(model.eigenvalues_)
     assert len(found) == len(expected)
     for values, wanted in zip(found, expected, strict=True):
@@ -395,7 +403,7 @@ def with_components(model: Any, n: int) -> Any:
 
 
 def discarded(model: Any, K: np.ndarray) -> float:
-    rest = [spectrum(model, K[np.ix_(block, block)])[1] for block in blocks(model, K)]
+    rest = [spectrum(model, K[np.ix_(block, block)], number)[1] for number, block in enumerate(blocks(model, K))]
     return float(np.square(np.concatenate(rest)).sum()) / len(K) ** 2
 
 
@@ -431,7 +439,9 @@ def test_loss_falls_with_more_components(name: str) -> None:
 # --- maps without a kernel: laws 1, 2, 4, 5 and 6 ------------------------------------------------------------------------------
 
 without_kernel = pytest.mark.parametrize(
-    ("case", "dtype"), [(c, d) for c in WITHOUT_KERNEL for d in TOLERANCE], ids=lambda value: getattr(value, "id", value)
+    ("case", "dtype"),
+    [(c, d) for c in WITHOUT_KERNEL for d in TOLERANCE if (c.data, d) != ("words", "float32")],
+    ids=lambda value: getattr(value, "id", value),
 )
 
 
@@ -439,10 +449,10 @@ without_kernel = pytest.mark.parametrize(
 def test_a_map_without_a_kernel_is_one_function_for_all_points(case: Case, dtype: str) -> None:
     X, Y = load(case.data, np.dtype(dtype).type)
     model = case.make().fit(X)
-    order = np.random.default_rng(0).permutation(X.shape[0])
-    assert_close(model.transform(X[order]), model.embedding_[order], dtype)  # law 1
+    order = np.random.default_rng(0).permutation(count(X))
+    assert_close(model.transform(take(X, order)), model.embedding_[order], dtype)  # law 1
     company = model.transform(Y)
-    alone = np.concatenate([model.transform(Y[i : i + 1]) for i in range(Y.shape[0])])
+    alone = np.concatenate([model.transform(take(Y, [i])) for i in range(count(Y))])
     assert_close(alone, company, dtype)  # law 2
     assert np.isfinite(company).all()  # law 4
     values = model.embedding_.astype(float)

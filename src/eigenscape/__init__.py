@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 __all__ = [
     "PCA",
     "ClassicalMDS",
+    "DiffusionMap",
     "DistortionDiscriminantAnalysis",
     "FastMap",
     "GreedySpectralEmbedding",
@@ -25,6 +26,7 @@ __all__ = [
     "LocallyLinearEmbedding",
     "MetricMap",
     "MixturePPCA",
+    "OrdinalMDS",
     "OrientedPCA",
     "ProbabilisticPCA",
     "ProjectionPursuit",
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
+        DiffusionMap,
         DistortionDiscriminantAnalysis,
         FastMap,
         GreedySpectralEmbedding,
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
         LocallyLinearEmbedding,
         MetricMap,
         MixturePPCA,
+        OrdinalMDS,
         OrientedPCA,
         ProbabilisticPCA,
         ProjectionPursuit,

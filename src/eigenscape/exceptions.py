@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "DegenerateSpectrumWarning",
+    "DependentCoordinatesWarning",
     "DisconnectedGraphError",
     "DisconnectedGraphWarning",
     "IsolatedPointWarning",
@@ -11,6 +12,7 @@ __all__ = [
     "NotConvergedError",
     "NotConvergedWarning",
     "NotEnoughMemoryError",
+    "NotEnoughStepsWarning",
     "RankError",
     "SingularNoiseWarning",
     "ToleranceWarning",
@@ -33,6 +35,10 @@ class DegenerateSpectrumWarning(UserWarning):
     """The wanted eigenvalues are not resolved: the coordinates are not determined by the data."""
 
 
+class DependentCoordinatesWarning(UserWarning):
+    """Fewer eigenvectors are independent of one another than coordinates were asked for."""
+
+
 class ToleranceWarning(UserWarning):
     """A dictionary could not be made as accurate as was asked."""
 
@@ -51,6 +57,10 @@ class RankError(ValueError):
 
 class NotEnoughMemoryError(MemoryError):
     """The work would need more memory than the machine has free."""
+
+
+class NotEnoughStepsWarning(UserWarning):
+    """A new point had not come to rest on the map."""
 
 
 class SingularNoiseWarning(UserWarning):

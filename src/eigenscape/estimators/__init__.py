@@ -1,5 +1,6 @@
 """scikit-learn estimators: parameters in, one call down."""
 
+from eigenscape.estimators.diffusion_map import DiffusionMap
 from eigenscape.estimators.distortion import DistortionDiscriminantAnalysis
 from eigenscape.estimators.fastmap import FastMap
 from eigenscape.estimators.graphs import graph_embedding
@@ -14,6 +15,7 @@ from eigenscape.estimators.locality_preserving import LocalityPreservingProjecti
 from eigenscape.estimators.mds import ClassicalMDS
 from eigenscape.estimators.metric_map import MetricMap
 from eigenscape.estimators.mixture_ppca import MixturePPCA
+from eigenscape.estimators.ordinal_mds import OrdinalMDS
 from eigenscape.estimators.oriented_pca import OrientedPCA
 from eigenscape.estimators.pca import PCA
 from eigenscape.estimators.probabilistic_pca import ProbabilisticPCA
@@ -23,6 +25,7 @@ from eigenscape.estimators.spectral_clustering import SpectralClustering
 __all__ = [
     "PCA",
     "ClassicalMDS",
+    "DiffusionMap",
     "DistortionDiscriminantAnalysis",
     "FastMap",
     "GreedySpectralEmbedding",
@@ -35,6 +38,7 @@ __all__ = [
     "LocallyLinearEmbedding",
     "MetricMap",
     "MixturePPCA",
+    "OrdinalMDS",
     "OrientedPCA",
     "ProbabilisticPCA",
     "ProjectionPursuit",

@@ -1,24 +1,27 @@
-"""The affinity vocabulary shared by Laplacian eigenmaps and spectral clustering."""
+"""The affinity vocabulary shared by Laplacian eigenmaps, diffusion maps and spectral clustering."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted
 from eigenscape.estimators._dictionary import check_dictionary, choice_of, embed_by_dictionary, warn_if_apart
 from eigenscape.estimators._graph import Neighborhood, embed_on_graph
-from eigenscape.estimators._validation import check_choice, check_gamma, check_positive
+from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight
-from eigenscape.kernels.base import BoundKernel
+from eigenscape.kernels.base import BoundKernel, Kernel
 from eigenscape.methods.components import embed_affinity
 from eigenscape.methods.greedy import Choice, Learnt
+from eigenscape.methods.independence import Independence
 from eigenscape.operators import Operator
 
-GRAPHS = ("nearest_neighbors", "radius", "precomputed_nearest_neighbors")
+GRAPHS = ("nearest_neighbors", "radius", "mst", "mst_nearest_neighbors", "precomputed_nearest_neighbors")
 
 
 def embed_by_affinity(
@@ -27,10 +30,14 @@ def embed_by_affinity(
     embed: Callable[[BoundKernel, Operator | None, bool], Embedding],
     n_components: int,
     on_disconnected: str,
-    embed_dictionary: Callable[[Learnt, Choice, int | None, Any], Embedding],
+    embed_dictionary: Callable[[Learnt, Choice, int | None, Any], Embedding] | None = None,
     most_pieces: int | None = None,
+    rbf: Kernel | None = None,
 ) -> Fitted:
-    """Embed ``X`` by the affinity that the estimator's parameters describe, or by a dictionary for it."""
+    """Embed ``X`` by the affinity that the estimator's parameters describe, or by a dictionary for it where it knows one.
+
+    ``rbf`` is what affinity="rbf" means, where it is not a Gaussian of one width.
+    """
     check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
     check_positive("t", estimator.t, optional=True)
     check_gamma(estimator.affinity, estimator.gamma)
@@ -40,9 +47,9 @@ def embed_by_affinity(
         raise ValueError(
             "metric='precomputed' is said by affinity='precomputed_nearest_neighbors' (distances) or 'precomputed' (similarities)"
         )
-    by_dictionary = check_dictionary(estimator.dictionary_size, estimator.dictionary_tol)
+    by_dictionary = embed_dictionary is not None and check_dictionary(estimator.dictionary_size, estimator.dictionary_tol)
     if not isinstance(estimator.affinity, str) or estimator.affinity not in GRAPHS:
-        affinity, attributes = _full_kernel(estimator, X, n_components)
+        affinity, attributes = _full_kernel(estimator, X, n_components, rbf)
         if by_dictionary:
             fitted = _embed_by_dictionary(estimator, X, affinity, n_components, on_disconnected, embed_dictionary)
         else:
@@ -70,12 +77,42 @@ def embed_by_affinity(
         estimator.metric_params,
         estimator.neighbors,
         estimator.n_jobs,
+        estimator.joined,
+        estimator.affinity if estimator.affinity.startswith("mst") else "nearest_neighbors",
     )
     fitted = embed_on_graph(X, embed_piece, n_components, neighborhood, on_disconnected, most_pieces)
     return fitted._replace(attributes={**(fitted.attributes or {}), **settled})
 
 
-def _full_kernel(estimator: Any, X: Any, n_components: int) -> tuple[BoundKernel, dict[str, Any]]:
+def independence_wish(estimator: Any) -> Independence | None:
+    """The rule by which eigenvectors are passed over, or None for all of them."""
+    if not isinstance(estimator.independent, bool):
+        raise ValueError(f"independent={estimator.independent!r} must be True or False")
+    threshold = estimator.independence_threshold
+    check_positive("independence_threshold", threshold)
+    if threshold >= 1:
+        raise ValueError(f"independence_threshold={threshold!r} must be below 1, the residual of an eigenvector that is all new")
+    if estimator.n_candidates is not None and check_count("n_candidates", estimator.n_candidates) < estimator.n_components:
+        raise ValueError(
+            f"n_candidates={estimator.n_candidates} is less than n_components={estimator.n_components}; look at more eigenvectors than are"
+            " wanted"
+        )
+    return Independence(threshold, estimator.n_candidates) if estimator.independent else None
+
+
+def independence_found(fitted: Fitted, rule: Independence | None) -> Fitted:
+    """The fit with what was kept: arrays, or lists of them where there are several pieces."""
+    if rule is None:
+        return fitted
+    one = len(rule.kept) == 1
+    found: dict[str, np.ndarray | list[np.ndarray]] = {
+        "kept_": rule.kept[0] if one else rule.kept,
+        "independence_": rule.residuals[0] if one else rule.residuals,
+    }
+    return fitted._replace(attributes={**(fitted.attributes or {}), **found})
+
+
+def _full_kernel(estimator: Any, X: Any, n_components: int, rbf: Kernel | None) -> tuple[BoundKernel, dict[str, Any]]:
     """A kernel between all points, and the width it settled for."""
     if X.shape[0] < n_components + 1:
         raise ValueError(
@@ -83,7 +120,7 @@ def _full_kernel(estimator: Any, X: Any, n_components: int) -> tuple[BoundKernel
         )
     name = estimator.affinity if isinstance(estimator.affinity, str) else None
     if name in ("rbf", "gaussian"):
-        kernel: Any = Gaussian(estimator.gamma, scale="local")
+        kernel: Any = rbf or Gaussian(estimator.gamma, scale="local")
     elif name in ("laplacian", "laplace"):
         kernel = Laplace(estimator.gamma, scale="local")
     else:

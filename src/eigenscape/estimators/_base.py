@@ -25,6 +25,7 @@ class Fitted(NamedTuple):
     group: np.ndarray | None = None  # for each sample the training point of the model that it is (duplicates share one)
     attributes: dict[str, Any] | None = None  # further fitted attributes, by name
     X: Any = None  # the training points, where the model was learnt on some of them and keeps no others
+    spectral: bool = True  # whether the model has a kernel, hence eigenvalues, eigenfunctions and a loss
 
 
 def forget(estimator: Any) -> None:
@@ -42,8 +43,8 @@ def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> Solver:
     return Solver(estimator.eigen_solver, estimator.tol, estimator.max_iter, seed, estimator.n_jobs)
 
 
-class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What every fitted model can do. Subclasses say by class attributes what input they take."""
+class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What every fitted map can do. Subclasses say by class attributes what input they take."""
 
     #: Parameter that may say "precomputed" (or hold a function of two objects), and what sparse input means here.
     _pairwise_parameter: str | None = None
@@ -56,7 +57,7 @@ class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     _objects = False  # whether X may be a list of any objects, given a function of two of them
 
     def transform(self, X: Any) -> np.ndarray:
-        """Place points on the map by the Nystrom formula (Bengio eq. 20, 23).
+        """Place points on the map, by the Nystrom formula (Bengio eq. 20, 23) where it has a kernel.
 
         Parameters
         ----------
@@ -68,38 +69,10 @@ class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ndarray of shape (n_new, n_components)
             A point's coordinates do not depend on the other points of ``X``; training points get ``embedding_``.
         """
-        check_is_fitted(self, "eigenvalues_")
+        check_is_fitted(self, "n_iter_")
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
             return self._like(X, self._model.transform(X))
-
-    def eigenfunctions(self, X: Any) -> np.ndarray:
-        """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
-        check_is_fitted(self, "eigenvalues_")
-        with reporting(self.verbose):
-            X = check_input(self, X, reset=False)
-            return self._like(X, self._model.functions(X))
-
-    def loss(self, X: Any = None) -> float:
-        """Mean squared error of the kernel against its expansion in the eigenfunctions found (Bengio sec. 4).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), optional
-            Held-out points, paired with all training points. None: the training points themselves.
-
-        Returns
-        -------
-        float
-            Lower is better. Compare training and held-out loss of one method; different kernels do not compare.
-        """
-        check_is_fitted(self, "eigenvalues_")
-        with reporting(self.verbose):
-            return kernel_loss(self._model, None if X is None else check_input(self, X, reset=False))
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.eigenvalues_.shape[-1]
 
     _like = staticmethod(like)
 
@@ -118,14 +91,55 @@ class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _precomputed_kind(self) -> str:
         return self._precomputed_means
 
+
+class FittedEmbedding(MapEstimator):
+    """What every fitted model with a kernel can do."""
+
+    def eigenfunctions(self, X: Any) -> np.ndarray:
+        """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
+        self._check_kernel("eigenfunctions")
+        with reporting(self.verbose):
+            X = check_input(self, X, reset=False)
+            return self._like(X, self._model.functions(X))
+
+    def loss(self, X: Any = None) -> float:
+        """Mean squared error of the kernel against its expansion in the eigenfunctions found (Bengio sec. 4).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), optional
+            Held-out points, paired with all training points. None: the training points themselves.
+
+        Returns
+        -------
+        float
+            Lower is better. Compare training and held-out loss of one method; different kernels do not compare.
+        """
+        self._check_kernel("loss")
+        with reporting(self.verbose):
+            return kernel_loss(self._model, None if X is None else check_input(self, X, reset=False))
+
+    def _check_kernel(self, asked: str) -> None:
+        check_is_fitted(self, "n_iter_")
+        if "eigenvalues_" not in vars(self):
+            raise AttributeError(f"an ordinal map has no kernel and therefore no {asked}; see stress_, or set ordinal=False")
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.eigenvalues_.shape[-1] if "eigenvalues_" in vars(self) else self.embedding_.shape[1]
+
     def _adopt(self, model: Embedding | PiecewiseEmbedding, attributes: dict[str, Any] | None) -> None:
         """Make ``model`` the fitted one."""
-        self._model = model
         self.eigenvalues_ = model.eigenvalues
         self.residuals_ = model.residuals
         self.solver_ = model.solver
         self.n_iter_ = model.n_iter
         self.kernel_ = model.kernel
+        self._take(model, attributes)
+
+    def _take(self, model: Any, attributes: dict[str, Any] | None) -> None:
+        """The same for a model without a kernel, whose attributes have all there is to tell."""
+        self._model = model
         for name, value in (attributes or {}).items():
             setattr(self, name, value)
 
@@ -159,7 +173,10 @@ class SpectralEstimator(FittedEmbedding, ABC):
             fitted = self._embed(X)
             coordinates = fitted.model.coordinates if fitted.X is None else fitted.model.transform(fitted.X)
         self.embedding_ = self._like(X, coordinates if fitted.group is None else coordinates[fitted.group])
-        self._adopt(fitted.model, fitted.attributes)
+        if fitted.spectral:
+            self._adopt(fitted.model, fitted.attributes)
+        else:
+            self._take(fitted.model, fitted.attributes)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:

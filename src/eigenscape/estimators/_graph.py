@@ -12,12 +12,14 @@ from scipy import sparse
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params, check_positive
+from eigenscape.graph.components import spanning_tree, with_tree
 from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.rows import distinct_rows, with_self, without_self
 from eigenscape.methods.components import embed_graph
 from eigenscape.pieces import merge_columns, on_columns
 
+JOINED = ("union", "mutual", "shared")
 ON_DISCONNECTED = ("connect", "per_component", "largest", "raise")
 
 
@@ -31,18 +33,27 @@ class Neighborhood:
     metric_params: dict | None
     neighbors: str
     n_jobs: int | None
+    joined: str = "union"
+    kind: str = "nearest_neighbors"  # or "mst", or "mst_nearest_neighbors"
 
     def graph(self, points: Any, n_samples: int) -> NeighborGraph:
         """The neighbourhood graph of distinct ``points`` out of ``n_samples``."""
         check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
         check_metric_params(self.metric_params)
+        check_choice("joined", self.joined, JOINED)
         m = points.shape[0]
+        if self.kind == "mst":
+            return spanning_tree(neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors))
         if self.radius is None:
             k = check_count("n_neighbors", self.count(n_samples))
             if k > m - 1:
                 distinct = "" if m == n_samples else f" distinct ones among {n_samples}"
                 raise ValueError(f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{distinct}; lower n_neighbors")
-            return nearest_neighbor_graph(neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors), k)
+            index = neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors)
+            graph = nearest_neighbor_graph(index, k, self.joined)
+            return with_tree(graph) if self.kind == "mst_nearest_neighbors" else graph
+        if self.joined != "union":
+            raise ValueError(f"joined={self.joined!r} is about n_neighbors; within a radius neighbours are mutual anyway")
         check_positive("radius", self.radius)
         if self.neighbors == "approximate":
             raise ValueError("neighbors='approximate' finds the nearest, not all within a radius; use 'exact' or n_neighbors")
@@ -50,7 +61,12 @@ class Neighborhood:
 
     def count(self, n_samples: int) -> int:
         """How many neighbours: as asked, or 10, or a quarter of the samples where that is fewer, but at least 5."""
-        return min(10, max(5, n_samples // 4), n_samples - 1) if self.n_neighbors is None else self.n_neighbors
+        return default_neighbors(n_samples) if self.n_neighbors is None else self.n_neighbors
+
+
+def default_neighbors(n_samples: int) -> int:
+    """How many neighbours where none were asked for."""
+    return min(10, max(5, n_samples // 4), n_samples - 1)
 
 
 def embed_on_graph(
@@ -84,7 +100,7 @@ def embed_on_graph(
         )
     model, label = embed_graph(graph, embed, n_components, on_disconnected, most_pieces)  # type: ignore[arg-type]
     attributes: dict[str, Any] = {"component_labels_": label[group], "n_connected_components_": int(label.max()) + 1}
-    if neighborhood.radius is None:
+    if neighborhood.radius is None and neighborhood.kind != "mst":
         attributes["n_neighbors_"] = neighborhood.count(X.shape[0])
         attributes["neighbor_recall_"] = graph.index.recall
     if by_table:

@@ -13,10 +13,12 @@ from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
+from eigenscape.estimators._ordinal import ordinal_wish, report_stress
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.distance import GeodesicKernel
-from eigenscape.methods.isomap import LandmarkIsomap, isomap, require_lengths
+from eigenscape.methods.isomap import LandmarkIsomap, isomap, ordinal_isomap, require_lengths
+from eigenscape.methods.ordinal import OrdinalEmbedding, require_square
 
 
 class Isomap(DistanceSpectrumMixin, SpectralEstimator):
@@ -40,8 +42,9 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     ----------
     n_components : int, default=2
     n_neighbors : int or None, default=None
-        Neighbours of a point; two points are joined if either is among the other's.
-        None takes 10, or a quarter of the samples where that is fewer, but at least 5.
+        Neighbours of a point; None takes 10, or a quarter of the samples where that is fewer, but at least 5.
+    joined : {"union", "mutual", "shared"}, default="union"
+        As for :class:`LaplacianEigenmaps`. The stricter ones leave out short cuts, which ruin geodesics.
     radius : float or None, default=None
         If given, points within this distance are joined instead, and ``n_neighbors`` is not used.
     metric : str or function, default="euclidean"
@@ -62,6 +65,12 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         samples nearest to given points are taken. A list or points need no ``n_landmarks``.
     landmark_tol : float, default=0.01
         As for :class:`LandmarkMDS`.
+    ordinal : bool, default=False
+        Ask of the map that its distances have the order of the geodesic ones, not their values (Burges sec. 2.3): :class:`OrdinalMDS`
+        of the geodesics. There is no kernel then: no ``kernel_``, ``eigenvalues_``, ``eigenfunctions`` or ``loss``, but ``stress_``. Of
+        ``order``, ``indefinite``, ``eigen_solver`` and ``tol`` nothing is used, and ``max_iter`` (None for 300) counts its steps.
+    n_init, ties
+        As for :class:`OrdinalMDS`, where ``ordinal=True``.
     order, indefinite
         As for :class:`ClassicalMDS`.
     eigen_solver, tol, max_iter, random_state, verbose
@@ -83,6 +92,8 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         Share of the true neighbours that the search found, measured on a sample; 1 if it was exact.
     landmarks_, n_landmarks_, landmark_steps_, landmark_reason_
         As for :class:`LandmarkMDS`, where there are landmarks.
+    stress_ : float, or ndarray of shape (n_pieces,)
+        Kruskal's stress-1, where ``ordinal=True``.
     negative_fraction_, is_euclidean_
         As for :class:`ClassicalMDS`, of the geodesic distances (between landmarks); only where the graph was embedded whole.
     residuals_, solver_, n_features_in_
@@ -112,6 +123,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         n_components: int = 2,
         *,
         n_neighbors: int | None = None,
+        joined: str = "union",
         radius: float | None = None,
         metric: Any = "euclidean",
         metric_params: dict | None = None,
@@ -120,6 +132,9 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         n_landmarks: int | str | None = None,
         landmarks: Any = "maxmin",
         landmark_tol: float = 0.01,
+        ordinal: bool = False,
+        n_init: int = 4,
+        ties: str = "primary",
         order: str = "value",
         indefinite: str = "keep",
         eigen_solver: str = "auto",
@@ -131,6 +146,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.joined = joined
         self.radius = radius
         self.metric = metric
         self.metric_params = metric_params
@@ -139,6 +155,9 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.landmark_tol = landmark_tol
+        self.ordinal = ordinal
+        self.n_init = n_init
+        self.ties = ties
         self.order = order
         self.indefinite = indefinite
         self.eigen_solver = eigen_solver
@@ -153,11 +172,38 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        neighborhood = Neighborhood(self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs)
+        neighborhood = Neighborhood(
+            self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs, self.joined
+        )
+        if not isinstance(self.ordinal, bool):
+            raise ValueError(f"ordinal={self.ordinal!r} must be True or False")
+        if self.ordinal:
+            return self._embed_ordinal(X, neighborhood)
         if self.n_landmarks is None and isinstance(self.landmarks, str):
             check_choice("landmarks", self.landmarks, NAMES)
             return self._embed_all(X, neighborhood)
         return self._embed_landmarks(X, neighborhood)
+
+    def _embed_ordinal(self, X: Any, neighborhood: Neighborhood) -> Fitted:
+        if self.n_landmarks is not None or not isinstance(self.landmarks, str):
+            raise ValueError("ordinal=True compares all pairs of points, landmarks only some; leave out one of them")
+        wish = ordinal_wish(
+            self.n_components, self.n_init, 300 if self.max_iter is None else self.max_iter, 1e-6, self.ties, self.random_state
+        )
+        require_square(X.shape[0])
+        layouts = []
+
+        def embed(graph: NeighborGraph, _: bool) -> OrdinalEmbedding:
+            model = ordinal_isomap(graph, wish, self.n_jobs)
+            layouts.append(model.layout)
+            return model
+
+        fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
+        report_stress(layouts, wish)
+        self._spectrum = None
+        stress = np.array([layout.stress for layout in layouts])
+        found = {"stress_": float(stress[0]) if len(stress) == 1 else stress, "n_iter_": max(layout.n_iter for layout in layouts)}
+        return fitted._replace(attributes={**(fitted.attributes or {}), **found}, spectral=False)
 
     def _embed_all(self, X: Any, neighborhood: Neighborhood) -> Fitted:
         n = X.shape[0]

@@ -53,7 +53,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
     assign_labels : {"kmeans", "threshold"}, default="kmeans"
     n_init : int, default=10
         Starts of k-means.
-    affinity, n_neighbors, radius, weights, t, gamma, metric, metric_params, neighbors, include_diagonal
+    affinity, n_neighbors, joined, radius, weights, t, gamma, metric, metric_params, neighbors, include_diagonal
         The affinity, as for :class:`LaplacianEigenmaps`.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several components: join
@@ -100,6 +100,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         n_init: int = 10,
         affinity: Any = "nearest_neighbors",
         n_neighbors: int | None = None,
+        joined: str = "union",
         radius: float | None = None,
         weights: str = "binary",
         t: float | None = None,
@@ -123,6 +124,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         self.n_init = n_init
         self.affinity = affinity
         self.n_neighbors = n_neighbors
+        self.joined = joined
         self.radius = radius
         self.weights = weights
         self.t = t

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
+from eigenscape._progress import stage
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.neighbors import NeighborIndex
@@ -42,34 +45,52 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
     return graph
 
 
+def spanning_tree(index: NeighborIndex) -> NeighborGraph:
+    """The minimum spanning tree of all indexed points, found by :func:`connect` from points without any edge."""
+    nothing = sparse.csr_array((index.n_points, index.n_points))
+    radii = np.zeros(index.n_points)  # no vertex reaches out for a new point
+    bare = NeighborGraph(index, index.vertices(), nothing, nothing, index.reach(radii), radii, 1, tree=True)
+    with stage("spanning tree"):
+        edges = connect(bare, np.arange(index.n_points)).distances
+    # Where distances tie, rounds may close a ring of equal edges; one of them is too many.
+    tree = sparse.csr_array(minimum_spanning_tree(edges))
+    tree = sparse.csr_array(tree.maximum(tree.T))
+    tree.sort_indices()
+    return replace(bare, neighbors=tree, distances=tree)
+
+
+def with_tree(graph: NeighborGraph) -> NeighborGraph:
+    """The graph with the edges of the minimum spanning tree of its vertices: connected by construction."""
+    tree = sparse.coo_array(sparse.triu(spanning_tree(graph.index).distances))
+    return replace(graph.with_edges(tree.row, tree.col, tree.data), tree=True)
+
+
 def _shortest_exits(index: NeighborIndex, label: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The shortest edge out of every component but the largest (number 0)."""
     count = label.max() + 1
-    exits = dict.fromkeys(range(1, count), (-1, -1, np.inf))
+    row, column, length = np.empty(count, dtype=np.intp), np.empty(count, dtype=np.intp), np.empty(count)
     pending = np.arange(1, count)
     k = 8
     while len(pending) and k <= min(_MOST_NEIGHBORS, index.n_points):
         members = np.flatnonzero(np.isin(label, pending))
-        length, column = index.nearest(index.points(members), k)
-        outside = label[column] != label[members][:, None]
+        mine = label[members]
+        near, number = index.nearest(index.points(members), k)
+        outside = label[number] != mine[:, None]
         found = outside.any(axis=1)
         place = outside.argmax(axis=1)
-        best = np.where(found, length[np.arange(len(members)), place], np.inf)
-        # A point whose k neighbours are all its own kin may still be nearer to a stranger than `length[:, -1]` tells.
-        bound = np.where(found, np.inf, length[:, -1])
-        settled = []
-        for one in pending:
-            mine = np.flatnonzero(label[members] == one)
-            winner = mine[np.argmin(best[mine])]
-            if best[winner] <= bound[mine].min():
-                exits[one] = (members[winner], column[winner, place[winner]], best[winner])
-                settled.append(one)
-        pending = np.setdiff1d(pending, settled)
+        best = np.where(found, near[np.arange(len(members)), place], np.inf)
+        # A point whose k neighbours are all its own kin may still be nearer to a stranger than `near[:, -1]` tells.
+        bound = np.where(found, np.inf, near[:, -1])
+        order = np.lexsort((best, mine))  # component by component, the shortest exit first
+        starts = np.flatnonzero(np.diff(mine[order], prepend=-1))
+        winner = order[starts]
+        settled = best[winner] <= np.minimum.reduceat(bound[order], starts)
+        done, pending = winner[settled], mine[winner[~settled]]
+        row[mine[done]], column[mine[done]], length[mine[done]] = members[done], number[done, place[done]], best[done]
         k *= 4
     for one in pending:
-        exits[one] = _exit_by_complement(index, label, one)
-    row, column, length = (np.array(part) for part in zip(*exits.values(), strict=True))
-    return row.astype(np.intp), column.astype(np.intp), length
+        row[one], column[one], length[one] = _exit_by_complement(index, label, one)
+    return row[1:], column[1:], length[1:]
 
 
 def _exit_by_complement(index: NeighborIndex, label: np.ndarray, one: int) -> tuple[int, int, float]:

@@ -2,6 +2,11 @@
 
 ``x`` and ``x_i`` are neighbours when either is among the ``k`` nearest of the other (Bengio sec. 2.4), or when they are
 within a radius (Belkin sec. 2, step 1a). A point is never its own neighbour. Vertices are distinct rows.
+
+Stricter rules: both must choose the other (``"mutual"``), or one must and their lists must have a third of ``k`` in common
+(``"shared"``, after Jarvis and Patrick), so that a lone short cut between two sheets is no edge. A new point joins by the same rule,
+its own list made of vertices alone and theirs left as they are. In a spanning tree it hangs on its nearest vertex: that is
+the edge which the shortest tree that grows the old one by this point would have.
 """
 
 from __future__ import annotations
@@ -9,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +24,9 @@ from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.neighbors import NeighborIndex
 from eigenscape.graph.rows import SHORTEST, RowIndex, TableRows, reassemble
 from eigenscape.graph.tables import distance_table
+
+#: Who is whose neighbour: either chose the other, both did, or one did and they have neighbours in common.
+Joined = Literal["union", "mutual", "shared"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +41,8 @@ class NeighborGraph:
     radii: np.ndarray  # (m,) the reach of each vertex
     n_neighbors: int | None  # how many the new point chooses; None for a radius graph
     samples: np.ndarray | None = None  # (m,) the sample that each vertex is, ascending, where that has been said
+    joined: Joined = "union"
+    tree: bool = False  # whether a spanning tree is part of the graph, so that a new point always has its nearest vertex
 
     @property
     def n_vertices(self) -> int:
@@ -53,18 +63,26 @@ class NeighborGraph:
     def _edges(self, Y: Any) -> sparse.csr_array:
         edges = self.reach(Y)
         if self.n_neighbors is not None:
-            return _either(self.choose(Y), edges)
+            edges = edges_by(self.joined, self.choose(Y), edges, self.neighbors, self.n_neighbors)
+        if self.tree:
+            return _either(edges, self.index.chosen(Y, 1))
         lonely = np.flatnonzero(np.diff(edges.indptr) == 0)
-        if len(lonely):
-            warnings.warn(
-                f"{len(lonely)} new point(s) have no training point within radius={self.radii[0]:g}; each is joined to its"
-                " nearest one. Enlarge radius if that is too far.",
-                IsolatedPointWarning,
-                stacklevel=2,
-            )
+        if len(lonely) and self.joined != "union":
+            self._warn(len(lonely), f"would be joined by joined={self.joined!r}", "Raise n_neighbors")
+            edges = _either(edges, reassemble_rows(self.index.chosen(Y[lonely], 1), lonely, edges.shape[0]))
+        elif len(lonely) and self.n_neighbors is None:
+            self._warn(len(lonely), f"is within radius={self.radii[0]:g}", "Enlarge radius")
             length, column = self.index.nearest(Y[lonely], 1)
             edges = _either(edges, distance_table(lonely, column[:, 0], length[:, 0], edges.shape))
         return edges
+
+    @staticmethod
+    def _warn(count: int, what: str, remedy: str) -> None:
+        warnings.warn(
+            f"for {count} new point(s) no training point {what}; each is joined to its nearest one. {remedy} if that is too far.",
+            IsolatedPointWarning,
+            stacklevel=3,
+        )
 
     def choose(self, Y: Any) -> sparse.csr_array:
         """Lengths (n_new, m) to the points each new point chooses: its own neighbours, not those that choose it."""
@@ -84,6 +102,8 @@ class NeighborGraph:
             self.radii[which],
             None if self.n_neighbors is None else min(self.n_neighbors, len(which)),
             None if self.samples is None else self.samples[which],
+            self.joined,
+            self.tree,
         )
 
     def with_edges(self, row: np.ndarray, column: np.ndarray, length: np.ndarray) -> NeighborGraph:
@@ -96,7 +116,7 @@ class NeighborGraph:
         return replace(self, neighbors=_either(self.neighbors, extra), distances=_either(self.distances, extra))
 
 
-def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int) -> NeighborGraph:
+def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joined = "union") -> NeighborGraph:
     """Graph of the ``n_neighbors`` nearest among the distinct rows that ``index`` searches."""
     with stage("neighbours"):
         chosen = index.chosen_by_all(n_neighbors)
@@ -105,7 +125,38 @@ def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int) -> NeighborGr
     if not index.trusted:
         _check_symmetric(chosen)
     radii = np.maximum.reduceat(chosen.data, chosen.indptr[:-1])
-    return NeighborGraph(index, index.vertices(), chosen, _either(chosen, chosen.T), index.reach(radii), radii, n_neighbors)
+    edges = edges_by(joined, chosen, sparse.csr_array(chosen.T), chosen, n_neighbors)
+    return NeighborGraph(index, index.vertices(), chosen, edges, index.reach(radii), radii, n_neighbors, joined=joined)
+
+
+def edges_by(
+    joined: Joined, chosen: sparse.csr_array, choosing: sparse.csr_array, lists: sparse.csr_array, n_neighbors: int
+) -> sparse.csr_array:
+    """Edges (n, m) of points that chose ``chosen`` and that ``choosing`` would choose, by the rule ``joined``.
+
+    ``lists`` (m, m) has what the vertices chose.
+    """
+    if joined == "union":
+        return _either(chosen, choosing)
+    if joined == "mutual":
+        return _some(chosen, chosen.astype(bool).multiply(choosing.astype(bool)))
+    common = chosen.astype(bool).astype(np.int32) @ lists.astype(bool).astype(np.int32).T  # how many neighbours two points share
+    return _some(_either(chosen, choosing), common >= max(1, n_neighbors // 3))
+
+
+def _some(edges: sparse.csr_array, which: Any) -> sparse.csr_array:
+    """The edges that ``which`` has too."""
+    kept = sparse.csr_array(edges.multiply(sparse.csr_array(which)))
+    kept.eliminate_zeros()
+    kept.sort_indices()
+    return kept
+
+
+def reassemble_rows(rows: sparse.csr_array, places: np.ndarray, n: int) -> sparse.csr_array:
+    """Rows at their ``places`` among ``n``, the others empty."""
+    counts = np.zeros(n, dtype=rows.indptr.dtype)
+    counts[places] = np.diff(rows.indptr)
+    return sparse.csr_array((rows.data, rows.indices, np.concatenate([[0], np.cumsum(counts)])), shape=(n, rows.shape[1]))
 
 
 def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:

@@ -12,6 +12,7 @@ from eigenscape.kernels.pairwise import (
     Sigmoid,
     kernel_by_name,
 )
+from eigenscape.kernels.variable import VariableGaussian
 
 __all__ = [
     "BoundKernel",
@@ -24,5 +25,6 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "Sigmoid",
+    "VariableGaussian",
     "kernel_by_name",
 ]

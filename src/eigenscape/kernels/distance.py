@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from eigenscape._memory import row_blocks
 from eigenscape.graph.blocks import metric_distances, settled_params
 from eigenscape.graph.geodesics import geodesics, geodesics_by_vertex, through_neighbors
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.kernels.base import BoundKernel, n_points, product, product_by_rows
+from eigenscape.kernels.base import BoundKernel, as_float64, n_points, product, product_by_rows
 from eigenscape.kernels.pairwise import BoundPairwise, PairwiseKernel, evaluate_pairs, squared_euclidean
 
 #: New points are placed together in so many (130 000) that their distances to a few dozen vertices make a block.
@@ -38,6 +39,32 @@ class HalfSquaredDistance(PairwiseKernel):
 
     def settle(self, X: Any) -> HalfSquaredDistance:
         return self if self.metric == "precomputed" else replace(self, metric_params=settled_params(self.metric, self.metric_params, X))
+
+
+@dataclass(frozen=True, eq=False)
+class Dissimilarity:
+    """Distances (n_new, m) to some training points, each pair by itself where rounding could break ties between them."""
+
+    kernel: HalfSquaredDistance
+    points: Any  # (m, n_features), or objects
+    columns: np.ndarray | None  # of a table, the training points that are meant
+
+    @staticmethod
+    def bind(metric: Any, metric_params: Mapping[str, Any] | None, X: Any, which: np.ndarray) -> Dissimilarity:
+        """Distances to the rows ``which`` of ``X``."""
+        bound = HalfSquaredDistance(metric, dict(metric_params or {})).bind(X)
+        assert isinstance(bound, BoundPairwise)
+        assert isinstance(bound.kernel, HalfSquaredDistance)
+        return Dissimilarity(bound.kernel, bound.X[which], which if metric == "precomputed" else None)
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        Y = as_float64(Y)
+        if self.columns is not None:
+            return Y[:, self.columns]
+        plain = self.kernel.metric in ("euclidean", "l2") and not self.kernel.metric_params
+        if plain and not sparse.issparse(Y) and not sparse.issparse(self.points):
+            return cdist(Y, self.points)
+        return np.sqrt(np.maximum(-2.0 * self.kernel.evaluate(Y, self.points), 0.0))
 
 
 def squared_rows(distance: BoundKernel) -> Callable[[int], np.ndarray]:

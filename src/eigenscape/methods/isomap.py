@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import squareform
 
 from eigenscape import _memory
 from eigenscape.dictionary.landmarks import choose_vertices
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.graph.geodesics import geodesics_to
+from eigenscape.graph.geodesics import geodesics, geodesics_to
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
 from eigenscape.methods.landmarks import Growth, grow, landmark_mds
 from eigenscape.methods.mds import classical_mds
+from eigenscape.methods.ordinal import OrdinalEmbedding, OrdinalWish, ordinal_mds
 from eigenscape.solvers import Solver
 
 
@@ -25,6 +27,25 @@ def isomap(
 ) -> Embedding:
     """Classical MDS of the geodesic distances through the training graph (Bengio eq. 14)."""
     return classical_mds(GeodesicKernel(graph, n_jobs, dtype), n_components, solver, **options)
+
+
+def ordinal_isomap(graph: NeighborGraph, wish: OrdinalWish, n_jobs: int | None = None) -> OrdinalEmbedding:
+    """Ordinal MDS of the geodesic distances (Burges sec. 2.3); a piece of few points gets fewer coordinates."""
+    lengths = geodesics(graph, graph.vertices.X, n_jobs)
+    lengths = (lengths + lengths.T) / 2
+    few = replace(wish, n_components=min(wish.n_components, graph.n_vertices - 1))
+    return ordinal_mds(squareform(lengths, checks=False), few, Geodesics(graph, n_jobs), graph.vertices.find)
+
+
+@dataclass(frozen=True, eq=False)
+class Geodesics:
+    """Geodesic distances (n_new, m) of any points to the vertices."""
+
+    graph: NeighborGraph
+    n_jobs: int | None
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        return geodesics(self.graph, Y, self.n_jobs)
 
 
 def require_lengths(n: int, q: int, dtype: type) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding
 from eigenscape.exceptions import RankError
-from eigenscape.kernels.base import BoundKernel
+from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.methods.independence import Independence
 from eigenscape.normalize import DividedKernel, divide
 from eigenscape.operators import ComplementOperator, DividedOperator, Operator, gram, stored
 from eigenscape.solvers import EigenPairs, SmallEnd, Solver, principal, smallest
@@ -30,6 +31,26 @@ def laplacian_eigenmaps(
     functions = divided_eigenfunctions(affinity, n_components, solver, diagonal, weights, fewer)
     kernel: DividedKernel = functions.kernel  # type: ignore[assignment]
     return Embedding(functions, GeneralizedScale(float(kernel.sums.mean()), None if kernel.rows is None else kernel.degrees), trivial=1)
+
+
+def independent_eigenmaps(
+    affinity: BoundKernel,
+    n_components: int,
+    solver: Solver,
+    rule: Independence | None,
+    *,
+    diagonal: bool = True,
+    weights: Operator | None = None,
+    fewer: bool = False,
+) -> Embedding:
+    """Laplacian eigenmaps, those passed over that are functions of earlier ones if there is a ``rule`` for that."""
+    n = n_points(affinity.X)
+    count = min(n_components, n - 1)
+    if rule is None:
+        return laplacian_eigenmaps(affinity, count, solver, diagonal=diagonal, weights=weights, fewer=fewer)
+    weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
+    # Candidates beyond those asked for may have an eigenvalue of zero, which is no reason to fail.
+    return rule.choose(lambda more: laplacian_eigenmaps(affinity, more, solver, diagonal=diagonal, weights=weights, fewer=True), count, n)
 
 
 def spectral_map(

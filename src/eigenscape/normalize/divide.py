@@ -1,4 +1,4 @@
-"""Divisive normalisation: similarities divided by the roots of their row sums."""
+"""Divisive normalisation: similarities divided by the roots, or another power, of their row sums."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from eigenscape.kernels.base import BoundKernel, Matrix, n_points
 
 @dataclass(frozen=True, eq=False)
 class DividedKernel:
-    """``k(x, y) / sqrt(S(x) S(y))`` with ``S`` the sums over the training set (Bengio eq. 11, 12).
+    """``k(x, y) / (S(x) S(y))^power`` with ``S`` the sums over the training set.
 
-    With ``rows`` given the sums leave out a point's similarity to itself (footnote 3).
+    The root is Bengio eq. 11, 12. Another power takes out as much of the density that the sums estimate (diffusion maps). With
+    ``rows`` given the sums leave out a point's similarity to itself (footnote 3).
     """
 
     base: BoundKernel
     sums: np.ndarray  # (m,)
     rows: RowIndex | None = None
+    power: float = 0.5
 
     @property
     def X(self) -> Any:
@@ -31,14 +33,14 @@ class DividedKernel:
 
     def __call__(self, Y: Any) -> Matrix:
         values = self.base(Y)
-        return scale_sides(values, _inverse_root(_degrees(values, Y, self.rows)), _inverse_root(self.sums))
+        return scale_sides(values, inverse_power(_degrees(values, Y, self.rows), self.power), inverse_power(self.sums, self.power))
 
     def degrees(self, Y: Any) -> np.ndarray:
         """``S(x)`` of any point."""
         return _degrees(self.base(Y), Y, self.rows)
 
 
-def divide(kernel: BoundKernel, gram: Any, diagonal: bool = True) -> DividedKernel:
+def divide(kernel: BoundKernel, gram: Any, diagonal: bool = True, power: float = 0.5) -> DividedKernel:
     """Divide ``kernel``; ``gram`` is the operator of its Gram matrix, whose diagonal counts in the sums or does not."""
     m = n_points(kernel.X)
     sums = gram.matmat(np.ones((m, 1)))[:, 0]
@@ -50,7 +52,7 @@ def divide(kernel: BoundKernel, gram: Any, diagonal: bool = True) -> DividedKern
             f"divisive normalisation needs positive row sums, but row {worst} of the affinity sums to {sums[worst]:g}; use an"
             " affinity without negative values in which every point has a neighbour"
         )
-    return DividedKernel(kernel, sums, None if diagonal else RowIndex(kernel.X))
+    return DividedKernel(kernel, sums, None if diagonal else RowIndex(kernel.X), power)
 
 
 def _degrees(values: Matrix, Y: Any, rows: RowIndex | None) -> np.ndarray:
@@ -73,8 +75,10 @@ def _degrees(values: Matrix, Y: Any, rows: RowIndex | None) -> np.ndarray:
     return sums
 
 
-def _inverse_root(sums: np.ndarray) -> np.ndarray:
-    return np.divide(1.0, np.sqrt(sums), out=np.zeros_like(sums), where=sums > 0)
+def inverse_power(sums: np.ndarray, power: float = 0.5) -> np.ndarray:
+    """``S^-power``; 0 where there is nothing to divide, or so little that the power is no number."""
+    root = np.sqrt(sums) if power == 0.5 else np.power(sums, power)
+    return np.divide(1.0, root, out=np.zeros_like(root), where=root > np.finfo(np.float64).tiny)
 
 
 def scale_sides(values: Matrix, left: np.ndarray, right: np.ndarray) -> Matrix:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.kernels.base import Matrix
-from eigenscape.normalize.divide import scale_sides
+from eigenscape.normalize.divide import inverse_power, scale_sides
 from eigenscape.operators.gram import Operator, SparseOperator
 
 
@@ -50,10 +50,11 @@ class CenteredOperator:
 
 @dataclass(frozen=True, eq=False)
 class DividedOperator:
-    """``S^-1/2 K S^-1/2`` (Bengio eq. 11)."""
+    """``S^-1/2 K S^-1/2`` (Bengio eq. 11), or with another power."""
 
     base: Operator
     sums: np.ndarray  # S, (m,)
+    power: float = 0.5
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -64,20 +65,20 @@ class DividedOperator:
         return self.base.storage
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        root = 1.0 / np.sqrt(self.sums)[:, None]
+        root = inverse_power(self.sums, self.power)[:, None]
         return root * self.base.matmat(root * V)
 
     def diagonal(self) -> np.ndarray:
-        return self.base.diagonal() / self.sums
+        return self.base.diagonal() * inverse_power(self.sums, 2 * self.power)
 
     def magnitude(self) -> float:
-        return 1.0
+        return 1.0 if self.power == 0.5 else self.base.magnitude() * float(inverse_power(self.sums, 2 * self.power).max())
 
     def matrix(self) -> Matrix | None:
         array = self.base.matrix()
         if array is None:
             return None
-        root = 1.0 / np.sqrt(self.sums)
+        root = inverse_power(self.sums, self.power)
         return scale_sides(array, root, root)
 
 

@@ -1,0 +1,38 @@
+"""One point after another placed at given distances from fixed points."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def place_points(targets, points, places, tol, max_iter):
+    """Move each row of ``places`` (n, p) to a minimum of ``sum_j (|y - x_j| - t_j)^2``; how many did not come to rest.
+
+    ``y <- mean_j (x_j + t_j (y - x_j) / |y - x_j|)`` never raises the sum (de Leeuw). A row sees its own targets (n, m) alone.
+    """
+    late = 0
+    m, p = points.shape
+    new = np.empty(p)
+    for i in range(places.shape[0]):
+        rest = False
+        for _ in range(max_iter):
+            new[:] = 0.0
+            for j in range(m):
+                square = 0.0
+                for c in range(p):
+                    square += (places[i, c] - points[j, c]) ** 2
+                ratio = targets[i, j] / np.sqrt(square) if square > 0.0 else 0.0
+                for c in range(p):
+                    new[c] += points[j, c] + ratio * (places[i, c] - points[j, c])
+            moved = 0.0
+            for c in range(p):
+                new[c] /= m
+                moved += (new[c] - places[i, c]) ** 2
+                places[i, c] = new[c]
+            if moved <= tol * tol:
+                rest = True
+                break
+        late += 0 if rest else 1
+    return late

@@ -1,0 +1,181 @@
+"""The DiffusionMap estimator."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._affinity import embed_by_affinity, independence_found, independence_wish
+from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._graph import ON_DISCONNECTED, default_neighbors
+from eigenscape.estimators._validation import check_choice, check_count, check_positive
+from eigenscape.kernels import Kernel, VariableGaussian
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.methods.diffusion import diffused, without_density
+from eigenscape.methods.laplacian import independent_eigenmaps
+from eigenscape.operators import Operator
+from eigenscape.solvers import NAMES
+
+
+class DiffusionMap(SpectralEstimator):
+    r"""Where a random walk on the data goes in a given time, as coordinates.
+
+    The affinity, freed of the sampling density :math:`q(x) = \sum_i k(x, x_i)` by
+    :math:`k_\alpha(x, y) = k(x, y) / (q(x) q(y))^\alpha`, makes a random walk with transitions
+    :math:`k_\alpha(x, y) / S(x)`, :math:`S` its sums. With the walk's eigenfunctions
+
+    .. math:: \frac{1}{S(x)} \sum_i k_\alpha(x, x_i)\, \psi_r(x_i) = \lambda_r \psi_r(x)
+
+    the coordinates are :math:`\lambda_r^t\, \psi_r(x)`, and the constant :math:`\psi_0` is left out (Coifman and Lafon 2006). In the
+    symmetric form :math:`k_\alpha / \sqrt{S(x) S(y)}` they are principal eigenfunctions, which place new points; with
+    :math:`\alpha = 0` and :math:`t = 0` they are those of :class:`LaplacianEigenmaps` up to one factor for all.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+    affinity : str, function or Kernel, default="rbf"
+        As for :class:`LaplacianEigenmaps`.
+    alpha : float, default=1.0
+        How much of the density is taken out, at least 0. With 1 the walk follows the shape of the data alone (Laplace-Beltrami), with 1/2
+        also a potential (Fokker-Planck), with 0 the density as much as the shape.
+    diffusion_time : float, default=1
+        The time ``t``, at least 0: eigenfunctions that vary fast fade as it grows. It must be whole where an eigenvalue is negative.
+    bandwidth : {"global", "local"}, default="global"
+        "local" gives a Gaussian ("rbf") each point's own width: ``exp(-gamma |x - y|^2 / (rho(x) rho(y)))`` with ``rho`` the distance to
+        the ``n_neighbors``-th nearest training point. Such a kernel has nearly the same sums everywhere, so that ``alpha`` has
+        little left to do, and the walk takes longer steps where points are sparse.
+    gamma : float or None, default=None
+        Width of a full kernel. For "rbf" None takes one over the median squared distance to the tenth neighbour; 1 where "local".
+    n_neighbors, joined, radius, weights, t, metric, metric_params, neighbors, include_diagonal, on_disconnected
+        As for :class:`LaplacianEigenmaps`; ``t`` is the width of heat weights, not the diffusion time.
+    independent, independence_threshold, n_candidates
+        As for :class:`LaplacianEigenmaps`.
+    eigen_solver, tol, max_iter, random_state, n_jobs, verbose
+        As for :class:`LaplacianEigenmaps`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+    eigenvalues_ : ndarray of shape (n_components,), or (n_connected_components, n_components) in pieces
+        :math:`\lambda_r`, those of one step.
+    kernel_ : BoundKernel
+        The symmetric form of the walk.
+    component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_, t_, gamma_, kept_, independence_
+        As for :class:`LaplacianEigenmaps`.
+    residuals_, solver_, n_features_in_
+        As for :class:`KernelPCA`.
+
+    Examples
+    --------
+    A circle, sampled ten times as densely on one side, comes out round, where :class:`LaplacianEigenmaps` sees the density:
+
+    >>> import numpy as np
+    >>> from eigenscape import DiffusionMap
+    >>> u = 2 * np.pi * (np.arange(400) + 0.5) / 400
+    >>> angle = u + 0.8 * np.sin(u)
+    >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> radius = np.linalg.norm(DiffusionMap(gamma=100.0).fit_transform(circle), axis=1)
+    >>> bool(radius.max() / radius.min() < 1.05)
+    True
+    >>> radius = np.linalg.norm(DiffusionMap(gamma=100.0, alpha=0).fit_transform(circle), axis=1)
+    >>> bool(radius.max() / radius.min() < 1.05)
+    False
+    """
+
+    _objects = True
+    _solvers = NAMES
+    _pairwise_parameter = "affinity"
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        affinity: Any = "rbf",
+        alpha: float = 1.0,
+        diffusion_time: float = 1,
+        bandwidth: str = "global",
+        gamma: float | None = None,
+        n_neighbors: int | None = None,
+        joined: str = "union",
+        radius: float | None = None,
+        weights: str = "binary",
+        t: float | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict | None = None,
+        neighbors: str = "auto",
+        include_diagonal: bool = True,
+        on_disconnected: str = "connect",
+        independent: bool = False,
+        independence_threshold: float = 0.4,
+        n_candidates: int | None = None,
+        eigen_solver: str = "auto",
+        tol: float = 1e-10,
+        max_iter: int | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.affinity = affinity
+        self.alpha = alpha
+        self.diffusion_time = diffusion_time
+        self.bandwidth = bandwidth
+        self.gamma = gamma
+        self.n_neighbors = n_neighbors
+        self.joined = joined
+        self.radius = radius
+        self.weights = weights
+        self.t = t
+        self.metric = metric
+        self.metric_params = metric_params
+        self.neighbors = neighbors
+        self.include_diagonal = include_diagonal
+        self.on_disconnected = on_disconnected
+        self.independent = independent
+        self.independence_threshold = independence_threshold
+        self.n_candidates = n_candidates
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, X: Any) -> Fitted:
+        check_count("n_components", self.n_components)
+        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        _check_not_negative("alpha", self.alpha)
+        _check_not_negative("diffusion_time", self.diffusion_time)
+        solver, rule = self._solver(), independence_wish(self)
+
+        def embed(affinity: BoundKernel, weights: Operator | None, fewer: bool) -> Embedding:
+            kernel, operator = without_density(affinity, weights, self.alpha, self.include_diagonal, self.n_jobs)
+            options: dict[str, Any] = {"diagonal": self.include_diagonal, "weights": operator, "fewer": fewer}
+            return diffused(independent_eigenmaps(kernel, self.n_components, solver, rule, **options), self.diffusion_time)
+
+        fitted = embed_by_affinity(self, X, embed, self.n_components, self.on_disconnected, rbf=self._rbf(X))
+        return independence_found(fitted, rule)
+
+    def _rbf(self, X: Any) -> Kernel | None:
+        """The Gaussian with a width for each point, if asked for."""
+        check_choice("bandwidth", self.bandwidth, ("global", "local"))
+        if self.bandwidth == "global":
+            return None
+        if self.affinity not in ("rbf", "gaussian"):
+            raise ValueError(f"bandwidth='local' is for affinity='rbf', got affinity={self.affinity!r}; set bandwidth='global'")
+        check_positive("gamma", self.gamma, optional=True)
+        k = check_count("n_neighbors", default_neighbors(X.shape[0]) if self.n_neighbors is None else self.n_neighbors)
+        if k > X.shape[0] - 1:
+            raise ValueError(f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={X.shape[0]}; lower n_neighbors")
+        return VariableGaussian(k, 1.0 if self.gamma is None else self.gamma, self.n_jobs)
+
+    def _precomputed_kind(self) -> str:
+        return "affinity" if self.affinity == "precomputed" else "distance"
+
+
+def _check_not_negative(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value < np.inf:
+        raise ValueError(f"{name}={value!r} must be a number of at least 0")
