@@ -9,6 +9,7 @@ __all__ = [
     "IsolatedPointWarning",
     "NotConvergedError",
     "NotEnoughMemoryError",
+    "PreimageWarning",
     "RankError",
     "SingularNoiseWarning",
     "ToleranceWarning",
@@ -29,6 +30,10 @@ class IsolatedPointWarning(UserWarning):
 
 class DegenerateSpectrumWarning(UserWarning):
     """The wanted eigenvalues are not resolved: the coordinates are not determined by the data."""
+
+
+class PreimageWarning(UserWarning):
+    """Some points of feature space have no pre-image, or the search for it stopped early."""
 
 
 class ToleranceWarning(UserWarning):

@@ -113,6 +113,7 @@ class FittedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _adopt(self, model: Embedding | PiecewiseEmbedding, attributes: dict[str, Any] | None) -> None:
         """Make ``model`` the fitted one."""
         self._model = model
+        vars(self).pop("_inverse", None)  # made of an earlier model
         self.eigenvalues_ = model.eigenvalues
         self.residuals_ = model.residuals
         self.solver_ = model.solver

@@ -12,6 +12,7 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
+from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.graph.neighborhood import NeighborGraph
@@ -19,7 +20,7 @@ from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import LandmarkIsomap, isomap, require_lengths
 
 
-class Isomap(DistanceSpectrumMixin, SpectralEstimator):
+class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     r"""Classical MDS of the distances along the data.
 
     The distance of two points is the length of the shortest path between them through the neighbourhood graph of the
@@ -105,6 +106,7 @@ class Isomap(DistanceSpectrumMixin, SpectralEstimator):
     True
     """
 
+    _make_inverse = local_inverse
     _pairwise_parameter = "metric"
 
     def __init__(

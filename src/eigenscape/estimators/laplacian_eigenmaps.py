@@ -9,6 +9,7 @@ from eigenscape.estimators._affinity import embed_by_affinity
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._dictionary import DictionaryMixin
 from eigenscape.estimators._graph import ON_DISCONNECTED
+from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.laplacian import laplacian_eigenmaps
@@ -17,7 +18,7 @@ from eigenscape.operators import Operator
 from eigenscape.solvers import NAMES
 
 
-class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
+class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
     r"""The smoothest functions on the neighbourhood graph, as coordinates.
 
     With affinities :math:`K`, degrees :math:`S` and the Laplacian :math:`S - K` it solves
@@ -98,6 +99,7 @@ class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
     (797, 2)
     """
 
+    _make_inverse = local_inverse
     _objects = True
     _solvers = NAMES
     _pairwise_parameter = "affinity"

@@ -10,13 +10,14 @@ import numpy as np
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
+from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.methods.lle import locally_linear_embedding
 from eigenscape.solvers import NAMES
 
 
-class LocallyLinearEmbedding(SpectralEstimator):
+class LocallyLinearEmbedding(InverseMixin, SpectralEstimator):
     r"""Coordinates in which every point is still the same combination of its neighbours.
 
     Weights :math:`W` reconstruct each point from its neighbours; the map minimises
@@ -75,6 +76,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
     (100, 2)
     """
 
+    _make_inverse = local_inverse
     _sparse = None
     _solvers = NAMES
     _no_sparse = "local differences of sparse rows fill in; reduce the rows first (PCA, TruncatedSVD) or pass them dense"

@@ -8,6 +8,7 @@ import numpy as np
 
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
+from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
@@ -15,7 +16,7 @@ from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.mds import classical_mds
 
 
-class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
+class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     r"""Coordinates whose distances are, as nearly as possible, the given ones.
 
     Double centring turns squared distances into scalar products,
@@ -70,6 +71,7 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
     (1, 2)
     """
 
+    _make_inverse = distance_inverse
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"
