@@ -69,6 +69,8 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         For "auto": (``n_landmarks``, ``movement``) of each step.
     landmark_reason_ : str
         Why there are so many landmarks.
+    inverse_error_ : float
+        As for :class:`ClassicalMDS`, with the landmarks for training rows: the model keeps no others.
     negative_fraction_, is_euclidean_
         As for :class:`ClassicalMDS`, of the distances between landmarks.
     residuals_, solver_, n_features_in_

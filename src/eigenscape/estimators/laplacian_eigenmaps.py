@@ -84,6 +84,8 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
         The number of neighbours in use, where they are counted.
     neighbor_recall_ : float
         Share of the true neighbours that the search found, measured on a sample; 1 if it was exact.
+    inverse_error_ : float
+        As for :class:`Isomap`.
     t_, gamma_ : float
         The width in use, where there is one.
     residuals_, solver_, n_features_in_, dictionary_, dictionary_indices_, gram_error_bound_

@@ -57,6 +57,8 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         ``sum |l < 0| / sum |l|`` of the spectrum before repair.
     is_euclidean_ : bool
         Whether the distances are Euclidean, by the distance-matrix theorem (Burges sec. 2.2).
+    inverse_error_ : float
+        As for :class:`Isomap`; with the Euclidean metric ``inverse_transform`` is the inverse of PCA, and no row is left out.
     residuals_, solver_, n_features_in_
         As for :class:`KernelPCA`.
 

@@ -21,7 +21,9 @@ from eigenscape.pieces import PiecewiseEmbedding
 #: Neighbours of a place on the map: at least so many, and so many times what an affine function of the coordinates needs.
 FEWEST, FOLD = 12, 4
 #: Part of the coordinates' local variance that is added to it, so that directions without any do not count.
-_RIDGE = 1e-3
+_RIDGE = 1e-2
+#: The same as a part of the squared reach of the neighbourhood: a variance below it (one point far from all others) gives no slope.
+_FLAT = 1e-6
 #: Weight of the farthest neighbour: nearly none, so that the map does not jump where neighbours change.
 _FLOOR = 1e-9
 #: Rows at most that one core takes at a time; fixed, so that the number of cores does not show in the last digits.
@@ -111,7 +113,7 @@ class LocalAffine:
         x(y) = sum_j w_j (1 + (y - c)' C^-1 (y_j - c)) x_j
 
     at ``y``, with a small ridge on ``C``. It is a combination of neighbouring rows with weights that sum to one, changes smoothly
-    with ``y``, and goes on linearly outside the map.
+    with ``y``, and goes on almost linearly outside the map.
     """
 
     X: Any  # (m, n_features), dense or sparse
@@ -164,6 +166,6 @@ def affine_weights(Y: np.ndarray, neighbors: np.ndarray, length: np.ndarray) -> 
     covariance = np.einsum("bk,bkd,bke->bde", weights, spread, spread)
     d = covariance.shape[1]
     trace = np.trace(covariance, axis1=1, axis2=2)
-    covariance[:, np.arange(d), np.arange(d)] += np.where(trace > 0, _RIDGE * trace / d, 1.0)[:, None]
+    covariance[:, np.arange(d), np.arange(d)] += np.where(reach > 0, _RIDGE * trace[:, None] / d + _FLAT * np.square(reach), 1.0)
     slope = np.linalg.solve(covariance, (Y - center)[..., None])[..., 0]  # C^-1 (y - c)
     return weights * (1.0 + np.einsum("bd,bkd->bk", slope, spread))
