@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_s_curve, make_swiss_roll
-from sklearn.decomposition import PCA as SklearnPCA
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -163,7 +163,7 @@ LINEAR = {
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_a_linear_kernel_has_the_inverse_of_pca(name: str, container: Any) -> None:
     X = np.random.default_rng(0).standard_normal((60, 6)) * [5, 4, 3, 1, 0.5, 0.2] + 7
-    model, pca = LINEAR[name]().fit(container(X)), SklearnPCA(3).fit(X)
+    model, pca = LINEAR[name]().fit(container(X)), PCA(3).fit(X)
     new = X[:5] + 1
     Y = model.transform(container(new))
     assert_allclose(model.inverse_transform(Y), pca.inverse_transform(pca.transform(new)), atol=1e-10)
@@ -247,7 +247,7 @@ def test_pre_images_take_noise_away() -> None:
 
 @pytest.mark.parametrize("dictionary", [{}, {"dictionary_tol": 1e-4}])
 def test_pre_images_come_nearer_to_a_curve(dictionary: dict) -> None:
-    clean, noisy = ring(400, 0.1)
+    noisy = ring(400, 0.1)[1]
     fine = ring(4000, 0.0)[0]
     model = KernelPCA(8, **dictionary).fit(noisy)
     again = model.inverse_transform(model.embedding_)

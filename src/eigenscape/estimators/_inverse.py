@@ -69,7 +69,7 @@ class InverseMixin:
         X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
         if X.shape[1] != self._n_features_out:
             raise ValueError(
-                f"X has {X.shape[1]} coordinates, but {type(self).__name__} has {self._n_features_out} components; pass what transform gives"
+                f"X has {X.shape[1]} coordinates, but {type(self).__name__} has {self._n_features_out} components; pass coordinates"
             )
         with reporting(self.verbose):
             return self._like(X, self._ready_inverse()(np.asarray(X, dtype=np.float64)))

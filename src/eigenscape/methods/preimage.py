@@ -54,17 +54,20 @@ def expansion_of(model: Embedding, X: Any) -> Expansion:
     """
     functions, kernel = model.eigenfunctions, model.kernel
     if isinstance(functions, LowRankEigenfunctions):
-        span, w, center = kernel.span, functions.pairs.vectors.T, kernel.normalization.center
-        if kernel.normalization.kind == "additive":
-            along = np.zeros(len(w))  # directions of the hull; the mean is a point of it
-        else:
-            along = w @ span.normal / span.height if span.height > 0 else np.zeros(len(w))
-        origin = span.combination(center[None], np.array([float(kernel.normalization.kind == "additive")]))[0]
-        return Expansion(as_float64(X), span.combination(w, along), origin)
+        return _low_rank_expansion(functions, X)
     assert isinstance(kernel, CenteredKernel)
     directions = (functions.pairs.vectors / np.sqrt(functions.pairs.values)).T  # (r, m)
     directions = directions - np.outer(directions.sum(axis=1), kernel.weights)
     return Expansion(as_float64(X), directions, kernel.weights)
+
+
+def _low_rank_expansion(functions: LowRankEigenfunctions, X: Any) -> Expansion:
+    """The same by features ``p``: the point has the features ``center + sum_r y_r w_r``."""
+    span, normalization, w = functions.kernel.span, functions.kernel.normalization, functions.pairs.vectors.T
+    centred = normalization.kind == "additive"  # then the centre is a point of the hull, and the directions are its own
+    along = np.zeros(len(w)) if centred or span.height == 0 else w @ span.normal / span.height
+    origin = span.combination(normalization.center[None], np.array([float(centred)]))[0]
+    return Expansion(as_float64(X), span.combination(w, along), origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +194,8 @@ def _announce(found: Climb, max_iter: int) -> None:
     lost, late = int(found.lost.sum()), int((found.moving > 0).sum())
     if lost:
         warnings.warn(
-            f"{lost} of {len(found.Z)} point(s) have no pre-image: no row near them on the map has a positive similarity to them; the row of"
-            " the nearest training point is returned. They may lie outside the map; use inverse='ridge' or a wider kernel (a smaller gamma)",
+            f"{lost} of {len(found.Z)} point(s) have no pre-image: no row near them on the map has a positive similarity to them; the"
+            " row of the nearest training point is returned. They may lie outside the map; use inverse='ridge', or a smaller gamma",
             PreimageWarning,
             stacklevel=4,
         )
