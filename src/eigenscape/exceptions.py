@@ -12,7 +12,7 @@ __all__ = [
     "NotConvergedError",
     "NotConvergedWarning",
     "NotEnoughMemoryError",
-    "NotEnoughStepsWarning",
+    "PreimageWarning",
     "RankError",
     "SingularNoiseWarning",
     "ToleranceWarning",
@@ -39,6 +39,10 @@ class DependentCoordinatesWarning(UserWarning):
     """Fewer eigenvectors are independent of one another than coordinates were asked for."""
 
 
+class PreimageWarning(UserWarning):
+    """Some points of feature space have no pre-image, or the search for it stopped early."""
+
+
 class ToleranceWarning(UserWarning):
     """A dictionary could not be made as accurate as was asked."""
 
@@ -57,10 +61,6 @@ class RankError(ValueError):
 
 class NotEnoughMemoryError(MemoryError):
     """The work would need more memory than the machine has free."""
-
-
-class NotEnoughStepsWarning(UserWarning):
-    """A new point had not come to rest on the map."""
 
 
 class SingularNoiseWarning(UserWarning):

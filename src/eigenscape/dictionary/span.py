@@ -160,6 +160,15 @@ class Span:
         coefficients = self._solve(inward.T, transposed=True).T
         return coefficients, self.shift * coefficients.sum(axis=0) + self.height * (self.normal @ w)
 
+    def combination(self, P: np.ndarray, along: np.ndarray) -> np.ndarray:
+        """Weights (n, m) of the members whose combination has the features ``P`` (n, m).
+
+        Where weights sum to one, ``along`` (n,) says how far the points are along the hull's normal, in units of ``height``: 1 on the
+        hull, 0 for differences of points on it. It cannot be read from ``P`` where the hull runs through the origin.
+        """
+        inward = P - np.outer(P @ self.normal, self.normal)
+        return self._solve(inward + np.outer(along, self.normal / np.linalg.norm(self.ones)), transposed=True)
+
     def features(self, Z: np.ndarray) -> np.ndarray:
         """``p(x)`` from ``z(x)``: coordinates of the projection, with ``A(x) M A(y)' = p(x) . p(y)`` in either case."""
         if not self.sum_to_one:

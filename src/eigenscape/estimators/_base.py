@@ -130,6 +130,7 @@ class FittedEmbedding(MapEstimator):
 
     def _adopt(self, model: Embedding | PiecewiseEmbedding, attributes: dict[str, Any] | None) -> None:
         """Make ``model`` the fitted one."""
+        vars(self).pop("_inverse", None)  # made of an earlier model
         self.eigenvalues_ = model.eigenvalues
         self.residuals_ = model.residuals
         self.solver_ = model.solver

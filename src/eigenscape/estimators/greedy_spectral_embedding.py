@@ -16,6 +16,7 @@ from eigenscape.dictionary.rows import ArrayRows, ChunkRows
 from eigenscape.dictionary.source import Source, source_of
 from eigenscape.estimators._base import FittedEmbedding, forget
 from eigenscape.estimators._dictionary import DictionaryMixin, check_dictionary, check_size, choose_members, dictionary_attributes
+from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_input, check_jobs, check_number
 from eigenscape.exceptions import RankError
@@ -46,7 +47,7 @@ def _one_pass(estimator: Any) -> bool:
     raise AttributeError(f"these parameters do not allow to learn from a stream: {why}")
 
 
-class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
+class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
     r"""Kernel PCA, or the map of spectral clustering, from a dictionary chosen in one pass (Ouimet and Bengio).
 
     Points :math:`d_1 \dots d_m` are taken into a dictionary when they are farther than ``tol`` from the span of those before
@@ -83,6 +84,8 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         Over which points the normalisation averages: all (by proposition 2), the dictionary, or a random thousand.
     gamma, degree, coef0
         As for :class:`KernelPCA`. ``gamma=None`` is taken from the data, for a stream from its first chunk.
+    inverse, inverse_alpha, inverse_gamma
+        As for :class:`KernelPCA`; "fixed-point" is not for divisive normalisation. After a stream the dictionary stands for the rows.
     random_state : int, RandomState or None, default=0
         For ``selection`` and ``averages``.
     n_jobs : int or None, default=None
@@ -101,7 +104,7 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
     n_samples_seen_ : int
     n_passes_ : int
         1 after ``partial_fit`` or for an iterator; 2 where every point was projected on the final dictionary.
-    eigenvalues_, kernel_, residuals_, gamma_, n_features_in_
+    eigenvalues_, kernel_, residuals_, gamma_, inverse_error_, n_features_in_
         As for :class:`KernelPCA`. After a stream ``kernel_`` is bound to the dictionary.
 
     Examples
@@ -122,6 +125,7 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
     (3, 2)
     """
 
+    _make_inverse = kernel_inverse
     _objects = True
     _pairwise_parameter = "kernel"
     _precomputed_means = "kernel"
@@ -140,6 +144,9 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
+        inverse: str = "auto",
+        inverse_alpha: float | None = None,
+        inverse_gamma: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -155,6 +162,9 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.inverse = inverse
+        self.inverse_alpha = inverse_alpha
+        self.inverse_gamma = inverse_gamma
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -306,6 +316,7 @@ class GreedySpectralEmbedding(DictionaryMixin, FittedEmbedding):
     def _bind(self, X: Any) -> Source:
         params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         similarity = kernel_by_name(self.kernel, **params).bind(X)
+        check_inverse(self, None if self.normalization == "divisive" else pairwise_kernel(similarity))
         settled = getattr(getattr(similarity, "kernel", None), "gamma", None)
         if settled is not None:
             self.gamma_ = settled

@@ -9,6 +9,7 @@ import numpy as np
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
+from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._landmarks import check_landmarks, check_narrow, choose_samples, different_samples, landmark_attributes
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params
 from eigenscape.kernels.distance import HalfSquaredDistance, to_landmarks
@@ -17,7 +18,7 @@ from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.landmarks import grow, landmark_mds
 
 
-class LandmarkMDS(DistanceSpectrumMixin, SpectralEstimator):
+class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     r"""Classical MDS of a few landmarks; every other point placed by its distances to them.
 
     With :math:`E` the squared distances between :math:`q` landmarks, :math:`U, \Lambda` the eigenvectors and eigenvalues of the centred
@@ -68,6 +69,8 @@ class LandmarkMDS(DistanceSpectrumMixin, SpectralEstimator):
         For "auto": (``n_landmarks``, ``movement``) of each step.
     landmark_reason_ : str
         Why there are so many landmarks.
+    inverse_error_ : float
+        As for :class:`ClassicalMDS`, with the landmarks for training rows: the model keeps no others.
     negative_fraction_, is_euclidean_
         As for :class:`ClassicalMDS`, of the distances between landmarks.
     residuals_, solver_, n_features_in_
@@ -86,6 +89,7 @@ class LandmarkMDS(DistanceSpectrumMixin, SpectralEstimator):
     True
     """
 
+    _make_inverse = distance_inverse
     _objects = True
     _sparse_tables = False
     _narrow_tables = True

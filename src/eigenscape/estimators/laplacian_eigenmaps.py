@@ -9,6 +9,7 @@ from eigenscape.estimators._affinity import embed_by_affinity, independence_foun
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._dictionary import DictionaryMixin
 from eigenscape.estimators._graph import ON_DISCONNECTED
+from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.laplacian import independent_eigenmaps
@@ -17,7 +18,7 @@ from eigenscape.operators import Operator
 from eigenscape.solvers import NAMES
 
 
-class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
+class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
     r"""The smoothest functions on the neighbourhood graph, as coordinates.
 
     With affinities :math:`K`, degrees :math:`S` and the Laplacian :math:`S - K` it solves
@@ -97,6 +98,8 @@ class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
         The number of neighbours in use, where they are counted.
     neighbor_recall_ : float
         Share of the true neighbours that the search found, measured on a sample; 1 if it was exact.
+    inverse_error_ : float
+        As for :class:`Isomap`.
     t_, gamma_ : float
         The width in use, where there is one.
     kept_ : ndarray of shape (n_components,)
@@ -125,6 +128,7 @@ class LaplacianEigenmaps(DictionaryMixin, SpectralEstimator):
     (True, True)
     """
 
+    _make_inverse = local_inverse
     _objects = True
     _solvers = NAMES
     _pairwise_parameter = "affinity"

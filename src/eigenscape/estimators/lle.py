@@ -10,13 +10,14 @@ import numpy as np
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
+from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.methods.lle import locally_linear_embedding
 from eigenscape.solvers import NAMES
 
 
-class LocallyLinearEmbedding(SpectralEstimator):
+class LocallyLinearEmbedding(InverseMixin, SpectralEstimator):
     r"""Coordinates in which every point is still the same combination of its neighbours.
 
     Weights :math:`W` reconstruct each point from its neighbours; the map minimises
@@ -60,7 +61,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
     eigenvalues_ : ndarray of shape (n_components,), or (n_connected_components, n_components) in pieces
         Of ``c I - M`` (with ``c = 1`` if none is given), principal first.
     kernel_ : BoundKernel
-    component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_
+    component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_, inverse_error_
         As for :class:`Isomap`.
     residuals_, solver_, n_features_in_
         As for :class:`KernelPCA`.
@@ -75,6 +76,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
     (100, 2)
     """
 
+    _make_inverse = local_inverse
     _sparse = None
     _solvers = NAMES
     _no_sparse = "local differences of sparse rows fill in; reduce the rows first (PCA, TruncatedSVD) or pass them dense"

@@ -8,6 +8,7 @@ import numpy as np
 
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
+from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
@@ -15,7 +16,7 @@ from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.mds import classical_mds
 
 
-class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
+class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     r"""Coordinates whose distances are, as nearly as possible, the given ones.
 
     Double centring turns squared distances into scalar products,
@@ -56,6 +57,8 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
         ``sum |l < 0| / sum |l|`` of the spectrum before repair.
     is_euclidean_ : bool
         Whether the distances are Euclidean, by the distance-matrix theorem (Burges sec. 2.2).
+    inverse_error_ : float
+        As for :class:`Isomap`; with the Euclidean metric ``inverse_transform`` is the inverse of PCA, and no row is left out.
     residuals_, solver_, n_features_in_
         As for :class:`KernelPCA`.
 
@@ -70,6 +73,7 @@ class ClassicalMDS(DistanceSpectrumMixin, SpectralEstimator):
     (1, 2)
     """
 
+    _make_inverse = distance_inverse
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"

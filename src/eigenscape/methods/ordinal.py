@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from eigenscape import _memory
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-from eigenscape.exceptions import NotEnoughStepsWarning
+from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.solvers.pairs import canonical_signs
 
 #: The monotone function is kept by at most this many of its corners.
@@ -174,7 +174,7 @@ class OrdinalEmbedding:
         if late:
             warnings.warn(
                 f"{late} new point(s) had not come to rest on the map after {_STEPS} steps; they lie along a valley of the stress",
-                NotEnoughStepsWarning,
+                NotConvergedWarning,
                 stacklevel=2,
             )
         return places
