@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.dictionary.low_rank import LowRankKernel
-from eigenscape.dictionary.source import Points
+from eigenscape.dictionary.source import LinearAround, Points
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._validation import check_choice, check_positive
 from eigenscape.kernels import Gaussian, Linear
@@ -115,11 +115,11 @@ def kernel_inverse(estimator: Any) -> Inverse:
     model, kernel = estimator._model, _kernel_of(estimator._model)
     check_inverse(estimator, kernel)  # again: parameters may have been set after fit
     points = training_points(model)
-    if estimator.inverse == "ridge" or not isinstance(kernel, (Gaussian, Linear)):
+    if estimator.inverse == "ridge" or not isinstance(kernel, (Gaussian, Linear, LinearAround)):
         return Ridge(*points, estimator.inverse_gamma, estimator.inverse_alpha, estimator.n_jobs)
     by_dictionary = isinstance(model.kernel, LowRankKernel)
     expansion = expansion_of(model, model.kernel.span.members if by_dictionary else model.kernel.X)
-    if isinstance(kernel, Linear):
+    if isinstance(kernel, (Linear, LinearAround)):  # combinations whose weights sum to one do not see the origin
         return LinearInverse(*points, expansion)
     starts = model.transform(expansion.X) if by_dictionary else points[1]
     return FixedPoint(*points, expansion, starts, kernel.gamma, estimator.n_jobs)
