@@ -16,7 +16,8 @@ Every measurement is a process of its own: it makes the data, warms up with a ti
 "Faster by" is the median over the repeats of the peer's time over ours in the same round, least and greatest in brackets. Memory is
 the highest resident size above that just before the fit. The error is the worst eigen-residual relative to its eigenvalue (for new
 points of kernel PCA: the relative error of the coordinates), computed here from each method's own matrix; r² is that of the known
-coordinates (arc length, height) regressed on the embedding, agreement the adjusted Rand index with the true clusters.
+coordinates (arc length, height) regressed on the embedding, agreement the adjusted Rand index with the true clusters,
+distortion how much a map stretches the edges of its graph (Brand eq. 5).
 
 A relative residual above 1e-3, and above what rounding allows, is "wrong". The peer of a row is the fastest right one, else one that
 ran into the limit (the ratio is then a lower bound), else a wrong one, marked so. Rounding matters for LLE, whose eigenvalues
