@@ -19,6 +19,7 @@ points of kernel PCA: the relative error of the coordinates), computed here from
 coordinates (arc length, height) regressed on the embedding, agreement the adjusted Rand index with the true clusters, aligned
 the squared error of held-out points against exact kernel PCA after linear regression ("wrong" above 1e-6).
 For imputed values it is their root mean squared error in units of that of column means.
+Distortion is how much a map stretches the edges of its graph (Brand eq. 5).
 
 A relative residual above 1e-3, and above what rounding allows, is "wrong". The peer of a row is the fastest right one, else one that
 ran into the limit (the ratio is then a lower bound), else a wrong one, marked so. Rounding matters for LLE, whose eigenvalues

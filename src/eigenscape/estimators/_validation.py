@@ -199,3 +199,26 @@ def check_regularization(value: Any) -> None:
         check_choice("regularization", value, ("auto",))
     elif isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value < np.inf:
         raise ValueError(f"regularization={value!r} must be 'auto' or a number of at least 0")
+
+
+def check_kernel_parameters(estimator: Any) -> None:
+    """All parameters of a kernel eigenmap that do not concern its graph."""
+    check_count("n_components", estimator.n_components)
+    check_jobs(estimator.n_jobs)
+    check_choice("correction", estimator.correction, ("reweighted", "stochastic", "affine", "raw"))
+    check_choice("basis", estimator.basis, ("kernels", "features"))
+    check_choice("inverse", estimator.inverse, ("refined", "blocks"))
+    if not isinstance(estimator.posterior, bool):
+        raise ValueError(f"posterior={estimator.posterior!r} must be True or False")
+    if isinstance(estimator.centers, str):
+        check_choice("centers", estimator.centers, ("random", "kmeans", "maxmin", "greedy"))
+    if isinstance(estimator.n_kernels, str):
+        check_choice("n_kernels", estimator.n_kernels, ("auto",))
+    elif estimator.n_kernels is not None:
+        check_count("n_kernels", estimator.n_kernels)
+    if isinstance(estimator.sigma, str):
+        check_choice("sigma", estimator.sigma, ("auto",))
+    else:
+        check_positive("sigma", estimator.sigma)
+    if estimator.local_components is not None:
+        check_count("local_components", estimator.local_components, least=0)

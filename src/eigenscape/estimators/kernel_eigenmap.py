@@ -12,18 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from eigenscape._progress import reporting
-from eigenscape.estimators._validation import check_choice, check_count, check_jobs, check_positive
+from eigenscape.estimators._validation import check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
-from eigenscape.methods.graph_embedding import feature_map
+from eigenscape.methods.graph_embedding import Transformation, feature_map
 from eigenscape.methods.inverse_map import fitted_inverse
 from eigenscape.methods.kernel_centers import placed_kernels
-from eigenscape.methods.kernel_eigenmap import Description, choose_n_kernels, flip, kernel_eigenmap
+from eigenscape.methods.kernel_eigenmap import Description, choose_n_kernels, kernel_eigenmap
 from eigenscape.quality.distortion import distortion
-from eigenscape.solvers.pairs import canonical_signs
 
 _KERNELS = 64
-_CORRECTIONS = ("reweighted", "stochastic", "affine", "raw")
-_PLACEMENTS = ("random", "kmeans", "maxmin", "greedy")
 
 
 class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -174,14 +171,13 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         -------
         self
         """
-        self._check_parameters()
+        check_kernel_parameters(self)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)  # what an earlier fit with other parameters left
         rows = self._rows(X, reset=True)
         with reporting(self.verbose):
             known = vertices(self, rows, graph)
-            answer = self._fit_features(known) if self.basis == "features" else self._fit_kernels(known)
-            Y = self._map(known.points)
+            answer, Y = self._fit_features(known) if self.basis == "features" else self._fit_kernels(known)
             forward = self._map if self.basis == "kernels" else None
             self._inverse, self.inverse_error_ = fitted_inverse(forward, known.points, Y, self.inverse == "refined")
         self.embedding_ = self._like(rows, known.samples(Y))
@@ -235,63 +231,36 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise ValueError(f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self.embedding_.shape[1]} components")
         return self._like(X, self._inverse(_double(X)))
 
-    def _fit_features(self, known: Vertices) -> Any:
-        found = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
-        signs = _signs(found(known.points))
-        self._map = type(found)(found.answer.flipped(signs), found.origin)
-        return self._map.answer
+    def _fit_features(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
+        self._map = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
+        return self._map.answer, self._map(known.points)
 
-    def _fit_kernels(self, known: Vertices) -> Any:
-        points = known.points
-        columns = 1 + (points.shape[1] if self.local_components is None else self.local_components)
+    def _fit_kernels(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
         centers = self.centers if isinstance(self.centers, str) else check_array(self.centers, dtype=np.float64, input_name="centers")
         place = partial(placed_kernels, centers=centers, sigma=None if self.sigma == "auto" else float(self.sigma), seed=self._seed())
         wish = Description(place, self.local_components, self.posterior, self.correction)
-        n_kernels = self._count(known, columns, wish)
-        found = kernel_eigenmap(points, known.W, known.degree, self.n_components, n_kernels, wish)
-        found = flip(found, _signs(found.mixture(points)))
+        n_kernels = self._count(known, wish)
+        found = kernel_eigenmap(known.points, known.W, known.degree, self.n_components, n_kernels, wish)
         self._map = found.mixture
         self.centers_, self.sigma_ = found.mixture.kernels.centers, found.mixture.kernels.sigma
         self.n_kernels_ = len(self.centers_)
-        return found.answer
+        return found.answer, found.coordinates
 
-    def _count(self, known: Vertices, columns: int, wish: Description) -> int:
+    def _count(self, known: Vertices, wish: Description) -> int:
         """How many kernels."""
-        n = known.points.shape[0]
-        most = max(1, n // (2 * columns))
+        n, n_features = known.points.shape
+        most = max(1, n // (2 + 2 * (n_features if self.local_components is None else self.local_components)))
         if not isinstance(self.centers, str):
             return len(self.centers)
         if self.n_kernels is None:
             return min(_KERNELS, most)
         if self.n_kernels == "auto":
-            count, self.held_out_distortion_ = choose_n_kernels(
-                known.points, known.W, self.n_components, int(0.9 * most), wish, self._seed()
-            )
-            return count
+            found = choose_n_kernels(known.points, known.W, self.n_components, int(0.9 * most), wish, self._seed())
+            self.held_out_distortion_ = found[1]
+            return found[0]
         if self.n_kernels > n:
             raise ValueError(f"n_kernels={self.n_kernels} needs as many distinct samples, got n_samples={n}; lower n_kernels")
         return self.n_kernels
-
-    def _check_parameters(self) -> None:
-        check_count("n_components", self.n_components)
-        check_jobs(self.n_jobs)
-        check_choice("correction", self.correction, _CORRECTIONS)
-        check_choice("basis", self.basis, ("kernels", "features"))
-        check_choice("inverse", self.inverse, ("refined", "blocks"))
-        if not isinstance(self.posterior, bool):
-            raise ValueError(f"posterior={self.posterior!r} must be True or False")
-        if isinstance(self.centers, str):
-            check_choice("centers", self.centers, _PLACEMENTS)
-        if isinstance(self.n_kernels, str):
-            check_choice("n_kernels", self.n_kernels, ("auto",))
-        elif self.n_kernels is not None:
-            check_count("n_kernels", self.n_kernels)
-        if isinstance(self.sigma, str):
-            check_choice("sigma", self.sigma, ("auto",))
-        else:
-            check_positive("sigma", self.sigma)
-        if self.local_components is not None:
-            check_count("local_components", self.local_components, least=0)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -321,7 +290,3 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
 def _double(X: Any) -> Any:
     return X.astype(np.float64) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
-
-
-def _signs(Y: np.ndarray) -> np.ndarray:
-    return np.sign((canonical_signs(Y) * Y).sum(axis=0))

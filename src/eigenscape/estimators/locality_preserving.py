@@ -142,9 +142,9 @@ class LocalityPreservingProjection(LinearEstimator):
             known = vertices(self, rows, graph)
             found = locality_preserving(known.points, known.W, known.degree, self.n_components, self.affine)
         Y = (known.points - found.mean) @ found.directions
-        signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
+        signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))[:, None]
         self.mean_ = found.mean
-        self.components_, self.patterns_ = signs[:, None] * found.directions.T, signs[:, None] * found.patterns
+        self.components_, self.patterns_ = signs * found.directions.T, signs * found.patterns
         self.eigenvalues_, self.residuals_ = 1 - found.gaps, found.residuals
         self.distortion_ = distortion(Y, known.W)
         self.embedding_ = self._like(rows, (rows - self.mean_) @ self.components_.T)

@@ -20,6 +20,7 @@ from eigenscape.methods.laplacian import next_to_trivial
 from eigenscape.operators import ComplementOperator, DividedOperator, as_operator, stored
 from eigenscape.solvers import EigenPairs, SmallEnd, Solver, generalized_eigh, split
 from eigenscape.solvers.generalized import GeneralizedPairs, relative_residuals
+from eigenscape.solvers.pairs import canonical_signs
 
 Correction = Literal["raw", "affine", "reweighted", "stochastic"]
 
@@ -147,8 +148,9 @@ class Transformation:
     def eigenvalues(self) -> np.ndarray:
         return 1 - self.gaps
 
-    def flipped(self, signs: np.ndarray) -> Transformation:
-        """Each coordinate multiplied by its sign."""
+    def turned(self, Y: np.ndarray) -> Transformation:
+        """With the signs that make the largest entry of each coordinate ``Y`` (n, d) of the vertices positive."""
+        signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
         return replace(self, coefficients=self.coefficients * signs, constant=self.constant * signs)
 
 
@@ -181,7 +183,8 @@ def feature_map(Z: Any, W: sparse.csr_array, degree: np.ndarray, n_components: i
     if correction == "affine" and not sparse.issparse(Z):  # the D-mean: the span is the same, and an offset costs no digits
         origin = degree @ Z / degree.sum()
         Z = Z - origin
-    return FeatureMap(transformation(FeatureBasis(Z), W, degree, n_components, correction), origin)
+    answer = transformation(FeatureBasis(Z), W, degree, n_components, correction)
+    return FeatureMap(answer.turned(FeatureMap(answer)(Z)), origin)
 
 
 def affine_transformation(basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_components: int) -> Transformation:

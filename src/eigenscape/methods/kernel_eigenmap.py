@@ -109,10 +109,10 @@ def local_projections(X: np.ndarray, kernels: RoundKernels, members: Shares, n_l
 
 
 class KernelMap(NamedTuple):
-    """The map, the basis it was learnt on, and the small problem's answer."""
+    """The map, the coordinates (n, d) of the points it was learnt on, and the small problem's answer."""
 
     mixture: AffineMixture
-    basis: KernelBasis
+    coordinates: np.ndarray
     answer: Transformation
 
 
@@ -140,7 +140,9 @@ def kernel_eigenmap(
     else:
         density = replace(basis, scale=members.kept * np.exp(members.log_total))
         answer = transformation(density, W, degree, n_components, wish.correction, plain=basis)
-    return KernelMap(_finished(basis, answer, not wish.posterior), basis, answer)
+    answer = answer.turned(_finished(basis, answer, not wish.posterior).values(X, members))
+    mixture = _finished(basis, answer, not wish.posterior)
+    return KernelMap(mixture, mixture.values(X, members), answer)
 
 
 def _finished(basis: KernelBasis, answer: Transformation, density: bool) -> AffineMixture:
@@ -148,11 +150,6 @@ def _finished(basis: KernelBasis, answer: Transformation, density: bool) -> Affi
     if answer.uniform is not None:
         V = np.column_stack([V, answer.uniform])
     return replace(basis.mixture(V), constant=answer.constant, divide=divide, density=density and not divide)
-
-
-def flip(found: KernelMap, signs: np.ndarray) -> KernelMap:
-    """Each coordinate multiplied by its sign."""
-    return KernelMap(_finished(found.basis, found.answer.flipped(signs), found.mixture.density), found.basis, found.answer.flipped(signs))
 
 
 def choose_n_kernels(

@@ -102,11 +102,11 @@ class AffineMixture:
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Values (n, d) anywhere in space."""
-        parts = [self._values(X[rows]) for rows in row_blocks(len(X), 48 * len(self.kernels.centers), 2**24)]
-        return np.concatenate(parts)
+        blocks = row_blocks(len(X), 48 * len(self.kernels.centers), 2**24)
+        return np.concatenate([self.values(X[rows], shares(self.kernels, X[rows])) for rows in blocks])
 
-    def _values(self, X: np.ndarray) -> np.ndarray:
-        members = shares(self.kernels, X)
+    def values(self, X: np.ndarray, members: Shares) -> np.ndarray:
+        """Values (n, d) at points whose shares are known."""
         outputs = self.mix(X, members)
         if self.divide:
             return quotient(outputs) + self.constant
