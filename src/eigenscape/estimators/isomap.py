@@ -205,7 +205,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         require_square(X.shape[0])
         layouts = []
 
-        def embed(graph: NeighborGraph, _: bool) -> OrdinalEmbedding:
+        def embed(graph: NeighborGraph, _fewer: bool) -> OrdinalEmbedding:
             model = ordinal_isomap(graph, wish, self.n_jobs)
             layouts.append(model.layout)
             return model

@@ -35,8 +35,8 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
     affinity : str, function or Kernel, default="nearest_neighbors"
         "nearest_neighbors" and "radius": a graph with the given ``weights``. "mst": the minimum spanning tree of the samples, on which
         a new point hangs by its nearest sample; "mst_nearest_neighbors": both together, connected by construction. "rbf", "laplacian",
-        "cosine", "linear", "poly", "sigmoid", a function of two samples or a Kernel: similarities between all points, none of them
-        negative.
+        "cosine", "linear", "poly", "sigmoid", a function of two samples or a Kernel: similarities between all points, none
+        of them negative.
         "precomputed": ``X`` holds the similarities, dense or sparse (``transform``: new to training points).
         "precomputed_nearest_neighbors": ``X`` holds distances, dense or as a sparse graph.
     n_neighbors : int or None, default=None
