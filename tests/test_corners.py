@@ -8,9 +8,23 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.neighbors import kneighbors_graph
 
-from eigenscape import ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering
-from eigenscape.exceptions import DisconnectedGraphError, NotConvergedError
+from eigenscape import (
+    ClassicalMDS,
+    DiffusionMap,
+    FastMap,
+    Isomap,
+    KernelPCA,
+    LandmarkMDS,
+    LaplacianEigenmaps,
+    LocallyLinearEmbedding,
+    OrdinalMDS,
+    SpectralClustering,
+    nystrom,
+)
+from eigenscape.exceptions import DependentCoordinatesWarning, DisconnectedGraphError, NotConvergedError, RankError
 
 
 def cloud(n: int = 60, d: int = 3) -> np.ndarray:
@@ -151,3 +165,67 @@ def test_an_iteration_that_is_cut_short_says_so():
     with pytest.raises(NotConvergedError, match="max_iter") as caught:
         LaplacianEigenmaps(3, eigen_solver="lanczos", max_iter=2).fit(X)
     assert (caught.value.residuals > 0).all()
+
+
+# --- landmarks, diffusion, ordinal maps ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
+@pytest.mark.parametrize(
+    "model", [DiffusionMap(), LaplacianEigenmaps(affinity="rbf"), SpectralClustering(n_clusters=2, affinity="rbf", n_init=2)]
+)
+def test_a_kernel_matrix_is_symmetric_to_the_last_digit(model) -> None:
+    """Far from the origin rounding makes k(x, y) and k(y, x) differ, and a solver that reads one half would not agree with the rest."""
+    few = np.random.default_rng(0).standard_normal((60, 3)) * [3, 2, 1]
+    for X in (np.concatenate([few, few + 1000]), np.linspace(0, 1, 500)[:, None]):
+        fitted = model.fit(X)
+        np.testing.assert_allclose(fitted.transform(X), fitted.embedding_, atol=1e-7 * np.abs(fitted.embedding_).max())
+
+
+@pytest.mark.parametrize("params", [{}, {"n_landmarks": 10}, {"ordinal": True, "n_init": 1, "max_iter": 3000}])
+def test_a_new_point_without_a_stored_distance_is_named(params) -> None:
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    graph = kneighbors_graph(X, 6, mode="distance")
+    with pytest.raises(ValueError, match="no stored distance"):
+        Isomap(n_neighbors=6, metric="precomputed", **params).fit(graph).transform(sparse.csr_array((1, 50)))
+
+
+def test_equal_rows_do_not_vouch_for_a_rank() -> None:
+    Z = np.random.default_rng(3).standard_normal((10, 4))
+    Z[1] = Z[0]
+    K = Z @ Z.T
+    K[2:, 2:] = np.nan
+    with pytest.raises(RankError, match="linearly independent"):
+        nystrom.complete(K)
+
+
+def test_a_diagonal_vouches_for_positive_matrices_only() -> None:
+    K = np.array([[1.0, 2, 0, 0], [2, -1, 0, 0], [0, 0, 0, np.nan], [0, 0, np.nan, 0]])
+    with pytest.raises(RankError):
+        nystrom.complete(K)
+
+
+@pytest.mark.parametrize("n", [50, 100, 300])
+def test_a_line_has_one_independent_coordinate(n: int) -> None:
+    with pytest.warns(DependentCoordinatesWarning):
+        model = LaplacianEigenmaps(independent=True).fit(np.linspace(0, 1, n)[:, None])
+    assert list(model.kept_) == [0]
+
+
+def test_an_ordinal_map_says_what_it_has_not() -> None:
+    model = Isomap(ordinal=True, n_init=1, max_iter=3000).fit(np.random.default_rng(0).standard_normal((40, 3)))
+    for name in ("inverse_error_", "is_euclidean_"):
+        with pytest.raises(AttributeError, match="ordinal"):
+            getattr(model, name)
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan])
+@pytest.mark.parametrize("model", [LandmarkMDS(n_landmarks=9), FastMap(), OrdinalMDS(n_init=1)])
+def test_a_metric_gives_distances(model, value: float) -> None:
+    with pytest.raises(ValueError, match="no distance"):
+        clone(model).set_params(metric=lambda a, b: value * abs(a[0] - b[0])).fit(np.random.default_rng(0).standard_normal((30, 2)))
+
+
+def test_a_way_to_choose_landmarks_needs_their_number() -> None:
+    with pytest.raises(ValueError, match="n_landmarks"):
+        Isomap(landmarks="kmeans").fit(np.random.default_rng(0).standard_normal((30, 2)))

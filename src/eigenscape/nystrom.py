@@ -249,9 +249,17 @@ def complete(K: Any, rank: int | None = None, tol: float = 1e-8) -> np.ndarray:
             f"the {len(A)} complete rows have rank {len(found)}, and entries outside them differ from what that rank would make them by"
             f" up to {worst:.1e}: the kernel has a higher rank, so the missing entries are not determined; more complete rows are needed"
         )
-    _check_determined(len(found), len(A), rank, bool(known.diagonal().all()))
+    # A known diagonal proves something for a positive semi-definite matrix only; equal rows count once.
+    vouching = bool(known.diagonal().all()) and bool(found.min() > 0)
+    _check_determined(len(found), _n_distinct(np.hstack([A, B]), tol), rank, vouching)
     K[np.ix_(~there, ~there)] = np.where(known, block, (C + C.T) / 2)
     return K
+
+
+def _n_distinct(rows: np.ndarray, tol: float) -> int:
+    """How many of the rows are not equal to one before: the same point twice says nothing about the rank of the others."""
+    apart = np.abs(rows[:, None, :] - rows).max(axis=2)
+    return int(np.sum(~np.tril(apart <= tol * np.abs(rows).max(), -1).any(axis=1)))
 
 
 def _check_determined(found: int, n_rows: int, rank: int | None, diagonal: bool) -> None:
@@ -259,10 +267,10 @@ def _check_determined(found: int, n_rows: int, rank: int | None, diagonal: bool)
     if rank is not None and rank != found:
         more = "more" if rank > found else "no such"
         raise RankError(f"rank={rank}, but the {n_rows} complete rows have rank {found}; {more} rows determine the missing entries")
-    if rank is None and found == n_rows and not diagonal:
+    if rank is None and found >= n_rows and not diagonal:
         raise RankError(
-            f"the {n_rows} complete rows are linearly independent, so nothing shows that the kernel has no higher rank than theirs; pass"
-            f" rank={n_rows} if you know it, or more complete rows"
+            f"the {n_rows} different complete rows are linearly independent, so nothing shows that the kernel has no higher rank;"
+            f" pass rank={found} if you know it, or more complete rows"
         )
 
 

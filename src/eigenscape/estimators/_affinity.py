@@ -45,7 +45,8 @@ def embed_by_affinity(
         raise ValueError(f"include_diagonal={estimator.include_diagonal!r} must be True or False")
     if estimator.metric == "precomputed":
         raise ValueError(
-            "metric='precomputed' is said by affinity='precomputed_nearest_neighbors' (distances) or 'precomputed' (similarities)"
+            "metric='precomputed' is said by affinity='precomputed_nearest_neighbors' (distances) or 'precomputed' (similarities); a"
+            " spanning tree needs rows, or a precomputed graph that has it"
         )
     by_dictionary = embed_dictionary is not None and check_dictionary(estimator.dictionary_size, estimator.dictionary_tol)
     if not isinstance(estimator.affinity, str) or estimator.affinity not in GRAPHS:

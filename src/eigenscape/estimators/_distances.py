@@ -49,6 +49,8 @@ class DistanceSpectrumMixin:
 
     def _whole_spectrum(self) -> DistanceSpectrum:
         check_is_fitted(self)
+        if getattr(self, "ordinal", False):
+            raise AttributeError("an ordinal map has no spectrum; see stress_, or set ordinal=False")
         if self._spectrum is None:
             raise AttributeError("the graph was embedded in several pieces, which have no common distances; see eigenvalues_")
         return self._spectrum

@@ -32,6 +32,8 @@ def _has_inverse(estimator: Any) -> bool:
             f"{name} has no inverse with {estimator._pairwise_parameter}={getattr(estimator, estimator._pairwise_parameter)!r}: it has"
             " seen similarities or distances only, and no rows to make new ones from"
         )
+    if getattr(estimator, "ordinal", False):
+        raise AttributeError(f"{name} has no inverse with ordinal=True: an ordinal map has no kernel; set ordinal=False")
     if isinstance(model, PiecewiseEmbedding):
         if len(model.pieces) > 1:
             raise AttributeError(
@@ -81,7 +83,7 @@ class InverseMixin:
         Measured on at most 1000 evenly spaced rows when asked for. In a local affine inverse and in a ridge regression each
         row is left out when it is made again; pre-images by fixed points and linear inverses have no such help to leave out.
         """
-        check_is_fitted(self, "eigenvalues_")
+        check_is_fitted(self, "n_iter_")
         _has_inverse(self)
         with reporting(self.verbose):
             return relative_error(self._ready_inverse())

@@ -193,6 +193,8 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
             return self._embed_ordinal(X, neighborhood)
         if self.n_landmarks is None and isinstance(self.landmarks, str):
             check_choice("landmarks", self.landmarks, NAMES)
+            if self.landmarks != "maxmin":  # the default says nothing
+                raise ValueError(f"landmarks={self.landmarks!r} needs n_landmarks; set a number, or 'auto'")
             return self._embed_all(X, neighborhood)
         return self._embed_landmarks(X, neighborhood)
 

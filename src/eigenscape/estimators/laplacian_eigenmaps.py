@@ -75,7 +75,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
     independence_threshold : float, default=0.4
         Between 0 (a function of those before) and 1 (all new).
     n_candidates : int or None, default=None
-        Eigenvectors looked at; None for up to 20 times ``n_components``, in doubling steps.
+        Eigenvectors looked at; None for up to 20 times ``n_components``, or one for 15 samples, in doubling steps.
     eigen_solver : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, default="auto"
         See :mod:`eigenscape.solvers.ladder` for the choice.
     tol : float, default=1e-10

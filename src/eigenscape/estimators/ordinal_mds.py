@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import MapEstimator, forget
 from eigenscape.estimators._ordinal import ordinal_wish, report_stress
-from eigenscape.estimators._validation import check_input, check_metric_params
+from eigenscape.estimators._validation import check_input, check_metric_params, check_symmetric
 from eigenscape.graph.rows import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
@@ -126,6 +126,8 @@ class OrdinalMDS(MapEstimator):
                 )
             distance = Dissimilarity.bind(self.metric, self.metric_params, X, first)
             square = distance(X[first])
+            if callable(self.metric):
+                check_symmetric(square, "distance")
             square = np.where(np.eye(len(square), dtype=bool), 0.0, (square + square.T) / 2)
             rows = X if len(first) == n_points(X) else X[first]
             model = ordinal_mds(squareform(square, checks=False), wish, distance, RowIndex(rows).find)

@@ -102,6 +102,7 @@ def through_neighbors(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndar
     """
     from eigenscape._compiled.paths import shortest_through
 
+    _ways_in(entries)
     out = np.empty((entries.shape[0], lengths.shape[1]), dtype=lengths.dtype)
     shortest_through(entries.indptr, entries.indices, entries.data, lengths, out)
     return out
@@ -143,7 +144,18 @@ def _entries(graph: NeighborGraph, Y: Any) -> sparse.csr_array:
     vertex = graph.vertices.find(Y)
     known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
     entries = sparse.csr_array((np.zeros(len(known)), vertex[known], np.arange(len(known) + 1)), shape=(len(known), graph.n_vertices))
-    return reassemble([(known, entries), (new, graph.join(Y[new]))]) if len(new) else entries
+    return reassemble([(known, entries), (new, _ways_in(graph.join(Y[new])))]) if len(new) else entries
+
+
+def _ways_in(edges: sparse.csr_array) -> sparse.csr_array:
+    """The edges of new points, of which each needs one: a row of a table of stored distances may have none."""
+    lonely = np.flatnonzero(np.diff(edges.indptr) == 0)
+    if len(lonely):
+        raise ValueError(
+            f"{len(lonely)} new point(s) have no stored distance to a training point, so no path leads to them (the first is number"
+            f" {int(lonely[0])} of the new ones); store at least one"
+        )
+    return edges
 
 
 class _Roads:

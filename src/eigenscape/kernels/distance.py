@@ -34,7 +34,11 @@ class HalfSquaredDistance(PairwiseKernel):
         if self.metric in ("euclidean", "l2") and not self.metric_params:
             return -0.5 * squared_euclidean(Y, X)
         if callable(self.metric):
-            return -0.5 * evaluate_pairs(lambda y, x: self.metric(y, x, **self.metric_params), Y, X) ** 2  # type: ignore[operator]
+            lengths = evaluate_pairs(lambda y, x: self.metric(y, x, **self.metric_params), Y, X)  # type: ignore[operator]
+            if not (lengths >= 0).all():
+                worst = float(np.min(lengths)) if np.isfinite(lengths).all() else float("nan")
+                raise ValueError(f"the metric is no distance: it gave {worst:g}, and must give numbers that are not negative")
+            return -0.5 * np.square(lengths)
         return -0.5 * metric_distances(Y, X, self.metric, self.metric_params) ** 2
 
     def settle(self, X: Any) -> HalfSquaredDistance:

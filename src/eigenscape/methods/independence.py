@@ -15,9 +15,11 @@ from eigenscape.exceptions import DependentCoordinatesWarning
 
 #: Widths of the regression as fractions of the median distance. Dsilva et al. take a third; high harmonics need less. Every prediction
 #: leaves its own point out, so the best width is not the narrowest one.
-WIDTHS = (1 / 3, 1 / 6, 1 / 12, 1 / 24)
+WIDTHS = (1 / 3, 1 / 6, 1 / 12, 1 / 24, 1 / 48, 1 / 96, 1 / 192)
 #: Points whose value is predicted: at most so many, evenly spaced, each from all the others.
 _PREDICTED = 1000
+#: Points that an eigenvector needs before it can be told from noise: the r-th swings about r times.
+_POINTS = 15
 #: Ridge of the local regressions, relative to the weight in each.
 _RIDGE = 1e-10
 
@@ -30,7 +32,7 @@ class Independence:
     """
 
     threshold: float
-    most: int | None  # candidates; None for 20 times as many as wanted
+    most: int | None  # candidates; None for 20 times as many as wanted, fewer for few points
     kept: list[np.ndarray] = field(default_factory=list)
     residuals: list[np.ndarray] = field(default_factory=list)
 
@@ -39,7 +41,7 @@ class Independence:
 
         ``embed`` makes one with a given number of coordinates. Candidates are doubled until enough are found.
         """
-        most = min(self.most or 20 * n_components, n_points - 1)
+        most = min(self.most or min(20 * n_components, max(2 * n_components, n_points // _POINTS)), n_points - 1)
         count = min(max(8, 4 * n_components), most)
         while True:
             model = embed(count)

@@ -84,7 +84,8 @@ def grow(
             if failure is not None:
                 raise failure
             assert model is not None
-            return Growth(model, tuple(steps), f"{count} landmarks: all points are landmarks, and the map still moved more than {tol:g}")
+            moved = f", and the map still moved more than {tol:g}" if len(steps) > 1 else ""
+            return Growth(model, tuple(steps), f"{count} landmarks: all points are landmarks{moved}")
         previous, count = model, min(2 * count, n)
 
 

@@ -18,6 +18,8 @@ from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.operators.product import sparse_product
 
 Storage = Literal["auto", "blocked"]
+#: Side of the squares in which a matrix is gone through together with its transpose.
+_SQUARE = 512
 
 
 class Operator(Protocol):
@@ -163,6 +165,7 @@ def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = No
         with threadpool_limits(1 if joblib.effective_n_jobs(n_jobs) > 1 else None, user_api="blas"):  # else products wait for each other
             joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(fill)(rows) for rows in row_blocks(m, 24 * m))
     _check_symmetric(array)
+    _symmetrize(array, n_jobs)
     return DenseOperator(array)
 
 
@@ -172,6 +175,20 @@ def _check_symmetric(array: np.ndarray) -> None:
     worst = float(np.abs(array[:few] - array[:, :few].T).max())
     if worst > 1e-6 * float(np.abs(array[:few]).max()):
         raise ValueError(f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {worst:g}; use a symmetric kernel or metric")
+
+
+def _symmetrize(array: np.ndarray, n_jobs: int | None) -> None:
+    """Make a matrix that is symmetric up to rounding exactly so, in place: solvers that read one half and those that read all agree."""
+    starts = range(0, len(array), _SQUARE)
+
+    def mirror(i: int) -> None:
+        for j in range(0, i + 1, _SQUARE):
+            lower, upper = array[i : i + _SQUARE, j : j + _SQUARE], array[j : j + _SQUARE, i : i + _SQUARE]
+            mean = (lower + upper.T) / 2
+            lower[...] = mean
+            upper[...] = mean.T
+
+    joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(mirror)(i) for i in starts)
 
 
 def as_operator(matrix: Matrix) -> Operator:
