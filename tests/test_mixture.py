@@ -13,6 +13,7 @@ from scipy.linalg import subspace_angles
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from test_ppca import low_rank, with_gaps
 
@@ -217,3 +218,14 @@ def test_a_row_or_column_without_values_is_named() -> None:
     X[:, 2] = np.nan
     with pytest.raises(ValueError, match="column 2 of the 10 columns has no observed value"):
         MixturePPCA(2).fit(X)
+
+
+def test_a_fit_that_fails_leaves_no_model() -> None:
+    X = low_rank(60, 5, 2, 0.1)
+    for model in (MixturePPCA(2, 1).fit(X), MixturePPCA()):
+        with pytest.raises(ValueError, match="lower n_components"):
+            model.set_params(n_components=40).fit(X)
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+        with pytest.raises(NotFittedError):
+            model.sample(3)

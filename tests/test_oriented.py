@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import linalg
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -388,3 +389,13 @@ def test_a_matrix_of_zeros_has_no_pairs() -> None:
         warnings.simplefilter("error")
         pairs = generalized_eigh(np.eye(3), np.zeros((3, 3)))
     assert (len(pairs.values), pairs.vectors.shape, pairs.rank) == (0, (3, 0), 0)
+
+
+def test_a_fit_that_fails_leaves_no_model() -> None:
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    for model in (OrientedPCA(2).fit(X, noise=X), OrientedPCA()):
+        with pytest.raises(ValueError, match="lower n_components"):
+            model.set_params(n_components=40).fit(X, noise=X)
+        for ask in (model.transform, model.eigenfunctions, model.loss):
+            with pytest.raises(NotFittedError):
+                ask(X)

@@ -372,3 +372,54 @@ def test_signs_do_not_toss_a_coin() -> None:
     first = PCA(2).fit(X).embedding_
     assert_array_equal(PCA(2).fit(X).embedding_, first)
     assert first[0, 0] > 0  # of two that are equally large the first one decides
+
+
+def test_a_fit_that_fails_leaves_no_model() -> None:
+    X = rows(60, 5)
+    model = PCA(2).fit(X)
+    with pytest.raises(ValueError, match="lower n_components"):
+        model.set_params(n_components=40).fit(X[:10])
+    with pytest.raises(NotFittedError):
+        model.transform(X)
+    assert model.set_params(n_components=2).partial_fit(X[:10]).n_samples_seen_ == 10
+    fresh = PCA(40)
+    with pytest.raises(ValueError, match="lower n_components"):
+        fresh.fit(X)
+    with pytest.raises(NotFittedError):
+        fresh.transform(X)
+
+
+def test_settings_of_the_output_survive_a_fit() -> None:
+    X = rows(20, 5)
+    model = PCA(2).set_output(transform="pandas").fit(X)
+    assert list(model.fit(X).transform(X).columns) == ["pca0", "pca1"]
+
+
+@pytest.mark.parametrize("weight", [0.01, 1 / 60])
+def test_rows_that_weigh_no_more_than_one_have_no_variance_yet(weight: float) -> None:
+    X = rows(60, 5)
+    model = PCA(2, whiten=True).partial_fit(X, sample_weight=np.full(60, weight))
+    with pytest.raises(NotFittedError, match="too few"):
+        model.transform(X)
+    assert (model.partial_fit(X).explained_variance_ > 0).all()
+
+
+def test_chunks_of_low_rank_wait_for_others() -> None:
+    flat = np.outer([0, 1, 2, 3.0], np.arange(5))
+    model = PCA(2).partial_fit(flat).partial_fit(flat)
+    assert model.n_samples_seen_ == 8
+    with pytest.raises(NotFittedError, match="of too low a rank or too few for n_components=2"):
+        model.transform(flat)
+    X = rows(20, 5)
+    expected = PCA(2).fit(np.concatenate([flat, flat, X]))
+    assert_allclose(model.partial_fit(X).explained_variance_, expected.explained_variance_)
+
+
+def test_a_refused_chunk_changes_nothing() -> None:
+    X = rows(20, 5)
+    model = PCA(2).partial_fit(X)
+    before = model.transform(X)
+    with pytest.raises(ValueError, match="lower n_components"):
+        model.set_params(n_components=9).partial_fit(X)
+    assert model.n_samples_seen_ == 20
+    assert_array_equal(model.transform(X), before)

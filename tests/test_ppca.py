@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
+from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import cross_val_score
 
@@ -363,3 +364,14 @@ def test_values_without_variance_are_refused() -> None:
         ProbabilisticPCA(1).fit(X)
     with pytest.raises(ValueError, match="infinity"):
         ProbabilisticPCA(1).fit(np.array([[1.0, np.inf], [0, 1], [2, 2]]))
+
+
+def test_a_fit_that_fails_leaves_no_model() -> None:
+    X = low_rank(60, 5, 2, 0.1)
+    for model in (ProbabilisticPCA(2).fit(X), ProbabilisticPCA()):
+        with pytest.raises(ValueError, match="lower n_components"):
+            model.set_params(n_components=40).fit(X)
+        with pytest.raises(NotFittedError):
+            model.transform(X)
+        with pytest.raises(NotFittedError):
+            model.get_covariance()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from eigenscape import ProjectionPursuit
 from eigenscape.exceptions import RankError
@@ -241,3 +241,12 @@ def test_a_search_that_does_not_end_is_announced() -> None:
         model = ProjectionPursuit(n_components=1, max_iter=2).fit(X)
     assert not model.converged_.any()
     assert model.n_iter_ == 2
+
+
+def test_a_fit_that_fails_leaves_no_model() -> None:
+    X, _ = planted(100)
+    for model in (ProjectionPursuit(1).fit(X), ProjectionPursuit()):
+        with pytest.raises(ValueError, match="lower n_components"):
+            model.set_params(n_components=40).fit(X)
+        with pytest.raises(NotFittedError):
+            model.transform(X)

@@ -29,9 +29,11 @@ class Fitted(NamedTuple):
 
 
 def forget(estimator: Any) -> None:
-    """Drop what an earlier fit with other parameters left."""
-    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
-        delattr(estimator, name)
+    """Drop what an earlier fit left, for users and inside: after a fit that fails there is no model. Parameters and settings stay."""
+    stay = set(estimator.get_params(deep=False)) | {"_metadata_request"}
+    for name in [name for name in vars(estimator) if name not in stay and not name.startswith(("_sklearn", "__"))]:
+        if name.startswith("_") or name.endswith("_"):
+            delattr(estimator, name)
 
 
 def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> Solver:

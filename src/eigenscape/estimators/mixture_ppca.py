@@ -252,12 +252,12 @@ class MixturePPCA(ProjectiveEstimator):
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Rows drawn from the model (n_samples, n_features) and their planes, plane by plane; None takes the estimator's seed."""
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         random = check_random_state(self.random_state if random_state is None else random_state)
         return draw_mixture(self._mixture, check_count("n_samples", n_samples), random)
 
     def _membership(self, X: Any) -> tuple[np.ndarray, Observed, Membership]:
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         X = check_input(self, X, reset=False)
         data = observed(X, training=False)
         return X, data, membership(self._mixture, data)

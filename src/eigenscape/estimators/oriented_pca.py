@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import assert_all_finite, check_array, check_consistent_length, check_is_fitted, column_or_1d
 
+from eigenscape.estimators._base import forget
 from eigenscape.estimators._linear import LinearEstimator
 from eigenscape.estimators._validation import check_count, check_regularization
 from eigenscape.methods.oriented_pca import oriented_embedding, oriented_pca
@@ -97,6 +98,7 @@ class OrientedPCA(LinearEstimator):
         -------
         self
         """
+        forget(self)
         if self.n_components is not None:
             check_count("n_components", self.n_components)
         check_regularization(self.regularization)
@@ -120,7 +122,7 @@ class OrientedPCA(LinearEstimator):
 
     def eigenfunctions(self, X: Any) -> np.ndarray:
         """Unscaled eigenfunctions of ``kernel_`` (Bengio eq. 20): the coordinates divided by ``sqrt(q_r)``."""
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         X = self._rows(X, reset=False)
         return self._like(X, (X - self.mean_) @ (self.components_.T / np.sqrt(self.eigenvalues_)))
 
@@ -132,7 +134,7 @@ class OrientedPCA(LinearEstimator):
         X : array-like of shape (n_new, n_features), optional
             Held-out points, paired with all training points. None: the training points themselves.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         return kernel_loss(self._model, self.kernel_.X if X is None else self._rows(X, reset=False))
 
     def _check_rank(self, n_samples: int, n_features: int) -> None:

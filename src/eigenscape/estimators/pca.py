@@ -17,11 +17,11 @@ from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.moments import moments
 from eigenscape.methods.pca import (
     PrincipalAxes,
+    axes_so_far,
     centered_linear_kernel,
     entropy,
     linear_loss,
     pca,
-    pca_of_scatter,
     reconstruction_error,
     scatter_loss,
 )
@@ -172,7 +172,7 @@ class PCA(ProjectiveEstimator):
         -------
         self
         """
-        first = "n_features_in_" not in vars(self)
+        first = "n_samples_seen_" not in vars(self)
         with reporting(self.verbose):
             X = check_input(self, X, reset=first, chunk=True)
             weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
@@ -180,6 +180,8 @@ class PCA(ProjectiveEstimator):
             seen = None if first else (moments(self._rows) if self._moments is None else self._moments)
             chunk = moments(_rows(X, weights, self.n_jobs))
             total = chunk if seen is None else seen.joined(chunk)
+            wish = self._wish(max(total.n_rows, X.shape[1] + 1), X.shape[1])
+            axes = axes_so_far(total, wish, solver)
             names = vars(self).get("feature_names_in_")
             forget(self)
             self.n_features_in_ = X.shape[1]
@@ -187,9 +189,8 @@ class PCA(ProjectiveEstimator):
                 self.feature_names_in_ = names
             self._moments, self._rows = total, None
             self.n_samples_seen_ = total.weight
-            wish = self._wish(max(total.n_rows, X.shape[1] + 1), X.shape[1])
-            if total.n_rows > (wish if isinstance(wish, int) else 1) and np.trace(total.scatter) > 0:
-                self._publish(pca_of_scatter(total.scatter, total.mean, total.weight, total.n_rows, wish, solver))
+            if axes is not None:
+                self._publish(axes)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -288,10 +289,10 @@ class PCA(ProjectiveEstimator):
     def _check_fitted(self) -> None:
         if "n_samples_seen_" in vars(self) and "components_" not in vars(self):
             raise NotFittedError(
-                f"this PCA has seen rows of weight {self.n_samples_seen_:g}, too few for n_components={self.n_components};"
-                " call partial_fit on more rows"
+                f"this PCA has seen rows of weight {self.n_samples_seen_:g}, of too low a rank or too few for"
+                f" n_components={self.n_components}; call partial_fit on more rows"
             )
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
 
 
 def _rows(X: Any, weights: np.ndarray | None, n_jobs: int | None) -> CenteredRows:

@@ -13,6 +13,7 @@ from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import BoundKernel, Linear
 from eigenscape.methods.dimension import dimension_for_share, evidence_dimension
+from eigenscape.methods.moments import Moments
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredRows, CrossOperator, DenseOperator, Operator
 from eigenscape.operators.rows import SMALL_OFFSET
@@ -104,6 +105,16 @@ def pca_of_scatter(scatter: np.ndarray, mean: np.ndarray, weight: float, n_rows:
     gram_residuals = usable.residuals * np.sqrt(usable.values[:1] / usable.values)
     axes = PrincipalAxes(mean, directions, usable.values, gram_residuals, weight, trace, usable.solver, usable.n_iter)
     return restricted(axes, wish)
+
+
+def axes_so_far(total: Moments, wish: Wish, solver: Solver) -> PrincipalAxes | None:
+    """Leading axes of the rows seen so far; None while these do not determine them, or weigh too little to have a variance."""
+    if total.weight <= 1 or total.n_rows <= (wish if isinstance(wish, int) else 1) or np.trace(total.scatter) == 0:
+        return None
+    try:
+        return pca_of_scatter(total.scatter, total.mean, total.weight, total.n_rows, wish, solver)
+    except RankError:
+        return None  # further rows may vary in other directions
 
 
 def _leading(operator: Operator, count: int, solver: Solver) -> tuple[EigenPairs, float]:
