@@ -423,3 +423,19 @@ def test_a_refused_chunk_changes_nothing() -> None:
         model.set_params(n_components=9).partial_fit(X)
     assert model.n_samples_seen_ == 20
     assert_array_equal(model.transform(X), before)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_constant_column_is_no_direction(weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((300, 3)), np.full(300, 101325.3)])
+    weights = rng.uniform(0.5, 2, 300) if weighted else None
+    assert PCA(None).fit(X, sample_weight=weights).n_components_ == 3
+    with pytest.raises(RankError, match="rank 3"):
+        PCA(4, whiten=True).fit(X, sample_weight=weights)
+
+
+def test_a_small_unit_beside_a_large_offset_is_a_direction() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((300, 2)) + [0, 1e6], 1e-11 * rng.standard_normal(300)])
+    assert_allclose(np.cov(PCA(3, whiten=True).fit_transform(X).T), np.eye(3), atol=1e-6)

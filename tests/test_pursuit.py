@@ -250,3 +250,28 @@ def test_a_fit_that_fails_leaves_no_model() -> None:
             model.set_params(n_components=40).fit(X)
         with pytest.raises(NotFittedError):
             model.transform(X)
+
+
+def test_a_constant_column_is_no_direction() -> None:
+    X = np.column_stack([np.random.default_rng(0).standard_normal((300, 3)), np.full(300, 2024.1)])
+    np.testing.assert_allclose(ProjectionPursuit(3).fit(X).embedding_.std(axis=0), 1.0, rtol=1e-9)
+    with pytest.raises(RankError, match=r"vary along only 3 direction\(s\)"):
+        ProjectionPursuit(4).fit(X)
+
+
+def test_an_offset_is_no_direction_of_few_rows() -> None:
+    X = np.random.default_rng(0).standard_normal((10, 20)) + 100
+    embedding = ProjectionPursuit(3).fit(X).embedding_
+    np.testing.assert_allclose(embedding.std(axis=0), 1.0, rtol=1e-9)
+    np.testing.assert_allclose(embedding.mean(axis=0), 0.0, atol=1e-9)
+
+
+def test_equal_rows_are_refused() -> None:
+    with pytest.raises(RankError, match="all rows are equal"):
+        ProjectionPursuit(1).fit(np.tile([0.1, 2024.1, 1 / 3], (7, 1)))
+
+
+def test_a_small_unit_beside_a_large_offset_is_a_direction() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((300, 2)) + [0, 1e6], 1e-11 * rng.standard_normal(300)])
+    np.testing.assert_allclose(ProjectionPursuit(3).fit(X).embedding_.std(axis=0), 1.0, rtol=1e-6)
