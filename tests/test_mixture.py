@@ -229,3 +229,13 @@ def test_a_fit_that_fails_leaves_no_model() -> None:
             model.predict(X)
         with pytest.raises(NotFittedError):
             model.sample(3)
+
+
+def test_a_column_never_observed_in_one_part() -> None:
+    rng = np.random.default_rng(0)
+    B = np.vstack([rng.standard_normal((50, 4)), rng.standard_normal((50, 4)) + 100])
+    B[:50, 0] = np.nan
+    model = MixturePPCA(2, 2).fit(B)
+    assert adjusted_rand_score(model.predict(B), np.arange(100) >= 50) == 1
+    assert (np.diff(model.log_likelihoods_) > -1e-8).all()
+    assert np.isfinite(model.impute(B)).all()
