@@ -375,3 +375,18 @@ def test_a_fit_that_fails_leaves_no_model() -> None:
             model.transform(X)
         with pytest.raises(NotFittedError):
             model.get_covariance()
+
+
+def test_blocks_of_gaps_are_no_saddle() -> None:
+    rng = np.random.default_rng(0)
+    whole = rng.standard_normal((400, 2)) @ rng.standard_normal((2, 8)) + 0.05 * rng.standard_normal((400, 8))
+    X = whole.copy()
+    X[10:200, 4:] = np.nan
+    X[200:, :4] = np.nan
+    gaps = np.isnan(X)
+    for wish in (2, "bayes"):
+        model = ProbabilisticPCA(wish).fit(X)
+        assert model.n_components_ == 2
+        assert model.log_likelihood_ > 162
+        by_means = np.where(gaps, np.nanmean(X, axis=0), X) - whole
+        assert np.abs(model.impute(X) - whole)[gaps].mean() < 0.2 * np.abs(by_means)[gaps].mean()
