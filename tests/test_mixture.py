@@ -239,3 +239,14 @@ def test_a_column_never_observed_in_one_part() -> None:
     assert adjusted_rand_score(model.predict(B), np.arange(100) >= 50) == 1
     assert (np.diff(model.log_likelihoods_) > -1e-8).all()
     assert np.isfinite(model.impute(B)).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_a_row_of_weight_zero_is_not_there(share: float) -> None:
+    X = with_gaps(planes(40, 3.0)[0], share)
+    more = np.concatenate([X, np.full((1, 10), np.nan)])
+    weights = np.append(np.ones(len(X)), 0.0)
+    expected = MixturePPCA(3, 2, n_init=1).fit(X)
+    assert_allclose(MixturePPCA(3, 2, n_init=1).fit(more, sample_weight=weights).means_, expected.means_)
+    with pytest.raises(ValueError, match="n_samples=8"):
+        MixturePPCA(3, 2).fit(X, sample_weight=np.arange(len(X)) < 8)

@@ -399,3 +399,24 @@ def test_a_fit_that_fails_leaves_no_model() -> None:
         for ask in (model.transform, model.eigenfunctions, model.loss):
             with pytest.raises(NotFittedError):
                 ask(X)
+
+
+def test_columns_in_another_order_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((30, 3)), columns=["a", "b", "c"])
+    noise = pd.DataFrame(rng.standard_normal((30, 3)), columns=["a", "b", "c"])
+    turned = noise[["c", "a", "b"]]
+    with pytest.raises(ValueError, match=r"noise has the columns .* in the same order"):
+        OrientedPCA(1).fit(X, noise=turned)
+    for distorted in (turned, [noise, turned]):
+        with pytest.raises(ValueError, match=r"distorted\[[01]\] has the columns .* in the same order"):
+            OrientedPCA(1).fit(X, distorted=distorted)
+    named = OrientedPCA(1).fit(X, noise=noise).components_
+    np.testing.assert_array_equal(OrientedPCA(1).fit(X, noise=noise.to_numpy()).components_, named)
+    np.testing.assert_array_equal(OrientedPCA(1).fit(X.to_numpy(), noise=noise).components_, named)
+
+
+@pytest.mark.parametrize("distorted", [3, np.array(3.0)])
+def test_distorted_that_is_no_list_is_refused(distorted: object) -> None:
+    with pytest.raises(ValueError, match=r"distorted=.* must be a list of arrays of the shape of X"):
+        OrientedPCA(1).fit(np.eye(5), distorted=distorted)

@@ -437,5 +437,16 @@ def test_a_constant_column_is_no_direction(weighted: bool) -> None:
 
 def test_a_small_unit_beside_a_large_offset_is_a_direction() -> None:
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.standard_normal((300, 2)) + [0, 1e6], 1e-11 * rng.standard_normal(300)])
+    X = np.column_stack([rng.standard_normal(300), rng.standard_normal(300) + 1e6, 1e-11 * rng.standard_normal(300)])
     assert_allclose(np.cov(PCA(3, whiten=True).fit_transform(X).T), np.eye(3), atol=1e-6)
+
+
+@pytest.mark.parametrize("fit", [PCA.fit, PCA.partial_fit])
+def test_whiten_is_true_or_false(fit: Any) -> None:
+    with pytest.raises(ValueError, match="whiten='False' must be True or False"):
+        fit(PCA(2, whiten="False"), rows(20, 5))
+
+
+def test_the_evidence_needs_two_features() -> None:
+    with pytest.raises(ValueError, match="n_components='mle' needs at least 2 features, got n_samples=20, n_features=1"):
+        PCA("mle").fit(rows(20, 1))

@@ -273,5 +273,10 @@ def test_equal_rows_are_refused() -> None:
 
 def test_a_small_unit_beside_a_large_offset_is_a_direction() -> None:
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.standard_normal((300, 2)) + [0, 1e6], 1e-11 * rng.standard_normal(300)])
+    X = np.column_stack([rng.standard_normal(300), rng.standard_normal(300) + 1e6, 1e-11 * rng.standard_normal(300)])
     np.testing.assert_allclose(ProjectionPursuit(3).fit(X).embedding_.std(axis=0), 1.0, rtol=1e-6)
+
+
+def test_an_index_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"index returned nan .* must return a finite number"):
+        ProjectionPursuit(1, index=lambda _: np.nan).fit(planted(50)[0])

@@ -28,12 +28,16 @@ class Fitted(NamedTuple):
     spectral: bool = True  # whether the model has a kernel, hence eigenvalues, eigenfunctions and a loss
 
 
+#: Where estimators keep what they have learnt beside the attributes for users. By name, for scikit-learn keeps things of its own.
+LEARNT = frozenset(
+    "_axes _embedding _inverse _layers _learnt _map _mixture _model _moments _rows _rule _scale _settled _source _spectrum".split()
+)
+
+
 def forget(estimator: Any) -> None:
-    """Drop what an earlier fit left, for users and inside: after a fit that fails there is no model. Parameters and settings stay."""
-    stay = set(estimator.get_params(deep=False)) | {"_metadata_request"}
-    for name in [name for name in vars(estimator) if name not in stay and not name.startswith(("_sklearn", "__"))]:
-        if name.startswith("_") or name.endswith("_"):
-            delattr(estimator, name)
+    """Drop what an earlier fit left, for users and inside: after a fit that fails there is no model."""
+    for name in [name for name in vars(estimator) if name in LEARNT or (name.endswith("_") and not name.startswith("_"))]:
+        delattr(estimator, name)
 
 
 def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> Solver:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import chosen_solver, forget
 from eigenscape.estimators._projective import ProjectiveEstimator
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_weights
+from eigenscape.estimators._validation import check_choice, check_count, check_flag, check_input, check_weights
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.moments import moments
 from eigenscape.methods.pca import (
@@ -182,13 +182,10 @@ class PCA(ProjectiveEstimator):
             total = chunk if seen is None else seen.joined(chunk)
             wish = self._wish(max(total.n_rows, X.shape[1] + 1), X.shape[1])
             axes = axes_so_far(total, wish, solver)
-            names = vars(self).get("feature_names_in_")
+            columns = {name: vars(self)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(self)}
             forget(self)
-            self.n_features_in_ = X.shape[1]
-            if names is not None:
-                self.feature_names_in_ = names
-            self._moments, self._rows = total, None
-            self.n_samples_seen_ = total.weight
+            vars(self).update(columns)
+            self._moments, self._rows, self.n_samples_seen_ = total, None, total.weight
             if axes is not None:
                 self._publish(axes)
         return self
@@ -268,13 +265,15 @@ class PCA(ProjectiveEstimator):
 
     def _wish(self, n: int, d: int) -> int | float | str | None:
         """The number of components asked for, or how to find it; refused before any work where there cannot be so many."""
+        check_flag("whiten", self.whiten)
         wish = self.n_components
         if wish is None:
             return None
         if isinstance(wish, str):
             check_choice("n_components", wish, ("mle",))
-            if n <= d:
-                raise ValueError(f"n_components='mle' needs more samples than features, got n_samples={n}, n_features={d}; give a number")
+            if d < 2 or n <= d:
+                needs = "at least 2 features" if d < 2 else "more samples than features"
+                raise ValueError(f"n_components='mle' needs {needs}, got n_samples={n}, n_features={d}; give a number")
             return wish
         if isinstance(wish, numbers.Real) and not isinstance(wish, numbers.Integral):
             if 0 < wish < 1:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import forget
 from eigenscape.estimators._projective import ProjectiveEstimator
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive, check_weights
+from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive, check_weights, standing_rows
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
 from eigenscape.methods.ppca_choice import NOISE_FLOOR, Choice, FittedPPCA, fit_ppca
@@ -122,8 +122,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
         forget(self)
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
-            weights = check_weights(sample_weight, X)
-            weights = np.ones(len(X)) if weights is None else weights
+            X, weights = standing_rows(X, check_weights(sample_weight, X))
             data = observed(X, training=True)
             choice = self._choice(X.shape, data)
             found = fit_ppca(data, weights, choice)

@@ -72,7 +72,7 @@ def _by_closed_form(X: np.ndarray, weights: np.ndarray, wish: int | str, floor: 
         variances = np.zeros(X.shape[1])
         variances[: len(axes.eigenvalues)] = axes.eigenvalues / axes.weight
         find = evidence_dimension if wish == "mle" else relevant_dimension
-        count = find(variances, axes.weight)
+        count = min(find(variances, axes.weight), len(axes.eigenvalues))  # no component without variance
     return from_axes(axes, count, floor)
 
 

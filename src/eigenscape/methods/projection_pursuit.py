@@ -179,12 +179,18 @@ def by_derivative(index: Index) -> Climb:
 def by_differences(index: Callable[[np.ndarray], float]) -> Climb:
     """Any function of one projection (n,): its gradient by central differences, two values for each variable."""
 
+    def value(projection: np.ndarray) -> float:
+        found = float(index(projection))
+        if not np.isfinite(found):
+            raise ValueError(f"index returned {found} for a projection of {len(projection)} rows; it must return a finite number")
+        return found
+
     def climb(Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values = np.array([float(index(Z @ w)) for w in W])
+        values = np.array([value(Z @ w) for w in W])
         gradients = np.empty_like(W)
         for j, nudge in enumerate(_NUDGE * np.eye(W.shape[1])):
             up, down = _unit(W + nudge), _unit(W - nudge)
-            gradients[:, j] = [float(index(Z @ u)) - float(index(Z @ v)) for u, v in zip(up, down, strict=True)]
+            gradients[:, j] = [value(Z @ u) - value(Z @ v) for u, v in zip(up, down, strict=True)]
         return values, gradients / (2 * _NUDGE)
 
     return climb
