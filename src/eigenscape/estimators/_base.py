@@ -29,9 +29,8 @@ class Fitted(NamedTuple):
 
 
 #: Where estimators keep what they have learnt beside the attributes for users. By name, for scikit-learn keeps things of its own.
-LEARNT = frozenset(
-    "_axes _embedding _inverse _layers _learnt _map _mixture _model _moments _rows _rule _scale _settled _source _spectrum".split()
-)
+LEARNT = {"_axes", "_embedding", "_inverse", "_layers", "_learnt", "_map", "_mixture", "_model", "_moments"}
+LEARNT |= {"_rows", "_rule", "_scale", "_settled", "_source", "_spectrum"}
 
 
 def forget(estimator: Any) -> None:
