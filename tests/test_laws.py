@@ -31,6 +31,7 @@ from eigenscape import (
     LocallyLinearEmbedding,
     SpectralClustering,
 )
+from eigenscape.estimators._base import LEARNT
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
 
 CASE = {case.id: case for case in CASES}
@@ -550,3 +551,9 @@ def test_distances_that_are_not_stored_are_not_zero() -> None:
 def test_more_components_than_clusters_are_refused() -> None:
     with pytest.raises(DisconnectedGraphError, match="more than n_clusters=2"):
         SpectralClustering(n_clusters=2, on_disconnected="per_component").fit(load("split")[0])
+
+
+@pytest.mark.parametrize("name", list(CASE))
+def test_all_that_is_learnt_can_be_forgotten(name: str) -> None:
+    """A fit that fails must leave nothing of an earlier one: what is kept inside is listed where it is dropped."""
+    assert {attribute for attribute in vars(fitted(name)) if attribute.startswith("_")} <= LEARNT

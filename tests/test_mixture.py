@@ -13,6 +13,7 @@ from scipy.linalg import subspace_angles
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from test_ppca import low_rank, with_gaps
 
@@ -217,3 +218,35 @@ def test_a_row_or_column_without_values_is_named() -> None:
     X[:, 2] = np.nan
     with pytest.raises(ValueError, match="column 2 of the 10 columns has no observed value"):
         MixturePPCA(2).fit(X)
+
+
+def test_a_fit_that_fails_leaves_no_model() -> None:
+    X = low_rank(60, 5, 2, 0.1)
+    for model in (MixturePPCA(2, 1).fit(X), MixturePPCA()):
+        with pytest.raises(ValueError, match="lower n_components"):
+            model.set_params(n_components=40).fit(X)
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+        with pytest.raises(NotFittedError):
+            model.sample(3)
+
+
+def test_a_column_never_observed_in_one_part() -> None:
+    rng = np.random.default_rng(0)
+    B = np.vstack([rng.standard_normal((50, 4)), rng.standard_normal((50, 4)) + 100])
+    B[:50, 0] = np.nan
+    model = MixturePPCA(2, 2).fit(B)
+    assert adjusted_rand_score(model.predict(B), np.arange(100) >= 50) == 1
+    assert (np.diff(model.log_likelihoods_) > -1e-8).all()
+    assert np.isfinite(model.impute(B)).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_a_row_of_weight_zero_is_not_there(share: float) -> None:
+    X = with_gaps(planes(40, 3.0)[0], share)
+    more = np.concatenate([X, np.full((1, 10), np.nan)])
+    weights = np.append(np.ones(len(X)), 0.0)
+    expected = MixturePPCA(3, 2, n_init=1).fit(X)
+    assert_allclose(MixturePPCA(3, 2, n_init=1).fit(more, sample_weight=weights).means_, expected.means_)
+    with pytest.raises(ValueError, match="n_samples=8"):
+        MixturePPCA(3, 2).fit(X, sample_weight=np.arange(len(X)) < 8)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import linalg
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -388,3 +389,34 @@ def test_a_matrix_of_zeros_has_no_pairs() -> None:
         warnings.simplefilter("error")
         pairs = generalized_eigh(np.eye(3), np.zeros((3, 3)))
     assert (len(pairs.values), pairs.vectors.shape, pairs.rank) == (0, (3, 0), 0)
+
+
+def test_a_fit_that_fails_leaves_no_model() -> None:
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    for model in (OrientedPCA(2).fit(X, noise=X), OrientedPCA()):
+        with pytest.raises(ValueError, match="lower n_components"):
+            model.set_params(n_components=40).fit(X, noise=X)
+        for ask in (model.transform, model.eigenfunctions, model.loss):
+            with pytest.raises(NotFittedError):
+                ask(X)
+
+
+def test_columns_in_another_order_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((30, 3)), columns=["a", "b", "c"])
+    noise = pd.DataFrame(rng.standard_normal((30, 3)), columns=["a", "b", "c"])
+    turned = noise[["c", "a", "b"]]
+    with pytest.raises(ValueError, match=r"noise has the columns .* in the same order"):
+        OrientedPCA(1).fit(X, noise=turned)
+    for distorted in (turned, [noise, turned]):
+        with pytest.raises(ValueError, match=r"distorted\[[01]\] has the columns .* in the same order"):
+            OrientedPCA(1).fit(X, distorted=distorted)
+    named = OrientedPCA(1).fit(X, noise=noise).components_
+    np.testing.assert_array_equal(OrientedPCA(1).fit(X, noise=noise.to_numpy()).components_, named)
+    np.testing.assert_array_equal(OrientedPCA(1).fit(X.to_numpy(), noise=noise).components_, named)
+
+
+@pytest.mark.parametrize("distorted", [3, np.array(3.0)])
+def test_distorted_that_is_no_list_is_refused(distorted: object) -> None:
+    with pytest.raises(ValueError, match=r"distorted=.* must be a list of arrays of the shape of X"):
+        OrientedPCA(1).fit(np.eye(5), distorted=distorted)

@@ -372,3 +372,81 @@ def test_signs_do_not_toss_a_coin() -> None:
     first = PCA(2).fit(X).embedding_
     assert_array_equal(PCA(2).fit(X).embedding_, first)
     assert first[0, 0] > 0  # of two that are equally large the first one decides
+
+
+def test_a_fit_that_fails_leaves_no_model() -> None:
+    X = rows(60, 5)
+    model = PCA(2).fit(X)
+    with pytest.raises(ValueError, match="lower n_components"):
+        model.set_params(n_components=40).fit(X[:10])
+    with pytest.raises(NotFittedError):
+        model.transform(X)
+    assert model.set_params(n_components=2).partial_fit(X[:10]).n_samples_seen_ == 10
+    fresh = PCA(40)
+    with pytest.raises(ValueError, match="lower n_components"):
+        fresh.fit(X)
+    with pytest.raises(NotFittedError):
+        fresh.transform(X)
+
+
+def test_settings_of_the_output_survive_a_fit() -> None:
+    X = rows(20, 5)
+    model = PCA(2).set_output(transform="pandas").fit(X)
+    assert list(model.fit(X).transform(X).columns) == ["pca0", "pca1"]
+
+
+@pytest.mark.parametrize("weight", [0.01, 1 / 60])
+def test_rows_that_weigh_no_more_than_one_have_no_variance_yet(weight: float) -> None:
+    X = rows(60, 5)
+    model = PCA(2, whiten=True).partial_fit(X, sample_weight=np.full(60, weight))
+    with pytest.raises(NotFittedError, match="too few"):
+        model.transform(X)
+    assert (model.partial_fit(X).explained_variance_ > 0).all()
+
+
+def test_chunks_of_low_rank_wait_for_others() -> None:
+    flat = np.outer([0, 1, 2, 3.0], np.arange(5))
+    model = PCA(2).partial_fit(flat).partial_fit(flat)
+    assert model.n_samples_seen_ == 8
+    with pytest.raises(NotFittedError, match="of too low a rank or too few for n_components=2"):
+        model.transform(flat)
+    X = rows(20, 5)
+    expected = PCA(2).fit(np.concatenate([flat, flat, X]))
+    assert_allclose(model.partial_fit(X).explained_variance_, expected.explained_variance_)
+
+
+def test_a_refused_chunk_changes_nothing() -> None:
+    X = rows(20, 5)
+    model = PCA(2).partial_fit(X)
+    before = model.transform(X)
+    with pytest.raises(ValueError, match="lower n_components"):
+        model.set_params(n_components=9).partial_fit(X)
+    assert model.n_samples_seen_ == 20
+    assert_array_equal(model.transform(X), before)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_constant_column_is_no_direction(weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((300, 3)), np.full(300, 101325.3)])
+    weights = rng.uniform(0.5, 2, 300) if weighted else None
+    assert PCA(None).fit(X, sample_weight=weights).n_components_ == 3
+    with pytest.raises(RankError, match="rank 3"):
+        PCA(4, whiten=True).fit(X, sample_weight=weights)
+
+
+def test_a_small_unit_beside_a_large_offset_is_a_direction() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal(300), rng.standard_normal(300) + 1e6, 1e-11 * rng.standard_normal(300)])
+    assert_allclose(np.cov(PCA(3, whiten=True).fit_transform(X).T), np.eye(3), atol=1e-6)
+
+
+@pytest.mark.parametrize("fit", [PCA.fit, PCA.partial_fit])
+def test_whiten_is_true_or_false(fit: Any) -> None:
+    with pytest.raises(ValueError, match="whiten='False' must be True or False"):
+        fit(PCA(2, whiten="False"), rows(20, 5))
+
+
+def test_the_evidence_needs_two_features() -> None:
+    with pytest.raises(ValueError, match="n_components='mle' needs at least 2 features, got n_samples=20, n_features=1"):
+        PCA("mle").fit(rows(20, 1))

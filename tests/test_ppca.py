@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
+from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import cross_val_score
 
@@ -363,3 +364,55 @@ def test_values_without_variance_are_refused() -> None:
         ProbabilisticPCA(1).fit(X)
     with pytest.raises(ValueError, match="infinity"):
         ProbabilisticPCA(1).fit(np.array([[1.0, np.inf], [0, 1], [2, 2]]))
+
+
+def test_a_fit_that_fails_leaves_no_model() -> None:
+    X = low_rank(60, 5, 2, 0.1)
+    for model in (ProbabilisticPCA(2).fit(X), ProbabilisticPCA()):
+        with pytest.raises(ValueError, match="lower n_components"):
+            model.set_params(n_components=40).fit(X)
+        with pytest.raises(NotFittedError):
+            model.transform(X)
+        with pytest.raises(NotFittedError):
+            model.get_covariance()
+
+
+def test_blocks_of_gaps_are_no_saddle() -> None:
+    rng = np.random.default_rng(0)
+    whole = rng.standard_normal((400, 2)) @ rng.standard_normal((2, 8)) + 0.05 * rng.standard_normal((400, 8))
+    X = whole.copy()
+    X[10:200, 4:] = np.nan
+    X[200:, :4] = np.nan
+    gaps = np.isnan(X)
+    for wish in (2, "bayes"):
+        model = ProbabilisticPCA(wish).fit(X)
+        assert model.n_components_ == 2
+        assert model.log_likelihood_ > 162
+        by_means = np.where(gaps, np.nanmean(X, axis=0), X) - whole
+        assert np.abs(model.impute(X) - whole)[gaps].mean() < 0.2 * np.abs(by_means)[gaps].mean()
+
+
+@pytest.mark.parametrize("wish", ["mle", "bayes"])
+def test_a_direction_without_variance_is_no_component(wish: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 2)) @ rng.standard_normal((2, 5))
+    with pytest.warns(NoiseFloorWarning):
+        assert ProbabilisticPCA(wish).fit(X).n_components_ == 2
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_a_row_of_weight_zero_is_not_there(share: float) -> None:
+    X = with_gaps(low_rank(40, 5, 2, 0.1), share)
+    more = np.concatenate([X, 1e3 * np.ones((3, 5)), np.full((1, 5), np.nan)])
+    weights = np.concatenate([np.ones(40), np.zeros(4)])
+    assert_allclose(ProbabilisticPCA(2).fit(more, sample_weight=weights).loadings_, ProbabilisticPCA(2).fit(X).loadings_)
+
+
+def test_rows_of_weight_zero_do_not_make_up_the_number() -> None:
+    X = low_rank(40, 5, 2, 0.1)
+    with pytest.raises(ValueError, match="n_samples=3"):
+        ProbabilisticPCA(3).fit(X, sample_weight=np.arange(40) < 3)
+    half = X.copy()
+    half[:20, 1] = np.nan
+    with pytest.raises(ValueError, match="column 1"):
+        ProbabilisticPCA(2).fit(half, sample_weight=np.arange(40) < 20)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from eigenscape import ProjectionPursuit
 from eigenscape.exceptions import RankError
@@ -241,3 +241,42 @@ def test_a_search_that_does_not_end_is_announced() -> None:
         model = ProjectionPursuit(n_components=1, max_iter=2).fit(X)
     assert not model.converged_.any()
     assert model.n_iter_ == 2
+
+
+def test_a_fit_that_fails_leaves_no_model() -> None:
+    X, _ = planted(100)
+    for model in (ProjectionPursuit(1).fit(X), ProjectionPursuit()):
+        with pytest.raises(ValueError, match="lower n_components"):
+            model.set_params(n_components=40).fit(X)
+        with pytest.raises(NotFittedError):
+            model.transform(X)
+
+
+def test_a_constant_column_is_no_direction() -> None:
+    X = np.column_stack([np.random.default_rng(0).standard_normal((300, 3)), np.full(300, 2024.1)])
+    np.testing.assert_allclose(ProjectionPursuit(3).fit(X).embedding_.std(axis=0), 1.0, rtol=1e-9)
+    with pytest.raises(RankError, match=r"vary along only 3 direction\(s\)"):
+        ProjectionPursuit(4).fit(X)
+
+
+def test_an_offset_is_no_direction_of_few_rows() -> None:
+    X = np.random.default_rng(0).standard_normal((10, 20)) + 100
+    embedding = ProjectionPursuit(3).fit(X).embedding_
+    np.testing.assert_allclose(embedding.std(axis=0), 1.0, rtol=1e-9)
+    np.testing.assert_allclose(embedding.mean(axis=0), 0.0, atol=1e-9)
+
+
+def test_equal_rows_are_refused() -> None:
+    with pytest.raises(RankError, match="all rows are equal"):
+        ProjectionPursuit(1).fit(np.tile([0.1, 2024.1, 1 / 3], (7, 1)))
+
+
+def test_a_small_unit_beside_a_large_offset_is_a_direction() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal(300), rng.standard_normal(300) + 1e6, 1e-11 * rng.standard_normal(300)])
+    np.testing.assert_allclose(ProjectionPursuit(3).fit(X).embedding_.std(axis=0), 1.0, rtol=1e-6)
+
+
+def test_an_index_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"index returned nan .* must return a finite number"):
+        ProjectionPursuit(1, index=lambda _: np.nan).fit(planted(50)[0])

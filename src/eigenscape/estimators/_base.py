@@ -28,9 +28,14 @@ class Fitted(NamedTuple):
     spectral: bool = True  # whether the model has a kernel, hence eigenvalues, eigenfunctions and a loss
 
 
+#: Where estimators keep what they have learnt beside the attributes for users. By name, for scikit-learn keeps things of its own.
+LEARNT = {"_axes", "_embedding", "_inverse", "_layers", "_learnt", "_map", "_mixture", "_model", "_moments"}
+LEARNT |= {"_rows", "_rule", "_scale", "_settled", "_source", "_spectrum"}
+
+
 def forget(estimator: Any) -> None:
-    """Drop what an earlier fit with other parameters left."""
-    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+    """Drop what an earlier fit left, for users and inside: after a fit that fails there is no model."""
+    for name in [name for name in vars(estimator) if name in LEARNT or (name.endswith("_") and not name.startswith("_"))]:
         delattr(estimator, name)
 
 

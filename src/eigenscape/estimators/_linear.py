@@ -28,7 +28,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         -------
         ndarray of shape (n_new, n_components)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         X = self._rows(X, reset=False)
         return self._like(X, (X - self.mean_) @ self.components_.T)
 
@@ -43,7 +43,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         -------
         ndarray of shape (n_new, n_features)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
         if X.shape[1] != len(self.patterns_):
             raise ValueError(f"X has {X.shape[1]} coordinates, but {type(self).__name__} has {len(self.patterns_)} components")

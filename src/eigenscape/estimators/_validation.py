@@ -137,6 +137,20 @@ def check_weights(sample_weight: Any, X: Any, least: float = 1) -> np.ndarray | 
     return weights
 
 
+def standing_rows(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that have a weight, and the weights, ones for None: a row of weight zero is not there."""
+    if weights is None:
+        return X, np.ones(len(X))
+    standing = weights > 0
+    return X[standing], weights[standing]
+
+
+def check_flag(name: str, value: Any) -> None:
+    """True or False; a text or a number would pass for one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r} must be True or False")
+
+
 def check_symmetric(K: Any, name: str) -> None:
     """Symmetric up to rounding, dense or sparse."""
     difference = abs(K - K.T)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import forget
 from eigenscape.estimators._projective import ProjectiveEstimator
-from eigenscape.estimators._validation import check_count, check_input, check_positive, check_weights
+from eigenscape.estimators._validation import check_count, check_input, check_positive, check_weights, standing_rows
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
 from eigenscape.methods.mixture_ppca import (
@@ -135,8 +135,7 @@ class MixturePPCA(ProjectiveEstimator):
         forget(self)
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
-            weights = check_weights(sample_weight, X)
-            weights = np.ones(len(X)) if weights is None else weights
+            X, weights = standing_rows(X, check_weights(sample_weight, X))
             self._check_parameters(*X.shape)
             data = observed(X, training=True)
             random = check_random_state(self.random_state)
@@ -252,12 +251,12 @@ class MixturePPCA(ProjectiveEstimator):
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Rows drawn from the model (n_samples, n_features) and their planes, plane by plane; None takes the estimator's seed."""
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         random = check_random_state(self.random_state if random_state is None else random_state)
         return draw_mixture(self._mixture, check_count("n_samples", n_samples), random)
 
     def _membership(self, X: Any) -> tuple[np.ndarray, Observed, Membership]:
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         X = check_input(self, X, reset=False)
         data = observed(X, training=False)
         return X, data, membership(self._mixture, data)

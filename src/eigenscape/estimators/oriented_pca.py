@@ -6,8 +6,16 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import assert_all_finite, check_array, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import (
+    _get_feature_names,
+    assert_all_finite,
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+)
 
+from eigenscape.estimators._base import forget
 from eigenscape.estimators._linear import LinearEstimator
 from eigenscape.estimators._validation import check_count, check_regularization
 from eigenscape.methods.oriented_pca import oriented_embedding, oriented_pca
@@ -97,6 +105,7 @@ class OrientedPCA(LinearEstimator):
         -------
         self
         """
+        forget(self)
         if self.n_components is not None:
             check_count("n_components", self.n_components)
         check_regularization(self.regularization)
@@ -120,7 +129,7 @@ class OrientedPCA(LinearEstimator):
 
     def eigenfunctions(self, X: Any) -> np.ndarray:
         """Unscaled eigenfunctions of ``kernel_`` (Bengio eq. 20): the coordinates divided by ``sqrt(q_r)``."""
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         X = self._rows(X, reset=False)
         return self._like(X, (X - self.mean_) @ (self.components_.T / np.sqrt(self.eigenvalues_)))
 
@@ -132,7 +141,7 @@ class OrientedPCA(LinearEstimator):
         X : array-like of shape (n_new, n_features), optional
             Held-out points, paired with all training points. None: the training points themselves.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         return kernel_loss(self._model, self.kernel_.X if X is None else self._rows(X, reset=False))
 
     def _check_rank(self, n_samples: int, n_features: int) -> None:
@@ -145,23 +154,30 @@ class OrientedPCA(LinearEstimator):
     def _noise(self, X: np.ndarray, y: Any, noise: Any, distorted: Any) -> list[np.ndarray]:
         """The noise vectors, in one array or several."""
         if distorted is not None:
-            versions = [distorted] if np.ndim(distorted) == 2 and not isinstance(distorted, Sequence) else list(distorted)
+            versions = _versions(distorted)
             if not versions:
                 raise ValueError("distorted=[] holds no version of X; pass at least one array of the shape of X")
             return [self._version(f"distorted[{k}]", version, X) - X for k, version in enumerate(versions)]
         if noise is not None:
+            self._check_names("noise", noise)
             vectors = check_array(noise, dtype=np.float64, input_name="noise")
             if vectors.shape[1] != X.shape[1]:
                 raise ValueError(f"noise has {vectors.shape[1]} features, but X has {X.shape[1]}; noise vectors live in the space of X")
             return [vectors]
         return [X - _group_means(X, y)]
 
-    @staticmethod
-    def _version(name: str, version: Any, X: np.ndarray) -> np.ndarray:
+    def _version(self, name: str, version: Any, X: np.ndarray) -> np.ndarray:
+        self._check_names(name, version)
         version = check_array(version, dtype=np.float64, input_name=name)
         if version.shape != X.shape:
             raise ValueError(f"{name} has shape {version.shape}, but X has {X.shape}; row i must be a version of row i of X")
         return version
+
+    def _check_names(self, name: str, value: Any) -> None:
+        """Columns with names must be those of ``X``, in its order; without names nothing can be compared."""
+        names, expected = _get_feature_names(value), vars(self).get("feature_names_in_")
+        if names is not None and expected is not None and not np.array_equal(names, expected):
+            raise ValueError(f"{name} has the columns {list(names)}, but X has {list(expected)}; give it those of X, in the same order")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -177,6 +193,15 @@ def _check_one_source(y: Any, noise: Any, distorted: Any) -> None:
         )
     if len(given) > 1:
         raise ValueError(f"OrientedPCA takes its noise from one source, got {' and '.join(given)}; pass only one of them")
+
+
+def _versions(distorted: Any) -> list[Any]:
+    if not isinstance(distorted, Sequence) and np.ndim(distorted) == 2:
+        return [distorted]
+    try:
+        return list(distorted)
+    except TypeError:
+        raise ValueError(f"distorted={distorted!r} must be a list of arrays of the shape of X") from None
 
 
 def _group_means(X: np.ndarray, y: Any) -> np.ndarray:

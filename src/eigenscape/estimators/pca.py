@@ -12,16 +12,16 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import chosen_solver, forget
 from eigenscape.estimators._projective import ProjectiveEstimator
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_weights
+from eigenscape.estimators._validation import check_choice, check_count, check_flag, check_input, check_weights
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.moments import moments
 from eigenscape.methods.pca import (
     PrincipalAxes,
+    axes_so_far,
     centered_linear_kernel,
     entropy,
     linear_loss,
     pca,
-    pca_of_scatter,
     reconstruction_error,
     scatter_loss,
 )
@@ -172,7 +172,7 @@ class PCA(ProjectiveEstimator):
         -------
         self
         """
-        first = "n_features_in_" not in vars(self)
+        first = "n_samples_seen_" not in vars(self)
         with reporting(self.verbose):
             X = check_input(self, X, reset=first, chunk=True)
             weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
@@ -180,16 +180,14 @@ class PCA(ProjectiveEstimator):
             seen = None if first else (moments(self._rows) if self._moments is None else self._moments)
             chunk = moments(_rows(X, weights, self.n_jobs))
             total = chunk if seen is None else seen.joined(chunk)
-            names = vars(self).get("feature_names_in_")
-            forget(self)
-            self.n_features_in_ = X.shape[1]
-            if names is not None:
-                self.feature_names_in_ = names
-            self._moments, self._rows = total, None
-            self.n_samples_seen_ = total.weight
             wish = self._wish(max(total.n_rows, X.shape[1] + 1), X.shape[1])
-            if total.n_rows > (wish if isinstance(wish, int) else 1) and np.trace(total.scatter) > 0:
-                self._publish(pca_of_scatter(total.scatter, total.mean, total.weight, total.n_rows, wish, solver))
+            axes = axes_so_far(total, wish, solver)
+            columns = {name: vars(self)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(self)}
+            forget(self)
+            vars(self).update(columns)
+            self._moments, self._rows, self.n_samples_seen_ = total, None, total.weight
+            if axes is not None:
+                self._publish(axes)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -267,13 +265,15 @@ class PCA(ProjectiveEstimator):
 
     def _wish(self, n: int, d: int) -> int | float | str | None:
         """The number of components asked for, or how to find it; refused before any work where there cannot be so many."""
+        check_flag("whiten", self.whiten)
         wish = self.n_components
         if wish is None:
             return None
         if isinstance(wish, str):
             check_choice("n_components", wish, ("mle",))
-            if n <= d:
-                raise ValueError(f"n_components='mle' needs more samples than features, got n_samples={n}, n_features={d}; give a number")
+            if d < 2 or n <= d:
+                needs = "at least 2 features" if d < 2 else "more samples than features"
+                raise ValueError(f"n_components='mle' needs {needs}, got n_samples={n}, n_features={d}; give a number")
             return wish
         if isinstance(wish, numbers.Real) and not isinstance(wish, numbers.Integral):
             if 0 < wish < 1:
@@ -288,10 +288,10 @@ class PCA(ProjectiveEstimator):
     def _check_fitted(self) -> None:
         if "n_samples_seen_" in vars(self) and "components_" not in vars(self):
             raise NotFittedError(
-                f"this PCA has seen rows of weight {self.n_samples_seen_:g}, too few for n_components={self.n_components};"
-                " call partial_fit on more rows"
+                f"this PCA has seen rows of weight {self.n_samples_seen_:g}, of too low a rank or too few for"
+                f" n_components={self.n_components}; call partial_fit on more rows"
             )
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
 
 
 def _rows(X: Any, weights: np.ndarray | None, n_jobs: int | None) -> CenteredRows:

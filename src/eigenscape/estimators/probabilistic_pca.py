@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import forget
 from eigenscape.estimators._projective import ProjectiveEstimator
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive, check_weights
+from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive, check_weights, standing_rows
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
 from eigenscape.methods.ppca_choice import NOISE_FLOOR, Choice, FittedPPCA, fit_ppca
@@ -122,8 +122,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
         forget(self)
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
-            weights = check_weights(sample_weight, X)
-            weights = np.ones(len(X)) if weights is None else weights
+            X, weights = standing_rows(X, check_weights(sample_weight, X))
             data = observed(X, training=True)
             choice = self._choice(X.shape, data)
             found = fit_ppca(data, weights, choice)
@@ -197,7 +196,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """The mean ``W x + mu`` of the data that have the latent coordinates ``X`` (n, n_components)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         Z = check_array(X, dtype=[np.float64, np.float32])
         if Z.shape[1] != self.n_components_:
             raise ValueError(f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}")
@@ -219,16 +218,16 @@ class ProbabilisticPCA(ProjectiveEstimator):
 
     def get_covariance(self) -> np.ndarray:
         """Covariance of the model, ``W W' + s^2 I`` (n_features, n_features)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         return self._model.covariance()
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows drawn from the model (n_samples, n_features); ``random_state=None`` takes the estimator's."""
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         random = check_random_state(self.random_state if random_state is None else random_state)
         return draw(self._model, check_count("n_samples", n_samples), random)
 
     def _data(self, X: Any) -> tuple[np.ndarray, Observed]:
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         X = check_input(self, X, reset=False)
         return X, observed(X, training=False)

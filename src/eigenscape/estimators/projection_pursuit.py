@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from eigenscape._progress import reporting
+from eigenscape.estimators._base import forget
 from eigenscape.estimators._linear import LinearEstimator
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.methods.projection_pursuit import Climb, by_derivative, by_differences, pursue, whiten
@@ -114,6 +115,7 @@ class ProjectionPursuit(LinearEstimator):
         -------
         self
         """
+        forget(self)
         climb = self._checked()
         rows = self._rows(X, reset=True)
         if self.n_components > min(rows.shape[0] - 1, rows.shape[1]):

@@ -13,6 +13,7 @@ from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import BoundKernel, Linear
 from eigenscape.methods.dimension import dimension_for_share, evidence_dimension
+from eigenscape.methods.moments import Moments
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredRows, CrossOperator, DenseOperator, Operator
 from eigenscape.operators.rows import SMALL_OFFSET
@@ -106,6 +107,16 @@ def pca_of_scatter(scatter: np.ndarray, mean: np.ndarray, weight: float, n_rows:
     return restricted(axes, wish)
 
 
+def axes_so_far(total: Moments, wish: Wish, solver: Solver) -> PrincipalAxes | None:
+    """Leading axes of the rows seen so far; None while these do not determine them, or weigh too little to have a variance."""
+    if total.weight <= 1 or total.n_rows <= (wish if isinstance(wish, int) else 1) or np.trace(total.scatter) == 0:
+        return None
+    try:
+        return pca_of_scatter(total.scatter, total.mean, total.weight, total.n_rows, wish, solver)
+    except RankError:
+        return None  # further rows may vary in other directions
+
+
 def _leading(operator: Operator, count: int, solver: Solver) -> tuple[EigenPairs, float]:
     """Leading pairs of the smaller matrix, and its trace. It is formed where that is cheap or most of the spectrum is wanted."""
     m = operator.shape[0]
@@ -125,14 +136,25 @@ def _by_singular_values(rows: CenteredRows, count: int) -> PrincipalAxes:
     n, d = rows.shape
     _memory.require(3 * 8.0 * n * d, f"a singular value decomposition of {n} x {d} numbers", "ask for fewer components")
     centred = np.concatenate([block for _, block in rows.blocks()])
+    roots_of_weights = np.ones(n) if rows.weights is None else np.sqrt(rows.weights)
+    rest = roots_of_weights @ centred / rows.total_weight  # what rounding left of an offset
+    centred -= np.outer(roots_of_weights, rest)
+    mean = rows.mean + rest
     with stage("singular values"):
         U, roots, directions = linalg.svd(centred, full_matrices=False, check_finite=False)
-    usable = min(int(np.sum(roots > 4 * _EPS * max(n, d) ** 0.5 * roots[0])), rank_bound(rows), count)
-    kept = slice(usable)
+    real = roots > np.maximum(
+        4 * _EPS * max(n, d) ** 0.5 * roots[0], offset_rounding(directions, mean, rows.total_weight * max(1.0, d / n))
+    )
+    kept = np.flatnonzero(real)[: min(rank_bound(rows), count)]
     products = centred @ (centred.T @ U[:, kept])
     residuals = np.linalg.norm(products - U[:, kept] * np.square(roots[kept]), axis=0)
     values = np.square(roots)
-    return PrincipalAxes(rows.mean, directions[kept], values[kept], residuals, rows.total_weight, float(values.sum()), "svd", 1)
+    return PrincipalAxes(mean, directions[kept], values[kept], residuals, rows.total_weight, float(values.sum()), "svd", 1)
+
+
+def offset_rounding(directions: np.ndarray, mean: np.ndarray, weight: float) -> np.ndarray:
+    """The length that rounding of values around ``mean`` gives rows of this total weight along each direction (r,)."""
+    return 4 * _EPS * np.sqrt(weight * (np.square(directions) @ np.square(mean)))
 
 
 def restricted(axes: PrincipalAxes, wish: Wish) -> PrincipalAxes:

@@ -14,6 +14,9 @@ from eigenscape.methods.pca import PrincipalAxes, leading_axes
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.solvers import Solver
 
+#: A feature observed in less than this share of the weight is not learnt from.
+_UNSEEN = 1e-10
+
 
 @dataclass(frozen=True, eq=False)
 class LatentGaussian:
@@ -145,7 +148,8 @@ def maximise(model: LatentGaussian, posterior: Posterior, data: Observed, weight
     """The M-step: each feature regressed on the expected ``x``, over the rows in which it was observed.
 
     The latent Gaussian is given a mean and a covariance of its own for the step, which are then moved into ``mu`` and ``W``
-    (parameter-expanded EM): the likelihood rises as surely, and much faster where the noise is small.
+    (parameter-expanded EM): the likelihood rises as surely, and much faster where the noise is small. A feature that the weighted
+    rows say nothing about keeps its loadings.
     """
     q = model.loadings.shape[1]
     means, noise = posterior.means, model.noise
@@ -156,7 +160,9 @@ def maximise(model: LatentGaussian, posterior: Posterior, data: Observed, weight
     second = _feature_moments(extended, data, weights)  # (d, q + 1, q + 1)
     second[:, :q, :q] += (data.patterns.T @ spread.reshape(len(spread), -1)).reshape(-1, q, q)
     first = centred.T @ (extended * weights[:, None])  # (d, q + 1)
-    solution = np.linalg.solve(second, first[:, :, None])[:, :, 0]
+    solution = np.column_stack([model.loadings, np.zeros(len(model.mean))])
+    seen = second[:, q, q] > _UNSEEN * weights.sum()
+    solution[seen] = np.linalg.solve(second[seen], first[seen, :, None])[:, :, 0]
     loadings, shift = solution[:, :q], solution[:, q]
     rest = centred - (extended @ solution.T) * data.mask
     unsure = np.einsum("jp,jpr,jr->", loadings, (data.patterns.T @ spread.reshape(len(spread), -1)).reshape(-1, q, q), loadings)

@@ -10,6 +10,7 @@ from scipy import linalg
 
 from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
+from eigenscape.methods.pca import offset_rounding
 from eigenscape.methods.pursuit_index import Index
 
 #: Values (s,) and gradients (s, r) of an index for directions (s, r) in whitened data (n, r).
@@ -23,6 +24,8 @@ _SAMPLE, _FINISHERS = 5000, 3
 _APART = 0.7
 #: Half the span of a numerical derivative.
 _NUDGE = 1e-5
+
+_EPS = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +61,20 @@ class Pursuit:
 
 def whiten(X: np.ndarray, n_components: int) -> Whitened:
     """Rotate and scale to unit covariance; directions without variance are left out."""
-    n = len(X)
+    n, d = X.shape
     mean = X.mean(axis=0)
-    U, size, V = linalg.svd(X - mean, full_matrices=False)
-    rank = int(np.sum(size > max(X.shape) * np.finfo(np.float64).eps * size[0]))
+    rest = (X - mean).mean(axis=0)  # what rounding left of an offset
+    U, size, V = linalg.svd(X - mean - rest, full_matrices=False)
+    mean = mean + rest
+    real = (size > max(n, d) * _EPS * size[0]) & (size > offset_rounding(V, mean, max(n, d)))
+    kept = np.flatnonzero(real)[: min(n - 1, d)]
+    rank = len(kept)
+    if rank == 0:
+        raise RankError("all rows are equal up to rounding; there is nothing to embed")
     if n_components > rank:
         raise RankError(f"n_components={n_components}, but the {n} samples vary along only {rank} direction(s); lower n_components")
-    spread = size[:rank, None] / np.sqrt(n)
-    return Whitened(U[:, :rank] * np.sqrt(n), mean, (V[:rank] / spread).T, V[:rank] * spread)
+    spread = size[kept, None] / np.sqrt(n)
+    return Whitened(U[:, kept] * np.sqrt(n), mean, (V[kept] / spread).T, V[kept] * spread)
 
 
 def pursue(Z: np.ndarray, climb: Climb, n_components: int, n_init: int, max_iter: int, tol: float, seed: int) -> Pursuit:
@@ -170,12 +179,18 @@ def by_derivative(index: Index) -> Climb:
 def by_differences(index: Callable[[np.ndarray], float]) -> Climb:
     """Any function of one projection (n,): its gradient by central differences, two values for each variable."""
 
+    def value(projection: np.ndarray) -> float:
+        found = float(index(projection))
+        if not np.isfinite(found):
+            raise ValueError(f"index returned {found} for a projection of {len(projection)} rows; it must return a finite number")
+        return found
+
     def climb(Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values = np.array([float(index(Z @ w)) for w in W])
+        values = np.array([value(Z @ w) for w in W])
         gradients = np.empty_like(W)
         for j, nudge in enumerate(_NUDGE * np.eye(W.shape[1])):
             up, down = _unit(W + nudge), _unit(W - nudge)
-            gradients[:, j] = [float(index(Z @ u)) - float(index(Z @ v)) for u, v in zip(up, down, strict=True)]
+            gradients[:, j] = [value(Z @ u) - value(Z @ v) for u, v in zip(up, down, strict=True)]
         return values, gradients / (2 * _NUDGE)
 
     return climb
