@@ -6,6 +6,7 @@ solved for the smallest ``1 - l``, as ``Z'(D - W)Z v = (1 - l) Z'DZ v``, since t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
@@ -15,7 +16,7 @@ from scipy import sparse
 
 from eigenscape._memory import BLOCK_BYTES, row_blocks
 from eigenscape._progress import stage
-from eigenscape.exceptions import RankError
+from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.laplacian import next_to_trivial
 from eigenscape.operators import ComplementOperator, DividedOperator, as_operator, stored
 from eigenscape.solvers import EigenPairs, SmallEnd, Solver, generalized_eigh, split
@@ -226,9 +227,17 @@ def transformation(
     plain = basis if plain is None else plain
     below = plain.apply(uniform[:, None])[:, 0]
     if np.abs(below).min() <= 1e-12 * np.abs(below).max():
-        raise ValueError(
+        raise UndefinedMapError(
             f"correction={correction!r} divides by v_1'z(x), which vanishes at vertex {int(np.argmin(np.abs(below)))}; use"
             " correction='affine'"
+        )
+    other_side = int(min((below < 0).sum(), (below > 0).sum()))
+    if other_side:
+        warnings.warn(
+            f"correction={correction!r} divides by v_1'z(x), which has the other sign at {other_side} of the {len(below)} vertices: the map"
+            " has a pole between them and the others; use correction='affine'",
+            PoleWarning,
+            stacklevel=2,
         )
     if correction == "reweighted":
         return replace(raw, uniform=uniform)

@@ -10,6 +10,7 @@ from scipy.cluster.vq import kmeans2
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.dictionary.landmarks import farthest_first, greedy_pivots
+from eigenscape.exceptions import UndefinedMapError
 from eigenscape.kernels.pairwise import squared_euclidean
 from eigenscape.methods.mixture import RoundKernels
 
@@ -37,7 +38,7 @@ def placed_kernels(X: np.ndarray, n_kernels: int, centers: Placement | np.ndarra
         return RoundKernels(placed, default_sigma(X, placed))
     reach = farthest_point(X, placed)
     if reach > FARTHEST * sigma:
-        raise ValueError(
+        raise UndefinedMapError(
             f"sigma={sigma:g} is so small that some training points belong to no kernel: one is {reach / sigma:.3g} sigma from its nearest"
             f" centre; set sigma to at least {reach / FARTHEST:.3g}, or use more kernels"
         )

@@ -1,0 +1,104 @@
+"""Corners of kernel eigenmaps and locality preserving projections: few rows, heavy loops, poles, points far away."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from eigenscape import KernelEigenmap, LocalityPreservingProjection
+from eigenscape.datasets import twisted_roll
+from eigenscape.exceptions import NotEnoughMemoryError, PoleWarning, RankError, UndefinedMapError
+from eigenscape.methods import inverse_map
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="module")
+def roll() -> np.ndarray:
+    return twisted_roll()[0]
+
+
+# --- the number of kernels --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("params", [{"n_components": 20}, {"sigma": 0.3}], ids=str)
+def test_trials_that_cannot_carry_the_map_are_passed_over(params: dict, roll) -> None:
+    model = KernelEigenmap(n_kernels="auto", inverse="blocks", **params).fit(roll)
+    tried = model.held_out_distortion_
+    assert tried[4] == np.inf
+    assert np.isfinite(tried[model.n_kernels_])
+
+
+@pytest.mark.parametrize(("params", "error"), [({"n_components": 300}, RankError), ({"sigma": 1e-3}, UndefinedMapError)], ids=str)
+def test_if_no_trial_can_its_error_is_raised(params: dict, error: type, roll) -> None:
+    with pytest.raises(error):
+        KernelEigenmap(n_kernels="auto", **params).fit(roll)
+
+
+# --- poles ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("correction", ["reweighted", "stochastic"])
+def test_a_pole_is_announced(correction: str, roll) -> None:
+    with pytest.warns(PoleWarning, match=r"other sign at \d+ of the 900 vertices.*use correction='affine'"):
+        KernelEigenmap(posterior=False, random_state=8, sigma=2.0, correction=correction).fit(roll)
+    with pytest.warns(PoleWarning, match="use correction='affine'"):
+        KernelEigenmap(basis="features", correction=correction).fit(roll[::3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KernelEigenmap(basis="features", correction="affine").fit(roll[::3])
+        KernelEigenmap(basis="features", correction=correction).fit(roll[::3] + 100)  # one side of the origin
+
+
+# --- the way back -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_inverse_is_fitted_when_it_is_asked_for(roll, monkeypatch) -> None:
+    calls = []
+    monkeypatch.setattr(inverse_map, "split", lambda *args, real=inverse_map.split: calls.append(1) or real(*args))
+    model = KernelEigenmap(n_kernels=16).fit(roll)
+    assert not hasattr(KernelEigenmap(), "inverse_error_")
+    model.transform(roll)
+    assert not calls
+    first = model.inverse_error_
+    model.inverse_transform(model.embedding_)
+    assert len(calls) == 1
+    assert model.set_params(inverse="blocks").inverse_error_ > first
+    assert model.set_params(inverse="refined").inverse_error_ == first
+    assert model.fit(roll[:600]).inverse_error_ != first
+
+
+def test_an_inverse_of_more_coefficients_than_rows(roll) -> None:
+    X = roll[::9]
+    model = KernelEigenmap(8, n_kernels=20, n_neighbors=8).fit(X)
+    rows, Y = model._to_invert
+    start = inverse_map.inverse_by_blocks(model._map)
+    basis = inverse_map.KernelBasis(Y, start.kernels, inverse_map.shares(start.kernels, Y))
+    rest = rows - start(Y)
+    assert basis.n_columns > len(X)
+    by_rows, by_columns = (basis.apply(solve(basis, rest)) for solve in (inverse_map._by_rows, inverse_map._by_columns))
+    np.testing.assert_allclose(by_rows, by_columns, atol=1e-6 * np.abs(rest).max())
+    error = np.linalg.norm(model.inverse_transform(Y) - rows)
+    assert error <= np.linalg.norm(rest)
+
+
+def test_an_inverse_too_large_for_the_machine_names_the_other(roll, monkeypatch) -> None:
+    model = KernelEigenmap(n_kernels=16).fit(roll)
+    monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 1000)
+    with pytest.raises(NotEnoughMemoryError, match="set inverse='blocks'"):
+        _ = model.inverse_error_
+
+
+@pytest.mark.parametrize("cls", [KernelEigenmap, LocalityPreservingProjection])
+def test_nothing_is_left_of_an_earlier_fit(cls: type, roll) -> None:
+    model = cls(weights="heat").fit(roll[::3])
+    assert hasattr(model, "t_")
+    assert not hasattr(model.set_params(weights="binary").fit(roll[::3]), "t_")
