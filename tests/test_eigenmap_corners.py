@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from eigenscape import KernelEigenmap, LocalityPreservingProjection
+from eigenscape import KernelEigenmap, LocalityPreservingProjection, graph_embedding
 from eigenscape.datasets import twisted_roll
 from eigenscape.exceptions import NotEnoughMemoryError, PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods import inverse_map
@@ -102,3 +102,55 @@ def test_nothing_is_left_of_an_earlier_fit(cls: type, roll) -> None:
     model = cls(weights="heat").fit(roll[::3])
     assert hasattr(model, "t_")
     assert not hasattr(model.set_params(weights="binary").fit(roll[::3]), "t_")
+
+
+# --- rows that are equal ----------------------------------------------------------------------------------------------------
+
+CORNERS = np.repeat(3 * np.eye(4), 20, axis=0)
+
+
+@pytest.mark.parametrize("centers", ["random", "kmeans", "maxmin", "greedy"])
+def test_kernels_stand_at_distinct_rows_of_a_given_graph(centers: str) -> None:
+    graph = np.ones((80, 80))
+    with pytest.raises(RankError, match="n_kernels=16 needs as many distinct samples, got n_samples=4; lower n_kernels"):
+        KernelEigenmap(1, n_kernels=16, centers=centers).fit(CORNERS, graph=graph)
+    model = KernelEigenmap(1, n_kernels=3, centers=centers).fit(CORNERS, graph=graph)
+    assert len(np.unique(model.centers_, axis=0)) == 3
+    assert 1 < model.sigma_ < 5
+    assert np.isfinite(model.embedding_).all()
+    KernelEigenmap(1, centers=centers).fit(CORNERS, graph=graph)
+    with pytest.raises(RankError, match="all 80 rows are equal"):
+        KernelEigenmap(1, n_kernels=2, centers=centers).fit(np.ones((80, 3)), graph=graph)
+
+
+def test_the_width_of_centres_given_twice() -> None:
+    centers = np.repeat(3 * np.eye(4), 5, axis=0)
+    model = KernelEigenmap(1, centers=centers).fit(CORNERS, graph=np.ones((80, 80)))
+    assert model.sigma_ == pytest.approx(0.5 * 3 * np.sqrt(2))
+
+
+# --- heavy loops ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"posterior": False, "sigma": 3.0, "correction": "affine"}, {"basis": "features", "correction": "affine"}], ids=str
+)
+def test_a_large_regularisation_leaves_the_edges_their_digits(params: dict, roll) -> None:
+    """The larger c, the nearer is W + c I to uniform degrees; beyond some c the map stays what it is."""
+    moderate, large = (KernelEigenmap(regularization=c, **params).fit(roll) for c in (1e6, 1e10))
+    scale = np.abs(moderate.embedding_).max() / np.abs(large.embedding_).max()
+    np.testing.assert_allclose(scale * large.embedding_, moderate.embedding_, atol=1e-4 * np.abs(moderate.embedding_).max())
+    assert large.distortion_ * 1e10 == pytest.approx(moderate.distortion_ * 1e6, rel=1e-4)
+
+
+def test_heavy_loops_of_a_given_graph(roll) -> None:
+    graph = KernelEigenmap().fit(roll).graph_.toarray()
+    looped = graph + 1e10 * np.eye(len(graph))
+    moderate = LocalityPreservingProjection(regularization=1e6).fit(roll, graph=graph)
+    for model in (
+        LocalityPreservingProjection().fit(roll, graph=looped),
+        LocalityPreservingProjection(affine=False).fit(roll, graph=looped),
+    ):
+        assert (model.distortion_ > 0) and (1 - model.eigenvalues_ >= 0).all()
+    heavy = LocalityPreservingProjection().fit(roll, graph=looped)
+    assert heavy.distortion_ * 1e10 == pytest.approx(moderate.distortion_ * 1e6, rel=1e-3)

@@ -15,6 +15,7 @@ from eigenscape._progress import reporting
 from eigenscape.estimators._base import forget
 from eigenscape.estimators._validation import check_choice, check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
+from eigenscape.graph.rows import distinct_rows
 from eigenscape.methods.graph_embedding import Transformation, feature_map
 from eigenscape.methods.inverse_map import fitted_inverse, rows_to_invert
 from eigenscape.methods.kernel_centers import placed_kernels
@@ -268,7 +269,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _count(self, known: Vertices, wish: Description) -> int:
         """How many kernels."""
-        n, n_features = known.points.shape
+        n, n_features = len(distinct_rows(known.points)[0]), known.points.shape[1]
         most = max(1, n // (2 + 2 * (n_features if self.local_components is None else self.local_components)))
         if not isinstance(self.centers, str):
             return len(self.centers)
@@ -278,8 +279,6 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             found = choose_n_kernels(known.points, known.W, self.n_components, int(0.9 * most), wish, self._seed())
             self.held_out_distortion_ = found[1]
             return found[0]
-        if self.n_kernels > n:
-            raise ValueError(f"n_kernels={self.n_kernels} needs as many distinct samples, got n_samples={n}; lower n_kernels")
         return self.n_kernels
 
     def _seed(self) -> int:

@@ -19,6 +19,7 @@ from eigenscape._progress import stage
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.laplacian import next_to_trivial
 from eigenscape.operators import ComplementOperator, DividedOperator, as_operator, stored
+from eigenscape.quality.distortion import stretch, without_loops
 from eigenscape.solvers import EigenPairs, SmallEnd, Solver, generalized_eigh, split
 from eigenscape.solvers.generalized import GeneralizedPairs, relative_residuals
 from eigenscape.solvers.pairs import canonical_signs
@@ -99,27 +100,35 @@ class Forms:
 def quadratic_forms(basis: Basis, W: sparse.csr_array, degree: np.ndarray) -> Forms:
     """The matrices of eq. 8, added up over blocks of vertices that fill few columns of ``Z``.
 
-    ``Z'WZ`` is ``H + H'`` with ``H`` from the edges that lead upwards in the basis' order, and half the diagonal. No more than about
-    64 MB of dense rows exist at a time, whatever the graph.
+    ``Z'WZ`` is ``H + H'`` with ``H`` from the edges that lead upwards in the basis' order. The diagonal of ``W`` is in ``Z'DZ`` alone:
+    it cancels in ``D - W``, and would leave its rounding. No more than about 64 MB of dense rows exist at a time, whatever the graph.
     """
     n, p, order = W.shape[0], basis.n_columns, basis.order
-    sorted_weights = sparse.csr_array(W[order][:, order])
-    upward = sparse.csr_array(sparse.triu(sorted_weights, 1) + sparse.diags_array(sorted_weights.diagonal() / 2))
+    edges = without_loops(W)
+    between, loops = np.asarray(edges.sum(axis=1)).ravel(), W.diagonal()
+    upward = sparse.csr_array(sparse.triu(edges[order][:, order], 1))
     size, half, mean = np.zeros((p, p)), np.zeros((p, p)), np.zeros(p)
+    looped = np.zeros((p, p)) if loops.any() else None
     most_rows = max(64, min(768, BLOCK_BYTES // (32 * p)))
     with stage("assembly", total=n) as advance:
         for rows in row_blocks(n, 1, most_rows):
             Z, columns = basis.block(order[rows])
-            weight = degree[order[rows]]
-            root = np.sqrt(weight)[:, None] * Z
-            size[np.ix_(columns, columns)] += root.T @ root
-            mean[columns] += weight @ Z
+            size[np.ix_(columns, columns)] += _weighted_square(Z, between[order[rows]])
+            if looped is not None:
+                looped[np.ix_(columns, columns)] += _weighted_square(Z, loops[order[rows]])
+            mean[columns] += degree[order[rows]] @ Z
             for second, piece in _edge_blocks(upward[rows], 16 * most_rows):
                 Z_second, other = basis.block(order[second])
                 half[np.ix_(columns, other)] += Z.T @ (piece @ Z_second)
             advance(rows.stop - rows.start)
     volume = float(degree.sum())
-    return Forms(size - half - half.T, size, mean / volume, volume, np.sqrt(np.diagonal(size)))
+    whole = size if looped is None else size + looped
+    return Forms(size - half - half.T, whole, mean / volume, volume, np.sqrt(np.diagonal(whole)))
+
+
+def _weighted_square(Z: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    root = np.sqrt(weight)[:, None] * Z
+    return root.T @ root
 
 
 def _edge_blocks(edges: sparse.csr_array, most: int) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
@@ -266,7 +275,7 @@ def solved(
     if centered:
         Y = Y - degree @ Y / forms.volume
     weighted = degree[:, None] * Y
-    polished = generalized_eigh(Y.T @ (weighted - W @ Y), Y.T @ weighted, count, "smallest")
+    polished = generalized_eigh(stretch(Y, W), Y.T @ weighted, count, "smallest")
     if len(polished.values) < count:
         raise RankError(f"n_components={count}: the coordinates of the vertices depend on each other; lower n_components")
     vectors = pairs.vectors @ polished.vectors
