@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from eigenscape import KernelEigenmap, LocalityPreservingProjection, graph_embedding
 from eigenscape.datasets import twisted_roll
-from eigenscape.exceptions import NotEnoughMemoryError, PoleWarning, RankError, UndefinedMapError
+from eigenscape.exceptions import DisconnectedGraphError, NotEnoughMemoryError, PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods import inverse_map
 
 
@@ -151,6 +152,101 @@ def test_heavy_loops_of_a_given_graph(roll) -> None:
         LocalityPreservingProjection().fit(roll, graph=looped),
         LocalityPreservingProjection(affine=False).fit(roll, graph=looped),
     ):
-        assert (model.distortion_ > 0) and (1 - model.eigenvalues_ >= 0).all()
+        assert model.distortion_ > 0
+        assert (1 - model.eigenvalues_ >= 0).all()
     heavy = LocalityPreservingProjection().fit(roll, graph=looped)
     assert heavy.distortion_ * 1e10 == pytest.approx(moderate.distortion_ * 1e6, rel=1e-3)
+
+
+def test_heavy_loops_of_a_graph_without_coordinates() -> None:
+    n = 30
+    path = np.diag(np.ones(n - 1), 1) + np.diag(np.ones(n - 1), -1)
+    moderate, heavy = (graph_embedding(path + c * np.eye(n)) for c in (1e4, 1e10))
+    np.testing.assert_allclose(1e10 * (1 - heavy.eigenvalues), 1e4 * (1 - moderate.eigenvalues), rtol=1e-3)
+    np.testing.assert_allclose(1e3 * heavy.coordinates, moderate.coordinates, atol=1e-3 * np.abs(moderate.coordinates).max())
+    assert heavy.distortion * 1e10 == pytest.approx(moderate.distortion * 1e4, rel=1e-3)
+
+
+# --- defaults and refusals --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [KernelEigenmap, LocalityPreservingProjection])
+def test_the_default_number_of_neighbours_counts_distinct_rows(cls: type, roll) -> None:
+    model = cls().fit(np.repeat(roll[:36:3], 10, axis=0))
+    assert model.n_neighbors_ == cls().fit(roll[:36:3]).n_neighbors_ == 5
+
+
+@pytest.mark.parametrize("cls", [KernelEigenmap, LocalityPreservingProjection])
+def test_advice_for_a_graph_in_pieces_can_be_followed(cls: type, roll) -> None:
+    X = np.concatenate([roll[:100], roll[:100] + 200])
+    with pytest.raises(DisconnectedGraphError, match=r"set on_disconnected='connect' or 'whole'$"):
+        cls(on_disconnected="raise").fit(X)
+
+
+@pytest.mark.parametrize("n_kernels", [7, "auto"])
+def test_centres_and_their_number_may_not_contradict(n_kernels, roll) -> None:
+    with pytest.raises(ValueError, match=f"n_kernels={n_kernels!r}, but centers has 5 rows; leave n_kernels=None"):
+        KernelEigenmap(n_kernels=n_kernels, centers=roll[:5]).fit(roll)
+    assert KernelEigenmap(n_kernels=5, centers=roll[::180]).fit(roll).n_kernels_ == 5
+
+
+@pytest.mark.parametrize("centers", [None, 5, [1.0, 2.0]])
+def test_centres_that_are_none(centers, roll) -> None:
+    with pytest.raises(ValueError, match=r"centers=.* must be 'random', .* or an array of shape \(n_kernels, n_features\)"):
+        KernelEigenmap(centers=centers).fit(roll)
+
+
+def test_features_have_no_local_components(roll) -> None:
+    with_local, without = (KernelEigenmap(basis="features", correction="affine", local_components=c).fit(roll) for c in (9, None))
+    np.testing.assert_array_equal(with_local.embedding_, without.embedding_)
+
+
+def test_a_random_state_that_is_none_of_these() -> None:
+    ring = np.roll(np.eye(12), 1, axis=0) + np.roll(np.eye(12), -1, axis=0)
+    with pytest.raises(ValueError, match="seed"):
+        graph_embedding(ring, random_state="x")
+    graph_embedding(sparse.csr_array(ring), random_state=np.random.RandomState(0))
+
+
+def test_a_linear_projection_far_from_the_origin_says_what_to_do(roll) -> None:
+    with pytest.raises(RankError, match="centre X or use affine=True"):
+        LocalityPreservingProjection(3, affine=False).fit(roll + 1e9)
+    LocalityPreservingProjection(3).fit(roll + 1e9)
+
+
+def test_empty_clusters_are_no_news(roll) -> None:
+    X = np.concatenate([roll[:40], 1e6 + roll[:40]])
+    graph = np.ones((80, 80))
+    for seed in range(5):
+        model = KernelEigenmap(1, n_kernels=30, centers="kmeans", random_state=seed).fit(X, graph=graph)
+        assert np.isfinite(model.embedding_).all()
+
+
+# --- points far away --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("distance", [1e3, 1e9, 1e11, 1e13])
+def test_a_very_far_point_belongs_to_the_nearest_kernel(distance: float, roll) -> None:
+    model = KernelEigenmap(n_neighbors=12).fit(roll)
+    direction = np.array([0.6, 0.8, 0.0])
+    k = int(np.argmax(model.centers_ @ direction))
+    far = (model.centers_[k] + distance * direction)[None]
+    mixture = model._map
+    expected = mixture.offsets[k] + (far - model.centers_[k]) @ mixture.slopes[k] + mixture.constant
+    np.testing.assert_allclose(model.transform(far), expected, rtol=1e-6)
+    np.testing.assert_allclose(model.jacobian(far)[0], mixture.slopes[k].T, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("distance", [1e20, 1e200])
+def test_no_point_is_too_far_for_a_kernel(distance: float, roll) -> None:
+    model = KernelEigenmap(n_neighbors=12).fit(roll)
+    members = inverse_map.shares(model._map.kernels, np.full((1, 3), distance)).matrix
+    np.testing.assert_allclose(members.sum(axis=1), 1)
+
+
+def test_the_jacobian_where_a_map_of_features_divides_by_zero(roll) -> None:
+    with pytest.warns(PoleWarning):
+        model = KernelEigenmap(basis="features").fit(roll[::3])
+    origin = np.zeros((1, 3))
+    assert (model.transform(origin) == 0).all()
+    assert (model.jacobian(origin) == 0).all()

@@ -287,7 +287,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _rows(self, X: Any, reset: bool) -> Any:
         accept = "csr" if self.basis == "features" else False
         X = validate_data(self, X, reset=reset, accept_sparse=accept, dtype=[np.float64, np.float32], ensure_min_samples=2 if reset else 1)
-        if reset and self.local_components is not None and self.local_components > X.shape[1]:
+        if reset and self.basis == "kernels" and self.local_components is not None and self.local_components > X.shape[1]:
             raise ValueError(f"local_components={self.local_components} needs as many features, got n_features={X.shape[1]}; lower it")
         return sparse.csr_array(X) if sparse.issparse(X) else X
 

@@ -18,7 +18,8 @@ from eigenscape._memory import BLOCK_BYTES, row_blocks
 from eigenscape._progress import stage
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.laplacian import next_to_trivial
-from eigenscape.operators import ComplementOperator, DividedOperator, as_operator, stored
+from eigenscape.methods.mixture import divided
+from eigenscape.operators import DividedOperator, as_operator, stored
 from eigenscape.quality.distortion import stretch, without_loops
 from eigenscape.solvers import EigenPairs, SmallEnd, Solver, generalized_eigh, split
 from eigenscape.solvers.generalized import GeneralizedPairs, relative_residuals
@@ -174,8 +175,7 @@ class FeatureMap:
     def __call__(self, X: Any) -> np.ndarray:
         values = (X if self.origin is None else X - self.origin) @ self.answer.coefficients
         if self.answer.uniform is not None:
-            below = (X @ self.answer.uniform)[:, None]
-            values = np.divide(values, below, out=np.zeros_like(values), where=below != 0)
+            values = divided(values, (X @ self.answer.uniform)[:, None])
         return values + self.answer.constant
 
     def jacobian(self, X: Any) -> np.ndarray:
@@ -184,7 +184,7 @@ class FeatureMap:
         if self.answer.uniform is None:
             return slope.copy()
         value = self(X) - self.answer.constant
-        return (slope - value[:, :, None] * self.answer.uniform) / (X @ self.answer.uniform)[:, None, None]
+        return divided(slope - value[:, :, None] * self.answer.uniform, (X @ self.answer.uniform)[:, None, None])
 
 
 def feature_map(Z: Any, W: sparse.csr_array, degree: np.ndarray, n_components: int, correction: Correction) -> FeatureMap:
@@ -285,7 +285,11 @@ def solved(
 
 def direct_embedding(W: Any, degree: np.ndarray, n_components: int, solver: Solver) -> tuple[np.ndarray, EigenPairs]:
     """``v_2 .. v_{d+1}`` of ``W v = l D v`` (eq. 1, 4) by its symmetric form (eq. 7), scaled to ``Y'DY = n``; and all pairs found."""
-    operator = DividedOperator(as_operator(W), degree)
-    end = SmallEnd(stored(ComplementOperator(operator)), np.sqrt(degree / degree.sum()), 2.0)
+    edges = without_loops(W)
+    between = np.asarray(edges.sum(axis=1)).ravel()
+    share = float((between / degree).max())  # below one where all vertices have loops: 1 - l is solved for in units of it
+    laplacian = sparse.diags_array(between) - edges
+    end = SmallEnd(stored(DividedOperator(as_operator(sparse.csr_array(laplacian)), share * degree)), np.sqrt(degree / degree.sum()), 2.0)
     pairs = next_to_trivial(end, n_components, solver)
+    pairs = replace(pairs, values=1 - share * (1 - pairs.values), residuals=share * pairs.residuals)
     return np.sqrt(W.shape[0]) * pairs.vectors[:, 1:] / np.sqrt(degree)[:, None], pairs
