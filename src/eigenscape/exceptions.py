@@ -12,10 +12,12 @@ __all__ = [
     "NotConvergedError",
     "NotConvergedWarning",
     "NotEnoughMemoryError",
+    "PoleWarning",
     "PreimageWarning",
     "RankError",
     "SingularNoiseWarning",
     "ToleranceWarning",
+    "UndefinedMapError",
 ]
 
 
@@ -57,6 +59,14 @@ class NotConvergedError(RuntimeError):
 
 class RankError(ValueError):
     """More components were asked for than the kernel has usable eigenvalues."""
+
+
+class UndefinedMapError(ValueError):
+    """The map asked for has no value at some training points."""
+
+
+class PoleWarning(UserWarning):
+    """A map divides by a function that changes its sign between training points, and is infinite where it does."""
 
 
 class NotEnoughMemoryError(MemoryError):

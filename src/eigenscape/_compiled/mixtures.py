@@ -10,36 +10,39 @@ _NOTHING = -45.0
 
 
 @njit(nogil=True, cache=True)
-def count_members(exponents, threshold, log_total, counts):
-    """``log sum_k exp(e_ik)`` and how many kernels have a larger share of the sum than ``threshold``, for each row."""
-    log_threshold = np.log(threshold)
+def count_members(exponents, threshold, top, total, counts):
+    """``top_i = max_k e_ik``, ``total_i = sum_k exp(e_ik - top_i)`` and how many kernels have a larger share than ``threshold``.
+
+    Exponents are compared after the largest is subtracted: far from all kernels their own digits do not resolve the threshold.
+    """
     for i in range(exponents.shape[0]):
-        top = exponents[i].max()
-        total = 0.0
+        top[i] = exponents[i].max()
+        total[i] = 0.0
         for e in exponents[i]:
-            if e - top > _NOTHING:
-                total += np.exp(e - top)
-        log_total[i] = top + np.log(total)
-        cut = log_total[i] + log_threshold
+            if e == top[i]:
+                total[i] += 1.0
+            elif e - top[i] > _NOTHING:
+                total[i] += np.exp(e - top[i])
+        cut = np.log(threshold * total[i])
         count = 0
         for e in exponents[i]:
-            if e > cut:
+            if e == top[i] or e - top[i] > cut:
                 count += 1
         counts[i] = count
 
 
 @njit(nogil=True, cache=True)
-def fill_members(exponents, threshold, log_total, indptr, columns, shares, kept):
+def fill_members(exponents, threshold, top, totals, indptr, columns, shares, kept):
     """``s_ik = (q_ik - threshold)_+ / kept_i`` with ``q`` the share of the sum and ``kept`` what makes the ``s`` sum to one."""
-    log_threshold = np.log(threshold)
     for i in range(exponents.shape[0]):
         place = indptr[i]
-        cut = log_total[i] + log_threshold
+        cut = np.log(threshold * totals[i])
         total = 0.0
         for k in range(exponents.shape[1]):
-            if exponents[i, k] > cut:
+            below = 0.0 if exponents[i, k] == top[i] else exponents[i, k] - top[i]
+            if below == 0.0 or below > cut:
                 columns[place] = k
-                shares[place] = np.exp(exponents[i, k] - log_total[i]) - threshold
+                shares[place] = np.exp(below) / totals[i] - threshold
                 total += shares[place]
                 place += 1
         for e in range(indptr[i], place):

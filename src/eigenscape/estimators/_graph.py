@@ -76,10 +76,11 @@ def embed_on_graph(
     neighborhood: Neighborhood,
     on_disconnected: str,
     most_pieces: int | None = None,
+    choices: tuple[str, ...] = ON_DISCONNECTED,
 ) -> Fitted:
     """Embed the neighbourhood graph of the distinct rows of ``X``.
 
-    ``embed`` takes a graph and whether it may return fewer coordinates.
+    ``embed`` takes a graph and whether it may return fewer coordinates. ``choices`` are the values that ``on_disconnected`` may have.
     """
     precomputed = neighborhood.metric == "precomputed"
     given_graph = precomputed and sparse.issparse(X)
@@ -98,7 +99,7 @@ def embed_on_graph(
             f"n_components={n_components} needs at least {n_components + 1} distinct samples, got n_samples={graph.n_vertices};"
             " lower n_components"
         )
-    model, label = embed_graph(graph, embed, n_components, on_disconnected, most_pieces)  # type: ignore[arg-type]
+    model, label = embed_graph(graph, embed, n_components, on_disconnected, most_pieces, choices)  # type: ignore[arg-type]
     attributes: dict[str, Any] = {"component_labels_": label[group], "n_connected_components_": int(label.max()) + 1}
     if neighborhood.radius is None and neighborhood.kind != "mst":
         attributes["n_neighbors_"] = neighborhood.count(X.shape[0])

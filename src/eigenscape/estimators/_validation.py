@@ -226,6 +226,12 @@ def check_kernel_parameters(estimator: Any) -> None:
         raise ValueError(f"posterior={estimator.posterior!r} must be True or False")
     if isinstance(estimator.centers, str):
         check_choice("centers", estimator.centers, ("random", "kmeans", "maxmin", "greedy"))
+    elif np.ndim(estimator.centers) != 2:
+        raise ValueError(
+            f"centers={estimator.centers!r} must be 'random', 'kmeans', 'maxmin', 'greedy' or an array of shape (n_kernels, n_features)"
+        )
+    elif estimator.n_kernels not in (None, len(estimator.centers)):
+        raise ValueError(f"n_kernels={estimator.n_kernels!r}, but centers has {len(estimator.centers)} rows; leave n_kernels=None")
     if isinstance(estimator.n_kernels, str):
         check_choice("n_kernels", estimator.n_kernels, ("auto",))
     elif estimator.n_kernels is not None:

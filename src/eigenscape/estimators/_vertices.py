@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenscape.estimators._graph import Neighborhood, embed_on_graph
+from eigenscape.estimators._graph import Neighborhood, default_neighbors, embed_on_graph
 from eigenscape.estimators._validation import check_choice, check_number, check_positive, check_precomputed
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import components
-from eigenscape.graph.rows import canonical
+from eigenscape.graph.rows import canonical, distinct_rows
 from eigenscape.kernels.affinity import edge_weight
 from eigenscape.kernels.base import as_float64
 
@@ -52,12 +52,16 @@ def vertices(estimator: Any, X: Any, graph: Any) -> Vertices:
 def _of_neighbors(estimator: Any, X: Any) -> tuple[Any, sparse.csr_array, np.ndarray, dict[str, Any]]:
     if estimator.metric == "precomputed":
         raise ValueError("metric='precomputed' leaves no rows to map; pass the rows as X and the edges as graph= to fit")
-    few = X.shape[0] < 4 * _NEIGHBORS
-    n_neighbors = _NEIGHBORS if estimator.n_neighbors is None and not few else estimator.n_neighbors
+    n_neighbors = estimator.n_neighbors
+    if n_neighbors is None:
+        n_distinct = len(distinct_rows(X)[0])
+        n_neighbors = default_neighbors(n_distinct) if n_distinct < 4 * _NEIGHBORS else _NEIGHBORS
     neighborhood = Neighborhood(
         n_neighbors, estimator.radius, estimator.metric, estimator.metric_params, estimator.neighbors, estimator.n_jobs
     )
-    fitted = embed_on_graph(X, lambda found, _: found, estimator.n_components, neighborhood, estimator.on_disconnected)
+    fitted = embed_on_graph(
+        X, lambda found, _: found, estimator.n_components, neighborhood, estimator.on_disconnected, choices=ON_DISCONNECTED
+    )
     edges = fitted.model.distances
     weight = edge_weight(estimator.weights, edges.data, estimator.t)
     W = sparse.csr_array((weight(edges.data), edges.indices, edges.indptr), shape=edges.shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from eigenscape.estimators._validation import check_count, check_jobs
 from eigenscape.estimators._vertices import checked_graph
@@ -26,7 +27,7 @@ class GraphEmbedding(NamedTuple):
 
 
 def graph_embedding(
-    graph: Any, n_components: int = 2, *, eigen_solver: str = "auto", tol: float = 1e-10, random_state: int = 0, n_jobs: int | None = None
+    graph: Any, n_components: int = 2, *, eigen_solver: str = "auto", tol: float = 1e-10, random_state: Any = 0, n_jobs: int | None = None
 ) -> GraphEmbedding:
     r"""Embed the vertices of a weighted graph with the least distortion (Brand eq. 1-7).
 
@@ -62,6 +63,7 @@ def graph_embedding(
     """
     check_count("n_components", n_components)
     check_jobs(n_jobs)
+    seed = int(check_random_state(random_state).randint(2**31 - 1))
     W = checked_graph(graph)
     if n_components > W.shape[0] - 1:
         raise ValueError(f"n_components={n_components} needs at least {n_components + 1} vertices, got {W.shape[0]}; lower n_components")
@@ -71,5 +73,5 @@ def graph_embedding(
             f"the graph has {label.max() + 1} components, whose places relative to each other its edges do not tell; embed each by itself"
         )
     degree = np.asarray(W.sum(axis=1)).ravel()
-    coordinates, pairs = direct_embedding(W, degree, n_components, Solver(eigen_solver, tol, None, random_state, n_jobs))
+    coordinates, pairs = direct_embedding(W, degree, n_components, Solver(eigen_solver, tol, None, seed, n_jobs))
     return GraphEmbedding(canonical_signs(coordinates), pairs.values[1:], pairs.residuals[1:], distortion(coordinates, W))

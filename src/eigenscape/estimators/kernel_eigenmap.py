@@ -12,12 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from eigenscape._progress import reporting
-from eigenscape.estimators._validation import check_kernel_parameters
+from eigenscape.estimators._base import forget
+from eigenscape.estimators._validation import check_choice, check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
+from eigenscape.graph.rows import distinct_rows
 from eigenscape.methods.graph_embedding import Transformation, feature_map
-from eigenscape.methods.inverse_map import fitted_inverse
+from eigenscape.methods.inverse_map import fitted_inverse, rows_to_invert
 from eigenscape.methods.kernel_centers import placed_kernels
 from eigenscape.methods.kernel_eigenmap import Description, choose_n_kernels, kernel_eigenmap
+from eigenscape.methods.mixture import AffineMixture
 from eigenscape.quality.distortion import distortion
 
 _KERNELS = 64
@@ -55,13 +58,16 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         all features; 0 leaves only the posteriors.
     correction : {"reweighted", "stochastic", "affine", "raw"}, default="reweighted"
         What is done where the constant function is not in the span of :math:`Z` and :math:`v_1` is not uniform (Brand sec. 2.1).
-        With posteriors it is in the span, all four give the same map, and the constant is taken out exactly.
+        With posteriors it is in the span, all four give the same map, and the constant is taken out exactly. "reweighted" and
+        "stochastic" divide by :math:`v_1'z(x)`; where that changes its sign the map has a pole, of which a ``PoleWarning`` tells.
+        Features centred at zero, or of both signs, want "affine".
     posterior : bool, default=True
         Whether kernels are divided by their sum (eq. 14). Without it the corrections differ.
     basis : {"kernels", "features"}, default="kernels"
         "features" takes :math:`z(x) = x` (which may be sparse): a graph with features at its vertices, see ``fit``.
     inverse : {"refined", "blocks"}, default="refined"
         "blocks" is eq. 19: the kernels mapped, and their affine maps undone. "refined" then fits its coefficients to the training data.
+        Either is made at the first use of ``inverse_transform`` or ``inverse_error_``.
     n_neighbors, radius, t, metric, metric_params, neighbors, on_disconnected, n_jobs
         Of the neighbourhood graph, as for :class:`LocalityPreservingProjection`.
     weights : {"inverse", "heat", "binary"}, default="inverse"
@@ -87,7 +93,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     sigma_ : float
     n_kernels_ : int
     held_out_distortion_ : dict
-        For each number of kernels that "auto" tried, the distortion on held-out edges.
+        For each number of kernels that "auto" tried, the distortion on held-out edges; infinite where so few cannot carry the map.
     inverse_error_ : float
         Median distance of a training point to its round trip, in units of the diameter of the data.
     graph_ : sparse array of shape (n_vertices, n_vertices)
@@ -172,14 +178,13 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self
         """
         check_kernel_parameters(self)
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)  # what an earlier fit with other parameters left
+        forget(self)
         rows = self._rows(X, reset=True)
         with reporting(self.verbose):
             known = vertices(self, rows, graph)
             answer, Y = self._fit_features(known) if self.basis == "features" else self._fit_kernels(known)
-            forward = self._map if self.basis == "kernels" else None
-            self._inverse, self.inverse_error_ = fitted_inverse(forward, known.points, Y, self.inverse == "refined")
+        self._to_invert = rows_to_invert(known.points, Y, vars(self).get("n_kernels_", 1))
+        self._inverse = {}
         self.embedding_ = self._like(rows, known.samples(Y))
         self.eigenvalues_, self.residuals_, self.rank_ = answer.eigenvalues, answer.residuals, answer.rank
         self.distortion_ = distortion(Y, known.W)
@@ -229,7 +234,23 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
         if X.shape[1] != self.embedding_.shape[1]:
             raise ValueError(f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self.embedding_.shape[1]} components")
-        return self._like(X, self._inverse(_double(X)))
+        with reporting(self.verbose):
+            return self._like(X, self._ready_inverse()[0](_double(X)))
+
+    @property
+    def inverse_error_(self) -> float:
+        """Median distance of a training point to its round trip, in units of the diameter of the data."""
+        check_is_fitted(self)
+        with reporting(self.verbose):
+            return self._ready_inverse()[1]
+
+    def _ready_inverse(self) -> tuple[AffineMixture, float]:
+        """The inverse that ``inverse`` names and its error, fitted when first asked for: it may cost more than the map."""
+        check_choice("inverse", self.inverse, ("refined", "blocks"))  # again: it may have been set after fit
+        if self.inverse not in self._inverse:
+            forward = self._map if isinstance(self._map, AffineMixture) else None
+            self._inverse[self.inverse] = fitted_inverse(forward, *self._to_invert, self.inverse == "refined")
+        return self._inverse[self.inverse]
 
     def _fit_features(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
         self._map = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
@@ -248,7 +269,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _count(self, known: Vertices, wish: Description) -> int:
         """How many kernels."""
-        n, n_features = known.points.shape
+        n, n_features = len(distinct_rows(known.points)[0]), known.points.shape[1]
         most = max(1, n // (2 + 2 * (n_features if self.local_components is None else self.local_components)))
         if not isinstance(self.centers, str):
             return len(self.centers)
@@ -258,8 +279,6 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             found = choose_n_kernels(known.points, known.W, self.n_components, int(0.9 * most), wish, self._seed())
             self.held_out_distortion_ = found[1]
             return found[0]
-        if self.n_kernels > n:
-            raise ValueError(f"n_kernels={self.n_kernels} needs as many distinct samples, got n_samples={n}; lower n_kernels")
         return self.n_kernels
 
     def _seed(self) -> int:
@@ -268,7 +287,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _rows(self, X: Any, reset: bool) -> Any:
         accept = "csr" if self.basis == "features" else False
         X = validate_data(self, X, reset=reset, accept_sparse=accept, dtype=[np.float64, np.float32], ensure_min_samples=2 if reset else 1)
-        if reset and self.local_components is not None and self.local_components > X.shape[1]:
+        if reset and self.basis == "kernels" and self.local_components is not None and self.local_components > X.shape[1]:
             raise ValueError(f"local_components={self.local_components} needs as many features, got n_features={X.shape[1]}; lower it")
         return sparse.csr_array(X) if sparse.issparse(X) else X
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from eigenscape._progress import reporting
+from eigenscape.estimators._base import forget
 from eigenscape.estimators._linear import LinearEstimator
 from eigenscape.estimators._validation import check_count, check_jobs
 from eigenscape.estimators._vertices import vertices
@@ -128,6 +129,7 @@ class LocalityPreservingProjection(LinearEstimator):
         -------
         self
         """
+        forget(self)
         check_count("n_components", self.n_components)
         check_jobs(self.n_jobs)
         if not isinstance(self.affine, bool):

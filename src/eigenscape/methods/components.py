@@ -22,6 +22,8 @@ from eigenscape.operators import Operator, gram
 from eigenscape.pieces import OnePiece, Piece, PiecewiseEmbedding
 
 #: What the user may choose, and "whole": leave the pieces apart but solve them as one block-diagonal problem; "floor": see embed_affinity.
+#: What most callers let ``on_disconnected`` be, for advice.
+_CHOICES = ("connect", "per_component", "largest", "raise")
 OnDisconnected = Literal["connect", "per_component", "largest", "raise", "whole", "floor"]
 _DOES = {
     "connect": "they are joined by their shortest missing edges",
@@ -38,15 +40,17 @@ def embed_graph(
     n_components: int,
     on_disconnected: OnDisconnected,
     most_pieces: int | None = None,
+    choices: tuple[str, ...] = _CHOICES,
 ) -> tuple[Embedding | PiecewiseEmbedding, np.ndarray]:
     """Embed a graph by ``embed``, in pieces if it is disconnected; also the component number of each vertex.
 
     ``embed`` is told whether it may return fewer coordinates. With ``on_disconnected="whole"`` there may be ``most_pieces``.
+    ``choices`` are the values that the caller's parameter may have.
     """
     label = components(graph.distances)
     if label.max() == 0:
         return embed(graph, False), label
-    _announce(label, on_disconnected, most_pieces, "raise n_neighbors or radius")
+    _announce(label, on_disconnected, most_pieces, "raise n_neighbors or radius", choices)
     if on_disconnected in ("connect", "whole"):
         return embed(connect(graph, label) if on_disconnected == "connect" else graph, False), label
     by_table = isinstance(graph.index, TableIndex)
@@ -119,7 +123,7 @@ def survey(weights: Operator) -> tuple[float, np.ndarray]:
     return lowest, np.unique(label, return_inverse=True)[1]
 
 
-def _announce(label: np.ndarray, does: OnDisconnected, most_pieces: int | None, remedy: str) -> None:
+def _announce(label: np.ndarray, does: OnDisconnected, most_pieces: int | None, remedy: str, choices: tuple[str, ...] = _CHOICES) -> None:
     """Warn of the components and what is done about them, or refuse."""
     sizes = np.bincount(label)
     listed = ", ".join(str(size) for size in sizes[:5]) + (", ..." if len(sizes) > 5 else "")
@@ -127,7 +131,9 @@ def _announce(label: np.ndarray, does: OnDisconnected, most_pieces: int | None, 
     if sizes[0] == 1 and does != "connect":
         raise DisconnectedGraphError(f"no two points are neighbours: each is a component by itself; {remedy}")
     if does == "raise":
-        raise DisconnectedGraphError(f"{found}; {remedy}, or set on_disconnected='connect', 'per_component' or 'largest'")
+        first, *others = (repr(choice) for choice in choices if choice != "raise")
+        listed = f"{', '.join([first, *others[:-1]])} or {others[-1]}"
+        raise DisconnectedGraphError(f"{found}; {remedy}, or set on_disconnected={listed}")
     if does == "whole" and sizes[-1] == 1:
         raise DisconnectedGraphError(f"{found}, some of them points without any neighbour; {remedy}, or set on_disconnected='connect'")
     if does == "whole" and most_pieces is not None and len(sizes) > most_pieces:

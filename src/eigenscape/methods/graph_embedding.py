@@ -6,6 +6,7 @@ solved for the smallest ``1 - l``, as ``Z'(D - W)Z v = (1 - l) Z'DZ v``, since t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
@@ -15,9 +16,11 @@ from scipy import sparse
 
 from eigenscape._memory import BLOCK_BYTES, row_blocks
 from eigenscape._progress import stage
-from eigenscape.exceptions import RankError
+from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.laplacian import next_to_trivial
-from eigenscape.operators import ComplementOperator, DividedOperator, as_operator, stored
+from eigenscape.methods.mixture import divided
+from eigenscape.operators import DividedOperator, as_operator, stored
+from eigenscape.quality.distortion import stretch, without_loops
 from eigenscape.solvers import EigenPairs, SmallEnd, Solver, generalized_eigh, split
 from eigenscape.solvers.generalized import GeneralizedPairs, relative_residuals
 from eigenscape.solvers.pairs import canonical_signs
@@ -98,27 +101,35 @@ class Forms:
 def quadratic_forms(basis: Basis, W: sparse.csr_array, degree: np.ndarray) -> Forms:
     """The matrices of eq. 8, added up over blocks of vertices that fill few columns of ``Z``.
 
-    ``Z'WZ`` is ``H + H'`` with ``H`` from the edges that lead upwards in the basis' order, and half the diagonal. No more than about
-    64 MB of dense rows exist at a time, whatever the graph.
+    ``Z'WZ`` is ``H + H'`` with ``H`` from the edges that lead upwards in the basis' order. The diagonal of ``W`` is in ``Z'DZ`` alone:
+    it cancels in ``D - W``, and would leave its rounding. No more than about 64 MB of dense rows exist at a time, whatever the graph.
     """
     n, p, order = W.shape[0], basis.n_columns, basis.order
-    sorted_weights = sparse.csr_array(W[order][:, order])
-    upward = sparse.csr_array(sparse.triu(sorted_weights, 1) + sparse.diags_array(sorted_weights.diagonal() / 2))
+    edges = without_loops(W)
+    between, loops = np.asarray(edges.sum(axis=1)).ravel(), W.diagonal()
+    upward = sparse.csr_array(sparse.triu(edges[order][:, order], 1))
     size, half, mean = np.zeros((p, p)), np.zeros((p, p)), np.zeros(p)
+    looped = np.zeros((p, p)) if loops.any() else None
     most_rows = max(64, min(768, BLOCK_BYTES // (32 * p)))
     with stage("assembly", total=n) as advance:
         for rows in row_blocks(n, 1, most_rows):
             Z, columns = basis.block(order[rows])
-            weight = degree[order[rows]]
-            root = np.sqrt(weight)[:, None] * Z
-            size[np.ix_(columns, columns)] += root.T @ root
-            mean[columns] += weight @ Z
+            size[np.ix_(columns, columns)] += _weighted_square(Z, between[order[rows]])
+            if looped is not None:
+                looped[np.ix_(columns, columns)] += _weighted_square(Z, loops[order[rows]])
+            mean[columns] += degree[order[rows]] @ Z
             for second, piece in _edge_blocks(upward[rows], 16 * most_rows):
                 Z_second, other = basis.block(order[second])
                 half[np.ix_(columns, other)] += Z.T @ (piece @ Z_second)
             advance(rows.stop - rows.start)
     volume = float(degree.sum())
-    return Forms(size - half - half.T, size, mean / volume, volume, np.sqrt(np.diagonal(size)))
+    whole = size if looped is None else size + looped
+    return Forms(size - half - half.T, whole, mean / volume, volume, np.sqrt(np.diagonal(whole)))
+
+
+def _weighted_square(Z: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    root = np.sqrt(weight)[:, None] * Z
+    return root.T @ root
 
 
 def _edge_blocks(edges: sparse.csr_array, most: int) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
@@ -164,8 +175,7 @@ class FeatureMap:
     def __call__(self, X: Any) -> np.ndarray:
         values = (X if self.origin is None else X - self.origin) @ self.answer.coefficients
         if self.answer.uniform is not None:
-            below = (X @ self.answer.uniform)[:, None]
-            values = np.divide(values, below, out=np.zeros_like(values), where=below != 0)
+            values = divided(values, (X @ self.answer.uniform)[:, None])
         return values + self.answer.constant
 
     def jacobian(self, X: Any) -> np.ndarray:
@@ -174,7 +184,7 @@ class FeatureMap:
         if self.answer.uniform is None:
             return slope.copy()
         value = self(X) - self.answer.constant
-        return (slope - value[:, :, None] * self.answer.uniform) / (X @ self.answer.uniform)[:, None, None]
+        return divided(slope - value[:, :, None] * self.answer.uniform, (X @ self.answer.uniform)[:, None, None])
 
 
 def feature_map(Z: Any, W: sparse.csr_array, degree: np.ndarray, n_components: int, correction: Correction) -> FeatureMap:
@@ -226,9 +236,17 @@ def transformation(
     plain = basis if plain is None else plain
     below = plain.apply(uniform[:, None])[:, 0]
     if np.abs(below).min() <= 1e-12 * np.abs(below).max():
-        raise ValueError(
+        raise UndefinedMapError(
             f"correction={correction!r} divides by v_1'z(x), which vanishes at vertex {int(np.argmin(np.abs(below)))}; use"
             " correction='affine'"
+        )
+    other_side = int(min((below < 0).sum(), (below > 0).sum()))
+    if other_side:
+        warnings.warn(
+            f"correction={correction!r} divides by v_1'z(x), which has the other sign at {other_side} of the {len(below)} vertices: the map"
+            " has a pole between them and the others; use correction='affine'",
+            PoleWarning,
+            stacklevel=2,
         )
     if correction == "reweighted":
         return replace(raw, uniform=uniform)
@@ -257,7 +275,7 @@ def solved(
     if centered:
         Y = Y - degree @ Y / forms.volume
     weighted = degree[:, None] * Y
-    polished = generalized_eigh(Y.T @ (weighted - W @ Y), Y.T @ weighted, count, "smallest")
+    polished = generalized_eigh(stretch(Y, W), Y.T @ weighted, count, "smallest")
     if len(polished.values) < count:
         raise RankError(f"n_components={count}: the coordinates of the vertices depend on each other; lower n_components")
     vectors = pairs.vectors @ polished.vectors
@@ -267,7 +285,11 @@ def solved(
 
 def direct_embedding(W: Any, degree: np.ndarray, n_components: int, solver: Solver) -> tuple[np.ndarray, EigenPairs]:
     """``v_2 .. v_{d+1}`` of ``W v = l D v`` (eq. 1, 4) by its symmetric form (eq. 7), scaled to ``Y'DY = n``; and all pairs found."""
-    operator = DividedOperator(as_operator(W), degree)
-    end = SmallEnd(stored(ComplementOperator(operator)), np.sqrt(degree / degree.sum()), 2.0)
+    edges = without_loops(W)
+    between = np.asarray(edges.sum(axis=1)).ravel()
+    share = float((between / degree).max())  # below one where all vertices have loops: 1 - l is solved for in units of it
+    laplacian = sparse.diags_array(between) - edges
+    end = SmallEnd(stored(DividedOperator(as_operator(sparse.csr_array(laplacian)), share * degree)), np.sqrt(degree / degree.sum()), 2.0)
     pairs = next_to_trivial(end, n_components, solver)
+    pairs = replace(pairs, values=1 - share * (1 - pairs.values), residuals=share * pairs.residuals)
     return np.sqrt(W.shape[0]) * pairs.vectors[:, 1:] / np.sqrt(degree)[:, None], pairs

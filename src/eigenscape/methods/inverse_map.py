@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
+from eigenscape import _memory
 from eigenscape._memory import row_blocks
 from eigenscape.methods.kernel_eigenmap import KernelBasis
 from eigenscape.methods.mixture import AffineMixture, EllipticKernels, RoundKernels, inverse_root, shares
@@ -17,17 +18,23 @@ from eigenscape.solvers import split
 _FLAT = 1e-3
 #: Rows that an inverse is fitted to, at most; more where it has many coefficients.
 _ROWS = 5000
+#: Directions of the coefficients with less than this share of the largest eigenvalue are not determined by the rows.
+_UNSEEN = 1e-8
+
+
+def rows_to_invert(X: Any, Y: np.ndarray, n_kernels: int) -> tuple[Any, np.ndarray]:
+    """Some rows, evenly spaced, and their coordinates: enough to fit an inverse of so many kernels to."""
+    wanted = max(_ROWS, 8 * (Y.shape[1] + 1) * n_kernels)
+    some = np.linspace(0, len(Y) - 1, min(len(Y), wanted)).astype(np.intp)
+    return X[some], Y[some]
 
 
 def fitted_inverse(forward: AffineMixture | None, X: Any, Y: np.ndarray, refine: bool) -> tuple[AffineMixture, float]:
-    """The inverse of a map that brings ``X`` to ``Y``, and its round-trip error, both from some rows, evenly spaced.
+    """The inverse of a map that brings ``X`` to ``Y``, and its round-trip error, both from these rows.
 
     A map that is no mixture (None) is undone by an affine regression.
     """
-    n_kernels = 1 if forward is None else len(forward.kernels.centers)
-    wanted = max(_ROWS, 8 * (Y.shape[1] + 1) * n_kernels)
-    some = np.linspace(0, len(Y) - 1, min(len(Y), wanted)).astype(np.intp)
-    X, Y = X[some].toarray() if sparse.issparse(X) else X[some], Y[some]
+    X = X.toarray() if sparse.issparse(X) else X
     inverse = single_inverse(X, Y) if forward is None else inverse_by_blocks(forward)
     if refine or forward is None:
         inverse = refined(inverse, X, Y)
@@ -66,16 +73,37 @@ def refined(inverse: AffineMixture, X: np.ndarray, Y: np.ndarray) -> AffineMixtu
     """
     members = shares(inverse.kernels, Y)
     basis = KernelBasis(Y, inverse.kernels, members)
+    n, p = len(Y), basis.n_columns
+    _memory.require(8.0 * min(n * (p + 3.0 * n), 4.0 * p * p), f"an inverse of {p} coefficients", "set inverse='blocks'")
     rest = X - inverse.mix(Y, members)
-    gram, moment = np.zeros((basis.n_columns, basis.n_columns)), np.zeros((basis.n_columns, X.shape[1]))
+    change = basis.mixture(_by_rows(basis, rest) if p > n else _by_columns(basis, rest))
+    return replace(inverse, slopes=inverse.slopes + change.slopes, offsets=inverse.offsets + change.offsets)
+
+
+def _by_columns(basis: KernelBasis, rest: np.ndarray) -> np.ndarray:
+    """``(Z'Z)^+ Z' rest`` (p, D), the columns of ``Z`` measured in units of their length."""
+    gram, moment = np.zeros((basis.n_columns, basis.n_columns)), np.zeros((basis.n_columns, rest.shape[1]))
     order = basis.order
-    for rows in row_blocks(len(Y), 1, 768):
+    for rows in row_blocks(len(rest), 1, 768):
         Z, columns = basis.block(order[rows])
         gram[np.ix_(columns, columns)] += Z.T @ Z
         moment[columns] += Z.T @ rest[order[rows]]
-    whitener = split(gram, 1e-8).whitener
-    change = basis.mixture(whitener @ (whitener.T @ moment))
-    return replace(inverse, slopes=inverse.slopes + change.slopes, offsets=inverse.offsets + change.offsets)
+    whitener = split(gram, _UNSEEN).whitener
+    return whitener @ (whitener.T @ moment)
+
+
+def _by_rows(basis: KernelBasis, rest: np.ndarray) -> np.ndarray:
+    """The same as ``Z' (Z Z')^+ rest``, which is the smaller problem where there are more columns than rows."""
+    Z = np.zeros((len(rest), basis.n_columns))
+    some, columns = basis.block(np.arange(len(rest)))
+    Z[:, columns] = some
+    size = np.linalg.norm(Z, axis=0)
+    size = np.where(size > np.finfo(float).eps * size.max(), size, 1.0)
+    Z /= size
+    values, vectors = linalg.eigh(Z @ Z.T)
+    seen = values > _UNSEEN * values[-1]
+    weights = vectors[:, seen] @ ((vectors[:, seen].T @ rest) / values[seen][:, None])
+    return (Z.T @ weights) / size[:, None]
 
 
 def round_trip_error(inverse: AffineMixture, X: np.ndarray, Y: np.ndarray) -> float:

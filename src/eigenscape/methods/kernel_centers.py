@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Literal
 
 import numpy as np
@@ -10,6 +11,8 @@ from scipy.cluster.vq import kmeans2
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.dictionary.landmarks import farthest_first, greedy_pivots
+from eigenscape.exceptions import RankError, UndefinedMapError
+from eigenscape.graph.rows import distinct_rows
 from eigenscape.kernels.pairwise import squared_euclidean
 from eigenscape.methods.mixture import RoundKernels
 
@@ -26,18 +29,23 @@ FARTHEST = 30.0
 
 
 def placed_kernels(X: np.ndarray, n_kernels: int, centers: Placement | np.ndarray, sigma: float | None, seed: int) -> RoundKernels:
-    """Kernels among the points ``X``, of the given width or (None) of one that their centres suggest."""
+    """Kernels among the points ``X``, of the given width or (None) of one that their centres suggest. Equal rows count once."""
+    rows, X = len(X), X[distinct_rows(X)[0]]
+    if len(X) == 1:
+        raise RankError(f"all {rows} rows are equal; there is nothing that kernels could tell apart")
     if not isinstance(centers, str):
         if centers.shape[1] != X.shape[1]:
             raise ValueError(f"centers has {centers.shape[1]} features, but X has {X.shape[1]}; centres live in the space of X")
         placed = centers
     else:
+        if n_kernels > len(X):
+            raise RankError(f"n_kernels={n_kernels} needs as many distinct samples, got n_samples={len(X)}; lower n_kernels")
         placed = place_centers(X, n_kernels, centers, sigma, seed)
     if sigma is None:
         return RoundKernels(placed, default_sigma(X, placed))
     reach = farthest_point(X, placed)
     if reach > FARTHEST * sigma:
-        raise ValueError(
+        raise UndefinedMapError(
             f"sigma={sigma:g} is so small that some training points belong to no kernel: one is {reach / sigma:.3g} sigma from its nearest"
             f" centre; set sigma to at least {reach / FARTHEST:.3g}, or use more kernels"
         )
@@ -61,7 +69,9 @@ def place_centers(X: np.ndarray, n_kernels: int, placement: Placement, sigma: fl
             return X[farthest_first(lambda i: squared_euclidean(X, X[i : i + 1])[:, 0], len(X), n_kernels, first)]
         some = X[shuffled[: max(_CANDIDATES, n_kernels)]]
         if placement == "kmeans":
-            return kmeans2(some, some[:n_kernels].copy(), iter=25, minit="matrix", missing="warn")[0]
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "One of the clusters is empty")  # its centre stays where it was, which serves
+                return kmeans2(some, some[:n_kernels].copy(), iter=25, minit="matrix", missing="warn")[0]
         width = default_sigma(X, some[:n_kernels]) if sigma is None else sigma
 
         def apart(i: int) -> np.ndarray:  # squared distances in the feature space of the Gaussian
@@ -72,6 +82,7 @@ def place_centers(X: np.ndarray, n_kernels: int, placement: Placement, sigma: fl
 
 def default_sigma(X: np.ndarray, centers: np.ndarray) -> float:
     """Half the median distance of a centre to its third nearest other one, or more where a point would belong to no kernel."""
+    centers = np.unique(centers, axis=0)
     if len(centers) == 1:
         return float(np.sqrt(squared_euclidean(X, centers).mean()))
     rank = min(_NEIGHBOR, len(centers) - 1)

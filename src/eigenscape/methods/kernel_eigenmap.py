@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from scipy import linalg, sparse
 
 from eigenscape import _memory
 from eigenscape._compiled.mixtures import local_coordinates, mark_members
+from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.graph_embedding import Correction, Transformation, affine_transformation, transformation
 from eigenscape.methods.mixture import AffineMixture, MixtureKernels, RoundKernels, Shares, shares
 from eigenscape.quality.distortion import distortion
@@ -155,9 +157,23 @@ def _finished(basis: KernelBasis, answer: Transformation, density: bool) -> Affi
 def choose_n_kernels(
     X: np.ndarray, W: sparse.csr_array, n_components: int, most: int, wish: Description, seed: int
 ) -> tuple[int, dict[int, float]]:
-    """The smallest number of kernels, doubled from 4 to at most ``most``, that is nearly best on held-out edges; and what each gave."""
+    """The smallest number of kernels, doubled from 4 to at most ``most``, that is nearly best on held-out edges; and what each gave.
+
+    A number that cannot carry the map has infinite distortion; if none can, the error of the last is raised.
+    """
     counts = [count for count in _COUNTS if count <= most] or [max(1, most)]
-    tried = {count: held_out_distortion(X, W, n_components, count, wish, seed) for count in counts}
+    tried: dict[int, float] = {}
+    failure: Exception | None = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoleWarning)  # what matters is the map that is chosen
+        for count in counts:
+            try:
+                wish.place(X, count)  # all points must be within reach, also those that are held out
+                tried[count] = held_out_distortion(X, W, n_components, count, wish, seed)
+            except (RankError, UndefinedMapError) as error:  # so few kernels need not carry the map
+                tried[count], failure = np.inf, error
+    if failure is not None and np.isinf(min(tried.values())):
+        raise failure
     return min(count for count in counts if tried[count] <= _NEARLY * min(tried.values())), tried
 
 

@@ -47,5 +47,8 @@ def _around_origin(X: np.ndarray, W: sparse.csr_array, degree: np.ndarray, n_com
     variance = mean_square - np.square(degree @ Y) / forms.volume
     pick = np.flatnonzero(variance > _CONSTANT * mean_square)[:n_components]
     if len(pick) < n_components:
-        raise RankError(f"n_components={n_components}, but the features span only {len(pick)} that are not constant; lower n_components")
+        raise RankError(
+            f"n_components={n_components}, but the features span only {len(pick)} that are not constant, as seen from the origin; centre X"
+            " or use affine=True if it is far from there, or lower n_components"
+        )
     return np.sqrt(len(X)) * pairs.vectors[:, pick], pairs.values[pick], pairs.residuals[pick]

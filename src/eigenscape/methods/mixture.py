@@ -77,12 +77,12 @@ def shares(kernels: MixtureKernels, X: np.ndarray) -> Shares:
 
 def _shares(exponents: np.ndarray) -> Shares:
     n = len(exponents)
-    log_total, kept, counts = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
-    count_members(exponents, NEGLIGIBLE, log_total, counts)
+    top, total, kept, counts = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
+    count_members(exponents, NEGLIGIBLE, top, total, counts)
     indptr = np.concatenate([[0], np.cumsum(counts)])
     columns, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-    fill_members(exponents, NEGLIGIBLE, log_total, indptr, columns, values, kept)
-    return Shares(sparse.csr_array((values, columns, indptr), shape=exponents.shape), log_total, kept)
+    fill_members(exponents, NEGLIGIBLE, top, total, indptr, columns, values, kept)
+    return Shares(sparse.csr_array((values, columns, indptr), shape=exponents.shape), top + np.log(total), kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +130,11 @@ class AffineMixture:
         assert isinstance(self.kernels, RoundKernels)
         centers, variance = self.kernels.centers, self.kernels.sigma**2
         exponents = self.kernels.exponents(X)
-        log_total = np.logaddexp.reduce(exponents, axis=1)
-        posterior = np.exp(exponents - log_total[:, None])  # (n, K)
+        top = exponents.max(axis=1, keepdims=True)  # subtracted first, as in the shares
+        posterior = np.exp(np.where(exponents == top, 0.0, exponents - top))  # (n, K)
+        total = posterior.sum(axis=1, keepdims=True)
+        log_total = (top + np.log(total))[:, 0]
+        posterior /= total
         mean = posterior @ centers  # d q_k = q_k (mu_k - mean) / sigma^2
         active = np.where(posterior > NEGLIGIBLE, posterior, 0.0)
         rest = np.maximum(posterior - NEGLIGIBLE, 0.0)
@@ -147,18 +150,22 @@ class AffineMixture:
         slope = (share @ self.slopes.reshape(K, D * c)).reshape(-1, D, c).transpose(0, 2, 1) + by_share  # (n, c, D)
         if self.divide:
             value = quotient(outputs)
-            return (slope[:, :-1] - value[:, :, None] * slope[:, -1:]) / outputs[:, -1][:, None, None]
+            return divided(slope[:, :-1] - value[:, :, None] * slope[:, -1:], outputs[:, -1, None, None])
         if self.density:
-            total = (kept * np.exp(log_total))[:, None, None]
+            height = (kept * np.exp(log_total))[:, None, None]
             growth = d_kept / kept[:, None] + (mean - X) / variance
-            return total * (slope + outputs[:, :, None] * growth[:, None])
+            return height * (slope + outputs[:, :, None] * growth[:, None])
         return slope
 
 
 def quotient(outputs: np.ndarray) -> np.ndarray:
     """All columns but the last, divided by the last; zero where that is zero."""
-    below = outputs[:, -1:]
-    return np.divide(outputs[:, :-1], below, out=np.zeros_like(outputs[:, :-1]), where=below != 0)
+    return divided(outputs[:, :-1], outputs[:, -1:])
+
+
+def divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """The quotient; zero where it would divide by zero."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below != 0)
 
 
 def inverse_root(covariance: np.ndarray, floor: float) -> np.ndarray:

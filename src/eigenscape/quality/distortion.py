@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenscape.solvers.generalized import generalized_eigh
 
@@ -35,4 +36,19 @@ def distortion(Y: np.ndarray, W: Any) -> float:
     Y = np.asarray(Y, dtype=np.float64)
     Y = Y - degree @ Y / degree.sum()
     size = Y.T @ (degree[:, None] * Y)
-    return float(generalized_eigh(size - Y.T @ (W @ Y), size, order="smallest").values.sum())
+    return float(generalized_eigh(stretch(Y, W), size, order="smallest").values.sum())
+
+
+def without_loops(W: Any) -> Any:
+    """The edges between different vertices. ``D - W`` is theirs alone; a heavy loop in both costs the digits of their difference."""
+    if not sparse.issparse(W):
+        return W - np.diag(np.diagonal(W))
+    edges = sparse.coo_array(W)
+    between = edges.row != edges.col
+    return sparse.csr_array((edges.data[between], (edges.row[between], edges.col[between])), shape=W.shape)
+
+
+def stretch(Y: np.ndarray, W: Any) -> np.ndarray:
+    """``Y'(D - W)Y`` (d, d), ``D`` the degrees."""
+    edges = without_loops(W)
+    return Y.T @ (np.asarray(edges.sum(axis=1)).reshape(-1, 1) * Y - edges @ Y)
