@@ -146,7 +146,7 @@ def test_a_large_regularisation_leaves_the_edges_their_digits(params: dict, roll
 
 def test_heavy_loops_of_a_given_graph(roll) -> None:
     graph = KernelEigenmap().fit(roll).graph_.toarray()
-    looped = graph + 1e10 * np.eye(len(graph))
+    looped = graph + 1e13 * np.eye(len(graph))
     moderate = LocalityPreservingProjection(regularization=1e6).fit(roll, graph=graph)
     for model in (
         LocalityPreservingProjection().fit(roll, graph=looped),
@@ -155,7 +155,7 @@ def test_heavy_loops_of_a_given_graph(roll) -> None:
         assert model.distortion_ > 0
         assert (1 - model.eigenvalues_ >= 0).all()
     heavy = LocalityPreservingProjection().fit(roll, graph=looped)
-    assert heavy.distortion_ * 1e10 == pytest.approx(moderate.distortion_ * 1e6, rel=1e-3)
+    assert heavy.distortion_ * 1e13 == pytest.approx(moderate.distortion_ * 1e6, rel=1e-3)
 
 
 def test_heavy_loops_of_a_graph_without_coordinates() -> None:
@@ -214,12 +214,10 @@ def test_a_linear_projection_far_from_the_origin_says_what_to_do(roll) -> None:
     LocalityPreservingProjection(3).fit(roll + 1e9)
 
 
-def test_empty_clusters_are_no_news(roll) -> None:
-    X = np.concatenate([roll[:40], 1e6 + roll[:40]])
-    graph = np.ones((80, 80))
-    for seed in range(5):
-        model = KernelEigenmap(1, n_kernels=30, centers="kmeans", random_state=seed).fit(X, graph=graph)
-        assert np.isfinite(model.embedding_).all()
+def test_empty_clusters_are_no_news() -> None:
+    X = np.random.default_rng(6).standard_normal((60, 2)) ** 3  # with these centres to begin from one cluster becomes empty
+    model = KernelEigenmap(1, n_kernels=20, centers="kmeans").fit(X, graph=np.ones((60, 60)))
+    assert len(np.unique(model.centers_, axis=0)) == 20
 
 
 # --- points far away --------------------------------------------------------------------------------------------------------

@@ -73,6 +73,11 @@ def like(X: Any, values: np.ndarray) -> np.ndarray:
     return values.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
 
 
+def double(X: Any) -> Any:
+    """Rows in double precision, dense ones as compiled code wants them."""
+    return X.astype(np.float64) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+
+
 def _small_indices(X: sparse.csr_array) -> sparse.csr_array:
     """32-bit indices where they suffice: some metrics know no others."""
     if (X.indices.dtype == np.int32 and X.indptr.dtype == np.int32) or max(*X.shape, X.nnz) >= 2**31:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import forget
-from eigenscape.estimators._validation import check_choice, check_kernel_parameters
+from eigenscape.estimators._validation import check_choice, check_kernel_parameters, double, like
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.rows import distinct_rows
 from eigenscape.methods.graph_embedding import Transformation, feature_map
@@ -188,8 +188,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.embedding_ = self._like(rows, known.samples(Y))
         self.eigenvalues_, self.residuals_, self.rank_ = answer.eigenvalues, answer.residuals, answer.rank
         self.distortion_ = distortion(Y, known.W)
-        for name, value in known.attributes.items():
-            setattr(self, name, value)
+        vars(self).update(known.attributes)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -207,7 +206,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_is_fitted(self)
         X = self._rows(X, reset=False)
         with reporting(self.verbose):
-            return self._like(X, self._map(_double(X)))
+            return self._like(X, self._map(double(X)))
 
     def jacobian(self, X: Any) -> np.ndarray:
         """Derivatives ``dy/dx`` of the map at any points, shape (n_new, n_components, n_features).
@@ -216,7 +215,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self)
         X = self._rows(X, reset=False)
-        return self._like(X, self._map.jacobian(_double(X)))
+        return self._like(X, self._map.jacobian(double(X)))
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Points of the space of the data for coordinates on the map (Brand eq. 19).
@@ -235,7 +234,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if X.shape[1] != self.embedding_.shape[1]:
             raise ValueError(f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self.embedding_.shape[1]} components")
         with reporting(self.verbose):
-            return self._like(X, self._ready_inverse()[0](_double(X)))
+            return self._like(X, self._ready_inverse()[0](double(X)))
 
     @property
     def inverse_error_(self) -> float:
@@ -258,16 +257,16 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _fit_kernels(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
         centers = self.centers if isinstance(self.centers, str) else check_array(self.centers, dtype=np.float64, input_name="centers")
-        place = partial(placed_kernels, centers=centers, sigma=None if self.sigma == "auto" else float(self.sigma), seed=self._seed())
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        place = partial(placed_kernels, centers=centers, sigma=None if self.sigma == "auto" else float(self.sigma), seed=seed)
         wish = Description(place, self.local_components, self.posterior, self.correction)
-        n_kernels = self._count(known, wish)
+        n_kernels = self._count(known, wish, seed)
         found = kernel_eigenmap(known.points, known.W, known.degree, self.n_components, n_kernels, wish)
-        self._map = found.mixture
-        self.centers_, self.sigma_ = found.mixture.kernels.centers, found.mixture.kernels.sigma
-        self.n_kernels_ = len(self.centers_)
+        self._map, kernels = found.mixture, found.mixture.kernels
+        self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
         return found.answer, found.coordinates
 
-    def _count(self, known: Vertices, wish: Description) -> int:
+    def _count(self, known: Vertices, wish: Description, seed: int) -> int:
         """How many kernels."""
         n, n_features = len(distinct_rows(known.points)[0]), known.points.shape[1]
         most = max(1, n // (2 + 2 * (n_features if self.local_components is None else self.local_components)))
@@ -276,13 +275,9 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if self.n_kernels is None:
             return min(_KERNELS, most)
         if self.n_kernels == "auto":
-            found = choose_n_kernels(known.points, known.W, self.n_components, int(0.9 * most), wish, self._seed())
-            self.held_out_distortion_ = found[1]
-            return found[0]
+            n_kernels, self.held_out_distortion_ = choose_n_kernels(known.points, known.W, self.n_components, int(0.9 * most), wish, seed)
+            return n_kernels
         return self.n_kernels
-
-    def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _rows(self, X: Any, reset: bool) -> Any:
         accept = "csr" if self.basis == "features" else False
@@ -295,17 +290,10 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]
 
-    @staticmethod
-    def _like(X: Any, values: np.ndarray) -> np.ndarray:
-        """float32 out where float32 came in."""
-        return values.astype(X.dtype, copy=False)
+    _like = staticmethod(like)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.basis == "features"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _double(X: Any) -> Any:
-    return X.astype(np.float64) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
