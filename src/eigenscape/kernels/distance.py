@@ -37,7 +37,7 @@ class HalfSquaredDistance(PairwiseKernel):
             lengths = evaluate_pairs(lambda y, x: self.metric(y, x, **self.metric_params), Y, X)  # type: ignore[operator]
             if not (lengths >= 0).all():
                 worst = float(np.min(lengths)) if np.isfinite(lengths).all() else float("nan")
-                raise ValueError(f"the metric is no distance: it gave {worst:g}, and must give numbers that are not negative")
+                raise ValueError(f"the metric is no distance: it gave {worst:g}, and must give finite numbers that are not negative")
             return -0.5 * np.square(lengths)
         return -0.5 * metric_distances(Y, X, self.metric, self.metric_params) ** 2
 
