@@ -191,7 +191,7 @@ def test_a_precomputed_kernel_has_no_projection_error_of_new_points():
     ("params", "words"),
     [
         ({"tol": None, "dictionary_size": 9}, "set tol"),
-        ({"selection": "maxmin", "dictionary_size": 9}, "selection='maxmin' needs all data"),
+        ({"tol": None, "selection": "maxmin", "dictionary_size": 9}, "selection='maxmin' needs all data"),
         ({"averages": "random"}, "use 'implicit' or 'dictionary'"),
         ({"kernel": "precomputed"}, "kernel='precomputed' is a matrix"),
     ],
@@ -233,3 +233,8 @@ def test_a_second_pass_that_is_refused_leaves_the_model_as_it_was():
     np.testing.assert_array_equal(
         model.partial_fit(X[:9]).eigenvalues_, GreedySpectralEmbedding(tol=1e-3).fit(X).partial_fit(X[:9]).eigenvalues_
     )
+
+
+def test_a_tolerance_is_for_the_greedy_choice_alone():
+    with pytest.raises(ValueError, match=r"tol=0\.01 is for selection='greedy'"):
+        GreedySpectralEmbedding(tol=1e-2, selection="random", dictionary_size=9).fit(curve(50))

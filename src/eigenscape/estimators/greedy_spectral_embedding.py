@@ -354,6 +354,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         if by_name:
             check_choice("selection", self.selection, SELECTIONS)
         tol = self.tol if check_dictionary(self.dictionary_size, self.tol, "tol") else _TOL
+        if self.tol is not None and not (by_name and self.selection == "greedy"):
+            raise ValueError(f"tol={self.tol!r} is for selection='greedy'; another selection is taken as it is, leave tol out")
         if by_name and self.selection != "greedy" and self.dictionary_size is None:
             raise ValueError(f"selection={self.selection!r} needs dictionary_size")
         sum_to_one = self.normalization == "additive" if self.sum_to_one is None else self.sum_to_one

@@ -45,7 +45,8 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
     dictionary_size, dictionary_tol : int, float or None, default=None
         Approximate the kernel by the span of a few points, chosen greedily (Ouimet): as many as ``dictionary_size``, or until no point
         is farther than ``dictionary_tol`` (squared, in feature space) from the span; with both, the tolerance up to that size. Time
-        grows as ``n m^2`` and memory as ``m^2`` for ``m`` points. The kernel must be positive semi-definite.
+        grows as ``n m^2`` and memory as ``m^2`` for ``m`` points. The kernel must be positive semi-definite. The
+        small problem that is left is solved directly: ``storage``, ``eigen_solver``, ``tol`` and ``max_iter`` are not used.
     inverse : {"auto", "fixed-point", "ridge"}, default="auto"
         How ``inverse_transform`` finds rows. "fixed-point", for "rbf": pre-images, the rows whose image in feature space is nearest
         to the point with the given coordinates (Mika et al.), which de-noise. "ridge", for any kernel: kernel ridge regression from
