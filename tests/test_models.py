@@ -117,6 +117,27 @@ def test_what_was_left_out_says_so(tmp_path: Path) -> None:
     assert np.isfinite(again.loss(np.exp(-cdist(NEW, X))))
 
 
+class Stream:
+    """Chunks made by code, which no file could hold."""
+
+    def __init__(self) -> None:
+        self.make = lambda: iter([X[:30], X[30:]])
+
+    def __iter__(self) -> Any:
+        return self.make()
+
+
+def test_a_model_of_a_stream_does_not_take_the_stream_along(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.tile(X, (200, 1)))
+    chunks = eigenscape.read(tmp_path / "x.npy", stream=True).array
+    for number, stream in enumerate((Stream(), tmp_path / "x.npy", [X[:30], X[30:]], chunks)):
+        model = eigenscape.GreedySpectralEmbedding(tol=1e-2).fit(stream)
+        eigenscape.save(model, tmp_path / f"{number}")
+        assert (tmp_path / f"{number}").stat().st_size < 200_000
+        assert describe(tmp_path / f"{number}")["n_samples"] == model.n_samples_seen_
+        np.testing.assert_array_equal(eigenscape.load(tmp_path / f"{number}").transform(NEW), model.transform(NEW))
+
+
 def taxi(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.abs(x - y).sum())
 
