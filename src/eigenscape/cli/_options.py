@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any
 
 from typer.core import TyperCommand
@@ -22,12 +24,14 @@ class MethodCommand(TyperCommand):
     ``--method`` is the long form of ``-m``, except for a method that has a parameter of this name.
     """
 
-    #: The method where none is given.
-    default_method: str | None = None
+    #: The methods where none is given.
+    default_methods: tuple[str, ...] = ()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Split the words between the method and typer."""
-        names = _method_names(args) or [name for name in [self.default_method] if name]
+        args = _with_optional_value(args, "--compact")
+        ctx.meta["eigenscape.command"] = shlex.join(["eigenscape", str(ctx.info_name), *args])
+        names = _method_names(args) or list(self.default_methods)
         ctx.meta["eigenscape.methods"] = names
         if {"--help", "-h"} & set(args):
             return super().parse_args(ctx, [word for word in args if word in ("--help", "-h")])
@@ -40,10 +44,11 @@ class MethodCommand(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The help of the command, and that of the method where one was given."""
         super().format_help(ctx, formatter)
-        for name in ctx.meta.get("eigenscape.methods", []):
-            if name != self.default_method or len(ctx.meta["eigenscape.methods"]) > 1:
-                from eigenscape.cli.methods import show_method
+        names = ctx.meta.get("eigenscape.methods", [])
+        if names != list(self.default_methods):
+            from eigenscape.cli.methods import show_method
 
+            for name in names:
                 show_method(canonical(name))
 
 
@@ -53,14 +58,25 @@ def chosen_parameters(ctx: Any, cls: Any) -> dict[str, Any]:
     return {name: value for name, value in ctx.meta.get(PARAMETERS, {}).items() if name in accepted}
 
 
+def command_line(ctx: Any) -> str:
+    """The command as it was typed."""
+    return ctx.meta.get("eigenscape.command", "")
+
+
 def _method_names(args: list[str]) -> list[str]:
     """What stands after every ``-m``; after the first ``--method`` where there is no ``-m``."""
     names = _after(args, "-m")
     return names or _after(args, "--method")[:1]
 
 
+def _with_optional_value(args: list[str], flag: str) -> list[str]:
+    """``--compact`` alone means automatic; a number after it is its value."""
+    alone = [word == flag and not following.isdigit() for word, following in pairwise([*args, ""])]
+    return [f"{word}=auto" if bare else word for word, bare in zip(args, alone, strict=True)]
+
+
 def _after(args: list[str], flag: str) -> list[str]:
-    found = [word for before, word in zip(args, args[1:], strict=False) if before == flag]
+    found = [word for before, word in pairwise(args) if before == flag]
     return found + [word.removeprefix(f"{flag}=") for word in args if word.startswith(f"{flag}=")]
 
 

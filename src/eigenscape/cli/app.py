@@ -11,8 +11,14 @@ from typer.core import TyperGroup
 
 from eigenscape import __version__
 from eigenscape.cli._errors import ending
+from eigenscape.cli._options import MethodCommand
+from eigenscape.cli.cluster import ClusterCommand, cluster
+from eigenscape.cli.compare import CompareCommand, compare
+from eigenscape.cli.embed import embed
 from eigenscape.cli.info import info
+from eigenscape.cli.inverse import inverse
 from eigenscape.cli.methods import methods
+from eigenscape.cli.transform import transform
 
 
 class Commands(TyperGroup):
@@ -47,8 +53,21 @@ def eigenscape(
     version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback with errors. May stand anywhere.")] = False,
 ) -> None:
-    """Maps of data that have a place for every later point, too."""
+    """Maps of data that have a place for every later point, too.
+
+    Examples
+
+        eigenscape methods                                                    # what there is
+        eigenscape embed iris.csv -m isomap --report iris.html --save iris.model
+        eigenscape transform iris.model new.csv -o new-map.csv                # tomorrow's rows
+        eigenscape compare iris.csv --report comparison.html                  # which method fits?
+    """
 
 
-for command in (info, methods):
-    app.command()(command)
+app.command(cls=MethodCommand)(embed)
+app.command()(transform)
+app.command(cls=CompareCommand)(compare)
+app.command(cls=ClusterCommand)(cluster)
+app.command()(inverse)
+app.command()(info)
+app.command()(methods)
