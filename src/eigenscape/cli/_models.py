@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from eigenscape.cli._errors import WrongCommandError
@@ -25,10 +26,20 @@ def parts(model: Any) -> tuple[Any, Any]:
 
 def save_model(path: str, estimator: Any, scaler: Any, table: Any, how: Reading, command: str, compact: str | None, force: bool) -> None:
     """Write a model with the names of its columns, so that tomorrow's file may have them in another order."""
-    from eigenscape.io import save
+    from eigenscape import save
 
     notes = {"columns": list(table.names), "label": how.label, "id": how.id, "size": how.size, "command": command}
     if compact not in (None, "auto") and not compact.isdigit():
         raise WrongCommandError(f"--compact takes a number of points or nothing, got {compact!r}")
     members: Any = None if compact is None else True if compact == "auto" else int(compact)
-    save(with_scaler(estimator, scaler), path, compact=members, force=force, notes={k: v for k, v in notes.items() if v is not None})
+    text = json.dumps({name: value for name, value in notes.items() if value is not None})
+    save(with_scaler(estimator, scaler), path, compact=members, force=force, notes=text)
+
+
+def notes_of(described: dict[str, Any]) -> dict[str, Any]:
+    """What a command noted in a model file; nothing, where it was saved from Python with another remark, or none."""
+    try:
+        found = json.loads(described.get("notes") or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

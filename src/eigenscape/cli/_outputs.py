@@ -29,6 +29,7 @@ Save = Annotated[str | None, typer.Option(help="The model, for transform.", meta
 def check_targets(source: str, force: bool, **targets: str | None) -> None:
     """Refuse targets that cannot be written, that are the input, or that are one another."""
     from eigenscape.io.whole import check_target
+    from eigenscape.io.writing import check_format
 
     seen = {os.path.realpath(source): "the input"} if source != "-" else {}
     for name, target in targets.items():
@@ -44,6 +45,8 @@ def check_targets(source: str, force: bool, **targets: str | None) -> None:
             raise WrongCommandError(f"--plot {target}: draw to one of {', '.join(PLOTS)}")
         if name == "report" and Path(target).suffix.lower() not in (".html", ".htm"):
             raise WrongCommandError(f"--report {target}: a report is an HTML file, name it .html")
+        if name == "out":
+            check_format(target)
         check_target(target, force)
 
 
@@ -77,5 +80,7 @@ def write_coordinates(path: str, embedding: Any, method: str, table: Any, force:
     """Coordinates with the names and labels of their rows."""
     from eigenscape.io import write_table
 
-    names = [f"{method.replace('-', '_')}_{place + 1}" for place in range(embedding.shape[1])]
-    write_table(path, embedding, names=names, ids=table.ids, labels=table.labels, force=force)
+    short = method.replace("-", "_")
+    names = [f"{short}_{place + 1}" for place in range(embedding.shape[1])]
+    like = table.source if table.source.endswith(".h5ad") else None  # whose other annotations are kept
+    write_table(path, embedding, names=names, ids=table.ids, labels=table.labels, force=force, like=like, method=short)

@@ -65,6 +65,8 @@ def embed(
         raise WrongCommandError("nothing to write: give -o OUT for coordinates, --plot, --report or --save")
     if compact is not None and save is None:
         raise WrongCommandError("--compact is about the saved model; give --save MODEL too")
+    if as_json and out == "-":
+        raise WrongCommandError("-o - and --json both write to standard output; give -o a file")
     cls = estimator_class(canonical(method))
     chosen = chosen_parameters(ctx, cls)
     check_targets(source, force, out=out, plot=plot, report=report, save=save)
@@ -91,7 +93,7 @@ def embed(
     if report:
         _write_report(report, estimator, table, command, clock, force)
     if save:
-        found["compact"] = save_model(save, estimator, scaler, table, how, command, compact, force)
+        save_model(save, estimator, scaler, table, how, command, compact, force)
     finish(found, {"coordinates": out, "plot": plot, "report": report, "model": save}, as_json, quiet)
 
 

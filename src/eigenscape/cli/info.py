@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from eigenscape.cli._models import notes_of
 from eigenscape.cli._shared import AsJson, jsonable
 
 
@@ -22,6 +23,7 @@ def info(
     from eigenscape.io import describe
 
     found = jsonable(describe(model))
+    found["notes"] = notes_of(found) or found["notes"]
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return

@@ -8,7 +8,7 @@ import typer
 
 from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._methods import method_of
-from eigenscape.cli._models import parts
+from eigenscape.cli._models import notes_of, parts
 from eigenscape.cli._outputs import check_targets
 from eigenscape.cli._reading import Reading, read_table
 from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish, showing
@@ -34,7 +34,7 @@ def inverse(
     from eigenscape.io import describe, load, write_table
 
     quiet = quiet or as_json
-    model, notes = load(model_file), describe(model_file)["notes"] or {}
+    model, notes = load(model_file), notes_of(describe(model_file))
     estimator, scaler = parts(model)
     if not hasattr(estimator, "inverse_transform"):
         raise WrongCommandError(f"{method_of(estimator)} has no way back from coordinates to rows; pca, kernel-pca and isomap have one")

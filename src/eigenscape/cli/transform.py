@@ -12,7 +12,7 @@ from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._estimate import peak_memory
 from eigenscape.cli._fitting import Clock, place
 from eigenscape.cli._methods import method_of
-from eigenscape.cli._models import parts
+from eigenscape.cli._models import notes_of, parts
 from eigenscape.cli._outputs import Out, Plot, check_targets, draw, write_coordinates
 from eigenscape.cli._reading import Reading, read_table
 from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish, showing
@@ -44,12 +44,14 @@ def transform(
     """
     if not (out or plot):
         raise WrongCommandError("nothing to write: give -o OUT for coordinates, or --plot")
+    if as_json and out == "-":
+        raise WrongCommandError("-o - and --json both write to standard output; give -o a file")
     check_targets(source, force, out=out, plot=plot)
     from eigenscape.io import describe, load
 
     quiet, clock = quiet or as_json, Clock()
     with clock.timed("loading"):
-        model, notes = load(model_file), describe(model_file)["notes"] or {}
+        model, notes = load(model_file), notes_of(describe(model_file))
     with clock.timed("reading"):
         table = new_rows(source, Reading(label, id_column, missing=missing, stream=stream), notes, quiet)
     estimator, _ = parts(model)
