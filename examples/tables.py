@@ -1,6 +1,6 @@
 """Small files to try the command line on: flowers.csv, new-flowers.csv, distances.csv, graph.edges and a folder of images, digits.
 
-    python examples/tables.py [FOLDER]
+python examples/tables.py [FOLDER]
 """
 
 import sys

@@ -125,8 +125,8 @@ def test_parameters_reach_the_estimator(tmp_path, table):
 
 def test_the_same_as_in_python(tmp_path, table, flowers):
     out = tmp_path / "map.npy"
-    found = json.loads(good("embed", table, "-m", "le", "--n-neighbors", "12", "-o", out, "--json").stdout)
-    model = eigenscape.LaplacianEigenmaps(n_neighbors=12).fit(flowers[0][:100])
+    found = json.loads(good("embed", table, "-m", "diffusion-map", "--alpha", "0.5", "-o", out, "--json").stdout)
+    model = eigenscape.DiffusionMap(alpha=0.5).fit(flowers[0][:100])
     np.testing.assert_allclose(np.load(out), model.embedding_, rtol=1e-12)
     np.testing.assert_allclose(found["eigenvalues"], model.eigenvalues_)
     assert found["loss"] == pytest.approx(model.loss())
@@ -217,7 +217,19 @@ def test_streams_of_npy_and_parquet(tmp_path, flowers):
     np.save(tmp_path / "x.npy", X)
     for method, parameters in (("pca", []), ("greedy", ["--tol", "0.01", "--gamma", "0.1"])):
         good("embed", tmp_path / "x.npy", "-m", method, *parameters, "-o", tmp_path / "whole.npy", "--force")
-        good("embed", tmp_path / "x.npy", "-m", method, *parameters, "--stream", "-o", tmp_path / "s.npy", "--save", tmp_path / "m", "--force")
+        good(
+            "embed",
+            tmp_path / "x.npy",
+            "-m",
+            method,
+            *parameters,
+            "--stream",
+            "-o",
+            tmp_path / "s.npy",
+            "--save",
+            tmp_path / "m",
+            "--force",
+        )
         whole, streamed = np.load(tmp_path / "whole.npy"), np.load(tmp_path / "s.npy")
         signs = np.sign((whole * streamed).sum(axis=0))
         np.testing.assert_allclose(streamed * signs, whole, atol=1e-6 * np.abs(whole).max())
@@ -226,7 +238,9 @@ def test_streams_of_npy_and_parquet(tmp_path, flowers):
     good("embed", tmp_path / "x.npy", "-m", "pca", "--stream", "--standardize", "-o", tmp_path / "z.npy")
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     np.testing.assert_allclose(np.abs(np.load(tmp_path / "z.npy")), np.abs(eigenscape.PCA().fit(Z).embedding_), atol=1e-8)
-    assert "--stream is for methods that learn from chunks" in bad("embed", tmp_path / "x.npy", "-m", "isomap", "--stream", "-o", tmp_path / "i.npy")
+    assert "--stream is for methods that learn from chunks" in bad(
+        "embed", tmp_path / "x.npy", "-m", "isomap", "--stream", "-o", tmp_path / "i.npy"
+    )
 
 
 def test_warnings_are_one_line_each(tmp_path, flowers):
@@ -243,7 +257,9 @@ def test_warnings_are_one_line_each(tmp_path, flowers):
 
 
 def test_cluster(tmp_path, table, flowers):
-    result = good("cluster", table, "-k", "3", "--n-neighbors", "8", "-o", tmp_path / "c.csv", "--save", tmp_path / "m", "--plot", tmp_path / "c.png")
+    result = good(
+        "cluster", table, "-k", "3", "--n-neighbors", "8", "-o", tmp_path / "c.csv", "--save", tmp_path / "m", "--plot", tmp_path / "c.png"
+    )
     expected = eigenscape.SpectralClustering(3, n_neighbors=8).fit(flowers[0][:100]).labels_
     assert [int(row["cluster"]) for row in rows(tmp_path / "c.csv")] == expected.tolist()
     assert ", ".join(map(str, np.bincount(expected))) in result.stderr
@@ -267,7 +283,9 @@ def test_columns_are_matched_by_name(tmp_path, table, flowers):
     X = flowers[0][100:]
     good("embed", table, "-m", "pca", "--save", tmp_path / "m", "-o", tmp_path / "map.csv")
     expected = eigenscape.PCA().fit(flowers[0][:100]).transform(X)
-    other = write_csv(tmp_path / "other.csv", np.column_stack([X[:, 2], np.full(50, np.nan), X[:, [3, 0, 1]]]), [NAMES[2], "rain", NAMES[3], *NAMES[:2]])
+    other = write_csv(
+        tmp_path / "other.csv", np.column_stack([X[:, 2], np.full(50, np.nan), X[:, [3, 0, 1]]]), [NAMES[2], "rain", NAMES[3], *NAMES[:2]]
+    )
     result = good("transform", tmp_path / "m", other, "-o", tmp_path / "a.npy")
     assert "left out: rain" in result.stderr
     np.testing.assert_allclose(np.load(tmp_path / "a.npy"), expected, atol=1e-10)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -117,7 +118,9 @@ def _bomb(path):
         archive.writestr("schema.json", " " * 50_000_000)
 
 
-@pytest.mark.parametrize("make", [_bomb, _empty, _pickle, lambda path: path.mkdir(), lambda path: None], ids=["bomb", "empty", "pickle", "folder", "none"])
+@pytest.mark.parametrize(
+    "make", [_bomb, _empty, _pickle, lambda path: path.mkdir(), lambda _: None], ids=["bomb", "empty", "pickle", "folder", "none"]
+)
 def test_a_bad_model_is_one_line_and_code_2(make, tmp_path, small):
     make(tmp_path / "bad.model")
     assert "bad.model" in bad("transform", tmp_path / "bad.model", small, "-o", tmp_path / "out.csv")
@@ -187,10 +190,16 @@ def test_a_read_only_folder_is_refused(tmp_path, small, monkeypatch):
 # --- processes --------------------------------------------------------------------------------------------------------------
 
 
-def start(*words, **options):
-    return subprocess.Popen(
+@contextmanager
+def started(*words, **options):
+    """A process of its own, ended and its pipes closed whatever happens."""
+    with subprocess.Popen(
         [sys.executable, "-m", "eigenscape", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.fixture(scope="module")
@@ -210,10 +219,10 @@ def until(process, text):
 
 
 def test_interrupted_work_leaves_no_file(tmp_path, long_work):
-    process = start("embed", long_work, "-m", "isomap", "-o", tmp_path / "map.csv", "--save", tmp_path / "map.model")
-    until(process, "isomap: about")
-    process.send_signal(signal.SIGINT)
-    said = process.communicate()[1]
+    with started("embed", long_work, "-m", "isomap", "-o", tmp_path / "map.csv", "--save", tmp_path / "map.model") as process:
+        until(process, "isomap: about")
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[1]
     assert process.returncode == 130
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
@@ -222,18 +231,18 @@ def test_interrupted_work_leaves_no_file(tmp_path, long_work):
 def test_killed_work_leaves_the_old_file(tmp_path, long_work):
     out = tmp_path / "map.csv"
     out.write_text("old\n")
-    process = start("embed", long_work, "-m", "isomap", "-o", out, "--force")
-    until(process, "isomap: about")
-    process.kill()
-    process.communicate()
+    with started("embed", long_work, "-m", "isomap", "-o", out, "--force") as process:
+        until(process, "isomap: about")
+        process.kill()
     assert out.read_text() == "old\n"
 
 
 def test_a_full_disk_is_code_1_and_leaves_nothing(tmp_path, small):
-    process = start(
-        "embed", small, "-m", "pca", "-o", tmp_path / "map.csv", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
-    )
-    said = process.communicate()[1].splitlines()
+    def little_space():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+
+    with started("embed", small, "-m", "pca", "-o", tmp_path / "map.csv", preexec_fn=little_space) as process:
+        said = process.communicate()[1].splitlines()
     assert process.returncode == 1
     assert said[-1].startswith("error: ")
     assert "space" in said[-1]
@@ -242,21 +251,19 @@ def test_a_full_disk_is_code_1_and_leaves_nothing(tmp_path, small):
 
 def test_a_broken_pipe_is_quiet(tmp_path):
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(100_000, 3)))
-    process = start("embed", tmp_path / "rows.npy", "-m", "pca", "-o", "-", "-q")
-    assert process.stdout.readline().startswith('"pca_1"')
-    process.stdout.close()
-    said = process.stderr.read()
-    process.wait()
+    with started("embed", tmp_path / "rows.npy", "-m", "pca", "-o", "-", "-q") as process:
+        assert process.stdout.readline().startswith('"pca_1"')
+        process.stdout.close()
+        said = process.stderr.read()
     assert said == ""
 
 
 def test_debug_shows_where(tmp_path, small):
     for words in (["--debug", "embed"], ["embed", "--debug"]):
-        process = start(*words, small, "-m", "isomap", "--n-neighbors", "500", "-o", tmp_path / "o.csv")
-        said = process.communicate()[1]
-        assert process.returncode == 2
-        assert "Traceback" in said
-        assert said.splitlines()[-1].startswith("error: n_neighbors=500")
+        result = run(*words, small, "-m", "isomap", "--n-neighbors", "500", "-o", tmp_path / "o.csv")
+        assert result.exit_code == 2
+        assert "Traceback" in result.stderr
+        assert result.stderr.splitlines()[-1].startswith("error: n_neighbors=500")
 
 
 def test_what_is_no_input_error_is_code_1(tmp_path, small, monkeypatch):

@@ -20,7 +20,9 @@ def run(*words):
 
 
 def test_every_estimator_is_a_method():
-    classes = {name for name in eigenscape.__all__ if inspect.isclass(getattr(eigenscape, name)) and hasattr(getattr(eigenscape, name), "fit")}
+    classes = {
+        name for name in eigenscape.__all__ if inspect.isclass(getattr(eigenscape, name)) and hasattr(getattr(eigenscape, name), "fit")
+    }
     # sequences of time steps are no table of rows
     assert set(METHODS.values()) == classes - {"DistortionDiscriminantAnalysis"}
 
@@ -72,7 +74,9 @@ def test_values_are_read_by_the_annotated_types(types, word, value):
     assert type(found) is type(value)
 
 
-@pytest.mark.parametrize(("types", "word", "says"), [(("int", "None"), "ten", "a whole number or none"), (("dict",), "[1]", "a JSON object")])
+@pytest.mark.parametrize(
+    ("types", "word", "says"), [(("int", "None"), "ten", "a whole number or none"), (("dict",), "[1]", "a JSON object")]
+)
 def test_a_wrong_value_says_what_is_wanted(types, word, says):
     with pytest.raises(WrongCommandError, match=says):
         Parameter("n_neighbors", types, None, "", "").parse(word)

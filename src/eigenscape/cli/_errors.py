@@ -26,7 +26,8 @@ class WrongCommandError(ValueError):
 def exit_code(error: BaseException) -> int:
     """2 where other input would help, 1 where not."""
     if isinstance(error, OSError):
-        return FAILED if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO) else WRONG
+        number = error.errno or getattr(error.__cause__, "errno", None)
+        return FAILED if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO) else WRONG
     return WRONG if isinstance(error, (ValueError, TypeError)) else FAILED
 
 

@@ -45,9 +45,9 @@ def check_targets(source: str, force: bool, **targets: str | None) -> None:
             raise WrongCommandError(f"--plot {target}: draw to one of {', '.join(PLOTS)}")
         if name == "report" and Path(target).suffix.lower() not in (".html", ".htm"):
             raise WrongCommandError(f"--report {target}: a report is an HTML file, name it .html")
+        check_target(target, force)
         if name == "out":
             check_format(target)
-        check_target(target, force)
 
 
 def draw(path: str, embedding: Any, *, labels: Any = None, new: Any = None, force: bool = False, title: str | None = None) -> None:

@@ -85,9 +85,13 @@ def streams(source: str, asked: bool, class_name: str) -> bool:
 
 def read_table(source: str, how: Reading, quiet: bool = False) -> Any:
     """The table in a file, or on standard input (``-``)."""
+    import numpy as np
+
     from eigenscape.io import read
 
     table = read(source, **how.options())
+    if isinstance(table.array, np.memmap) and not how.stream:
+        table = replace(table, array=np.asarray(table.array))  # the same bytes on disk; a memmap means a stream to the library
     shape = getattr(table.array, "shape", None)
     size = f"{shape[0]} rows, {shape[1]} columns" if shape else "rows in chunks"
     say(f"read {table.source or source}: {size}", quiet)

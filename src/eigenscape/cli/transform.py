@@ -72,7 +72,8 @@ def new_rows(source: str, how: Reading, notes: dict[str, Any], quiet: bool) -> A
 
     wanted = notes.get("columns", [])
     if how.stream:
-        return read_table(source, replace(how, columns=",".join(wanted)), quiet)
+        named = not source.endswith(".npy")  # whose columns have places, no names
+        return read_table(source, replace(how, columns=",".join(wanted) if named and wanted else None), quiet)
     table = _with_known_columns(source, replace(how, missing="keep"), notes, quiet)
     return matched(table, wanted, how.label or notes.get("label"), how.missing, quiet) if wanted else table
 
