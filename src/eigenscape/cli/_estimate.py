@@ -9,6 +9,10 @@ _SQUARE = {"KernelPCA", "ClassicalMDS", "DiffusionMap", "LaplacianEigenmaps", "S
 _BLOCKED = _SQUARE - {"Isomap", "OrdinalMDS"}
 _GRAPHS = ("nearest_neighbors", "radius", "mst", "mst_nearest_neighbors", "precomputed_nearest_neighbors")
 _NEIGHBORS = 10
+#: Landmarks where their number is found on the way.
+_LANDMARKS = 200
+#: Numbers kept for each row beside its own: coordinates, and the vectors that a solver works with.
+_VECTORS = 30
 #: Bytes of a graph for each edge: both directions, lengths and indices, and what making it symmetric takes.
 _EDGE_BYTES = 80
 
@@ -21,18 +25,17 @@ def memory_estimate(estimator: Any, n_rows: int, n_columns: int) -> float:
     """
     from eigenscape._memory import BLOCK_BYTES, available_bytes
 
-    chosen = estimator.get_params()
-    rows = 8.0 * n_rows * (n_columns + 30)  # 30: coordinates, and the block of vectors of a solver
+    chosen, name = estimator.get_params(), type(estimator).__name__
+    rows = 8.0 * n_rows * (n_columns + _VECTORS) + min(BLOCK_BYTES, 8.0 * n_rows**2)
     members = chosen.get("dictionary_size") or chosen.get("n_landmarks")
-    if isinstance(members, int):
-        return rows + 8.0 * (n_rows * members if "n_landmarks" in chosen else 3 * members**2) + BLOCK_BYTES
-    name = type(estimator).__name__
-    if name not in _SQUARE or chosen.get("affinity") in _GRAPHS or ("n_landmarks" in chosen and members is not None):
+    if members is not None:
+        count = members if isinstance(members, int) else _LANDMARKS
+        return rows + 8.0 * count * (n_rows if "n_landmarks" in chosen else 3 * count)
+    if name not in _SQUARE or chosen.get("affinity") in _GRAPHS:
         neighbors = chosen.get("n_neighbors") or _NEIGHBORS
-        edges = _EDGE_BYTES * n_rows * neighbors if "n_neighbors" in chosen else 0
-        return rows + edges + BLOCK_BYTES
+        return rows + (_EDGE_BYTES * n_rows * neighbors if "n_neighbors" in chosen else 0)
     square = (64.0 if name == "OrdinalMDS" else 8.0) * n_rows**2
-    return rows + (min(square, available_bytes() / 2) if name in _BLOCKED else square) + BLOCK_BYTES
+    return rows + (min(square, available_bytes() / 2) if name in _BLOCKED else square)
 
 
 def readable(n_bytes: float) -> str:

@@ -74,13 +74,11 @@ def compare(
                 with each.timed("fit"), clock.timed(name):
                     models[name] = fit(estimator, table)
             except (ValueError, TypeError, RuntimeError, MemoryError) as error:
-                if len(names) == 1:
-                    raise
                 say(f"warning: {name} is left out: {one_line(error)}")
                 continue
             found[name] = summary(estimator, coordinates(estimator, table), each, memory)
-    if not models:
-        raise WrongCommandError("none of the methods could be fitted; the warnings above say why")
+    if len(models) < 2:
+        raise WrongCommandError(f"a comparison needs two methods, and {len(models)} could be fitted; name others with -m")
     _write(report, models, table, command_line(ctx), clock, force)
     finish({"methods": found, "timings": clock.seconds}, {"report": report}, as_json, quiet)
 
@@ -88,4 +86,5 @@ def compare(
 def _write(path: str, models: dict[str, Any], table: Any, command: str, clock: Clock, force: bool) -> None:
     from eigenscape.report import write_comparison
 
-    write_comparison(path, models, table, command=command, timings=clock.seconds, memory=peak_memory(), force=force)
+    seconds = {name: clock.seconds[name] for name in models}
+    write_comparison(path, models, table, command=command, timings=seconds, memory=peak_memory(), force=force)

@@ -14,7 +14,7 @@ from eigenscape.cli._methods import canonical, estimator_class
 from eigenscape.cli._models import save_model
 from eigenscape.cli._options import chosen_parameters, command_line
 from eigenscape.cli._outputs import Out, Plot, ReportFile, Save, check_targets, draw, write_coordinates
-from eigenscape.cli._reading import Reading, fitted_scaler, how_streamed, read_table, scaled, streams
+from eigenscape.cli._reading import Reading, fitted_scaler, read_table, scaled, streams
 from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish, showing
 
 Compact = Annotated[
@@ -98,8 +98,6 @@ def embed(
 
 
 def _write_report(path: str, estimator: Any, table: Any, command: str, clock: Clock, force: bool) -> None:
-    if how_streamed(table.array):
-        raise WrongCommandError("a report needs all rows in memory; leave --stream out")
     from eigenscape.cli._estimate import peak_memory
     from eigenscape.report import write_report
 
