@@ -36,11 +36,12 @@ __all__ = [
     "graph_embedding",
     "kernels",
     "nystrom",
+    "plot",
     "quality",
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import datasets, exceptions, kernels, nystrom, quality
+    from eigenscape import datasets, exceptions, kernels, nystrom, plot, quality
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
         graph_embedding,
     )
 
-_MODULES = ("datasets", "exceptions", "kernels", "nystrom", "quality")
+_MODULES = ("datasets", "exceptions", "kernels", "nystrom", "plot", "quality")
 
 
 def __getattr__(name: str) -> Any:
