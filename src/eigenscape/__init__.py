@@ -40,11 +40,12 @@ __all__ = [
     "nystrom",
     "quality",
     "read",
+    "report",
     "save",
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import datasets, exceptions, io, kernels, nystrom, quality
+    from eigenscape import datasets, exceptions, io, kernels, nystrom, quality, report
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
     )
     from eigenscape.io import load, read
 
-_MODULES = ("datasets", "exceptions", "io", "kernels", "nystrom", "quality")
+_MODULES = ("datasets", "exceptions", "io", "kernels", "nystrom", "quality", "report")
 _FROM_IO = ("load", "read")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape.quality import Estimate
-from eigenscape.report._facts import GraphFacts, counted, number
+from eigenscape.report._facts import GraphFacts, counted, kept_number, number
 from eigenscape.report._measures import Measures
 
 #: What a map of each kind shows.
@@ -90,7 +90,9 @@ def _what(made: Summary, model: Any, n: int, n_coordinates: int, n_new: int, whe
 
 def percent(value: float) -> str:
     """A share in per cent."""
-    return f"{100 * value:.1f} %" if value < 0.1 or value > 0.995 else f"{100 * value:.0f} %"
+    if value < 0.1:
+        return f"{100 * value:.2g} %"
+    return f"{100 * value:.1f} %" if value > 0.995 else f"{100 * value:.0f} %"
 
 
 def _trust(made: Summary, measures: Measures, graph: GraphFacts | str) -> None:
@@ -125,8 +127,8 @@ def _neighbors_kept(trust: Estimate, continuity: Estimate) -> str:
     worse = min(trust, continuity, key=lambda estimate: estimate.value)
     begin = {"good": "Neighbourhoods can be trusted", "fair": "Neighbourhoods are mostly right", "poor": "Neighbourhoods are often wrong"}
     return (
-        f"{begin[kept_grade(worse)]}: trustworthiness {number(trust.value)} (are neighbours on the map neighbours in the data?) and"
-        f" continuity {number(continuity.value)} (are neighbours in the data neighbours on the map?), where 1 is perfect."
+        f"{begin[kept_grade(worse)]}: trustworthiness {kept_number(trust.value)} (are neighbours on the map neighbours in the data?) and"
+        f" continuity {kept_number(continuity.value)} (are neighbours in the data neighbours on the map?), where 1 is perfect."
     )
 
 
