@@ -110,10 +110,8 @@ def _trust(made: Summary, measures: Measures, graph: GraphFacts | str) -> None:
     if measures.residual is not None:
         say(f"Distances on the map leave {percent(_own_residual(measures))} of the variance of the data's distances unexplained.")
     if measures.purity is not None:
-        purity = measures.purity
-        say(
-            f"Of a point's nearest neighbours on the map {percent(purity.value)} share its label; by chance it would be {percent(purity.chance)}."
-        )
+        own, chance = percent(measures.purity.value), percent(measures.purity.chance)
+        say(f"Of a point's neighbours on the map {own} share its label; by chance it would be {chance}.")
     if isinstance(graph, GraphFacts) and len(graph.sizes) > 1:
         say(
             f"The neighbourhood graph falls into {counted(len(graph.sizes))} pieces: how they lie to one another on the map is less certain"

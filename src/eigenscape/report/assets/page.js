@@ -189,7 +189,9 @@
     return made;
   }
 
-  const CONFIG = { displaylogo: false, scrollZoom: true, responsive: false, modeBarButtonsToRemove: ["autoScale2d"],
+  /* The buttons are listed, so that none comes with a new version of plotly that would send data anywhere. */
+  const CONFIG = { displaylogo: false, scrollZoom: true, responsive: false, plotlyServerURL: "", displayModeBar: true,
+    modeBarButtons: [["toImage"], ["zoom2d", "pan2d", "select2d", "lasso2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]],
     toImageButtonOptions: { format: "png", scale: 2, filename: "eigenscape-map" } };
 
   function redraw() { return Plotly.react(figure, drawnTraces(), layout(), CONFIG); }
@@ -424,7 +426,7 @@
   }
 
   function drawCharts() {
-    const config = { displayModeBar: false, responsive: true };
+    const config = { displayModeBar: false, responsive: true, plotlyServerURL: "" };
     const axis = { gridcolor: GRID, zerolinecolor: "#b9c2c9", automargin: true };
     page.charts.forEach(function (chart) {
       const made = Object.assign({ height: 300, margin: { l: 56, r: 16, t: 10, b: 46 }, paper_bgcolor: "#fff", plot_bgcolor: "#fff",
