@@ -239,7 +239,7 @@ def test_nothing_that_users_write_is_markup(tmp_path, roll):
     table = Table(X, labels=np.array(odd, dtype=object), names=("<b>a</b>", "</script>", "c"), source="<img src=x onerror=alert(1)>.csv")
     path = write_report(tmp_path / "r.html", model, table, ids=odd, extra={"<svg/onload=1>": odd}, command="echo '<script>' > \"x\"")
     text = path.read_text("utf-8")
-    for harm in ("<script>alert", "<b>x", "<svg", "<img", "</script><b"):
+    for harm in ("<script>alert", "<b>x", "<svg/onload", "<img src=x", "</script><b"):
         assert harm not in text
     assert text.count("<script") == 3
     page = data_of(path)
@@ -370,7 +370,7 @@ def test_a_comparison_names_the_map_that_fits(tmp_path, swiss):
     assert "along fits these data best" in said
     assert "flat keeps neighbours least well" in said
     for model in models.values():
-        assert f"{quality.sampled_trustworthiness(swiss, model.embedding_):.3f}"[:5] in words_of(path, "measures").replace("exact", "")
+        assert f"{quality.sampled_trustworthiness(swiss, model.embedding_).value:.3f}"[:5] in words_of(path, "measures")
     page = data_of(path)
     aligned = quality.procrustes(models["along"].embedding_, models["flat"].embedding_).aligned
     drawn = np.column_stack([values(axis) for axis in page["maps"][1]["values"]])

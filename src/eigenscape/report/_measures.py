@@ -43,8 +43,10 @@ from eigenscape.report._subject import Points, has_rows, is_pairwise
 NEIGHBORS = 10
 #: Points whose neighbours are compared.
 _ASKED = 1000
-#: Distances from them to all others: beyond a hundred thousand points, fewer are asked.
-_MOST_COMPARED = 10**8
+#: Distances from them to all others at most: of very many points, fewer are asked.
+_MOST_COMPARED = 3 * 10**7
+#: The largest neighbourhood that the co-ranking curve looks at.
+_LARGEST = 2000
 #: Up to so many points the whole spectrum of the distances is computed for its negative part.
 _WHOLE_SPECTRUM = 3000
 
@@ -111,6 +113,7 @@ class Measures:
     reconstruction: float | None = None
     movement: Movement | None = None
     nearness: str = ""
+    n_asked: int = 0  # points whose neighbours were compared
     n_compared: int = 0  # points that the data's neighbours were looked for among
     left_out: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -164,14 +167,12 @@ def _neighbors(made: Measures, truth: Truth | str, embedding: np.ndarray, points
     if not np.isfinite(picture).all():
         made.left_out["neighbours"] = "some points have no finite coordinates"
         return
-    asked: dict[str, Any] = {
-        "n_samples": int(np.clip(_MOST_COMPARED // len(picture), 100, _ASKED)),
-        "random_state": seed,
-        "metric": truth.metric,
-    }
+    made.n_asked = min(len(picture), int(np.clip(_MOST_COMPARED // len(picture), 100, _ASKED)))
+    asked: dict[str, Any] = {"n_samples": made.n_asked, "random_state": seed, "metric": truth.metric}
     made.trust = sampled_trustworthiness(truth.data, picture, made.n_neighbors, **asked)
     made.continuity = sampled_continuity(truth.data, picture, made.n_neighbors, **asked)
-    made.curve = coranking_curve(truth.data, picture, **asked)
+    sizes = np.unique(np.geomspace(1, min(len(picture) - 1, _LARGEST), 30).round().astype(np.intp))
+    made.curve = coranking_curve(truth.data, picture, sizes, **asked)
 
 
 def _purity(made: Measures, embedding: np.ndarray, labels: np.ndarray, seed: int) -> None:

@@ -106,7 +106,7 @@ def neighbors_section(measures: Measures) -> str:
         return ""
     rows = [("Trustworthiness", interval(*measures.trust)), ("Continuity", interval(*measures.continuity))]
     words = (
-        f"For {measures.n_neighbors} neighbours of up to 1000 points, each ranked among all {counted(measures.n_compared)};"
+        f"For {measures.n_neighbors} neighbours of {counted(measures.n_asked)} points, each ranked among all {counted(measures.n_compared)};"
         f" {measures.nearness}. The curve is the share of the nearest neighbours that the map keeps, for neighbourhoods of every size."
     )
     shown = figure("chart-curve", "share of neighbours kept by size of the neighbourhood")

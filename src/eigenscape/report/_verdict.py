@@ -250,7 +250,7 @@ def comparison_body(entries: list[Entry], points: Points, note: str, command: st
     first = entries[0].measures
     words = (
         f"Trustworthiness and continuity: for {first.n_neighbors} neighbours, {first.nearness or 'not measured'}; 95 % intervals from a"
-        " sample of at most 1000 points. In bold: the best, and what cannot be told from it. Residual variance compares each map with the"
+        f" sample of {counted(first.n_asked)} points. In bold: the best, and what cannot be told from it. Residual variance compares each map with the"
         " distances that its method is about, and losses of different kernels have no common scale, so neither has a best. Movement: how"
         " far half of the points move at least when training points are exchanged."
     )
