@@ -41,11 +41,12 @@ __all__ = [
     "plot",
     "quality",
     "read",
+    "report",
     "save",
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import datasets, exceptions, io, kernels, nystrom, plot, quality
+    from eigenscape import datasets, exceptions, io, kernels, nystrom, plot, quality, report
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     )
     from eigenscape.io import load, read
 
-_MODULES = ("datasets", "exceptions", "io", "kernels", "nystrom", "plot", "quality")
+_MODULES = ("datasets", "exceptions", "io", "kernels", "nystrom", "plot", "quality", "report")
 _FROM_IO = ("load", "read")
 
 

@@ -33,7 +33,7 @@ class Column:
         if values.dtype.kind == "M":
             return False
         known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-        if self.group == "input" or len(known) == 0:
+        if self.group not in ("label", "extra") or len(known) == 0:
             return False
         most = 3 * _FEW if self.group == "label" else _FEW
         few = np.unique(known[:: max(1, len(known) // 5000)])

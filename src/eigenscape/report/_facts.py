@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import sys
 from collections.abc import Mapping
@@ -13,10 +12,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenscape.io.models import fingerprint
 from eigenscape.report._subject import Points, is_pairwise, pairwise_kind
 
 Facts = list[tuple[str, str]]
 
+#: Values of a table up to which its fingerprint is made; reading more would take longer than the report.
+_MOST_HASHED = 2**29
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", "plotly")
 
 
@@ -28,6 +30,11 @@ def number(value: float, digits: int = 3) -> str:
         return f"{int(value)}"
     text = f"{value:.{digits}g}"
     return text if "e" not in text or not 1e-4 <= abs(value) < 1e6 else f"{value:.0f}"
+
+
+def kept_number(value: float) -> str:
+    """A share near one, with as many figures as tell it from one."""
+    return f"{value:.4f}" if 0.99 < value < 0.99995 else f"{value:.3f}" if value < 0.99995 else "1.000"
 
 
 def counted(count: int) -> str:
@@ -177,34 +184,9 @@ def data_facts(points: Points, model: Any) -> Facts:
     if sparse.issparse(X):
         facts.append(("Values stored", f"{counted(X.nnz)} ({100 * X.nnz / (X.shape[0] * X.shape[1]):.2g} %)"))
     facts.append(("Type", str(getattr(X, "dtype", "chunks of rows" if points.stream else "objects"))))
-    return [*facts, ("Fingerprint", fingerprint(points))]
-
-
-def fingerprint(points: Points) -> str:
-    """SHA-256 over the values, row by row; equal for equal rows in equal order, however they were cut into chunks."""
-    digest = hashlib.sha256()
-    X = points.X
-    if points.stream:
-        for chunk in X:
-            _digest(digest, chunk)
-    elif isinstance(X, np.ndarray) and X.dtype.kind != "O":
-        for start in range(0, len(X), 65536):
-            _digest(digest, X[start : start + 65536])
-    elif sparse.issparse(X):
-        _digest(digest, X)
-    else:
-        for one in X:
-            digest.update(repr(one).encode("utf-8", "replace"))
-    return f"sha256:{digest.hexdigest()[:32]}"
-
-
-def _digest(digest: Any, part: Any) -> None:
-    if sparse.issparse(part):
-        part = sparse.csr_array(part)
-        for array in (np.diff(part.indptr).astype(np.int64), part.indices.astype(np.int64), part.data):
-            digest.update(np.ascontiguousarray(array).tobytes())
-    else:
-        digest.update(np.ascontiguousarray(part).tobytes())
+    if len(shape) == 2 and shape[0] * shape[1] <= _MOST_HASHED:
+        facts.append(("Fingerprint", fingerprint(X)))
+    return facts
 
 
 def peak_memory() -> int | None:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from eigenscape.estimators._distances import DistanceSpectrumMixin
+from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.quality import (
     Estimate,
     coranking_curve,
@@ -18,6 +21,7 @@ from eigenscape.quality import (
     sampled_continuity,
     sampled_trustworthiness,
 )
+from eigenscape.quality.residual import geodesic_blocks
 from eigenscape.report._refits import (
     REFIT_POINTS,
     REFUSALS,
@@ -32,13 +36,17 @@ from eigenscape.report._refits import (
     smaller,
     wider,
 )
-from eigenscape.report._spaces import Truth, truth_of
+from eigenscape.report._spaces import Truth, sampled_rows, truth_of
 from eigenscape.report._subject import Points, has_rows, is_pairwise
 
 #: Neighbours that count, where there are enough points.
 NEIGHBORS = 10
 #: Points whose neighbours are compared.
 _ASKED = 1000
+#: Distances from them to all others at most: of very many points, fewer are asked.
+_MOST_COMPARED = 3 * 10**7
+#: The largest neighbourhood that the co-ranking curve looks at.
+_LARGEST = 2000
 #: Up to so many points the whole spectrum of the distances is computed for its negative part.
 _WHOLE_SPECTRUM = 3000
 
@@ -105,6 +113,7 @@ class Measures:
     reconstruction: float | None = None
     movement: Movement | None = None
     nearness: str = ""
+    n_asked: int = 0  # points whose neighbours were compared
     n_compared: int = 0  # points that the data's neighbours were looked for among
     left_out: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -131,7 +140,7 @@ def measure(
     watch.time("residual variance", _residual, made, model, truth, embedding, wide, some, seed)
     _keep(made, "loss", watch.time("loss", losses, model, points, held_out, seed))
     _keep(made, "movement", watch.time("stability", movement, model, points, some, shown, seed))
-    watch.time("reconstruction", _reconstruction, made, model, points)
+    watch.time("reconstruction", _reconstruction, made, model, points, seed)
     made.seconds = watch.seconds
     return made
 
@@ -158,10 +167,12 @@ def _neighbors(made: Measures, truth: Truth | str, embedding: np.ndarray, points
     if not np.isfinite(picture).all():
         made.left_out["neighbours"] = "some points have no finite coordinates"
         return
-    asked: dict[str, Any] = {"n_samples": _ASKED, "random_state": seed, "metric": truth.metric}
+    made.n_asked = min(len(picture), int(np.clip(_MOST_COMPARED // len(picture), 100, _ASKED)))
+    asked: dict[str, Any] = {"n_samples": made.n_asked, "random_state": seed, "metric": truth.metric}
     made.trust = sampled_trustworthiness(truth.data, picture, made.n_neighbors, **asked)
     made.continuity = sampled_continuity(truth.data, picture, made.n_neighbors, **asked)
-    made.curve = coranking_curve(truth.data, picture, **asked)
+    sizes = np.unique(np.geomspace(1, min(len(picture) - 1, _LARGEST), 30).round().astype(np.intp))
+    made.curve = coranking_curve(truth.data, picture, sizes, **asked)
 
 
 def _purity(made: Measures, embedding: np.ndarray, labels: np.ndarray, seed: int) -> None:
@@ -170,11 +181,11 @@ def _purity(made: Measures, embedding: np.ndarray, labels: np.ndarray, seed: int
     if len(rows) > 20_000:
         rows = np.sort(np.random.default_rng(seed).choice(rows, 20_000, replace=False))
     names, counts = np.unique(labels[rows].astype(str), return_counts=True)
-    if len(rows) < 3 or len(names) < 2 or len(names) > len(rows) / 2:
-        made.left_out["purity"] = "labels are all different or all the same" if len(rows) >= 3 else "labels are missing"
-        return
     if labels.dtype.kind == "f" and len(names) > 50:
         made.left_out["purity"] = "labels are numbers on a scale, not names"
+        return
+    if len(rows) < 3 or len(names) < 2 or len(names) > len(rows) / 2:
+        made.left_out["purity"] = "labels are missing, all the same, or nearly all different"
         return
     count = int(max(1, min(NEIGHBORS, len(rows) - 1, np.max(counts) - 1)))
     made.purity = neighbor_purity(embedding[rows], labels[rows].astype(str), count)
@@ -202,16 +213,15 @@ def _spectrum(made: Measures, model: Any, wide: Any, some: Smaller | str) -> Non
             values, words = further, f"From a fit to {some.words}; grey bars are coordinates that the map leaves out."
     elif isinstance(wide, str):
         words = f"Only the coordinates of the map are known ({wide})."
-    negative = _negative_share(model)
+    negative = _negative_share(model) if isinstance(model, DistanceSpectrumMixin) else None
     if isinstance(negative, str):
-        made.left_out["negative part"] = negative
-    made.spectrum = Spectrum(values, kept, None if isinstance(negative, str) else negative, words)
+        made.left_out["negative part"], negative = negative, None
+    made.spectrum = Spectrum(values, kept, negative, words)
 
 
 def _negative_share(model: Any) -> float | str:
-    spectrum = vars(model).get("_spectrum")
-    if spectrum is None or not hasattr(type(model), "negative_fraction_"):
-        return "its kernel is positive semi-definite or its whole spectrum is not looked at"
+    if vars(model).get("_spectrum") is None:
+        return "a graph embedded in pieces has no common distances"
     if len(model.embedding_) > _WHOLE_SPECTRUM and "landmarks_" not in vars(model):
         return f"beyond {_WHOLE_SPECTRUM} points the whole spectrum costs more than the map; ask for negative_fraction_"
     with warnings.catch_warnings():
@@ -226,18 +236,16 @@ def _residual(made: Measures, model: Any, truth: Truth | str, embedding: np.ndar
     if isinstance(truth, str):
         made.left_out["residual variance"] = truth
         return
-    geodesic = _is_geodesic(model, truth)
     options: dict[str, Any] = {"metric": truth.metric, "random_state": seed}
     words = truth.words.replace("nearness in the data is ", "distances in the data: ")
-    if geodesic:
-        options = {"metric": "geodesic", "n_neighbors": vars(model).get("n_neighbors_", NEIGHBORS), "random_state": seed}
-        words = "distances in the data are measured along the neighbourhood graph, as the method does"
     nested = not isinstance(wide, str) and isinstance(some, Smaller) and has_kernel(wide)
-    if nested and (truth.rows is None or len(some.rows) == len(truth.rows)):
+    data, coordinates = truth.data, truth.of(embedding)
+    if isinstance(some, Smaller):
         data = _part(truth, some)
-        coordinates = np.asarray(wide.embedding_, dtype=np.float64)
-    else:
-        data, coordinates = truth.data, truth.of(embedding)
+        coordinates = np.asarray(wide.embedding_, dtype=np.float64) if nested else embedding[some.rows]
+    if type(model).__name__ == "Isomap" and truth.metric == "euclidean" and isinstance(some, Smaller):
+        data, options = _geodesics(data, vars(model).get("n_neighbors_", NEIGHBORS)), {"metric": "precomputed", "random_state": seed}
+        words = "distances in the data are measured along the neighbourhood graph, as the method does"
     counts = np.arange(1, coordinates.shape[1] + 1) if nested else np.array([coordinates.shape[1]])
     try:
         values = [residual_variance(data, coordinates[:, :count], **options) for count in counts]
@@ -247,34 +255,45 @@ def _residual(made: Measures, model: Any, truth: Truth | str, embedding: np.ndar
     made.residual = Residual(counts, np.array(values), words)
 
 
+def _geodesics(X: Any, n_neighbors: int) -> np.ndarray:
+    """Lengths (n, n) of the shortest paths between some points, once for every number of coordinates."""
+    n = X.shape[0]
+    return np.concatenate([lengths for _, lengths in geodesic_blocks(X, np.arange(n), min(n_neighbors, n - 1))])
+
+
 def _part(truth: Truth, some: Smaller) -> Any:
-    if truth.rows is not None or len(some.rows) == _length(truth.data):
-        return truth.data
-    return truth.data[some.rows][:, some.rows] if truth.metric == "precomputed" else truth.data[some.rows]
+    """The data of the points that further fits were made with."""
+    if truth.metric != "precomputed":
+        return some.X
+    return truth.data if truth.data.shape[0] == len(some.rows) else truth.data[some.rows][:, some.rows]
 
 
-def _length(data: Any) -> int:
-    return data.shape[0]
-
-
-def _is_geodesic(model: Any, truth: Truth) -> bool:
-    return type(model).__name__ == "Isomap" and truth.metric == "euclidean" and truth.rows is None
-
-
-def _reconstruction(made: Measures, model: Any, points: Points) -> None:
+def _reconstruction(made: Measures, model: Any, points: Points, seed: int) -> None:
     """How well rows are made again from their coordinates."""
-    if "inverse_error_" not in dir(type(model)):
+    if not callable(getattr(model, "inverse_transform", None)):
         made.left_out["reconstruction error"] = f"{type(model).__name__} has no way back from coordinates to rows"
         return
-    if not has_rows(model, points) or points.stream:
-        made.left_out["reconstruction error"] = "there are no rows at hand to go back to"
+    if not has_rows(model, points):
+        made.left_out["reconstruction error"] = "there are no rows to go back to"
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            made.reconstruction = float(model.inverse_error_)
+            if isinstance(model, InverseMixin):
+                made.reconstruction = float(model.inverse_error_)  # each row left out in turn
+            else:
+                made.reconstruction = _error_of_inverse(model, points.take(sampled_rows(points.n, _ASKED, seed)))
     except REFUSALS as error:
         made.left_out["reconstruction error"] = first_line(error)
+
+
+def _error_of_inverse(model: Any, X: Any) -> float:
+    """Root mean square distance of rows from those made again, over the rows' spread."""
+    rows = np.asarray(X.todense()) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    again = np.asarray(model.inverse_transform(model.transform(X)), dtype=np.float64)
+    known = np.isfinite(rows)
+    spread = np.square(np.where(known, rows - np.nanmean(rows, axis=0), 0.0)).sum()
+    return float(np.sqrt(np.square(np.where(known, rows - again, 0.0)).sum() / spread))
 
 
 # --- stability --------------------------------------------------------------------------------------------------------------

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from eigenscape.io.whole import whole_file
-from eigenscape.report._facts import Facts, number
+from eigenscape.report._facts import Facts, kept_number
 from eigenscape.report._words import Summary
 
 #: Nothing may be fetched, whatever the data say. (WebGL figures compile their shaders' drawing code, hence unsafe-eval.)
-_POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
+_POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
 def text(value: Any) -> str:
@@ -71,8 +71,8 @@ def _cells(cells: Sequence[str]) -> str:
 def interval(value: float, low: float, high: float) -> str:
     """A number with its interval, or alone where it is exact."""
     if low == high:
-        return f'{number(value)}<span class="interval">exact, all points</span>'
-    return f'{number(value)}<span class="interval">{number(low)} to {number(high)}</span>'
+        return f'{kept_number(value)}<span class="interval">exact, all points</span>'
+    return f'{kept_number(value)}<span class="interval">{kept_number(low)} to {kept_number(high)}</span>'
 
 
 def tile(name: str, value: str, more: str, kind: str = "") -> str:

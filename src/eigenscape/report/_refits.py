@@ -37,12 +37,8 @@ class Smaller:
     def split(self, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
         """Training points and others in the form the model takes."""
         if not self.square:
-            return _rows(self.X, train), _rows(self.X, test)
+            return self.X[train], self.X[test]
         return self.X[train][:, train], self.X[test][:, train]
-
-
-def _rows(X: Any, which: np.ndarray) -> Any:
-    return [X[i] for i in which] if isinstance(X, (list, tuple)) else X[which]
 
 
 def smaller(model: Any, points: Points, seed: int, most: int = REFIT_POINTS) -> Smaller | str:
@@ -82,18 +78,14 @@ def wider(model: Any, some: Smaller, n_features: int | None) -> Any | str:
     if not isinstance(asked, (int, np.integer)):
         return "the number of coordinates is not a parameter of this model" if asked is None else f"n_components={asked!r} is no number"
     refusal = ""
-    for count in sorted({_WIDEST, 8, 6, 5, 4, 3}, reverse=True):
-        if count <= asked or count >= len(some.rows) - 2 or (n_features is not None and _is_linear(model) and count > n_features):
+    for count in sorted({_WIDEST, 8, 6, 4, 3, *([n_features] if n_features and n_features < _WIDEST else [])}, reverse=True):
+        if count <= asked or count >= len(some.rows) - 2:
             continue
         try:
             return fitted_again(model, some.X, n_components=count)
         except REFUSALS as error:
             refusal = first_line(error)
     return refusal or "the map has all the coordinates there are"
-
-
-def _is_linear(model: Any) -> bool:
-    return type(model).__name__ in ("PCA", "ProbabilisticPCA", "ProjectionPursuit", "OrientedPCA", "LocalityPreservingProjection")
 
 
 @dataclass(frozen=True)
@@ -113,8 +105,9 @@ def losses(model: Any, points: Points, held_out: Points | None, seed: int) -> Lo
         return f"{type(model).__name__} has no kernel whose expansion could be off"
     try:
         if held_out is not None and not held_out.stream:
-            some = f"on the {held_out.n} points given as held out"
-            return Loss(_training_loss(model, points), quiet_loss(model, held_out.X), some)
+            rows = sampled_rows(held_out.n, REFIT_POINTS, seed)
+            some = f"on {len(rows)} of the {held_out.n} points given as held out" if len(rows) < held_out.n else "on the points held out"
+            return Loss(_training_loss(model, points), quiet_loss(model, held_out.take(rows)), some)
         return _loss_by_refit(model, points, seed)
     except REFUSALS as error:
         return first_line(error)

@@ -14,6 +14,7 @@ from eigenscape.report._facts import (
     counted,
     data_facts,
     fitted_facts,
+    kept_number,
     number,
     of_bytes,
     of_seconds,
@@ -81,8 +82,10 @@ def tiles(measures: Measures) -> str:
     made = []
     for name, estimate in (("Trustworthiness", measures.trust), ("Continuity", measures.continuity)):
         if estimate is not None:
-            more = "exact" if estimate.low == estimate.high else f"{number(estimate.low)} to {number(estimate.high)}, 95 % interval"
-            made.append(tile(name, number(estimate.value), more, kept_grade(estimate)))
+            more = (
+                "exact" if estimate.low == estimate.high else f"{kept_number(estimate.low)} to {kept_number(estimate.high)}, 95 % interval"
+            )
+            made.append(tile(name, kept_number(estimate.value), more, kept_grade(estimate)))
     if measures.movement is not None and np.isfinite(measures.movement.median):
         share = measures.movement.median
         made.append(tile("Median movement", percent(share), "of the spread, with other training points", movement_grade(share)))
@@ -103,7 +106,7 @@ def neighbors_section(measures: Measures) -> str:
         return ""
     rows = [("Trustworthiness", interval(*measures.trust)), ("Continuity", interval(*measures.continuity))]
     words = (
-        f"For {measures.n_neighbors} neighbours of up to 1000 points, each ranked among all {counted(measures.n_compared)};"
+        f"For {measures.n_neighbors} neighbours of {counted(measures.n_asked)} points, each ranked among all {counted(measures.n_compared)};"
         f" {measures.nearness}. The curve is the share of the nearest neighbours that the map keeps, for neighbourhoods of every size."
     )
     shown = figure("chart-curve", "share of neighbours kept by size of the neighbourhood")

@@ -44,8 +44,6 @@ def truth_of(model: Any, points: Points, seed: int, metric: str | None = None) -
         data = points.take(rows)
         where = f"{words}, among {len(rows)} rows taken from the stream" if len(rows) < points.n else words
         return Truth(data, metric, None if len(rows) == points.n else rows, where)
-    if points.X.ndim != 2:
-        return "the data are no rows of numbers"
     if not sparse.issparse(points.X) and not _finite(points.X):
         return "rows with missing values have no distances to one another"
     return Truth(points.X, metric, None, words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._base import MapEstimator
-from eigenscape.io.chunks import as_chunks
+from eigenscape.estimators._validation import is_objects
+from eigenscape.io import Table
+from eigenscape.io.chunks import as_chunks, can_repeat
 from eigenscape.report._columns import Column, as_column
 
 
@@ -33,7 +36,7 @@ class Points:
     def take(self, rows: np.ndarray) -> Any:
         """Some rows of ``X``, in ascending order."""
         if not self.stream:
-            return self.X[rows] if not isinstance(self.X, (list, tuple)) else [self.X[i] for i in rows]
+            return self.X[rows]
         parts, start = [], 0
         for chunk in self.X:
             mine = rows[(rows >= start) & (rows < start + chunk.shape[0])] - start
@@ -52,25 +55,20 @@ def points_of(
     least: int = 3,
 ) -> Points:
     """A table that was read, or an array, with what else is given of its rows."""
-    is_table = hasattr(table_or_X, "array") and hasattr(table_or_X, "kind")
-    X = table_or_X.array if is_table else table_or_X
-    names: tuple[str, ...] = tuple(table_or_X.names or ()) if is_table else _names_of(X)
-    if is_table:
+    X, names, source = table_or_X, _names_of(table_or_X), ""
+    if isinstance(table_or_X, Table):
+        X, names, source = table_or_X.array, tuple(table_or_X.names), str(table_or_X.source)
         labels = table_or_X.labels if labels is None else labels
         ids = table_or_X.ids if ids is None else ids
         extra = {**(table_or_X.extra or {}), **(extra or {})}
-    chunks = as_chunks(X)
+    chunks = None if isinstance(X, np.memmap) else as_chunks(X)
     if chunks is not None:
-        if isinstance(chunks, list | tuple) or not isinstance(X, np.memmap):
-            X, n = chunks, _count(chunks)
-        else:
-            chunks, n = None, len(X)
-    elif isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (str, bytes)):
-        n = len(X)
+        if not can_repeat(chunks):
+            raise ValueError(f"{argument} is an iterator, which can be read only once; pass a list of chunks or a file")
+        X, n = chunks, _count(chunks)
     else:
-        X = X if sparse.issparse(X) or _is_objects(X) else np.asarray(X)
-        X = sparse.csr_array(X) if sparse.issparse(X) else X
-        n = len(X) if not sparse.issparse(X) else X.shape[0]
+        X = _as_points(X)
+        n = X.shape[0]
     if n < least:
         raise ValueError(f"{argument} has {n} point(s); a report needs at least {least}")
     given = {str(name): as_column(name, values, "extra", n, f"extra[{name!r}]").values for name, values in (extra or {}).items()}
@@ -81,19 +79,26 @@ def points_of(
         None if labels is None else as_column("label", labels, "label", n, "labels").values,
         given,
         names,
-        str(getattr(table_or_X, "source", "")) if is_table else "",
+        source,
         chunks is not None,
     )
+
+
+def _as_points(X: Any) -> Any:
+    """An array of rows, a sparse one, or an array of objects."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X)
+    if isinstance(X, (list, tuple)) and is_objects(X):
+        objects = np.empty(len(X), dtype=object)
+        objects[:] = list(X)
+        return objects
+    return X if isinstance(X, np.memmap) else np.asarray(X)
 
 
 def _names_of(X: Any) -> tuple[str, ...]:
     """Column names of a data frame."""
     columns = getattr(X, "columns", None)
     return () if columns is None or callable(columns) else tuple(str(name) for name in columns)
-
-
-def _is_objects(X: Any) -> bool:
-    return isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 1
 
 
 def _count(chunks: Iterable[Any]) -> int:
@@ -130,9 +135,16 @@ def coordinates_of(model: Any, points: Points) -> tuple[np.ndarray, str]:
     if learnt is not None and len(learnt) == points.n:
         return np.asarray(learnt, dtype=np.float64), "learnt from these points"
     if points.stream:
-        return np.concatenate([np.asarray(model.transform(chunk), dtype=np.float64) for chunk in points.X]), "placed chunk by chunk"
-    where = "placed on a map" if learnt is None else f"placed on a map learnt from {len(learnt)} others"
-    return np.asarray(model.transform(points.X), dtype=np.float64), where
+        return np.concatenate([placed(model, chunk) for chunk in points.X]), "placed on it chunk by chunk"
+    where = "learnt before; these points are placed on it" if learnt is None else f"learnt from {len(learnt)} other points"
+    return placed(model, points.X), where
+
+
+def placed(model: Any, X: Any) -> np.ndarray:
+    """Coordinates of any points. Rows are arrays here, also for a model that was fitted to a data frame."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return np.asarray(model.transform(X), dtype=np.float64)
 
 
 def learnt_coordinates(model: Any) -> np.ndarray | None:
@@ -152,4 +164,4 @@ def given_columns(points: Points) -> list[Column]:
 def has_rows(model: Any, points: Points) -> bool:
     """Whether ``X`` holds rows of features, not pairwise values or objects."""
     X = points.X
-    return not (is_pairwise(model) or _is_objects(X) or (isinstance(X, (list, tuple)) and not points.stream))
+    return points.stream or not (is_pairwise(model) or X.ndim == 1)

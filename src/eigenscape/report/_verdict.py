@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from eigenscape.quality import Estimate
-from eigenscape.report._facts import counted, data_facts, number, of_bytes, of_seconds, parameter_facts, peak_memory, version_facts
+from eigenscape.report._facts import (
+    counted,
+    data_facts,
+    kept_number,
+    number,
+    of_bytes,
+    of_seconds,
+    parameter_facts,
+    peak_memory,
+    version_facts,
+)
 from eigenscape.report._measures import Measures
 from eigenscape.report._page import bullets, facts_table, figure, interval, map_block, of_class, pair, paragraph, section, table, text
 from eigenscape.report._subject import Points
@@ -62,10 +72,24 @@ def verdict(entries: list[Entry]) -> list[str]:
     level = [entry for entry in ranked if entry is best or _overlap(entry.kept, best.kept)]
     said = [_leader(best, ranked, level)]
     said += _told_apart(level) if len(level) > 1 else _why(best, ranked)
+    said += _by_labels(judged, best)
     worst = ranked[-1]
     if worst not in level:
         said.append(f"{worst.name} keeps neighbours least well ({_kept(worst)}).")
     return said
+
+
+def _by_labels(judged: list[Entry], best: Entry) -> list[str]:
+    """Which map keeps labels together, a question of its own."""
+    labelled = [entry for entry in judged if entry.measures.purity is not None]
+    if len(labelled) < 2:
+        return []
+    ranked = sorted(labelled, key=lambda entry: -float(entry.measures.purity))
+    first, second = float(ranked[0].measures.purity), float(ranked[1].measures.purity)
+    if first - second < 2 * _NOTICED:
+        return [f"Labels are kept together about equally well by {ranked[0].name} and {ranked[1].name} ({percent(first)} of neighbours)."]
+    also = "also " if ranked[0] is best else ""
+    return [f"Points of one label are {also}kept together best by {ranked[0].name}: {percent(first)} of neighbours share a label."]
 
 
 def _value(estimate: Estimate | None) -> float:
@@ -83,7 +107,7 @@ def _overlap(first: Estimate | None, second: Estimate | None) -> bool:
 def _kept(entry: Entry) -> str:
     assert entry.measures.trust is not None
     assert entry.measures.continuity is not None
-    return f"trustworthiness {number(entry.measures.trust.value)}, continuity {number(entry.measures.continuity.value)}"
+    return f"trustworthiness {kept_number(entry.measures.trust.value)}, continuity {kept_number(entry.measures.continuity.value)}"
 
 
 def _leader(best: Entry, ranked: list[Entry], level: list[Entry]) -> str:
@@ -226,7 +250,7 @@ def comparison_body(entries: list[Entry], points: Points, note: str, command: st
     first = entries[0].measures
     words = (
         f"Trustworthiness and continuity: for {first.n_neighbors} neighbours, {first.nearness or 'not measured'}; 95 % intervals from a"
-        " sample of at most 1000 points. In bold: the best, and what cannot be told from it. Residual variance compares each map with the"
+        f" sample of {counted(first.n_asked)} points. In bold: the best, and what cannot be told from it. Residual variance compares each map with the"
         " distances that its method is about, and losses of different kernels have no common scale, so neither has a best. Movement: how"
         " far half of the points move at least when training points are exchanged."
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape.quality import Estimate
-from eigenscape.report._facts import GraphFacts, counted, number
+from eigenscape.report._facts import GraphFacts, counted, kept_number, number
 from eigenscape.report._measures import Measures
 
 #: What a map of each kind shows.
@@ -90,7 +90,9 @@ def _what(made: Summary, model: Any, n: int, n_coordinates: int, n_new: int, whe
 
 def percent(value: float) -> str:
     """A share in per cent."""
-    return f"{100 * value:.1f} %" if value < 0.1 or value > 0.995 else f"{100 * value:.0f} %"
+    if value < 0.1:
+        return f"{100 * value:.2g} %"
+    return f"{100 * value:.1f} %" if value > 0.995 else f"{100 * value:.0f} %"
 
 
 def _trust(made: Summary, measures: Measures, graph: GraphFacts | str) -> None:
@@ -108,10 +110,8 @@ def _trust(made: Summary, measures: Measures, graph: GraphFacts | str) -> None:
     if measures.residual is not None:
         say(f"Distances on the map leave {percent(_own_residual(measures))} of the variance of the data's distances unexplained.")
     if measures.purity is not None:
-        purity = measures.purity
-        say(
-            f"Of a point's nearest neighbours on the map {percent(purity.value)} share its label; by chance it would be {percent(purity.chance)}."
-        )
+        own, chance = percent(measures.purity.value), percent(measures.purity.chance)
+        say(f"Of a point's neighbours on the map {own} share its label; by chance it would be {chance}.")
     if isinstance(graph, GraphFacts) and len(graph.sizes) > 1:
         say(
             f"The neighbourhood graph falls into {counted(len(graph.sizes))} pieces: how they lie to one another on the map is less certain"
@@ -125,8 +125,8 @@ def _neighbors_kept(trust: Estimate, continuity: Estimate) -> str:
     worse = min(trust, continuity, key=lambda estimate: estimate.value)
     begin = {"good": "Neighbourhoods can be trusted", "fair": "Neighbourhoods are mostly right", "poor": "Neighbourhoods are often wrong"}
     return (
-        f"{begin[kept_grade(worse)]}: trustworthiness {number(trust.value)} (are neighbours on the map neighbours in the data?) and"
-        f" continuity {number(continuity.value)} (are neighbours in the data neighbours on the map?), where 1 is perfect."
+        f"{begin[kept_grade(worse)]}: trustworthiness {kept_number(trust.value)} (are neighbours on the map neighbours in the data?) and"
+        f" continuity {kept_number(continuity.value)} (are neighbours in the data neighbours on the map?), where 1 is perfect."
     )
 
 

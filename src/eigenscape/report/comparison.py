@@ -17,7 +17,7 @@ from eigenscape.report._map import MOST_NEW, all_columns, drawn_rows, drawn_word
 from eigenscape.report._measures import measure
 from eigenscape.report._page import document, write_page
 from eigenscape.report._spaces import truth_of
-from eigenscape.report._subject import Points, check_model, coordinates_of, points_of
+from eigenscape.report._subject import Points, check_model, coordinates_of, placed, points_of
 from eigenscape.report._verdict import Entry, comparison_body, total_seconds
 
 
@@ -113,11 +113,9 @@ def _entries(
         embedding, _ = coordinates_of(model, points)
         truth = truth_of(model, points, seed, None if len(metrics) == 1 else "euclidean")
         measures = measure(model, points, embedding, others, seed, rows, truth=truth)
-        placed = None
-        if others is not None:
-            placed = np.asarray(model.transform(others.take(np.arange(min(others.n, MOST_NEW)))), dtype=np.float64)
+        new = None if others is None else placed(model, others.take(np.arange(min(others.n, MOST_NEW))))
         used = memory.get(name) if isinstance(memory, Mapping) else None
-        made.append(Entry(str(name), model, embedding, placed, measures, total_seconds((timings or {}).get(name)), used))
+        made.append(Entry(str(name), model, embedding, new, measures, total_seconds((timings or {}).get(name)), used))
     return made
 
 

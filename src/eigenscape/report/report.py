@@ -26,7 +26,7 @@ from eigenscape.report._map import (
 from eigenscape.report._measures import measure
 from eigenscape.report._page import document, write_page
 from eigenscape.report._sections import Told, report_body
-from eigenscape.report._subject import Points, coordinates_of, points_of
+from eigenscape.report._subject import Points, coordinates_of, placed, points_of
 from eigenscape.report._words import summarize
 
 
@@ -96,16 +96,16 @@ def write_report(
     points = points_of(table_or_X, labels, ids, extra)
     others = None if held_out is None else points_of(held_out, argument="held_out", least=1)
     embedding, where = coordinates_of(model, points)
-    placed = _placed(model, others)
+    new = _new_points(model, others)
     rows = drawn_rows(points.n, seed)
     measures = measure(model, points, embedding, others, seed, rows)
     graph = graph_facts(model)
     inputs, words = input_columns(model, points, rows, embedding)
     own = [*model_columns(model, points.n, measures, graph), *coordinate_columns(embedding)]
-    columns = all_columns(points, own, inputs, rows, others, placed)
+    columns = all_columns(points, own, inputs, rows, others, new)
     degrees = graph.degrees if isinstance(graph, GraphFacts) else None
     charts = report_charts(measures, embedding.shape[1], degrees, timing_facts(timings))
-    drawn = np.concatenate([embedding[rows], placed]) if placed is not None else embedding[rows]
+    drawn = np.concatenate([embedding[rows], new]) if new is not None else embedding[rows]
     axes = [f"coordinate {i + 1}" for i in range(min(12, embedding.shape[1]))]
     maps = [{"name": type(model).__name__, "axes": axes, "values": [packed(drawn[:, i]) for i in range(len(axes))]}]
     page, crowded = script_data(maps, columns, points, rows, others, charts)
@@ -119,12 +119,11 @@ def write_report(
     return Path(path)
 
 
-def _placed(model: Any, others: Points | None) -> np.ndarray | None:
+def _new_points(model: Any, others: Points | None) -> np.ndarray | None:
     """Where the model puts the new points that are drawn."""
     if others is None:
         return None
-    X = others.take(np.arange(min(others.n, MOST_NEW))) if others.stream else others.X[:MOST_NEW]
-    return np.asarray(model.transform(X), dtype=np.float64)
+    return placed(model, others.take(np.arange(min(others.n, MOST_NEW))))
 
 
 def _crowded(names: list[str]) -> str:

@@ -157,14 +157,20 @@
 
   function axisTitle(map, axis) { return map.axes[axis] === undefined ? "" : escaped(map.axes[axis]); }
 
+  /** High enough for the map's own shape where scales are equal, within what a screen shows. */
+  function singleHeight(width) {
+    const s = spans(page.maps[0]), wanted = state.equal && s[0] > 0 ? (width - 64) * s[1] / s[0] * 1.06 + 52 : width * 0.75;
+    return Math.max(360, Math.min(680, wanted));
+  }
+
   function layout() {
     const width = figure.clientWidth || 800, count = page.maps.length, single = count === 1;
     const across = single ? 1 : Math.max(1, Math.min(count, 3, Math.floor(width / 330))), down = Math.ceil(count / across);
-    const height = single ? Math.max(380, Math.min(680, width * 0.75)) : Math.max(300, width / across * 0.9);
+    const height = single ? singleHeight(width) : Math.max(300, width / across * 0.9);
     const gapX = 0.045, gapY = 46 / (down * height);
     const made = {
       width: width, height: single ? height : down * height, hovermode: "closest", dragmode: single ? "pan" : "lasso",
-      margin: single ? { l: 52, r: 12, t: 8, b: 44 } : { l: 12, r: 12, t: 34, b: 12 }, paper_bgcolor: "#fff", plot_bgcolor: "#fff",
+      margin: single ? { l: 52, r: 12, t: 8, b: 44 } : { l: 12, r: 12, t: 60, b: 12 }, paper_bgcolor: "#fff", plot_bgcolor: "#fff",
       font: { family: "system-ui, sans-serif", size: 13, color: QUIET }, annotations: [], showlegend: false, uirevision: "kept"
     };
     page.maps.forEach(function (map, m) {
@@ -183,7 +189,9 @@
     return made;
   }
 
-  const CONFIG = { displaylogo: false, scrollZoom: true, responsive: false, modeBarButtonsToRemove: ["autoScale2d"],
+  /* The buttons are listed, so that none comes with a new version of plotly that would send data anywhere. */
+  const CONFIG = { displaylogo: false, scrollZoom: true, responsive: false, plotlyServerURL: "", displayModeBar: true,
+    modeBarButtons: [["toImage"], ["zoom2d", "pan2d", "select2d", "lasso2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]],
     toImageButtonOptions: { format: "png", scale: 2, filename: "eigenscape-map" } };
 
   function redraw() { return Plotly.react(figure, drawnTraces(), layout(), CONFIG); }
@@ -383,7 +391,7 @@
   }
 
   function spans(map) {
-    return [0, 1].map(function (axis) {
+    return state.axes.map(function (axis) {
       let low = Infinity, high = -Infinity;
       coordinates(map, axis).forEach(function (value) { if (value < low) low = value; if (value > high) high = value; });
       return high - low;
@@ -418,7 +426,7 @@
   }
 
   function drawCharts() {
-    const config = { displayModeBar: false, responsive: true };
+    const config = { displayModeBar: false, responsive: true, plotlyServerURL: "" };
     const axis = { gridcolor: GRID, zerolinecolor: "#b9c2c9", automargin: true };
     page.charts.forEach(function (chart) {
       const made = Object.assign({ height: 300, margin: { l: 56, r: 16, t: 10, b: 46 }, paper_bgcolor: "#fff", plot_bgcolor: "#fff",
