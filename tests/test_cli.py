@@ -258,9 +258,9 @@ def test_warnings_are_one_line_each(tmp_path, flowers):
 
 def test_cluster(tmp_path, table, flowers):
     result = good(
-        "cluster", table, "-k", "3", "--n-neighbors", "8", "-o", tmp_path / "c.csv", "--save", tmp_path / "m", "--plot", tmp_path / "c.png"
+        "cluster", table, "-k", "3", "--affinity", "rbf", "-o", tmp_path / "c.csv", "--save", tmp_path / "m", "--plot", tmp_path / "c.png"
     )
-    expected = eigenscape.SpectralClustering(3, n_neighbors=8).fit(flowers[0][:100]).labels_
+    expected = eigenscape.SpectralClustering(3, affinity="rbf").fit(flowers[0][:100]).labels_
     assert [int(row["cluster"]) for row in rows(tmp_path / "c.csv")] == expected.tolist()
     assert ", ".join(map(str, np.bincount(expected))) in result.stderr
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")

@@ -41,8 +41,8 @@ def build(cls: Any, chosen: dict[str, Any], dimensions: int | None, kind: str) -
             raise WrongCommandError(f"-d and --{name.replace('_', '-')} are the same; give one of them")
         chosen[name] = dimensions
     if kind in ("distances", "affinities", "edges"):
-        name = getattr(cls, "_pairwise_parameter", None)
-        value = _SAYING.get(name or "", {}).get(kind)
+        name = getattr(cls, "_pairwise_parameter", None) or ""
+        value = _SAYING.get(name, {}).get(kind)
         if value is None:
             raise WrongCommandError(f"{method_of(cls())} needs rows of numbers, and the input is {_said(kind)}; {_remedy(kind)}")
         chosen.setdefault(name, value)

@@ -16,6 +16,8 @@ from eigenscape.cli._shared import say
 
 #: A training loss takes a kernel evaluation for each pair of rows; beyond this many rows nobody waits for it.
 _LOSS_ROWS = 5000
+#: Fitted attributes that a summary tells.
+_LEARNT = ("eigenvalues_", "residuals_", "solver_", "stress_", "ncut_", "n_connected_components_", "neighbor_recall_", "gram_error_bound_")
 
 
 @dataclass
@@ -23,6 +25,7 @@ class Clock:
     """Seconds of every part of the work."""
 
     seconds: dict[str, float] = field(default_factory=dict)
+    stages: dict[str, float] = field(default_factory=dict)  # those that the library announces
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -72,28 +75,26 @@ def place(model: Any, X: Any) -> Any:
     return np.concatenate([model.transform(chunk) for chunk in _chunks(X)]) if how_streamed(X) else model.transform(X)
 
 
-def summary(estimator: Any, embedding: Any, clock: Clock, memory: float | None) -> dict[str, Any]:
-    """What ``--json`` prints, without the files written."""
+def summary(work: Any) -> dict[str, Any]:
+    """What ``--json`` prints of a fit, without the files written."""
+    return described(work.estimator, work.embedding) | {
+        "timings": work.clock.seconds,
+        "stages": work.clock.stages,
+        "memory": {"estimate": work.memory, "peak": peak_memory()},
+    }
+
+
+def described(estimator: Any, embedding: Any) -> dict[str, Any]:
+    """Shape, spectrum and loss of a fitted estimator."""
     found = vars(estimator)
-    names = (
-        "eigenvalues_",
-        "residuals_",
-        "solver_",
-        "stress_",
-        "ncut_",
-        "n_connected_components_",
-        "neighbor_recall_",
-        "gram_error_bound_",
-    )
-    learnt = {name.removesuffix("_"): found[name] for name in names if name in found}
+    learnt = {name.removesuffix("_"): found[name] for name in _LEARNT if name in found}
+    loss = training_loss(estimator, len(embedding))
     return {
         "method": method_of(estimator),
         "parameters": estimator.get_params(),
         "shape": list(embedding.shape),
         **learnt,
-        "loss": training_loss(estimator, len(embedding)),
-        "timings": clock.seconds,
-        "memory": {"estimate": memory, "peak": peak_memory()},
+        "loss": loss,
     }
 
 

@@ -81,7 +81,11 @@ def aliases_of(name: str) -> list[str]:
     return [alias for alias, method in ALIASES.items() if method == name]
 
 
+def method_named(class_name: str) -> str:
+    """The name of a class's method."""
+    return next((name for name, known in METHODS.items() if known == class_name), class_name)
+
+
 def method_of(estimator: Any) -> str:
     """The name of an estimator's method."""
-    class_name = type(estimator).__name__
-    return next((name for name, known in METHODS.items() if known == class_name), class_name)
+    return method_named(type(estimator).__name__)

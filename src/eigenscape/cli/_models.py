@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 from eigenscape.cli._errors import WrongCommandError
-from eigenscape.cli._reading import Reading
+from eigenscape.cli._reading import how_streamed
+from eigenscape.cli._shared import say
+from eigenscape.cli._work import Work
 
 
 def with_scaler(estimator: Any, scaler: Any) -> Any:
@@ -24,16 +26,30 @@ def parts(model: Any) -> tuple[Any, Any]:
     return (model, None) if steps is None else (steps[-1][1], steps[0][1])
 
 
-def save_model(path: str, estimator: Any, scaler: Any, table: Any, how: Reading, command: str, compact: str | None, force: bool) -> None:
-    """Write a model with the names of its columns, so that tomorrow's file may have them in another order."""
-    from eigenscape import save
+def compact_rows(compact: str | None) -> int | bool | None:
+    """What ``--compact`` asks for: a number of rows, or True for as many as it takes."""
+    if compact is None or compact == "auto":
+        return None if compact is None else True
+    if not compact.isdigit():
+        raise WrongCommandError(f"--compact takes a number of rows or nothing, got {compact!r}")
+    return int(compact)
 
+
+def save_model(path: str, work: Work, compact: int | bool | None, command: str, force: bool, quiet: bool) -> dict[str, Any] | None:
+    """Write a model with the names of its columns, so that tomorrow's file may have them in another order; what compacting cost."""
+    from eigenscape import save
+    from eigenscape.io import describe
+
+    how, table = work.how, work.raw
     notes = {"columns": list(table.names), "label": how.label, "id": how.id, "size": how.size, "command": command}
-    if compact not in (None, "auto") and not compact.isdigit():
-        raise WrongCommandError(f"--compact takes a number of points or nothing, got {compact!r}")
-    members: Any = None if compact is None else True if compact == "auto" else int(compact)
     text = json.dumps({name: value for name, value in notes.items() if value is not None})
-    save(with_scaler(estimator, scaler), path, compact=members, force=force, notes=text)
+    data = None if how_streamed(table.array) or table.kind == "edges" else table.array
+    save(with_scaler(work.estimator, work.scaler), path, compact=compact, force=force, notes=text, data=data)
+    cost = describe(path)["compact"]
+    if cost is not None:
+        kept = "no rows" if cost["size"] is None else f"{cost['size']} rows"
+        say(f"the compact model keeps {kept}; its error is {100 * cost['error']:.2g} % of the map's spread", quiet)
+    return cost
 
 
 def notes_of(described: dict[str, Any]) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,8 +24,10 @@ ReportFile = Annotated[str | None, typer.Option(help="An interactive report, one
 Save = Annotated[str | None, typer.Option(help="The model, for transform.", metavar="MODEL", rich_help_panel=_PANEL)]
 
 
-def check_targets(source: str, force: bool, **targets: str | None) -> None:
+def check_targets(source: str, force: bool, as_json: bool, **targets: str | None) -> None:
     """Refuse targets that cannot be written, that are the input, or that are one another."""
+    if as_json and targets.get("out") == "-":
+        raise WrongCommandError("-o - and --json both write to standard output; give -o a file")
     from eigenscape.io.whole import check_target
     from eigenscape.io.writing import check_format
 
@@ -50,30 +50,21 @@ def check_targets(source: str, force: bool, **targets: str | None) -> None:
             check_format(target)
 
 
-def draw(path: str, embedding: Any, *, labels: Any = None, new: Any = None, force: bool = False, title: str | None = None) -> None:
-    """A scatter plot of the first two coordinates in a file."""
-    from eigenscape.io.whole import whole_file
-
-    with _quiet_figure() as axes:
-        from eigenscape.plot import scatter
-
-        scatter(embedding, labels=labels, new=new, ax=axes)
-        if title:
-            axes.set_title(title)
-        with whole_file(path, force=force) as part:
-            axes.figure.savefig(part, dpi=150)
-
-
-@contextmanager
-def _quiet_figure() -> Iterator[Any]:
-    """Axes of a figure that no window shows and nobody else knows."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+def draw(path: str, embedding: Any, *, title: str, table: Any = None, labels: Any = None, new: Any = None, force: bool = False) -> None:
+    """A scatter plot of the first two coordinates in a file: with the labels of a table, and its images where it has some."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 6), layout="constrained")
-    FigureCanvasAgg(figure)
-    yield figure.add_subplot()
-    figure.clear()
+    from eigenscape.io.whole import whole_file
+    from eigenscape.plot import scatter
+
+    figure = Figure(figsize=(7, 6), layout="constrained")  # not pyplot's: no window, and nobody else knows it
+    labels = table.labels if labels is None and table is not None else labels
+    images = None
+    if table is not None and table.image_shape is not None:
+        images = table.array.reshape(-1, *table.image_shape)
+    scatter(embedding, labels=labels, images=images, new=new, title=title, ax=figure.add_subplot())
+    with whole_file(path, force=force) as part:
+        figure.savefig(part, dpi=150)
 
 
 def write_coordinates(path: str, embedding: Any, method: str, table: Any, force: bool) -> None:

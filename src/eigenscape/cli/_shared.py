@@ -40,13 +40,15 @@ def say(text: str, quiet: bool = False) -> None:
 
 
 @contextmanager
-def showing(progress: bool | None, quiet: bool) -> Iterator[None]:
-    """Show the stages announced inside the block, on standard error: if asked to, or on a terminal."""
-    from eigenscape._progress import reporting
+def showing(progress: bool | None, quiet: bool) -> Iterator[dict[str, float]]:
+    """Show the stages announced inside the block, on standard error, if asked to or on a terminal; the seconds of each, at the end."""
+    from eigenscape._progress import recording, reporting
 
     wanted = sys.stderr.isatty() and not quiet if progress is None else progress
-    with reporting(wanted):
-        yield
+    seconds: dict[str, float] = {}
+    with reporting(wanted), recording() as stages:
+        yield seconds
+    seconds.update({stage.name: stage.seconds for stage in stages})
 
 
 def finish(found: dict[str, Any], files: dict[str, str | None], as_json: bool, quiet: bool) -> None:

@@ -7,15 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from eigenscape.cli import _reading as reading
-from eigenscape.cli._building import build, wanted_kind
+from eigenscape.cli._building import wanted_kind
 from eigenscape.cli._errors import WrongCommandError
-from eigenscape.cli._fitting import Clock, announce_memory, coordinates, fit, summary
+from eigenscape.cli._fitting import summary
 from eigenscape.cli._methods import CLUSTERING, canonical, estimator_class
 from eigenscape.cli._models import save_model
 from eigenscape.cli._options import MethodCommand, chosen_parameters, command_line
 from eigenscape.cli._outputs import Out, Plot, Save, check_targets, draw
-from eigenscape.cli._reading import Reading, fitted_scaler, read_table, scaled
-from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish, say, showing
+from eigenscape.cli._reading import Reading
+from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish, say
+from eigenscape.cli._work import read_and_fit
 
 
 class ClusterCommand(MethodCommand):
@@ -55,32 +56,23 @@ def cluster(
     name = canonical(method)
     if name not in CLUSTERING:
         raise WrongCommandError(f"{name} makes no clusters; take -m {' or -m '.join(CLUSTERING)}")
-    check_targets(source, force, out=out, plot=plot, save=save)
+    check_targets(source, force, as_json, out=out, plot=plot, save=save)
     cls = estimator_class(name)
     chosen = chosen_parameters(ctx, cls)
     chosen |= {} if clusters is None else {_counted(name): clusters}
     how = Reading(label, id_column, columns, missing, size, wanted_kind(kind, chosen))
-    quiet, clock = quiet or as_json, Clock()
-    with clock.timed("reading"):
-        table = read_table(source, how, quiet)
-    estimator = build(cls, chosen, None, table.kind)
-    memory = announce_memory(estimator, table.array, quiet)
-    with showing(progress, quiet), clock.timed("fit"):
-        scaler = fitted_scaler(table.array) if standardize else None
-        table = scaled(table, scaler) if scaler else table
-        fit(estimator, table)
-        found_clusters = estimator.labels_ if "labels_" in vars(estimator) else estimator.predict(table.array)
-    embedding = coordinates(estimator, table)
-    found = summary(estimator, embedding, clock, memory)
-    found["sizes"] = _sizes(found_clusters)
+    work = read_and_fit(source, cls, chosen, None, how, standardize, progress, quiet or as_json)
+    clusters_found = vars(work.estimator).get("labels_")
+    if clusters_found is None:
+        clusters_found = work.estimator.predict(work.table.array)
+    found = {**summary(work), "sizes": _sizes(clusters_found)}
     if out:
-        _write_clusters(out, found_clusters, table, force)
+        _write_clusters(out, clusters_found, work.raw, force)
     if plot:
-        draw(plot, embedding, labels=found_clusters, force=force, title=name)
+        draw(plot, work.embedding, labels=clusters_found, force=force, title=name)
     if save:
-        save_model(save, estimator, scaler, table, how, command_line(ctx), None, force)
-    if not as_json:
-        say(f"rows in each cluster: {', '.join(map(str, found['sizes']))}", quiet)
+        save_model(save, work, None, command_line(ctx), force, quiet or as_json)
+    say(f"rows in each cluster: {', '.join(map(str, found['sizes']))}", quiet or as_json)
     finish(found, {"clusters": out, "plot": plot, "model": save}, as_json, quiet)
 
 

@@ -10,7 +10,7 @@ from eigenscape.cli import _reading as reading
 from eigenscape.cli._building import build, wanted_kind
 from eigenscape.cli._errors import WrongCommandError, one_line
 from eigenscape.cli._estimate import peak_memory
-from eigenscape.cli._fitting import Clock, announce_memory, coordinates, fit, summary
+from eigenscape.cli._fitting import Clock, announce_memory, coordinates, described, fit
 from eigenscape.cli._methods import canonical, estimator_class
 from eigenscape.cli._options import MethodCommand, chosen_parameters, command_line
 from eigenscape.cli._outputs import check_targets
@@ -55,7 +55,7 @@ def compare(
         eigenscape compare iris.csv -m pca -m isomap -m lle --n-neighbors 12 --report comparison.html
     """
     names = list(dict.fromkeys(canonical(name) for name in method or _USUAL))
-    check_targets(source, force, report=report)
+    check_targets(source, force, as_json, report=report)
     classes = {name: estimator_class(name) for name in names}
     kinds = [wanted_kind(kind, chosen_parameters(ctx, cls)) for cls in classes.values()]
     how = Reading(label, id_column, columns, missing, size, next((each for each in kinds if each), None))
@@ -76,7 +76,7 @@ def compare(
             except (ValueError, TypeError, RuntimeError, MemoryError) as error:
                 say(f"warning: {name} is left out: {one_line(error)}")
                 continue
-            found[name] = summary(estimator, coordinates(estimator, table), each, memory)
+            found[name] = described(estimator, coordinates(estimator, table)) | {"timings": each.seconds, "memory": {"estimate": memory}}
     if len(models) < 2:
         raise WrongCommandError(f"a comparison needs two methods, and {len(models)} could be fitted; name others with -m")
     _write(report, models, table, command_line(ctx), clock, force)

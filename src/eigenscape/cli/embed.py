@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from eigenscape.cli import _reading as reading
-from eigenscape.cli._building import build, wanted_kind
+from eigenscape.cli._building import wanted_kind
 from eigenscape.cli._errors import WrongCommandError
-from eigenscape.cli._fitting import Clock, announce_memory, coordinates, fit, summary
+from eigenscape.cli._fitting import summary
 from eigenscape.cli._methods import canonical, estimator_class
-from eigenscape.cli._models import save_model
+from eigenscape.cli._models import compact_rows, save_model
 from eigenscape.cli._options import chosen_parameters, command_line
 from eigenscape.cli._outputs import Out, Plot, ReportFile, Save, check_targets, draw, write_coordinates
-from eigenscape.cli._reading import Reading, fitted_scaler, read_table, scaled, streams
-from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish, showing
+from eigenscape.cli._reading import Reading, streams
+from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish
+from eigenscape.cli._work import Work, read_and_fit
 
 Compact = Annotated[
     str | None,
@@ -65,40 +66,26 @@ def embed(
         raise WrongCommandError("nothing to write: give -o OUT for coordinates, --plot, --report or --save")
     if compact is not None and save is None:
         raise WrongCommandError("--compact is about the saved model; give --save MODEL too")
-    if as_json and out == "-":
-        raise WrongCommandError("-o - and --json both write to standard output; give -o a file")
+    members = compact_rows(compact)
     cls = estimator_class(canonical(method))
     chosen = chosen_parameters(ctx, cls)
-    check_targets(source, force, out=out, plot=plot, report=report, save=save)
+    check_targets(source, force, as_json, out=out, plot=plot, report=report, save=save)
     how = Reading(label, id_column, columns, missing, size, wanted_kind(kind, chosen), streams(source, stream, cls.__name__))
-    quiet = quiet or as_json
-    clock = Clock()
-    with clock.timed("reading"):
-        table = read_table(source, how, quiet)
-    estimator = build(cls, chosen, dimensions, table.kind)
-    memory = announce_memory(estimator, table.array, quiet)
-    with showing(progress, quiet):
-        scaler = fitted_scaler(table.array) if standardize else None
-        table = scaled(table, scaler) if scaler else table
-        with clock.timed("fit"):
-            fit(estimator, table)
-        with clock.timed("placing"):
-            embedding = coordinates(estimator, table)
-    found = summary(estimator, embedding, clock, memory)
-    command = command_line(ctx)
+    work = read_and_fit(source, cls, chosen, dimensions, how, standardize, progress, quiet or as_json)
+    found = summary(work)
     if out:
-        write_coordinates(out, embedding, found["method"], table, force)
+        write_coordinates(out, work.embedding, found["method"], work.raw, force)
     if plot:
-        draw(plot, embedding, labels=table.labels, force=force, title=found["method"])
+        draw(plot, work.embedding, table=work.raw, force=force, title=found["method"])
     if report:
-        _write_report(report, estimator, table, command, clock, force)
+        _write_report(report, work, command_line(ctx), force)
     if save:
-        save_model(save, estimator, scaler, table, how, command, compact, force)
+        found["compact"] = save_model(save, work, members, command_line(ctx), force, quiet or as_json)
     finish(found, {"coordinates": out, "plot": plot, "report": report, "model": save}, as_json, quiet)
 
 
-def _write_report(path: str, estimator: Any, table: Any, command: str, clock: Clock, force: bool) -> None:
+def _write_report(path: str, work: Work, command: str, force: bool) -> None:
     from eigenscape.cli._estimate import peak_memory
     from eigenscape.report import write_report
 
-    write_report(path, estimator, table, command=command, timings=clock.seconds, memory=peak_memory(), force=force)
+    write_report(path, work.estimator, work.table, command=command, timings=work.timings(), memory=peak_memory(), force=force)

@@ -30,7 +30,7 @@ def inverse(
         eigenscape inverse iris.model map.csv -o rows.csv
         echo 0.5,-1.2 | eigenscape inverse iris.model - -o -
     """
-    check_targets(source, force, out=out)
+    check_targets(source, force, as_json, out=out)
     from eigenscape.io import describe, load, write_table
 
     quiet = quiet or as_json

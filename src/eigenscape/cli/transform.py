@@ -11,7 +11,7 @@ from eigenscape.cli import _reading as reading
 from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._estimate import peak_memory
 from eigenscape.cli._fitting import Clock, place
-from eigenscape.cli._methods import method_of
+from eigenscape.cli._methods import method_named
 from eigenscape.cli._models import notes_of, parts
 from eigenscape.cli._outputs import Out, Plot, check_targets, draw, write_coordinates
 from eigenscape.cli._reading import Reading, read_table
@@ -44,25 +44,24 @@ def transform(
     """
     if not (out or plot):
         raise WrongCommandError("nothing to write: give -o OUT for coordinates, or --plot")
-    if as_json and out == "-":
-        raise WrongCommandError("-o - and --json both write to standard output; give -o a file")
-    check_targets(source, force, out=out, plot=plot)
+    check_targets(source, force, as_json, out=out, plot=plot)
     from eigenscape.io import describe, load
 
     quiet, clock = quiet or as_json, Clock()
     with clock.timed("loading"):
-        model, notes = load(model_file), notes_of(describe(model_file))
+        model, about = load(model_file), describe(model_file)
+    notes, method = notes_of(about), method_named(about["method"])
     with clock.timed("reading"):
         table = new_rows(source, Reading(label, id_column, missing=missing, stream=stream), notes, quiet)
     estimator, _ = parts(model)
     with showing(progress, quiet), clock.timed("placing"):
         placed = place(model, table.array)
     if out:
-        write_coordinates(out, placed, method_of(estimator), table, force)
+        write_coordinates(out, placed, method, table, force)
     if plot:
-        known = getattr(estimator, "embedding_", None)
-        draw(plot, placed if known is None else known, new=None if known is None else placed, force=force, title=method_of(estimator))
-    found = {"method": method_of(estimator), "shape": list(placed.shape), "timings": clock.seconds, "memory": {"peak": peak_memory()}}
+        known = vars(estimator).get("embedding_")
+        draw(plot, placed if known is None else known, new=None if known is None else placed, force=force, title=method)
+    found = {"method": method, "shape": list(placed.shape), "timings": clock.seconds, "memory": {"peak": peak_memory()}}
     finish(found, {"coordinates": out, "plot": plot}, as_json, quiet)
 
 

@@ -41,12 +41,17 @@ def write_model(
     data: Any = None,
     compact: dict[str, Any] | None = None,
     needless: tuple[Any, ...] = (),
+    scaler: Any = None,
 ) -> None:
     """Write ``model``, which was made from ``original`` or is it (see :func:`eigenscape.save`); arrays in ``needless`` are left out."""
     import skops.io
 
-    header = {**_header(original, notes, data), "type": type(model).__name__, "compact": compact}
     lean = Lean(_is_precomputed(original), needless)(model)
+    if scaler is not None:
+        from sklearn.pipeline import Pipeline
+
+        lean = Pipeline([("standardize", scaler), ("map", lean)])
+    header = {**_header(original, notes, data), "standardized": scaler is not None, "type": type(lean).__name__, "compact": compact}
     with whole_file(path, force=force) as part:
         with part.open("wb") as file:
             skops.io.dump(lean, file)
@@ -104,8 +109,8 @@ def describe(path: str | Path) -> dict[str, Any]:
     -------
     dict
         ``method``, ``version`` (of eigenscape), ``format``, ``date``, ``parameters``, ``n_samples``, ``n_features``, ``n_components``,
-        ``feature_names``, ``spectrum``, ``fingerprint`` (of the training rows), ``compact`` (None, or the ``size`` of the dictionary
-        and its ``error``), ``notes``, ``size`` (of the file, in bytes).
+        ``feature_names``, ``spectrum``, ``fingerprint`` (of the training rows), ``standardized``,
+        ``compact`` (None, or the ``size`` of the dictionary and its ``error``), ``notes``, ``size`` (of the file, in bytes).
     """
     path = _existing(path)
     with path.open("rb") as file, open_archive(file, path) as archive:
@@ -132,7 +137,7 @@ def _is_precomputed(model: Any) -> bool:
 
 def _header(model: Any, notes: str | None, data: Any) -> dict[str, Any]:
     embedding = getattr(model, "embedding_", None)
-    n_samples = getattr(model, "n_samples_seen_", None) if embedding is None else len(embedding)
+    n_samples = getattr(model, "n_samples_seen_", None if data is None else data.shape[0]) if embedding is None else len(embedding)
     names = getattr(model, "feature_names_in_", None)
     return {
         "format": FORMAT,
