@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
-from test_cli import good
+from sklearn.datasets import make_swiss_roll
+from test_cli import good, rows, write_csv
 
 from eigenscape.cli.app import app
 
@@ -69,3 +71,22 @@ def test_help_of_every_command_teaches_by_example():
     for command in app.registered_commands:
         name = command.name or command.callback.__name__
         assert f"eigenscape {name} " in good(name, "--help").stdout.split("Arguments")[0].replace("Usage: ", "", 1)
+
+
+def test_from_a_table_to_a_report_and_new_rows_in_two_commands(tmp_path):
+    X, color = make_swiss_roll(2100, noise=0.05, random_state=0)
+    kind = np.array(["inner", "middle", "outer"])[np.digitize(color, [7.5, 11])]
+    names = ["height", "depth", "width"]
+    table = write_csv(tmp_path / "roll.csv", X[:2000], names, kind=kind[:2000])
+    new = write_csv(tmp_path / "new.csv", X[2000:], names, kind=kind[2000:])
+    command = ["embed", table, "-m", "isomap", "--report", tmp_path / "roll.html", "--save", tmp_path / "roll.model"]
+    good(*command)
+    page = (tmp_path / "roll.html").read_text()
+    assert "eigenscape embed" in page
+    assert "height" in page
+    assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']https?:", page)
+    good("transform", tmp_path / "roll.model", new, "-o", tmp_path / "placed.csv", "--plot", tmp_path / "placed.png")
+    placed = rows(tmp_path / "placed.csv")
+    assert [row["label"] for row in placed] == kind[2000:].tolist()
+    first = np.array([float(row["isomap_1"]) for row in placed])
+    assert abs(np.corrcoef(first, color[2000:])[0, 1]) > 0.98  # the new rows lie along the unrolled length

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-#: Methods whose kernel is full unless the parameters say otherwise, and those that can make it in blocks instead.
-_SQUARE = {"KernelPCA", "ClassicalMDS", "DiffusionMap", "LaplacianEigenmaps", "SpectralClustering", "Isomap", "OrdinalMDS"}
-_BLOCKED = _SQUARE - {"Isomap", "OrdinalMDS"}
+#: Methods whose kernel is full unless the parameters say otherwise: how many n x n matrices they hold at their peak, as measured.
+_SQUARE = {
+    "KernelPCA": 1,
+    "ClassicalMDS": 1,
+    "Isomap": 1,
+    "OrdinalMDS": 8,
+    "DiffusionMap": 5,  # where the spectrum is crowded and all of it is solved for
+    "LaplacianEigenmaps": 5,
+    "SpectralClustering": 5,
+}
+#: Those that make it in blocks where it would take half of the free memory.
+_BLOCKED = set(_SQUARE) - {"Isomap", "OrdinalMDS"}
 _GRAPHS = ("nearest_neighbors", "radius", "mst", "mst_nearest_neighbors", "precomputed_nearest_neighbors")
 _NEIGHBORS = 10
 #: Landmarks where their number is found on the way.
@@ -34,7 +43,7 @@ def memory_estimate(estimator: Any, n_rows: int, n_columns: int) -> float:
     if name not in _SQUARE or chosen.get("affinity") in _GRAPHS:
         neighbors = chosen.get("n_neighbors") or _NEIGHBORS
         return rows + (_EDGE_BYTES * n_rows * neighbors if "n_neighbors" in chosen else 0)
-    square = (64.0 if name == "OrdinalMDS" else 8.0) * n_rows**2
+    square = 8.0 * _SQUARE[name] * n_rows**2
     return rows + (min(square, available_bytes() / 2) if name in _BLOCKED else square)
 
 
