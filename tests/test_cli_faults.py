@@ -280,6 +280,13 @@ def test_what_is_no_input_error_is_code_1(tmp_path, small, monkeypatch):
         assert str(error.args[0]) in line
 
 
+def test_too_little_memory_is_said_before_the_work(tmp_path, small, monkeypatch):
+    monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 10_000)
+    line = bad("embed", small, "-m", "isomap", "-o", tmp_path / "o.csv", "-q", code=1)
+    assert "GiB are free" in line
+    assert not (tmp_path / "o.csv").exists()
+
+
 def test_stages_are_shown_where_forced(tmp_path, small):
     shown = run("embed", small, "-m", "isomap", "-o", tmp_path / "o.csv", "--progress")
     assert shown.exit_code == 0

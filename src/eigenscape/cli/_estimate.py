@@ -49,11 +49,9 @@ def memory_estimate(estimator: Any, n_rows: int, n_columns: int) -> float:
 
 def readable(n_bytes: float) -> str:
     """Bytes in a unit that suits them."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if n_bytes < 1024 or unit == "GiB":
-            return f"{n_bytes:.0f} {unit}" if unit in ("bytes", "KiB", "MiB") else f"{n_bytes:.1f} {unit}"
-        n_bytes /= 1024
-    raise AssertionError
+    if n_bytes >= 2**30:
+        return f"{n_bytes / 2**30:.1f} GiB"
+    return f"{n_bytes / 2**20:.0f} MiB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:.0f} KiB"
 
 
 def peak_memory() -> int | None:

@@ -31,7 +31,8 @@ def check_targets(source: str, force: bool, as_json: bool, **targets: str | None
     from eigenscape.io.whole import check_target
     from eigenscape.io.writing import check_format
 
-    seen = {os.path.realpath(source): "the input"} if source != "-" else {}
+    annotated = source.endswith(".h5ad")  # coordinates may go into the file itself, which is copied with them
+    seen = {} if source == "-" or annotated else {os.path.realpath(source): "the input"}
     for name, target in targets.items():
         if target is None or (target == "-" and name == "out"):
             continue
