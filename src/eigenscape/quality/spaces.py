@@ -60,8 +60,9 @@ class Space:
         return out
 
     def distances(self, which: np.ndarray) -> np.ndarray:
-        """The distances themselves."""
+        """The distances themselves; exactly 0 from a point to itself, which rounding would not leave."""
         values = self.from_points(which)
+        values[np.arange(len(which)), which] = 0.0
         return np.sqrt(values, out=values) if self._euclidean else values
 
     def query_blocks(self, which: np.ndarray, arrays: int = 1) -> Iterator[np.ndarray]:
