@@ -151,7 +151,7 @@ def test_the_map_is_drawn_and_pointing_shows_the_id(browser, report):
 def test_colours_change_with_the_selector_and_by_keyboard(browser, report):
     page = Page(browser, report)
     names = [one.text for one in page.browser.find_elements("css selector", "#legend .name")]
-    assert names == ["spring", ODD, "summer"]  # the most frequent first
+    assert names == ["spring", ODD, "summer", "no value"]  # the most frequent first; new points have no label
     first = page.traces("trace.marker.color")[0]
     assert len(set(first)) == 3
     page.choose("#colour", "income")
