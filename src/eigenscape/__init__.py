@@ -38,6 +38,7 @@ __all__ = [
     "kernels",
     "load",
     "nystrom",
+    "plot",
     "quality",
     "read",
     "report",
@@ -45,7 +46,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import datasets, exceptions, io, kernels, nystrom, quality, report
+    from eigenscape import datasets, exceptions, io, kernels, nystrom, plot, quality, report
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     )
     from eigenscape.io import load, read
 
-_MODULES = ("datasets", "exceptions", "io", "kernels", "nystrom", "quality", "report")
+_MODULES = ("datasets", "exceptions", "io", "kernels", "nystrom", "plot", "quality", "report")
 _FROM_IO = ("load", "read")
 
 
