@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.report._measures import Measures, Movement, Residual, Spectrum
+from eigenscape.report._measures import Measures, Residual, Spectrum
+from eigenscape.report._movement import Movement
 from eigenscape.report._refits import Loss
 
 BLUE, GREY, RED, ORANGE = "#0072b2", "#b4bec6", "#cc3311", "#e07b00"

@@ -106,8 +106,9 @@ def neighbors_section(measures: Measures) -> str:
         return ""
     rows = [("Trustworthiness", interval(*measures.trust)), ("Continuity", interval(*measures.continuity))]
     words = (
-        f"For {measures.n_neighbors} neighbours of {counted(measures.n_asked)} points, each ranked among all {counted(measures.n_compared)};"
-        f" {measures.nearness}. The curve is the share of the nearest neighbours that the map keeps, for neighbourhoods of every size."
+        f"For {measures.n_neighbors} neighbours of {counted(measures.n_asked)} points, each ranked among all"
+        f" {counted(measures.n_compared)}; {measures.nearness}."
+        " The curve is the share of the nearest neighbours that the map keeps, for neighbourhoods of every size."
     )
     shown = figure("chart-curve", "share of neighbours kept by size of the neighbourhood")
     return section("Neighbours kept", table(("", "value, 95 % interval"), rows), shown, paragraph(words, "note"), place="neighbours")
