@@ -148,7 +148,7 @@ KINDS = [
     (LocallyLinearEmbedding(), "curve", ["spectrum", "stability"]),
     (KernelEigenmap(), "curve", ["graph", "stability"]),
     (LocalityPreservingProjection(), "curve", ["graph", "stability"]),
-    (ProbabilisticPCA(), "gaps", ["stability"]),
+    (ProbabilisticPCA(), "gaps", ["stability", "loss"]),
     (MixturePPCA(n_mixtures=2), "wide", ["neighbours"]),
     (ProjectionPursuit(), "curve", ["neighbours"]),
     (SpectralClustering(n_clusters=3), "curve", ["spectrum", "neighbours"]),

@@ -79,7 +79,11 @@ def loss_chart(loss: Loss) -> dict[str, Any]:
         names, values = [*names, "held-out points"], [*values, loss.held_out]
     text = [f"{value:.3g}" for value in values]
     trace = {"type": "bar", "x": names, "y": _plain(values), "text": text, "textposition": "auto", "marker": {"color": [BLUE, ORANGE]}}
-    layout = {"yaxis": {"title": {"text": "loss"}, "exponentformat": "power"}, "xaxis": {"showgrid": False}, "showlegend": False}
+    layout = {
+        "yaxis": {"title": {"text": "log likelihood of a row" if loss.likelihood else "loss"}, "exponentformat": "power"},
+        "xaxis": {"showgrid": False},
+        "showlegend": False,
+    }
     return chart("chart-loss", [trace], {**layout, "bargap": 0.5})
 
 

@@ -36,8 +36,7 @@ def _residual(entry: Entry) -> float | None:
 
 
 def _ratio(entry: Entry) -> float | None:
-    loss = entry.measures.loss
-    return None if loss is None or loss.held_out is None or loss.training <= 0 else loss.held_out / loss.training
+    return None if entry.measures.loss is None else entry.measures.loss.ratio
 
 
 def _moved(entry: Entry) -> float | None:

@@ -246,11 +246,11 @@ def _part(truth: Truth, some: Smaller) -> Any:
 
 def _reconstruction(made: Measures, model: Any, points: Points, seed: int) -> None:
     """How well rows are made again from their coordinates."""
-    if not callable(getattr(model, "inverse_transform", None)):
-        made.left_out["reconstruction error"] = f"{type(model).__name__} has no way back from coordinates to rows"
-        return
     if not has_rows(model, points):
         made.left_out["reconstruction error"] = "there are no rows to go back to"
+        return
+    if not callable(getattr(model, "inverse_transform", None)):
+        made.left_out["reconstruction error"] = f"{type(model).__name__} has no way back from coordinates to rows"
         return
     try:
         with warnings.catch_warnings():

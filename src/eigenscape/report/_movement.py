@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape.quality import linear_alignment, perturbation_stability
-from eigenscape.report._refits import REFIT_POINTS, REFUSALS, Smaller, first_line, fitted_again, quiet_clone
+from eigenscape.report._refits import REFIT_POINTS, REFUSALS, Smaller, fitted_again, quiet_clone, refused
 from eigenscape.report._subject import Points, is_pairwise
 
 
@@ -41,7 +41,7 @@ def movement(model: Any, points: Points, some: Smaller | str, shown: np.ndarray,
                 return Movement(found.per_point, words)
             return _between_samples(model, points, shown, seed)
     except REFUSALS as error:
-        return first_line(error)
+        return refused(error)
 
 
 def _between_samples(model: Any, points: Points, shown: np.ndarray, seed: int) -> Movement | str:
