@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.report._measures import Measures, Movement, Residual, Spectrum
+from eigenscape.report._measures import Measures, Residual, Spectrum
+from eigenscape.report._movement import Movement
 from eigenscape.report._refits import Loss
 
 BLUE, GREY, RED, ORANGE = "#0072b2", "#b4bec6", "#cc3311", "#e07b00"
@@ -78,7 +79,11 @@ def loss_chart(loss: Loss) -> dict[str, Any]:
         names, values = [*names, "held-out points"], [*values, loss.held_out]
     text = [f"{value:.3g}" for value in values]
     trace = {"type": "bar", "x": names, "y": _plain(values), "text": text, "textposition": "auto", "marker": {"color": [BLUE, ORANGE]}}
-    layout = {"yaxis": {"title": {"text": "loss"}, "exponentformat": "power"}, "xaxis": {"showgrid": False}, "showlegend": False}
+    layout = {
+        "yaxis": {"title": {"text": "log likelihood of a row" if loss.likelihood else "loss"}, "exponentformat": "power"},
+        "xaxis": {"showgrid": False},
+        "showlegend": False,
+    }
     return chart("chart-loss", [trace], {**layout, "bargap": 0.5})
 
 

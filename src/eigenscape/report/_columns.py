@@ -163,13 +163,12 @@ def _encode_names(values: np.ndarray) -> dict[str, Any]:
     known = values[~gaps]
     numbers = values.dtype.kind in "iuf"
     texts = known if numbers else np.array([str(value) for value in known], dtype=object)
-    names, inverse, counts = np.unique(texts, return_inverse=True, return_counts=True) if len(texts) else ([], [], [])
-    order = np.arange(len(names)) if numbers and len(names) <= CATEGORIES else np.argsort(-np.asarray(counts), kind="stable")
+    names, inverse, counts = np.unique(texts, return_inverse=True, return_counts=True)
+    order = np.arange(len(names)) if numbers and len(names) <= CATEGORIES else np.argsort(-counts, kind="stable")
     rank = np.empty(len(names), dtype=np.int32)
     rank[order] = np.arange(len(names))
     codes = np.full(len(values), -1, dtype=np.int32)
-    if len(texts):
-        codes[~gaps] = rank[inverse]
+    codes[~gaps] = rank[inverse]
     written = [shortened(_plain(names[i]) if numbers else names[i]) for i in order]
     return {
         "codes": packed(codes, "<i4"),

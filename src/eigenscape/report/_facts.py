@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -99,7 +99,8 @@ def graph_facts(model: Any) -> GraphFacts | str:
 def parameter_facts(model: Any) -> tuple[Facts, Facts]:
     """Parameters that differ from their defaults, and the others."""
     defaults = type(model)().get_params()
-    changed, usual = [], []
+    changed: Facts = []
+    usual: Facts = []
     for name, value in model.get_params(deep=False).items():
         same = value is defaults.get(name) or (type(value) is type(defaults.get(name)) and _equal(value, defaults.get(name)))
         (usual if same else changed).append((name, written(value)))
@@ -173,7 +174,7 @@ def version_facts() -> Facts:
 def data_facts(points: Points, model: Any) -> Facts:
     """What the data are, with a fingerprint by which they can be known again."""
     X = points.X
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     facts: Facts = [("Source", points.source)] if points.source else []
     if len(shape) == 2:
         what = {"distance": "distances", "kernel": "similarities", "affinity": "affinities"}[pairwise_kind(model)]
@@ -199,6 +200,9 @@ def peak_memory() -> int | None:
     return int(peak if sys.platform == "darwin" else 1024 * peak)
 
 
-def timing_facts(timings: Mapping[str, float] | None) -> dict[str, float]:
-    """Seconds by stage, as given."""
-    return {str(name): float(seconds) for name, seconds in (timings or {}).items()}
+def timing_facts(timings: Mapping[str, float] | Iterable[tuple[str, float]] | None) -> dict[str, float]:
+    """Seconds by stage, in the order in which stages first came."""
+    made: dict[str, float] = {}
+    for name, seconds in timings.items() if isinstance(timings, Mapping) else timings or ():
+        made[str(name)] = made.get(str(name), 0.0) + float(seconds)
+    return made

@@ -14,30 +14,26 @@ from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.quality import (
     Estimate,
     coranking_curve,
-    linear_alignment,
     neighbor_purity,
-    perturbation_stability,
     residual_variance,
     sampled_continuity,
     sampled_trustworthiness,
 )
 from eigenscape.quality.residual import geodesic_blocks
+from eigenscape.report._movement import Movement, movement
 from eigenscape.report._refits import (
-    REFIT_POINTS,
     REFUSALS,
     Loss,
     Smaller,
     Stopwatch,
     first_line,
-    fitted_again,
     has_kernel,
     losses,
-    quiet_clone,
     smaller,
     wider,
 )
 from eigenscape.report._spaces import Truth, sampled_rows, truth_of
-from eigenscape.report._subject import Points, has_rows, is_pairwise
+from eigenscape.report._subject import Points, has_rows
 
 #: Neighbours that count, where there are enough points.
 NEIGHBORS = 10
@@ -76,26 +72,6 @@ class Residual:
     counts: np.ndarray
     values: np.ndarray
     words: str
-
-
-@dataclass(frozen=True, eq=False)
-class Movement:
-    """How far points move when the training points change, as a share of the map's spread; NaN where not known."""
-
-    per_point: np.ndarray
-    words: str
-
-    @property
-    def median(self) -> float:
-        known = self.per_point[np.isfinite(self.per_point)]
-        return float(np.median(known)) if len(known) else float("nan")
-
-    @property
-    def mean(self) -> Estimate:
-        """Mean with its interval over points."""
-        known = self.per_point[np.isfinite(self.per_point)]
-        half = 1.96 * float(np.std(known)) / np.sqrt(len(known))
-        return Estimate(float(np.mean(known)), float(np.mean(known)) - half, float(np.mean(known)) + half)
 
 
 @dataclass(eq=False)
@@ -187,7 +163,7 @@ def _purity(made: Measures, embedding: np.ndarray, labels: np.ndarray, seed: int
     if len(rows) < 3 or len(names) < 2 or len(names) > len(rows) / 2:
         made.left_out["purity"] = "labels are missing, all the same, or nearly all different"
         return
-    count = int(max(1, min(NEIGHBORS, len(rows) - 1, np.max(counts) - 1)))
+    count = max(1, min(NEIGHBORS, len(rows) - 1, int(counts.max()) - 1))
     made.purity = neighbor_purity(embedding[rows], labels[rows].astype(str), count)
 
 
@@ -270,11 +246,11 @@ def _part(truth: Truth, some: Smaller) -> Any:
 
 def _reconstruction(made: Measures, model: Any, points: Points, seed: int) -> None:
     """How well rows are made again from their coordinates."""
-    if not callable(getattr(model, "inverse_transform", None)):
-        made.left_out["reconstruction error"] = f"{type(model).__name__} has no way back from coordinates to rows"
-        return
     if not has_rows(model, points):
         made.left_out["reconstruction error"] = "there are no rows to go back to"
+        return
+    if not callable(getattr(model, "inverse_transform", None)):
+        made.left_out["reconstruction error"] = f"{type(model).__name__} has no way back from coordinates to rows"
         return
     try:
         with warnings.catch_warnings():
@@ -294,44 +270,3 @@ def _error_of_inverse(model: Any, X: Any) -> float:
     known = np.isfinite(rows)
     spread = np.square(np.where(known, rows - np.nanmean(rows, axis=0), 0.0)).sum()
     return float(np.sqrt(np.square(np.where(known, rows - again, 0.0)).sum() / spread))
-
-
-# --- stability --------------------------------------------------------------------------------------------------------------
-
-
-def movement(model: Any, points: Points, some: Smaller | str, shown: np.ndarray, seed: int, n_repeats: int = 3) -> Movement | str:
-    """How far points move when training points are exchanged (Bengio sec. 5.3); beyond some thousand points, between maps of samples."""
-    if isinstance(some, str):
-        return some
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if len(some.rows) == points.n:
-                found = perturbation_stability(
-                    quiet_clone(model), some.X, fraction=0.1, n_repeats=n_repeats, n_left_out=0, random_state=seed
-                )
-                words = f"in {n_repeats} trials a tenth of the training points was exchanged and the maps laid over each other"
-                return Movement(found.per_point, words)
-            return _between_samples(model, points, shown, seed)
-    except REFUSALS as error:
-        return first_line(error)
-
-
-def _between_samples(model: Any, points: Points, shown: np.ndarray, seed: int) -> Movement | str:
-    """Two maps of samples without a common point, on which all points shown are placed."""
-    order = np.random.default_rng(seed).permutation(points.n)[: 2 * REFIT_POINTS]
-    halves = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
-    if is_pairwise(model):
-        pairs = [(points.X[rows][:, rows], points.X[shown][:, rows]) for rows in halves]
-    else:
-        placed = points.take(shown)
-        pairs = [(points.take(rows), placed) for rows in halves]
-    first, second = (np.asarray(fitted_again(model, own).transform(others), dtype=np.float64) for own, others in pairs)
-    if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        return "maps of samples have no finite coordinates for some points"
-    moved = np.linalg.norm(linear_alignment(second, first).aligned - first, axis=1)
-    spread = np.sqrt(np.mean(np.square(first - first.mean(axis=0)).sum(axis=1)))
-    per_point = np.full(points.n, np.nan)
-    per_point[shown] = moved / spread
-    words = f"all points drawn were placed on two maps, each learnt from {len(halves[0])} other points, and the maps laid over each other"
-    return Movement(per_point, words)

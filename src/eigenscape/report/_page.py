@@ -15,7 +15,10 @@ from eigenscape.report._facts import Facts, kept_number
 from eigenscape.report._words import Summary
 
 #: Nothing may be fetched, whatever the data say. (WebGL figures compile their shaders' drawing code, hence unsafe-eval.)
-_POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none';"
+    " form-action 'none'"
+)
 
 
 def text(value: Any) -> str:

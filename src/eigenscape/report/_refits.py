@@ -90,16 +90,22 @@ def wider(model: Any, some: Smaller, n_features: int | None) -> Any | str:
 
 @dataclass(frozen=True)
 class Loss:
-    """Error of the kernel's expansion on training points and on others (Bengio sec. 4)."""
+    """Error of the kernel's expansion on training points and on others (Bengio sec. 4); of a density its log likelihood instead."""
 
     training: float
     held_out: float | None
     words: str
+    likelihood: bool = False
+
+    @property
+    def ratio(self) -> float | None:
+        """Held-out loss over training loss, where there are both."""
+        return None if self.likelihood or self.held_out is None or self.training <= 0 else self.held_out / self.training
 
 
 def losses(model: Any, points: Points, held_out: Points | None, seed: int) -> Loss | str:
     """The loss that the method minimises, on its own points and on new ones."""
-    if not has_kernel(model):
+    if not has_kernel(model) and not is_density(model):
         if "stress_" in vars(model):
             return "an ordinal map has no kernel; its stress stands in its place"
         return f"{type(model).__name__} has no kernel whose expansion could be off"
@@ -107,10 +113,10 @@ def losses(model: Any, points: Points, held_out: Points | None, seed: int) -> Lo
         if held_out is not None and not held_out.stream:
             rows = sampled_rows(held_out.n, REFIT_POINTS, seed)
             some = f"on {len(rows)} of the {held_out.n} points given as held out" if len(rows) < held_out.n else "on the points held out"
-            return Loss(_training_loss(model, points), quiet_loss(model, held_out.take(rows)), some)
+            return Loss(_training_loss(model, points), quiet_loss(model, held_out.take(rows)), some, is_density(model))
         return _loss_by_refit(model, points, seed)
     except REFUSALS as error:
-        return first_line(error)
+        return refused(error)
 
 
 def has_kernel(model: Any) -> bool:
@@ -118,7 +124,14 @@ def has_kernel(model: Any) -> bool:
     return "eigenvalues_" in vars(model) and "kernel_" in dir(model) and callable(getattr(model, "loss", None))
 
 
+def is_density(model: Any) -> bool:
+    """Whether the model is a probability density of the rows."""
+    return callable(getattr(model, "score_samples", None)) and not has_kernel(model)
+
+
 def _training_loss(model: Any, points: Points) -> float:
+    if is_density(model):
+        return quiet_loss(model, points.take(sampled_rows(points.n, REFIT_POINTS, 0)))
     if points.n <= 4 * REFIT_POINTS or not has_rows(model, points) or points.stream:
         return quiet_loss(model, None)
     rows = sampled_rows(points.n, REFIT_POINTS, 0)
@@ -129,7 +142,7 @@ def quiet_loss(model: Any, X: Any) -> float:
     """The model's loss; what it warns of stands in other parts of the report."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(model.loss(X))
+        return float(np.mean(model.score_samples(X))) if is_density(model) else float(model.loss(X))
 
 
 def _loss_by_refit(model: Any, points: Points, seed: int) -> Loss | str:
@@ -141,7 +154,12 @@ def _loss_by_refit(model: Any, points: Points, seed: int) -> Loss | str:
     train, test = some.split(np.sort(order[held:]), np.sort(order[:held]))
     again = fitted_again(model, train)
     words = f"by fitting the method again to {len(order) - held} points and leaving {held} out ({some.words})"
-    return Loss(quiet_loss(again, None), quiet_loss(again, test), words)
+    return Loss(quiet_loss(again, train if is_density(model) else None), quiet_loss(again, test), words, is_density(model))
+
+
+def refused(error: BaseException) -> str:
+    """Why a further fit could not be made."""
+    return f"it needs the method to be fitted again to some of the points, which was refused: {first_line(error)}"
 
 
 def first_line(error: BaseException) -> str:

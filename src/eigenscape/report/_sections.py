@@ -90,8 +90,8 @@ def tiles(measures: Measures) -> str:
         share = measures.movement.median
         made.append(tile("Median movement", percent(share), "of the spread, with other training points", movement_grade(share)))
     loss = measures.loss
-    if loss is not None and loss.held_out is not None and loss.training > 0:
-        made.append(tile("Held-out loss", f"{number(loss.held_out / loss.training)} ×", "the training loss"))
+    if loss is not None and loss.ratio is not None:
+        made.append(tile("Held-out loss", f"{number(loss.ratio)} ×", "the training loss"))
     if measures.reconstruction is not None:
         made.append(tile("Reconstruction error", percent(measures.reconstruction), "of the rows' spread, from coordinates alone"))
     if measures.purity is not None:
@@ -106,8 +106,9 @@ def neighbors_section(measures: Measures) -> str:
         return ""
     rows = [("Trustworthiness", interval(*measures.trust)), ("Continuity", interval(*measures.continuity))]
     words = (
-        f"For {measures.n_neighbors} neighbours of {counted(measures.n_asked)} points, each ranked among all {counted(measures.n_compared)};"
-        f" {measures.nearness}. The curve is the share of the nearest neighbours that the map keeps, for neighbourhoods of every size."
+        f"For {measures.n_neighbors} neighbours of {counted(measures.n_asked)} points, each ranked among all"
+        f" {counted(measures.n_compared)}; {measures.nearness}."
+        " The curve is the share of the nearest neighbours that the map keeps, for neighbourhoods of every size."
     )
     shown = figure("chart-curve", "share of neighbours kept by size of the neighbourhood")
     return section("Neighbours kept", table(("", "value, 95 % interval"), rows), shown, paragraph(words, "note"), place="neighbours")
@@ -161,6 +162,10 @@ def loss_section(measures: Measures) -> str:
     facts: Facts = [("On training points", number(loss.training, 4))]
     if loss.held_out is not None:
         facts.append(("On held-out points", number(loss.held_out, 4)))
+    if loss.likelihood:
+        words = f"Mean log likelihood of a row, {loss.words}. Much less on held-out points means that the density fits its own rows only."
+        chart = figure("chart-loss", "log likelihood of training and held-out rows")
+        return section("Log likelihood", facts_table(facts), chart, paragraph(words, "note"), place="loss")
     words = (
         f"Mean squared error of the kernel against what the coordinates make of it, {loss.words}. Much more on held-out points than on"
         " training points means that the map fits its own points only."

@@ -105,8 +105,8 @@ def _trust(made: Summary, measures: Measures, graph: GraphFacts | str) -> None:
         share = measures.movement.median
         words = {"good": "The map is stable", "fair": "The map is fairly stable", "poor": "The map is not stable"}[movement_grade(share)]
         say(f"{words}: with other training points, half of the points would move by less than {percent(share)} of the map's spread.")
-    if measures.loss is not None and measures.loss.held_out is not None and measures.loss.training > 0:
-        say(_generalises(measures.loss.held_out / measures.loss.training))
+    if measures.loss is not None and measures.loss.ratio is not None:
+        say(_generalises(measures.loss.ratio))
     if measures.residual is not None:
         say(f"Distances on the map leave {percent(_own_residual(measures))} of the variance of the data's distances unexplained.")
     if measures.purity is not None:
@@ -158,8 +158,7 @@ def _advice(made: Summary, model: Any, n_coordinates: int, measures: Measures, g
     if measures.movement is not None and movement_grade(measures.movement.median) == "poor":
         knob = "n_neighbors" if "n_neighbors" in parameters else "the width of the kernel" if "gamma" in parameters else "the parameters"
         say(f"The map depends on which points it saw: use more points, or a larger value of {knob}.")
-    loss = measures.loss
-    if loss is not None and loss.held_out is not None and loss.training > 0 and loss.held_out > 2 * loss.training:
+    if measures.loss is not None and measures.loss.ratio is not None and measures.loss.ratio > 2:
         say("The held-out loss asks for more training points, fewer coordinates or a smoother kernel.")
     if measures.spectrum is not None and measures.spectrum.negative is not None and measures.spectrum.negative > 0.1:
         say(

@@ -12,13 +12,14 @@ from eigenscape.io.whole import check_target
 from eigenscape.quality import procrustes
 from eigenscape.report._charts import curve_chart, timing_chart
 from eigenscape.report._columns import Column, packed
+from eigenscape.report._comparison_page import comparison_body
 from eigenscape.report._facts import counted
 from eigenscape.report._map import MOST_NEW, all_columns, drawn_rows, drawn_words, input_columns, model_columns, script_data
 from eigenscape.report._measures import measure
 from eigenscape.report._page import document, write_page
 from eigenscape.report._spaces import truth_of
 from eigenscape.report._subject import Points, check_model, coordinates_of, placed, points_of
-from eigenscape.report._verdict import Entry, comparison_body, total_seconds
+from eigenscape.report._verdict import Entry, total_seconds
 
 
 def write_comparison(
@@ -49,7 +50,7 @@ def write_comparison(
         At least two, fitted to the same points.
     table_or_X, held_out, labels, ids, extra, command, seed, force
         As for :func:`write_report`.
-    timings : dict of model name to seconds, or to a dict of stage to seconds, or None, default=None
+    timings : dict of model name to seconds, or to seconds by stage as for :func:`write_report`, or None, default=None
     memory : dict of model name to bytes, bytes, or None, default=None
 
     Returns

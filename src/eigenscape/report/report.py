@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ def write_report(
     ids: Any = None,
     extra: Mapping[str, Any] | None = None,
     command: str | None = None,
-    timings: Mapping[str, float] | None = None,
+    timings: Mapping[str, float] | Iterable[tuple[str, float]] | None = None,
     memory: float | None = None,
     seed: int = 0,
     force: bool = False,
@@ -67,7 +67,8 @@ def write_report(
         Further columns to colour by, of any type; None and NaN mean missing.
     command : str or None, default=None
         The command that made the model, to be shown.
-    timings : dict of stage to seconds or None, default=None
+    timings : dict of stage to seconds, pairs of them, or None, default=None
+        What the fit took. Stages that come several times are added up.
     memory : float or None, default=None
         Most bytes used by the fit; None shows the peak of this process.
     seed : int, default=0
