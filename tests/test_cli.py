@@ -107,6 +107,7 @@ def test_every_method_embeds_saves_and_places(method, tmp_path, table, new, flow
     described = json.loads(good("info", model, "--json").stdout)
     assert described["method"] == METHODS[method]
     assert described["n_samples"] == 100
+    assert described["feature_names"] == NAMES
     assert "100" in good("info", model).stdout
 
 

@@ -23,7 +23,9 @@ def info(
     from eigenscape.io import describe
 
     found = jsonable(describe(model))
-    found["notes"] = notes_of(found) or found["notes"]
+    noted = notes_of(found)
+    found["feature_names"] = found["feature_names"] or noted.pop("columns", None)
+    found["notes"] = noted or found["notes"]
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
