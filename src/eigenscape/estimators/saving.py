@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
 from eigenscape.estimators.compact_map import Small, made_compact
+from eigenscape.exceptions import ModelFileError
 from eigenscape.io.models import check_model, write_model
 from eigenscape.io.whole import check_target
 
@@ -27,7 +31,8 @@ def save(
     Parameters
     ----------
     model : estimator
-        Fitted. Models with functions of yours among their parameters are refused: no file could hold them safely.
+        Fitted; also a pipeline of a ``StandardScaler`` and a fitted map, which is loaded as one. Models with functions
+        of yours among their parameters are refused: no file could hold them safely.
     path : str or Path
         The file; any suffix, ``.skops`` by custom.
     compact : int or bool, optional
@@ -63,8 +68,21 @@ def save(
     300
     """
     check_target(path, force)
+    scaler, model = _behind_scaler(model)
     check_model(model)
     if compact is not None and compact is not True and (compact is False or compact < 2):
         raise ValueError(f"compact={compact!r} must be True or a number of rows, at least 2")
     small = Small(model, {}) if compact is None else made_compact(model, None if compact is True else int(compact))
-    write_model(small.model, model, path, force=force, notes=notes, data=data, compact=small.facts or None, needless=small.needless)
+    write_model(
+        small.model, model, path, force=force, notes=notes, data=data, compact=small.facts or None, needless=small.needless, scaler=scaler
+    )
+
+
+def _behind_scaler(model: Any) -> tuple[StandardScaler | None, Any]:
+    """The scaler before a model, if there is one, and the model."""
+    if not isinstance(model, Pipeline):
+        return None, model
+    steps = [step for _, step in model.steps]
+    if len(steps) != 2 or type(steps[0]) is not StandardScaler:
+        raise ModelFileError("of pipelines only that of a StandardScaler and a map can be saved; save the map by itself")
+    return steps[0], steps[1]

@@ -42,6 +42,8 @@ _OTHERS = {
     "scipy.sparse._csr": {"csr_array", "csr_matrix"},
     "scipy.sparse._csc": {"csc_array", "csc_matrix"},
     "sklearn.cluster._kmeans": {"KMeans"},
+    "sklearn.pipeline": {"Pipeline"},
+    "sklearn.preprocessing._data": {"StandardScaler"},
 }
 _ROOMS = (
     "estimators",

@@ -41,12 +41,17 @@ def write_model(
     data: Any = None,
     compact: dict[str, Any] | None = None,
     needless: tuple[Any, ...] = (),
+    scaler: Any = None,
 ) -> None:
     """Write ``model``, which was made from ``original`` or is it (see :func:`eigenscape.save`); arrays in ``needless`` are left out."""
     import skops.io
 
-    header = {**_header(original, notes, data), "type": type(model).__name__, "compact": compact}
     lean = Lean(_is_precomputed(original), needless)(model)
+    if scaler is not None:
+        from sklearn.pipeline import Pipeline
+
+        lean = Pipeline([("standardize", scaler), ("map", lean)])
+    header = {**_header(original, notes, data), "standardized": scaler is not None, "type": type(lean).__name__, "compact": compact}
     with whole_file(path, force=force) as part:
         with part.open("wb") as file:
             skops.io.dump(lean, file)
@@ -104,8 +109,8 @@ def describe(path: str | Path) -> dict[str, Any]:
     -------
     dict
         ``method``, ``version`` (of eigenscape), ``format``, ``date``, ``parameters``, ``n_samples``, ``n_features``, ``n_components``,
-        ``feature_names``, ``spectrum``, ``fingerprint`` (of the training rows), ``compact`` (None, or the ``size`` of the dictionary
-        and its ``error``), ``notes``, ``size`` (of the file, in bytes).
+        ``feature_names``, ``spectrum``, ``fingerprint`` (of the training rows), ``standardized``,
+        ``compact`` (None, or the ``size`` of the dictionary and its ``error``), ``notes``, ``size`` (of the file, in bytes).
     """
     path = _existing(path)
     with path.open("rb") as file, open_archive(file, path) as archive:

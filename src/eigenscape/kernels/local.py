@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 from scipy import sparse
 
+from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.rows import reassemble
@@ -72,6 +73,8 @@ class LocalWeights:
     reg: float
     n_jobs: int | None = None
 
+    __repr__ = short_repr
+
     def __call__(self, Y: Any) -> sparse.csr_array:
         vertex = self.graph.vertices.find(Y)
         known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
@@ -94,6 +97,8 @@ class ExtendedKernel:
     weights: LocalWeights
     gram: sparse.csr_array  # (m, m)
 
+    __repr__ = short_repr
+
     @property
     def X(self) -> Any:
         return self.weights.graph.vertices.X
@@ -109,6 +114,8 @@ class FiniteLocalKernel:
     weights: LocalWeights
     inner: sparse.csr_array  # (m, m), k'' = I - M
     c: float
+
+    __repr__ = short_repr
 
     @property
     def X(self) -> Any:
