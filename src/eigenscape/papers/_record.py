@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from eigenscape import __version__
-from eigenscape.papers._whole import whole_file
 from eigenscape.papers import experiment
 from eigenscape.papers._experiment import Claim, Context, Outcome
+from eigenscape.papers._whole import whole_file
 
 Record = dict[str, Any]
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
