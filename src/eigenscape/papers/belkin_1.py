@@ -19,7 +19,7 @@ EIGENMAP = "Laplacian eigenmap (10 neighbours, 0/1 weights)"
 
 def run(context: Context) -> Outcome:
     """Map one roll both ways."""
-    n_samples = context.pick(full=2000, quick=1500, tiny=800)
+    n_samples = 2000
     X, parameters = swiss_roll(n_samples, width=WIDTH, random_state=context.seed)
     arc, height = parameters.T
     maps = {
