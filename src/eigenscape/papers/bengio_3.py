@@ -26,7 +26,7 @@ ANGLES = ("pan", "tilt")
 
 def run(context: Context) -> Outcome:
     """Learn from the first images of the band, project the others."""
-    faces = load_faces(context, context.pick(full=698, quick=698, tiny=300))
+    faces = load_faces(context)
     first = (len(faces.light) - BAND) // 2
     band = np.sort(np.argsort(faces.light, kind="stable")[first : first + BAND])
     images, pose = faces.images[band], faces.pose[band]
