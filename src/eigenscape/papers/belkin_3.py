@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from eigenscape import PCA, LaplacianEigenmaps
 from eigenscape.papers._classes import class_chance, digits, purity_claim, scatter_classes
@@ -24,6 +25,7 @@ PAPER = "Belkin and Niyogi 2003, fig. 3 and 4"
 NEIGHBORS, ASKED = 14, 5
 GROUPS = {"infinitives": ("VB",), "prepositions": ("IN",), "modals and auxiliaries": ("MD", "BE", "DO", "HV")}
 REST = "other words"
+HALO = [withStroke(linewidth=2, foreground="white")]
 
 
 def run(context: Context) -> Outcome:
@@ -84,4 +86,6 @@ def _label(axes: Axes, Y: np.ndarray, words: np.ndarray, groups: np.ndarray, nam
         if all(abs(scaled[place, 0] - other[0]) > 0.085 or abs(scaled[place, 1] - other[1]) > 0.022 for other in written):
             written.append(scaled[place])
             color = COLORS[names.index(groups[place])] if groups[place] != REST else "#8a919c"
-            axes.annotate(str(words[place]), Y[place], xytext=(4, 2), textcoords="offset points", fontsize=8, color=color)
+            axes.annotate(
+                str(words[place]), Y[place], xytext=(4, 2), textcoords="offset points", fontsize=8, color=color, path_effects=HALO
+            )

@@ -22,8 +22,8 @@ NEIGHBORS = 14
 TIP = 0.1  # share of the frames that are a tip
 CLASSES = ["vowel", "fricative", "silence", "closure", "semivowel/glide", "nasal", "stop"]
 NOTES = {
-    "closures and silence": "the very tip is the silence before and after the sentence, which the paper's enlargements show beside closures too; "
-    "closures lie along the spoke"
+    "closures and silence": "the very tip is the silence before and after the sentence, which the paper's enlargements show beside "
+    "closures too; closures lie along the spoke"
 }
 SPOKES = {"fricatives": ["fricative"], "closures and silence": ["closure", "silence"]}
 
