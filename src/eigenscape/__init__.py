@@ -38,13 +38,15 @@ __all__ = [
     "kernels",
     "load",
     "nystrom",
+    "plot",
     "quality",
     "read",
+    "report",
     "save",
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import datasets, exceptions, io, kernels, nystrom, quality
+    from eigenscape import datasets, exceptions, io, kernels, nystrom, plot, quality, report
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
@@ -71,7 +73,7 @@ if TYPE_CHECKING:
     )
     from eigenscape.io import load, read
 
-_MODULES = ("datasets", "exceptions", "io", "kernels", "nystrom", "quality")
+_MODULES = ("datasets", "exceptions", "io", "kernels", "nystrom", "plot", "quality", "report")
 _FROM_IO = ("load", "read")
 
 

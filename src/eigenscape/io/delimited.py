@@ -108,6 +108,8 @@ def _first_lines(content: bytes) -> list[str]:
 
 def _delimiter_of(lines: list[str]) -> str:
     for delimiter in _DELIMITERS:
+        if not any(delimiter in line for line in lines):
+            continue  # a long line would be one cell, longer than csv allows
         widths = {len(row) for row in csv.reader(lines, delimiter=delimiter) if row}
         if len(widths) == 1 and widths.pop() > 1:
             return delimiter
