@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from eigenscape import PCA, LaplacianEigenmaps
 from eigenscape.datasets import bars
+from eigenscape.estimators import PCA, LaplacianEigenmaps
 from eigenscape.exceptions import DisconnectedGraphWarning
 from eigenscape.papers._experiment import Claim, Context, Outcome
 from eigenscape.papers._style import COLORS, new_figure

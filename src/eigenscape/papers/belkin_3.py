@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from eigenscape import PCA, LaplacianEigenmaps
+from eigenscape.estimators import PCA, LaplacianEigenmaps
 from eigenscape.papers._classes import class_chance, digits, purity_claim, scatter_classes
 from eigenscape.papers._experiment import Context, Outcome
 from eigenscape.papers._style import COLORS, new_figure

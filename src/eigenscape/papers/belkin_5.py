@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape import PCA, LaplacianEigenmaps
+from eigenscape.estimators import PCA, LaplacianEigenmaps
 from eigenscape.papers._classes import digits, scatter_classes
 from eigenscape.papers._experiment import Claim, Context, Outcome
 from eigenscape.papers._style import new_figure

@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.linear_model import LinearRegression
 
-from eigenscape import Isomap
+from eigenscape.estimators import Isomap
 from eigenscape.papers._experiment import Claim, Context, Outcome
 from eigenscape.papers._faces import load_faces, put_image, spread_out
 from eigenscape.papers._style import COLORS, new_figure

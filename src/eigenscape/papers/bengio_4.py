@@ -20,8 +20,8 @@ from sklearn.datasets import load_digits
 from sklearn.isotonic import isotonic_regression
 from sklearn.neighbors import NearestNeighbors
 
-from eigenscape import ClassicalMDS, Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.datasets import swiss_roll
+from eigenscape.estimators import ClassicalMDS, Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.exceptions import DisconnectedGraphWarning
 from eigenscape.papers._experiment import Claim, Context, Outcome
 from eigenscape.papers._faces import load_faces

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from eigenscape import KernelPCA, LaplacianEigenmaps
 from eigenscape.datasets import spiral
+from eigenscape.estimators import KernelPCA, LaplacianEigenmaps
 from eigenscape.papers._experiment import Claim, Context, Outcome
 from eigenscape.papers._style import COLORS, new_figure
 
