@@ -18,6 +18,7 @@ from eigenscape.cli.embed import embed
 from eigenscape.cli.info import info
 from eigenscape.cli.inverse import inverse
 from eigenscape.cli.methods import methods
+from eigenscape.cli.reproduce import reproduce
 from eigenscape.cli.transform import transform
 
 
@@ -71,3 +72,4 @@ app.command(cls=ClusterCommand)(cluster)
 app.command()(inverse)
 app.command()(info)
 app.command()(methods)
+app.command()(reproduce)
