@@ -1,0 +1,102 @@
+"""Run experiments one after the other, keep what is finished, and sum up."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+
+import matplotlib
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from eigenscape.papers import available, experiment
+from eigenscape.papers._experiment import Context
+from eigenscape.papers._page import write_page
+from eigenscape.papers._record import Record, finished, make_record, title, write
+from eigenscape.papers._style import STYLE
+
+
+def run(
+    names: Iterable[str],
+    *,
+    data: str | Path | None = None,
+    out: str | Path = "reproduced",
+    quick: bool = False,
+    force: bool = False,
+    seed: int = 0,
+    tiny: bool = False,
+    console: Console | None = None,
+) -> list[Record]:
+    """Run the experiments named and write each one's figure and numbers, and a page of all, into a folder.
+
+    An experiment that stops with an error does not stop the others. One that an earlier run finished with the same size, seed,
+    data, version and code is kept, unless ``force``.
+
+    Parameters
+    ----------
+    names : iterable of str
+        From :data:`eigenscape.papers.EXPERIMENTS`.
+    data : path, optional
+        Folder of the real data sets; without it, stand-ins are taken, and the verdicts say so.
+    out : path, default="reproduced"
+        Made if it is not there.
+    quick : bool, default=False
+        Smaller sizes.
+    force : bool, default=False
+        Run what is finished again.
+    seed : int, default=0
+        Of everything random.
+    tiny : bool, default=False
+        The size of the tests.
+    console : rich.console.Console, optional
+        Where progress is shown; nowhere by default.
+
+    Returns
+    -------
+    list of dict
+        A record of each experiment named, as in its JSON file; one that failed has ``"error"`` instead of claims.
+    """
+    out = Path(out)
+    names = list(dict.fromkeys(names))
+    for name in names:
+        experiment(name)  # an unknown name or a broken module, before any long work
+    out.mkdir(parents=True, exist_ok=True)
+    contexts = {name: Context(None if data is None else Path(data), quick, seed, tiny) for name in available()}
+    records: dict[str, Record] = {}
+    columns = (TextColumn("{task.description:<16}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    try:
+        with Progress(*columns, console=console, disable=console is None, transient=True) as bar:
+            task = bar.add_task("", total=len(names))
+            for name in names:
+                bar.update(task, description=name)
+                kept = None if force else finished(name, out, contexts[name])
+                records[name] = kept if kept is not None else _run_one(name, out, contexts[name])
+                bar.advance(task)
+    finally:  # also after an interruption: what is finished is shown
+        others = {name: finished(name, out, contexts[name]) for name in contexts if name not in records}
+        shown = {**{name: record for name, record in others.items() if record is not None}, **records}
+        write_page(out / "index.html", [shown[name] for name in contexts if name in shown], out)
+    return list(records.values())
+
+
+def _run_one(name: str, out: Path, context: Context) -> Record:
+    module, start = experiment(name), time.perf_counter()
+    try:
+        with matplotlib.rc_context(STYLE), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            outcome = module.run(context)
+            warned = list(dict.fromkeys(f"{item.category.__name__}: {item.message}" for item in caught))
+            record = make_record(name, outcome, context, time.perf_counter() - start, warned)
+            write(record, outcome, out)
+    except Exception as error:
+        return {
+            "experiment": name,
+            "paper": module.PAPER,
+            "title": title(module),
+            "error": f"{type(error).__name__}: {error}",
+            "traceback": traceback.format_exc(),
+        }
+    return record
