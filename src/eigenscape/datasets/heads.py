@@ -1,0 +1,107 @@
+"""A head of ellipsoids, seen and lit from several sides: faces that may be shipped."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenscape.datasets._check import check_count
+
+
+class _Part(NamedTuple):
+    center: tuple[float, float, float]  # right, up, forward, in units of half the head's height
+    radii: tuple[float, float, float]
+    albedo: float
+
+
+_PARTS = (
+    _Part((0.0, 0.0, 0.0), (0.72, 0.95, 0.80), 0.85),  # the head
+    _Part((0.0, 0.12, -0.12), (0.76, 0.92, 0.76), 0.30),  # hair: behind and above
+    _Part((0.0, -0.08, 0.82), (0.11, 0.24, 0.20), 0.90),  # the nose
+    _Part((-0.27, 0.18, 0.66), (0.13, 0.075, 0.09), 0.15),  # the eyes
+    _Part((0.27, 0.18, 0.66), (0.13, 0.075, 0.09), 0.15),
+    _Part((0.0, -0.50, 0.64), (0.24, 0.055, 0.09), 0.35),  # the mouth
+    _Part((-0.74, 0.02, -0.02), (0.07, 0.20, 0.14), 0.75),  # the ears
+    _Part((0.74, 0.02, -0.02), (0.07, 0.20, 0.14), 0.75),
+)
+_AMBIENT = 0.15
+_CHUNK = 32  # images drawn at once
+_RANGES = ((-75.0, 75.0), (-10.0, 10.0), (-60.0, 60.0))  # degrees: pan, tilt, light
+
+
+def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    r"""Images of one head that turns, nods and is lit from left to right: a manifold of three dimensions.
+
+    An ellipsoid with nose, eyes, mouth, ears and hair, each an ellipsoid again, in parallel projection. A surface
+    of albedo :math:`a` and normal :math:`n` has the brightness :math:`a (b + (1 - b) \max(0, n \cdot l))` in light
+    from the direction :math:`l`, with a little light :math:`b` from everywhere. A stand-in for the faces
+    of Bengio sec. 5.2.
+
+    Parameters
+    ----------
+    n_samples : int, default=698
+    side : int, default=32
+        Pixels along either edge of an image.
+    random_state : int, default=0
+        Seed of pose and light, each uniform in its range.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, side ** 2)
+        Brightness in the unit interval, row by row.
+    parameters : ndarray of shape (n_samples, 3)
+        Pan (-75 to 75), tilt (-10 to 10) and light (-60 to 60), in degrees.
+
+    Examples
+    --------
+    >>> from eigenscape.datasets import heads
+    >>> X, parameters = heads(5)
+    >>> X.shape, parameters.shape
+    ((5, 1024), (5, 3))
+    """
+    n_samples, side = check_count("n_samples", n_samples), check_count("side", side)
+    low, high = np.transpose(_RANGES)
+    parameters = np.random.default_rng(random_state).uniform(low, high, (n_samples, 3))
+    X = np.concatenate([_draw(parameters[start : start + _CHUNK], side) for start in range(0, n_samples, _CHUNK)])
+    return X, parameters
+
+
+def _draw(parameters: np.ndarray, side: int) -> np.ndarray:
+    """Images (n, side ** 2) at twice the resolution, averaged over 2 x 2 pixels."""
+    pan, tilt, light = np.radians(parameters).T
+    turn = _rotations(pan, tilt)  # (n, 3, 3): from the head's directions to the camera's
+    grid = (np.arange(2 * side) + 0.5) / side - 1
+    across, down = (axis.ravel() * 1.12 for axis in np.meshgrid(grid, grid))
+    pixels = np.column_stack([across, -down, np.full_like(across, 4.0)])  # where sight begins, before the head
+    start, sight = pixels @ turn, -turn[:, 2, :]  # (n, p, 3) and (n, 3), in the head's directions
+    towards_light = np.column_stack([np.sin(light), np.full_like(light, 0.4), np.cos(light)])
+    towards_light = np.einsum("nc,ncd->nd", towards_light / np.linalg.norm(towards_light, axis=1, keepdims=True), turn)
+    nearest = np.full(start.shape[:2], np.inf)
+    brightness = np.zeros(start.shape[:2])
+    for part in _PARTS:
+        distance, normal = _meet(part, start, sight)
+        shaded = part.albedo * (_AMBIENT + (1 - _AMBIENT) * np.maximum(0, np.einsum("npc,nc->np", normal, towards_light)))
+        seen = distance < nearest
+        nearest[seen], brightness[seen] = distance[seen], shaded[seen]
+    n = len(parameters)
+    return brightness.reshape(n, side, 2, side, 2).mean(axis=(2, 4)).reshape(n, side * side)
+
+
+def _rotations(pan: np.ndarray, tilt: np.ndarray) -> np.ndarray:
+    """First around the head's upright axis, then around the camera's horizontal one; (n, 3, 3)."""
+    one, zero = np.ones_like(pan), np.zeros_like(pan)
+    around = np.array([[np.cos(pan), zero, np.sin(pan)], [zero, one, zero], [-np.sin(pan), zero, np.cos(pan)]])
+    nod = np.array([[one, zero, zero], [zero, np.cos(tilt), -np.sin(tilt)], [zero, np.sin(tilt), np.cos(tilt)]])
+    return np.einsum("abn,bcn->nac", nod, around)
+
+
+def _meet(part: _Part, start: np.ndarray, sight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far along each line of sight the ellipsoid is met, infinity where it is not, and the normal there."""
+    a = (start - part.center) / part.radii  # (n, p, 3): the ellipsoid is the unit sphere now
+    b = (sight / part.radii)[:, np.newaxis]
+    aa, ab, bb = (a * a).sum(axis=2), (a * b).sum(axis=2), (b * b).sum(axis=2)
+    root = ab * ab - bb * (aa - 1)
+    distance = np.where(root > 0, (-ab - np.sqrt(np.maximum(root, 0))) / bb, np.inf)
+    normal = (a + np.where(root > 0, distance, 0)[:, :, np.newaxis] * b) / part.radii
+    return distance, normal / np.linalg.norm(normal, axis=2, keepdims=True)
