@@ -18,7 +18,19 @@ GROUPS = {
 AREAS = ("Algorithms and Architectures", "Neuroscience", "Theory")
 _ENDINGS = (
     *(("ations", "at"), ("ation", "at"), ("ating", "at"), ("ated", "at"), ("ates", "at"), ("ate", "at"), ("ities", "iti"), ("ity", "iti")),
-    *(("ies", "i"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("ers", "er"), ("es", ""), ("s", ""), ("ly", ""), ("e", ""), ("y", "i")),
+    *(
+        ("ies", "i"),
+        ("ings", ""),
+        ("ing", ""),
+        ("edly", ""),
+        ("ed", ""),
+        ("ers", "er"),
+        ("es", ""),
+        ("s", ""),
+        ("ly", ""),
+        ("e", ""),
+        ("y", "i"),
+    ),
 )
 
 
@@ -61,21 +73,20 @@ def root(word: str) -> str:
 
 
 def _drawn(seed: int) -> Corpus:
-    """Documents of three areas: words of an area, three small groups that come and go together, and words that all use."""
+    """Documents of three areas. Words are common or rare; half belong to all areas, the rest and each group lean towards one."""
     rng = np.random.default_rng(seed)
     areas = rng.integers(3, size=150)
-    words, groups, rates = [], [], []
-    for number in range(240):
-        area = number % 6
-        usual = np.where(areas == area, 4.0, 0.3) if area < 3 else np.full(150, 2.0)
-        words.append(f"{'abc'[area]}{number}" if area < 3 else f"w{number}")
-        groups.append("")
-        rates.append(usual * rng.lognormal(0, 0.3))
-    for group, members in GROUPS.items():
-        together = rng.lognormal(0, 1.0, size=150)
-        for word in members:
-            words.append(word)
-            groups.append(group)
-            rates.append(1.5 * together)
-    counts = rng.poisson(np.array(rates) * rng.lognormal(0, 0.3, size=(1, 150))).astype(np.float64)
-    return Corpus(counts, words, np.array(groups), np.array(AREAS)[areas], "stand-in: documents drawn from a model of topics")
+    words = [f"{'abc'[number % 3]}{number}" if number % 6 < 3 else f"w{number}" for number in range(300)]
+    leaning = [number % 3 if number % 6 < 3 else None for number in range(300)]
+    groups, together = [""] * 300, [np.ones(150)] * 300
+    for area, (group, members) in enumerate(GROUPS.items()):
+        words += members
+        leaning += [area] * len(members)
+        groups += [group] * len(members)
+        together += [rng.lognormal(0, 0.7, size=150)] * len(members)
+    tilt = np.array([np.ones(150) if area is None else np.where(areas == area, 2.0, 0.5) for area in leaning])
+    rates = 1.5 * rng.lognormal(0, 1, size=(len(words), 1)) * tilt * np.array(together)
+    counts = rng.poisson(rates).astype(np.float64)
+    used = counts.sum(axis=1) > 0
+    kept = [word for word, is_used in zip(words, used, strict=True) if is_used]
+    return Corpus(counts[used], kept, np.array(groups)[used], np.array(AREAS)[areas], "stand-in: documents drawn from a model of topics")

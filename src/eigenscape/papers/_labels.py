@@ -26,20 +26,21 @@ def label_points(
     figure.set_layout_engine("none")  # where labels stand depends on it
     renderer = FigureCanvasAgg(figure).get_renderer()
     pixel = figure.dpi / 72
-    frame = axes.get_window_extent(renderer)
+    frame = np.array(axes.get_window_extent(renderer).extents)
     taken: list[np.ndarray] = []
     for rank, (point, word, color) in enumerate(zip(axes.transData.transform(Y), words, colors, strict=True)):
         text = axes.text(0, 0, word, fontsize=size, color=color, ha="center", va="center", weight="bold" if rank < bold else "normal")
-        width, height = text.get_window_extent(renderer).size + pixel
+        width, height = np.array(text.get_window_extent(renderer).size) + pixel
         boxes = [_box(point + pixel * np.array(offset), width, height) for offset in _OFFSETS]
-        covered = [_covered(box, taken) + (1e6 if _outside(box, frame.extents) else 0.0) for box in boxes]
+        covered = [_covered(box, taken) + (1e6 if _outside(box, frame) else 0.0) for box in boxes]
         best = int(np.argmin(covered))
         if covered[best] > 0 and rank >= always:
             text.remove()
             continue
         taken.append(boxes[best])
         place = point + pixel * np.array(_OFFSETS[best])
-        text.set_position(axes.transData.inverted().transform(place))
+        x, y = axes.transData.inverted().transform(place)
+        text.set_position((x, y))
         if best > 6:  # far enough from its point to be taken for another's
             line = axes.transData.inverted().transform([point, place])
             axes.plot(*line.T, color=color, linewidth=0.5, alpha=0.6, zorder=1)

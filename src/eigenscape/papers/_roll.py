@@ -31,7 +31,9 @@ def _signed_area(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
 def draw_grid(axes: Any, Y: np.ndarray, side: int, title: str) -> None:
     """The map of the grid, as lines along the roll coloured by their place across it, and thin lines across."""
     Z = Y.reshape(side, side, 2)
-    segments = np.concatenate([np.stack([Z[:-1], Z[1:]], axis=2).reshape(-1, 2, 2), np.stack([Z[:, :-1], Z[:, 1:]], axis=2).reshape(-1, 2, 2)])
+    segments = np.concatenate(
+        [np.stack([Z[:-1], Z[1:]], axis=2).reshape(-1, 2, 2), np.stack([Z[:, :-1], Z[:, 1:]], axis=2).reshape(-1, 2, 2)]
+    )
     place = np.repeat(np.linspace(0, 1, side - 1), side)
     values = np.concatenate([place, np.repeat(np.linspace(0, 1, side), side - 1)])
     axes.add_collection(LineCollection(list(segments), array=values, cmap="viridis", clim=_LIMITS, linewidth=0.8))

@@ -37,7 +37,10 @@ def run(context: Context) -> Outcome:
     placements = context.pick(full=100, quick=12, tiny=4)
     X, parameters = twisted_roll(side, random_state=context.seed)
     exact = LaplacianEigenmaps(2, n_neighbors=12, weights="inverse").fit_transform(X)
-    kinds = {name: {"posterior": False, "correction": name} for name in CORRECTIONS} | {_DIVIDED: {}, _REGULAR: {"regularization": 1.0}}
+    kinds: dict[str, dict[str, Any]] = {name: {"posterior": False, "correction": name} for name in CORRECTIONS} | {
+        _DIVIDED: {},
+        _REGULAR: {"regularization": 1.0},
+    }
     measures = {name: np.empty((placements, 3)) for name in kinds}
     first: dict[str, np.ndarray] = {}
     apart = 0.0
@@ -86,7 +89,9 @@ def _disagreement(model: KernelEigenmap, X: np.ndarray) -> float:
 
 def _claims(measures: dict[str, np.ndarray], reference: tuple[float, float, float], apart: float) -> list[Claim]:
     error, folds, similarity = (({name: float(np.median(values[:, k])) for name, values in measures.items()}) for k in range(3))
-    best = np.maximum(measures["reweighted"][:, 0], measures["stochastic"][:, 0]) < np.minimum(measures["raw"][:, 0], measures["affine"][:, 0])
+    best = np.maximum(measures["reweighted"][:, 0], measures["stochastic"][:, 0]) < np.minimum(
+        measures["raw"][:, 0], measures["affine"][:, 0]
+    )
     both = (folds["raw"] + folds["affine"]) / 2, (folds["reweighted"] + folds["stochastic"]) / 2
     isometric = float(np.mean(measures[_REGULAR][:, 2] < measures[_DIVIDED][:, 2]))
     return [
@@ -95,8 +100,8 @@ def _claims(measures: dict[str, np.ndarray], reference: tuple[float, float, floa
             "in all trials",
             f"with posteriors the four agree to {apart:.0e}",
             apart > 1e-3,
-            why="With eq. 14 the constant is in the span of Z, and a sound solver finds it: there is nothing to correct. The next claim leaves out"
-            " the division, which is where the corrections differ.",
+            why="With eq. 14 the constant is in the span of Z, and a sound solver finds it: there is nothing to correct. The next claim"
+            " leaves out the division, which is where the corrections differ.",
         ),
         Claim(
             "the same with kernels not divided by their sum",
@@ -118,13 +123,14 @@ def _claims(measures: dict[str, np.ndarray], reference: tuple[float, float, floa
             "less folding",
             f"{100 * folds[_DIVIDED]:.2f} % with posteriors against {100 * reference[1]:.2f} %",
             bool(folds[_DIVIDED] < reference[1]),
-            why="The Laplacian eigenmap of this roll, as wide as it is long, hardly folds at all. With noise of 0.2 and 0.4, twists of 2 and 3 and widths"
-            " of 1 and 2 it also folded less than the median kernel eigenmap.",
+            why="The Laplacian eigenmap of this roll, as wide as it is long, hardly folds at all. With noise of 0.2 and 0.4, twists of 2"
+            " and 3 and widths of 1 and 2 it also folded less than the median kernel eigenmap.",
         ),
         Claim(
             "mass on the diagonal of W makes the map more isometric",
             "more isometric (picture)",
-            f"error after the best similarity {similarity[_REGULAR]:.4f} against {similarity[_DIVIDED]:.4f}; smaller in {100 * isometric:.0f} % of placements",
+            f"error after the best similarity {similarity[_REGULAR]:.4f} against {similarity[_DIVIDED]:.4f};"
+            f" smaller in {100 * isometric:.0f} % of placements",
             isometric > 0.9,
         ),
     ]

@@ -30,26 +30,30 @@ def run(context: Context) -> Outcome:
     pairs = np.array([_pair(context.seed + i) for i in range(context.pick(full=2000, quick=300, tiny=30))])
     views = special_ortho_group.rvs(3, size=context.pick(full=20_000, quick=4000, tiny=300), random_state=context.seed)
     least = min(folded(X @ view[:, :2], side) for view in views)
-    excess = pairs[:, 0] / pairs[:, 1]
+    more = int(np.sum(pairs[:, 1] > pairs[:, 0] * (1 + 1e-9) + 1e-12))
     claims = [
         Claim(
             "the affine map always has less distortion",
             "always",
-            f"roll: {stretch['affine']:.6f} against {stretch['LPP']:.6f}; never more in {len(pairs)} random graphs (median {np.median(excess):.2f} times less)",
-            bool(stretch["affine"] < stretch["LPP"] and (pairs[:, 1] <= pairs[:, 0] * (1 + 1e-9) + 1e-12).all()),
+            f"roll: {stretch['affine']:.6f} against {stretch['LPP']:.6f}; more in {more} of {len(pairs)} random graphs"
+            f" (median {np.median(pairs[:, 0] / pairs[:, 1]):.2f} times less)",
+            bool(stretch["affine"] < stretch["LPP"] and more == 0),
         ),
         Claim(
             "it captures more of the structure",
             "more (picture)",
             f"an affine function of the map leaves {left['affine']:.3f} of the parameters, against {left['LPP']:.3f}",
             left["affine"] < left["LPP"],
-            why="" if left["affine"] < left["LPP"] else "Less distortion along the edges is not less error of the parameters: both are flat views of a"
+            why=""
+            if left["affine"] < left["LPP"]
+            else "Less distortion along the edges is not less error of the parameters: both are flat views of a"
             " roll, and the smoother one is not the one that separates its turns.",
         ),
         Claim(
             "no affine view avoids folding",
             "none",
-            f"LPP {100 * folds['LPP']:.0f} %, affine {100 * folds['affine']:.0f} % of the grid folded; the best of {len(views)} views {100 * least:.0f} %",
+            f"LPP {100 * folds['LPP']:.0f} %, affine {100 * folds['affine']:.0f} % of the grid folded;"
+            f" the best of {len(views)} views {100 * least:.0f} %",
             least > 0.01,
         ),
     ]

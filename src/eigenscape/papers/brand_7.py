@@ -43,10 +43,10 @@ def run(context: Context) -> Outcome:
     }
     chance = _chance(found.groups[found.groups != ""]), _chance(typical[typical != ""])
     medians = {name: np.median(values, axis=0) for name, values in scores.items()}
-    best = maps[int(np.argsort(scores["kernel eigenmap"][:, 0])[placements // 2])]
+    middle = maps[int(np.argsort(scores["kernel eigenmap"][:, 0])[placements // 2])]
     claims = [_claim(*what, scores, medians, chance[i], i) for i, what in enumerate((("coloured groups", 3), ("areas of research", 10)))]
     numbers = {"words": len(rows), "placements": placements, "local_components": _LOCAL, "chance": chance, "purity": scores}
-    return Outcome(claims, _figure(best, lsa[:, :2], found, typical, scores, chance), numbers, found.data)
+    return Outcome(claims, _figure(middle, lsa[:, :2], found, scores, chance), numbers, found.data)
 
 
 def _eigenmap(rows: np.ndarray, seed: int, local: int | None) -> np.ndarray:
@@ -83,28 +83,26 @@ def _claim(what: str, k: int, scores: dict[str, np.ndarray], medians: dict[str, 
     return Claim(
         f"the kernel eigenmap keeps the {what} together better than LSA",
         "far less obvious in LSA",
-        f"purity of {k} neighbours {medians['kernel eigenmap'][i]:.2f} (median of {len(values)} placements, {values.min():.2f} to {values.max():.2f})"
-        f" against {lsa:.2f}; chance {chance:.2f}; above LSA in {100 * share:.0f} % of placements",
+        f"purity of {k} neighbours {medians['kernel eigenmap'][i]:.2f} against {lsa:.2f} (median of {len(values)} placements,"
+        f" {values.min():.2f} to {values.max():.2f}; chance {chance:.2f}); above LSA in {100 * share:.0f} % of placements",
         bool(far and share > 0.9),
-        why=f"{'' if far else 'Better, but not by far (0.1). '}{others} Without the local projection of eq. 14 the map is the Laplacian eigenmap itself and has"
-        f" {medians['kernel eigenmap, all 200 local directions'][i]:.2f}.",
+        why=f"{'' if far else 'Not by as much as 0.1. '}{others} Without the local projection of eq. 14 the map is the"
+        f" Laplacian eigenmap itself and has {medians['kernel eigenmap, all 200 local directions'][i]:.2f}.",
     )
 
 
-def _figure(
-    Y: np.ndarray, lsa: np.ndarray, found: Corpus, typical: np.ndarray, scores: dict[str, np.ndarray], chance: tuple[float, float]
-) -> Figure:
+def _figure(Y: np.ndarray, lsa: np.ndarray, found: Corpus, scores: dict[str, np.ndarray], chance: tuple[float, float]) -> Figure:
     figure = new_figure(f"{len(Y)} word roots of {found.counts.shape[1]} papers, by their usage", 15, 9)
     grid = figure.add_gridspec(2, 2, width_ratios=[2.6, 1], height_ratios=[1.6, 1])
     left, right, below = (figure.add_subplot(part) for part in (grid[:, 0], grid[0, 1], grid[1, 1]))
     colors = {group: COLORS[i] for i, group in enumerate(("locations", "publishing", "probability"))}
     for axes, points, title in ((left, Y, "kernel eigenmap, four kernels"), (right, lsa, "latent semantic analysis")):
-        axes.scatter(*points.T, s=3, color="#cccccc")
+        axes.scatter(points[:, 0], points[:, 1], s=3, color="#cccccc")
         axes.set(title=title, xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
         axes.margins(0.04)
     for name in ("kernel eigenmap", "LSA, second and third", "LSA, first two"):
-        below.scatter(*scores[name].T, s=60 if len(scores[name]) == 1 else 14, label=name, alpha=0.8)
+        below.scatter(scores[name][:, 0], scores[name][:, 1], s=60 if len(scores[name]) == 1 else 14, label=name, alpha=0.8)
     below.plot(*chance, marker="+", color="black", markersize=10, linestyle="", label="chance")
     below.set(xlabel="purity, coloured groups", ylabel="purity, areas", title="neighbours of the same kind")
     below.legend(fontsize=8)

@@ -39,14 +39,21 @@ def run(context: Context) -> Outcome:
     length = np.linalg.norm(X, axis=1)
     gaussian_spread = float(chi(_DIMENSION + 1).std() * _VARIANCE**0.5)
     claims = [
-        Claim("variance of the projection", "1/21 = 0.04762", f"{variance:.5f}; sample {np.var(X @ directions[0]):.5f}", abs(variance * 21 - 1) < 1e-6),
+        Claim(
+            "variance of the projection",
+            "1/21 = 0.04762",
+            f"{variance:.5f}; sample {np.var(X @ directions[0]):.5f}",
+            abs(variance * 21 - 1) < 1e-6,
+        ),
         Claim(
             "constant C of eq. 1.1",
             f"{constant:.6f}",
             f"{density[2000]:.6f}, the library's density at 0",
             abs(density[2000] / constant - 1) < 1e-9,
         ),
-        Claim("the density is close to the fitted Gaussian", "curves hardly apart", f"at most {100 * gap:.1f} % of the peak apart", gap < 0.05),
+        Claim(
+            "the density is close to the fitted Gaussian", "curves hardly apart", f"at most {100 * gap:.1f} % of the peak apart", gap < 0.05
+        ),
         Claim(
             "so it is in every direction",
             "all directions",
@@ -76,11 +83,15 @@ def _figure(xi: np.ndarray, density: np.ndarray, gaussian: np.ndarray, sample: n
     left.hist(sample, bins=101, range=(-1.01, 1.01), density=True, color="#dddddd", label=f"{len(sample):,} points, one direction")
     left.plot(xi, density, color=COLORS[0], label="density of eq. 1.1")
     left.plot(xi, gaussian, color=COLORS[1], linestyle=":", linewidth=2, label="Gaussian, variance 1/21")
-    left.set(title="One dimension: no telling them apart", xlabel=r"$\xi$ along the line", ylabel="density", xlim=(-0.85, 0.85), ylim=(0, 2.6))
+    left.set(
+        title="One dimension: no telling them apart", xlabel=r"$\xi$ along the line", ylabel="density", xlim=(-0.85, 0.85), ylim=(0, 2.6)
+    )
     left.legend(loc="upper left", fontsize=8.5)
     radius = np.linspace(0.4, 1.6, 400)
     scale = _VARIANCE**0.5
-    right.plot(radius, chi(_DIMENSION + 1).pdf(radius / scale) / scale, color=COLORS[1], linestyle=":", linewidth=2, label="Gaussian points")
+    right.plot(
+        radius, chi(_DIMENSION + 1).pdf(radius / scale) / scale, color=COLORS[1], linestyle=":", linewidth=2, label="Gaussian points"
+    )
     right.axvline(float(length.mean()), color=COLORS[0], linewidth=2, label="points of the sphere")
     right.set(title="Distance from the centre: plain to see", xlabel="length", ylabel="density", ylim=(0, None))
     right.legend(loc="upper left", fontsize=8.5)

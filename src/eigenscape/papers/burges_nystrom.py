@@ -43,7 +43,8 @@ def run(context: Context) -> Outcome:
         Claim(
             "exact where the submatrix has the rank of the matrix",
             "exact",
-            f"rank {_RANK} of {n_samples}: eigenvalues to {exact['values']:.0e}, matrix to {exact['matrix']:.0e}, orthogonal to {exact['orthogonal']:.0e}",
+            f"rank {_RANK} of {n_samples}: eigenvalues to {exact['values']:.0e}, matrix to {exact['matrix']:.0e},"
+            f" orthogonal to {exact['orthogonal']:.0e}",
             max(exact.values()) < 1e-9,
         ),
         Claim(
@@ -55,7 +56,8 @@ def run(context: Context) -> Outcome:
         Claim(
             "a small integer factor more columns than the rank works well",
             "'observed to work well'",
-            f"rank {rank} holds 99 % of the spectrum; error {twice[0]:.1e} with twice, {thrice[0]:.1e} with three times as many columns (best possible {best[2]:.1e}, {best[3]:.1e})",
+            f"rank {rank} holds 99 % of the spectrum; error {twice[0]:.1e} with twice, {thrice[0]:.1e} with three times as many columns"
+            f" (best possible {best[2]:.1e}, {best[3]:.1e})",
             bool(thrice[0] < 0.02),
         ),
         Claim(
@@ -72,7 +74,9 @@ def run(context: Context) -> Outcome:
         "columns": counts,
         "best_possible": best,
         "repeats": repeats,
-        "median": dict(zip(("error", "schur", "angle_approximate", "skew_approximate", "angle_exact", "skew_exact"), medians.T, strict=True)),
+        "median": dict(
+            zip(("error", "schur", "angle_approximate", "skew_approximate", "angle_exact", "skew_exact"), medians.T, strict=True)
+        ),
     }
     return Outcome(claims, _figure(rows, counts, rank, best), numbers, "generated")
 

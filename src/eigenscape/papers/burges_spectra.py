@@ -45,7 +45,12 @@ def run(context: Context) -> Outcome:
     right = {name: float(np.mean(found[1:] == true[1:])) for name, found in read.items()}  # d = 1 is right whenever the first gap is large
     linear = float(np.mean(read["MDS, bent box"] == true + 1))
     claims = [
-        Claim(f"the spectrum of {name} reveals d", "it does", f"largest gap after d in {100 * right[name]:.0f} % of boxes with d = 2, 3, 4", right[name] > 0.9)
+        Claim(
+            f"the spectrum of {name} reveals d",
+            "it does",
+            f"largest gap after d in {100 * right[name]:.0f} % of boxes with d = 2, 3, 4",
+            right[name] > 0.9,
+        )
         for name in ("MDS, flat box", "Isomap, bent box")
     ]
     claims += [
@@ -54,7 +59,7 @@ def run(context: Context) -> Outcome:
             "it does not",
             f"largest gap after d in {100 * right[name]:.0f} % of boxes with d = 2, 3, 4",
             right[name] < 0.6,
-            why="No gap stands at d. How fast the whole spectrum of the Laplacian grows does depend on d (Weyl's law), so 'nothing' is too strong a word.",
+            why="No gap stands at d. How fast the whole spectrum of the Laplacian grows does depend on d (Weyl's law).",
         )
         for name in ("Laplacian eigenmaps, bent box", "LLE, bent box")
     ]
@@ -71,14 +76,15 @@ def run(context: Context) -> Outcome:
 
 
 def bent_box(d: int, n_samples: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Points uniform in a box of ``d`` sides between 0.4 and 1, in ten dimensions: flat, and with its first side round an arc of 4 radians."""
+    """Points uniform in a box of ``d`` sides between 0.4 and 1, in ten dimensions: flat, and with its first side round an arc."""
     sides = rng.uniform(0.4, 1.0, d)
     U = rng.random((n_samples, d)) * sides
     radius = sides[0] / _TURN
     arc = np.column_stack([radius * np.cos(U[:, 0] / radius), radius * np.sin(U[:, 0] / radius)])
     turn = special_ortho_group.rvs(_AMBIENT, random_state=rng)
     noise = 0.005 * rng.standard_normal((n_samples, _AMBIENT))
-    return tuple((np.pad(P, ((0, 0), (0, _AMBIENT - P.shape[1]))) + noise) @ turn for P in (U, np.column_stack([arc, U[:, 1:]])))  # type: ignore[return-value]
+    flat, bent = (np.pad(points, ((0, 0), (0, _AMBIENT - points.shape[1]))) for points in (U, np.column_stack([arc, U[:, 1:]])))
+    return (flat + noise) @ turn, (bent + noise) @ turn
 
 
 def _figure(spectra: dict[str, np.ndarray], read: dict[str, np.ndarray]) -> Figure:

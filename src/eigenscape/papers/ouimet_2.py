@@ -40,7 +40,7 @@ def run(context: Context) -> Outcome:
         Claim(
             "with about 34 dictionary points the embedding is almost identical",
             "pictures alike",
-            f"m = {sizes[0]}: {100 * laid[34].error:.1f} % of the spread apart (rigid motion only); correlations {same[34][0]:.4f}, {same[34][1]:.4f}",
+            f"m = {sizes[0]}: {100 * laid[34].error:.1f} % of the spread apart; correlations {same[34][0]:.4f}, {same[34][1]:.4f}",
             laid[34].error < 0.1,
         ),
         Claim(

@@ -20,8 +20,8 @@ from eigenscape.papers._style import COLORS, new_figure
 PAPER = "Ouimet and Bengio 2005, fig. 3"
 #: Fixed tolerances, loose and tight; the paper's own stand in the figure.
 _TOLERANCES = {
-    ("MNIST", "additive"): (5e-3, 5e-4),
-    ("MNIST", "divisive"): (3e-2, 8e-3),
+    ("digits", "additive"): (5e-3, 5e-4),
+    ("digits", "divisive"): (3e-2, 8e-3),
     ("spiral", "additive"): (1e-1, 1e-3),
     ("spiral", "divisive"): (1e-1, 1e-3),
 }
@@ -36,7 +36,7 @@ def run(context: Context) -> Outcome:
     data = ""
     for normalization in NAMES:
         problem, data = image_problem(context, normalization, n_test)
-        curves["MNIST", normalization] = _curves(problem, sizes, repeats, _TOLERANCES["MNIST", normalization])
+        curves["digits", normalization] = _curves(problem, sizes, repeats, _TOLERANCES["digits", normalization])
         problem = spiral_problem(context, normalization, n_test)
         curves["spiral", normalization] = _curves(problem, sizes, repeats, _TOLERANCES["spiral", normalization])
     claims = [_close(*key, found) for key, found in curves.items()] + [_beyond_nystrom(*key, found) for key, found in curves.items()]
@@ -101,11 +101,15 @@ def _figure(curves: dict[tuple[str, str], dict[str, Any]], data: str) -> Figure:
     figure = new_figure("Error on new points: dictionaries against the full Gram matrix", 11, 8)
     for axes, ((what, normalization), found) in zip(figure.subplots(2, 2).ravel(), curves.items(), strict=True):
         axes.plot(found["n"], found["full"], color="black", marker="o", label="full Gram matrix")
-        rows = zip(found["tolerances"], found["dictionary"], found["dictionary_size"][:, -1], found["nystrom_on_as_many"], COLORS, strict=False)
+        rows = zip(
+            found["tolerances"], found["dictionary"], found["dictionary_size"][:, -1], found["nystrom_on_as_many"], COLORS, strict=False
+        )
         for tol, errors, m, alone, color in rows:
             axes.plot(found["n"], errors, color=color, marker="s", linestyle="--", label=rf"dictionary, $\epsilon$ = {tol:g}, m $\leq$ {m}")
-            axes.plot(m, alone, color=color, marker="D", markersize=9, markerfacecolor="none", linestyle="", label=f"plain Nystrom from {m}")
-        name = data if what == "MNIST" else what
+            axes.plot(
+                m, alone, color=color, marker="D", markersize=9, markerfacecolor="none", linestyle="", label=f"plain Nystrom from {m}"
+            )
+        name = data if what == "digits" else what
         axes.set(title=rf"{name}, {NAMES[normalization]}, $\sigma$ = {found['sigma']:g}", xlabel="training points n", ylabel="error")
         log_axes(axes, [30, 60, 125, 250, 500, 1000, 2000])
         axes.legend(fontsize=8.5)

@@ -53,8 +53,11 @@ def _claims(errors: dict[str, np.ndarray], means: dict[str, np.ndarray], small: 
     below, sizes = np.array(small) < 65, [*small, *large]
     pooled = advantage[:, below].mean(axis=1)
     low = pooled.mean() - 1.96 * pooled.std(ddof=1) / np.sqrt(len(pooled))
-    ratios = ", ".join(f"m = {m}: {np.exp(a):.2f} ({np.exp(a - h):.2f} to {np.exp(a + h):.2f})" for m, a, h in zip(small, middle, half, strict=True))
+    ratios = ", ".join(
+        f"m = {m}: {np.exp(a):.2f} ({np.exp(a - h):.2f} to {np.exp(a + h):.2f})" for m, a, h in zip(small, middle, half, strict=True)
+    )
     won = [m for m, a, h in zip(small, middle, half, strict=True) if m < 65 and a > h]
+    alone = ", ".join(f"m = {m}" for m in won) or "no size"
     at_100 = means["greedy"][-1]
     needed = next((size for size, error in zip(sizes, means["plain"], strict=True) if error <= at_100), None)
     return [
@@ -63,7 +66,7 @@ def _claims(errors: dict[str, np.ndarray], means: dict[str, np.ndarray], small: 
             "significantly, the more so for smaller ones",
             f"over all sizes below 65 together {np.exp(pooled.mean()):.2f} times lower; random over greedy, {ratios}",
             bool(low > 0),
-            why=f"Clear by itself at {', '.join(f'm = {m}' for m in won) or 'no size'}; as training sets are drawn anew the intervals are wide. The greedy dictionary is that of"
+            why=f"Clear by itself at {alone}; as training sets are drawn anew the intervals are wide. The greedy dictionary is that of"
             " algorithm 1; the one algorithm 2 grows from the farthest points is no better than random here.",
         ),
         Claim(
@@ -90,6 +93,8 @@ def _figure(errors: dict[str, np.ndarray], means: dict[str, np.ndarray], small: 
         axes.plot(sizes, means[name], marker="o", color=color, label=label)
         axes.fill_between(sizes, means[name] / spread, means[name] * spread, color=color, alpha=0.15, linewidth=0)
     log_axes(axes, [8, 15, 30, 65, 125, 250, 500, 1000, 2000])
-    axes.set(xlabel="points in the subset m", ylabel="error on new points (mean of training sets, 95 %)", title="kernel PCA, three components")
+    axes.set(
+        xlabel="points in the subset m", ylabel="error on new points (mean of training sets, 95 %)", title="kernel PCA, three components"
+    )
     axes.legend()
     return figure

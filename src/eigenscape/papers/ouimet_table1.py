@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,8 +65,8 @@ def _errors(problem: Problem, n: int, sizes: list[int], repeats: int) -> dict[st
 
 def _seconds(problem: Problem, X: np.ndarray, table: dict[str, Any], rounds: int) -> dict[str, dict[int, float]]:
     """The best time of each ``fit``, on one core, all taking turns: other work on the machine disturbs all alike."""
-    works: dict[tuple[str, int], Callable[[], Any]] = {("plain", size): lambda size=size: problem.plain(X[:size]) for size in table["plain"]}  # type: ignore[misc]
-    works |= {("dictionary", m): lambda tol=tol: problem.dictionary(X, tol=tol) for m, tol in table["tolerances"].items()}  # type: ignore[misc]
+    works: dict[tuple[str, int], Callable[[], Any]] = {("plain", size): partial(problem.plain, X[:size]) for size in table["plain"]}
+    works |= {("dictionary", m): partial(problem.dictionary, X, tol=tol) for m, tol in table["tolerances"].items()}
     best: dict[str, dict[int, float]] = {"plain": {}, "dictionary": {}}
     with threadpool_limits(1):
         for _ in range(rounds):
@@ -85,7 +86,16 @@ def _row(table: dict[str, Any], m: int) -> dict[str, Any]:
     half = 1.96 * logs.std(ddof=1) / np.sqrt(len(logs))
     low, ratio, high = np.exp([logs.mean() - half, logs.mean(), logs.mean() + half])
     means = float(np.mean(table["plain"][equal])), float(np.mean(table["dictionary"][m]))
-    return {"m": m, "seconds": seconds, "equal_n": equal, "plain": means[0], "dictionary": means[1], "ratio": ratio, "low": low, "high": high}
+    return {
+        "m": m,
+        "seconds": seconds,
+        "equal_n": equal,
+        "plain": means[0],
+        "dictionary": means[1],
+        "ratio": ratio,
+        "low": low,
+        "high": high,
+    }
 
 
 def _claims(normalization: str, table: dict[str, Any]) -> list[Claim]:
@@ -97,8 +107,8 @@ def _claims(normalization: str, table: dict[str, Any]) -> list[Claim]:
             Claim(
                 f"{NAMES[normalization]}, m = {row['m']}: lower error than plain training of equal time, by a factor like the printed one",
                 f"n = {n}: {plain:.2e} against {dictionary:.2e}, {printed:.1f} times",
-                f"{1e3 * row['seconds']:.0f} ms, n = {row['equal_n']}: {row['plain']:.2e} against {row['dictionary']:.2e}, {row['ratio']:.1f} times"
-                f" ({row['low']:.1f} to {row['high']:.1f})",
+                f"{1e3 * row['seconds']:.0f} ms, n = {row['equal_n']}: {row['plain']:.2e} against {row['dictionary']:.2e},"
+                f" {row['ratio']:.1f} times ({row['low']:.1f} to {row['high']:.1f})",
                 bool(row["low"] > 1 and far),
                 why="" if far and row["low"] > 1 else _why(row["low"] > 1),
             )
