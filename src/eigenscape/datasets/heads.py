@@ -27,7 +27,7 @@ _PARTS = (
 )
 _AMBIENT = 0.15
 _CHUNK = 32  # images drawn at once
-_RANGES = ((-75.0, 75.0), (-10.0, 10.0), (-60.0, 60.0))  # degrees: pan, tilt, light
+_RANGES = ((-60.0, 60.0), (-30.0, 30.0), (-60.0, 60.0))  # degrees: pan, tilt, light
 
 
 def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -51,7 +51,7 @@ def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tup
     X : ndarray of shape (n_samples, side ** 2)
         Brightness in the unit interval, row by row.
     parameters : ndarray of shape (n_samples, 3)
-        Pan (-75 to 75), tilt (-10 to 10) and light (-60 to 60), in degrees.
+        Pan (-60 to 60), tilt (-30 to 30) and light (-60 to 60), in degrees.
 
     Examples
     --------

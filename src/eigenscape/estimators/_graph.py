@@ -100,7 +100,11 @@ def embed_on_graph(
             " lower n_components"
         )
     model, label = embed_graph(graph, embed, n_components, on_disconnected, most_pieces, choices)  # type: ignore[arg-type]
-    attributes: dict[str, Any] = {"component_labels_": label[group], "n_connected_components_": int(label.max()) + 1}
+    attributes: dict[str, Any] = {
+        "component_labels_": label[group],
+        "n_connected_components_": int(label.max()) + 1,
+        "degrees_": np.diff(graph.distances.indptr)[group],
+    }
     if neighborhood.radius is None and neighborhood.kind != "mst":
         attributes["n_neighbors_"] = neighborhood.count(X.shape[0])
         attributes["neighbor_recall_"] = graph.index.recall

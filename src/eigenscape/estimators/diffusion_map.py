@@ -63,7 +63,7 @@ class DiffusionMap(SpectralEstimator):
         :math:`\lambda_r`, those of one step.
     kernel_ : BoundKernel
         The symmetric form of the walk.
-    component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_, t_, gamma_, kept_, independence_
+    component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_, t_, gamma_, kept_, independence_
         As for :class:`LaplacianEigenmaps`.
     residuals_, solver_, n_features_in_
         As for :class:`KernelPCA`.

@@ -98,7 +98,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Median distance of a training point to its round trip, in units of the diameter of the data.
     graph_ : sparse array of shape (n_vertices, n_vertices)
         The weights in use; equal rows are one vertex.
-    component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_, t_, n_features_in_
+    component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_, t_, n_features_in_
         As for :class:`LaplacianEigenmaps`.
 
     Examples

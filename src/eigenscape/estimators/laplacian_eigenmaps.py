@@ -94,6 +94,8 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
     component_labels_ : ndarray of shape (n_samples,)
         Connected component of each sample before any joining, the largest is 0.
     n_connected_components_ : int
+    degrees_ : ndarray of shape (n_samples,)
+        Edges of each sample in the neighbourhood graph, before any joining; equal samples share a vertex.
     n_neighbors_ : int
         The number of neighbours in use, where they are counted.
     neighbor_recall_ : float

@@ -61,7 +61,7 @@ class LocallyLinearEmbedding(InverseMixin, SpectralEstimator):
     eigenvalues_ : ndarray of shape (n_components,), or (n_connected_components, n_components) in pieces
         Of ``c I - M`` (with ``c = 1`` if none is given), principal first.
     kernel_ : BoundKernel
-    component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_, inverse_error_
+    component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_, inverse_error_
         As for :class:`Isomap`.
     residuals_, solver_, n_features_in_
         As for :class:`KernelPCA`.

@@ -70,7 +70,7 @@ class LocalityPreservingProjection(LinearEstimator):
         Of the small problem, relative to :math:`|X'DX| |a|`.
     graph_ : sparse array of shape (n_vertices, n_vertices)
         The weights in use; equal rows are one vertex.
-    component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_, t_, n_features_in_
+    component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_, t_, n_features_in_
         As for :class:`LaplacianEigenmaps`.
 
     Examples

@@ -74,7 +74,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         For "kmeans".
     threshold_ : float
         For "threshold".
-    eigenvalues_, kernel_, component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_
+    eigenvalues_, kernel_, component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_
         As for :class:`LaplacianEigenmaps`, as are ``t_``, ``gamma_``, ``residuals_``, ``solver_``, ``n_features_in_`` and what a
         dictionary brings.
 

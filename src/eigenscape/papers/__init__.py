@@ -6,6 +6,7 @@ One module an experiment, ``bengio-1`` in ``bengio_1.py``; each has a docstring 
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -51,5 +52,7 @@ def available() -> list[str]:
 def experiment(name: str) -> ModuleType:
     """The module of one experiment."""
     if name not in EXPERIMENTS:
-        raise ValueError(f"no experiment is called {name!r}; there are {', '.join(available())}")
+        close = get_close_matches(name, EXPERIMENTS, n=3, cutoff=0.5)
+        meant = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(EXPERIMENTS)}"
+        raise ValueError(f"no such experiment: {name}; {meant} (`eigenscape reproduce --list` lists them)")
     return import_module(_module(name))

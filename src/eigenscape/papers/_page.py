@@ -6,11 +6,12 @@ import base64
 from html import escape
 from pathlib import Path
 
-from eigenscape import __version__
-from eigenscape.papers._record import Record
+from eigenscape.io.whole import check_target, whole_file
+from eigenscape.papers._record import VERSION, Record
 from eigenscape.papers._summary import summary
-from eigenscape.papers._whole import whole_file
 
+#: By which a page of ours is known.
+_MARK = "eigenscape reproduce"
 _STYLE = """
 :root { color-scheme: light; --ink: #1c2430; --soft: #5a6472; --line: #dde2e8; --good: #1a7f4b; --bad: #b3261e; }
 body { margin: 0 auto; max-width: 72rem; padding: 2rem 1.2rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink) }
@@ -25,21 +26,28 @@ pre { overflow-x: auto; font-size: .8rem } .why { font-size: .9rem; margin: .3re
 """
 
 
+def check_page(path: Path, force: bool) -> None:
+    """Refuse, before any work, to write over a page that is not ours."""
+    ours = path.is_file() and f'content="{_MARK}"' in path.read_text(encoding="utf-8", errors="replace")[:1000]
+    check_target(path, force=force or ours)
+
+
 def write_page(path: Path, records: list[Record], folder: Path) -> None:
     """One self-contained file: a summary, then each experiment with its claims and figure."""
     body = "\n".join(_failed(record) if "error" in record else _experiment(record, folder) for record in records)
     page = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="{_MARK}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Five papers, reproduced</title><style>{_STYLE}</style></head><body>
 <h1>Five papers, reproduced</h1>
-<p class="soft">By eigenscape {escape(__version__)}. Verdicts are computed from the numbers; what did not come out says why.</p>
+<p class="soft">By eigenscape {escape(VERSION)}. Verdicts are computed from the numbers; what did not come out says why.</p>
 <p>{escape(summary(records))}</p>
 {_contents(records)}
 {body}
 </body></html>
 """
     with whole_file(path, force=True) as part:
-        Path(part).write_text(page, encoding="utf-8")
+        part.write_text(page, encoding="utf-8")
 
 
 def _contents(records: list[Record]) -> str:

@@ -7,6 +7,7 @@ import inspect
 import json
 import math
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -14,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape import __version__
+from eigenscape.io.whole import whole_file
 from eigenscape.papers import experiment
 from eigenscape.papers._experiment import Claim, Context, Outcome
-from eigenscape.papers._whole import whole_file
 
 Record = dict[str, Any]
+VERSION: str = sys.modules["eigenscape"].__version__  # not imported: the package knows the rooms beside this one
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
@@ -34,7 +35,7 @@ def settings(name: str, context: Context) -> Record:
     return {
         "size": context.size,
         "seed": context.seed,
-        "version": __version__,
+        "version": VERSION,
         "code": hashlib.sha256(inspect.getsource(experiment(name)).encode()).hexdigest()[:16],
     }
 
@@ -52,7 +53,7 @@ def finished(name: str, out: Path, context: Context) -> Record | None:
         return None
 
 
-def make_record(name: str, outcome: Outcome, context: Context, seconds: float, warned: list[str]) -> Record:
+def make_record(name: str, outcome: Outcome, setting: Record, context: Context, seconds: float, warned: list[str]) -> Record:
     """Everything about a run that is no figure."""
     module = experiment(name)
     return {
@@ -60,7 +61,7 @@ def make_record(name: str, outcome: Outcome, context: Context, seconds: float, w
         "title": title(module),
         "paper": module.PAPER,
         "data": outcome.data,
-        "settings": settings(name, context),
+        "settings": setting,
         "files": dict(context.files),
         "claims": [
             {
@@ -88,7 +89,7 @@ def write(record: Record, outcome: Outcome, out: Path) -> None:
         with whole_file(out / f"{name}{suffix}", force=True) as path:
             outcome.figure.savefig(path, format=suffix[1:], **options)
     with whole_file(out / f"{name}.json", force=True) as path:
-        Path(path).write_text(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def title(module: ModuleType) -> str:

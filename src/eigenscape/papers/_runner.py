@@ -12,10 +12,11 @@ import matplotlib
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from eigenscape.exceptions import InputFileError
 from eigenscape.papers import available, experiment
 from eigenscape.papers._experiment import Context
-from eigenscape.papers._page import write_page
-from eigenscape.papers._record import Record, finished, make_record, title, write
+from eigenscape.papers._page import check_page, write_page
+from eigenscape.papers._record import Record, finished, make_record, settings, title, write
 from eigenscape.papers._style import STYLE
 
 
@@ -63,7 +64,10 @@ def run(
     names = list(dict.fromkeys(names))
     for name in names:
         experiment(name)  # an unknown name or a broken module, before any long work
+    if data is not None and not Path(data).is_dir():
+        raise InputFileError(f"there is no folder of data {data}; leave it away to take stand-ins")
     out.mkdir(parents=True, exist_ok=True)
+    check_page(out / "index.html", force)
     contexts = {name: Context(None if data is None else Path(data), quick, seed, tiny) for name in available()}
     records: dict[str, Record] = {}
     columns = (TextColumn("{task.description:<16}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -83,13 +87,13 @@ def run(
 
 
 def _run_one(name: str, out: Path, context: Context) -> Record:
-    module, start = experiment(name), time.perf_counter()
+    module, setting, start = experiment(name), settings(name, context), time.perf_counter()
     try:
         with matplotlib.rc_context(STYLE), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             outcome = module.run(context)
             warned = list(dict.fromkeys(f"{item.category.__name__}: {item.message}" for item in caught))
-            record = make_record(name, outcome, context, time.perf_counter() - start, warned)
+            record = make_record(name, outcome, setting, context, time.perf_counter() - start, warned)
             write(record, outcome, out)
     except Exception as error:
         return {

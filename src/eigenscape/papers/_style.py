@@ -23,7 +23,7 @@ STYLE: Any = {
 }
 
 #: Colours for classes, readable side by side and by the colour-blind (after Okabe and Ito).
-COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#b5a800"]
+COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#b5a800", "#7b3294", "#8c510a"]
 
 
 def new_figure(title: str, width: float = 10.0, height: float = 4.5) -> Figure:

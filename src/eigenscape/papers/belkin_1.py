@@ -6,8 +6,8 @@ the rank correlation of the first coordinate with arc length along the spiral.
 
 from __future__ import annotations
 
-from eigenscape import PCA, LaplacianEigenmaps
 from eigenscape.datasets import swiss_roll
+from eigenscape.estimators import PCA, LaplacianEigenmaps
 from eigenscape.papers._experiment import Claim, Context, Outcome
 from eigenscape.papers._measures import rank_correlation
 from eigenscape.papers._style import new_figure

@@ -13,8 +13,8 @@ from matplotlib.patches import Circle
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from eigenscape import SpectralClustering
 from eigenscape.datasets import two_arcs
+from eigenscape.estimators import SpectralClustering
 from eigenscape.papers._experiment import Claim, Context, Outcome
 from eigenscape.papers._measures import rank_correlation
 from eigenscape.papers._style import COLORS, new_figure

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from eigenscape import Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.datasets import two_clusters
+from eigenscape.estimators import Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.papers._experiment import Claim, Context, Outcome
 from eigenscape.papers._measures import rank_correlation
 from eigenscape.papers._style import new_figure

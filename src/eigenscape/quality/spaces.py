@@ -12,7 +12,7 @@ from eigenscape._memory import row_blocks
 from eigenscape.graph.blocks import metric_distances, settled_params
 
 #: Bytes for one block of distances: large enough that reading all rows once for each block costs little.
-_BUDGET = 2**27
+_BUDGET = 2**29
 
 
 class Space:
@@ -38,7 +38,7 @@ class Space:
             self._origin = self._mean()
 
     def _column_blocks(self) -> Iterator[slice]:
-        return row_blocks(self.n_points, 8 * self.X.shape[1], budget=2**24)
+        return row_blocks(self.n_points, 8 * self.X.shape[1], budget=2**20)  # what a core has at hand
 
     def _mean(self) -> np.ndarray:
         return sum(np.asarray(self.X[rows], dtype=np.float64).sum(axis=0) for rows in self._column_blocks()) / self.n_points
@@ -49,13 +49,14 @@ class Space:
             return np.array(self.X[which], dtype=np.float64)
         if not self._euclidean:
             return metric_distances(self.X[which], self.X, self.metric, self._params)
-        # Around the mean, so that an offset of the data costs no digits.
+        # |y|^2 - 2 <y, x> + |x|^2 as one product, around the mean, so that an offset of the data costs no digits.
         Y = np.asarray(self.X[which], dtype=np.float64) - self._origin
-        own = np.einsum("ij,ij->i", Y, Y)[:, None]
+        left = np.column_stack([-2 * Y, np.einsum("ij,ij->i", Y, Y), np.ones(len(Y))])
         out = np.empty((len(which), self.n_points))
         for columns in self._column_blocks():
             X = np.asarray(self.X[columns], dtype=np.float64) - self._origin
-            out[:, columns] = np.maximum(own + np.einsum("ij,ij->i", X, X) - 2 * (Y @ X.T), 0.0)
+            right = np.column_stack([X, np.ones(len(X)), np.einsum("ij,ij->i", X, X)])
+            out[:, columns] = np.maximum(left @ right.T, 0.0)
         return out
 
     def distances(self, which: np.ndarray) -> np.ndarray:

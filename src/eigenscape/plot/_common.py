@@ -1,0 +1,105 @@
+"""What all figures share: axes to draw on, coordinates out of a model, colours that everyone can tell apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+#: Okabe and Ito's colours, which people with any colour vision can tell apart; the pale yellow last.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
+#: From dark to light evenly, the same in grey.
+VALUES = "viridis"
+INK = "#333333"
+FAINT = "#BBBBBB"
+
+
+def new_axes(ax: Axes | None, size: tuple[float, float] = (6.4, 5.2)) -> Axes:
+    """``ax``, or axes of a new figure of its own that pyplot knows nothing of."""
+    return new_figure(None, size).add_subplot() if ax is None else ax
+
+
+def new_figure(figure: Figure | None, size: tuple[float, float]) -> Figure:
+    """``figure``, or a new one."""
+    if figure is not None:
+        return figure
+    made = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(made)
+    return made
+
+
+def coordinates_of(model: Any) -> np.ndarray:
+    """Coordinates (n, d) of a fitted model's training points, or of an array given as it is."""
+    embedding = getattr(model, "embedding_", model)
+    if hasattr(embedding, "fit"):
+        raise TypeError(f"{type(model).__name__} has no embedding_; fit it first, or pass coordinates")
+    Y = np.asarray(embedding)
+    if Y.dtype.kind not in "fiub":
+        raise TypeError(f"coordinates must be numbers, got {type(model).__name__} of dtype {Y.dtype}")
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if Y.ndim != 2 or not Y.size:
+        raise ValueError(f"coordinates must have shape (n, d) with at least one of each, got {Y.shape}")
+    return Y.astype(np.float64, copy=False)
+
+
+def chosen_columns(Y: np.ndarray, components: tuple[int, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Two columns to draw and their names; a map of one coordinate is drawn over the number of the point."""
+    if Y.shape[1] == 1:
+        return np.column_stack([np.arange(len(Y)), Y[:, 0]]), ("point", "coordinate 1")
+    if len(components) != 2 or not all(0 <= c < Y.shape[1] for c in components):
+        raise ValueError(f"components={components!r} must be two of the coordinates 0 to {Y.shape[1] - 1}")
+    return Y[:, list(components)], tuple(f"coordinate {c + 1}" for c in components)
+
+
+def category_colors(count: int) -> list[Any]:
+    """Colours for ``count`` categories: the palette while it lasts, then evenly spaced hues."""
+    if count <= len(PALETTE):
+        return list(PALETTE[:count])
+    from matplotlib import colormaps
+
+    wheel = colormaps["turbo"]
+    return [wheel(x) for x in np.linspace(0.03, 0.97, count)]
+
+
+def categories(labels: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Names and code numbers where labels are categories: texts, booleans, or at most 20 different whole numbers. None for values."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind in "OUSTb":
+        names, code = np.unique(labels.astype(str), return_inverse=True)
+        return names, code
+    if labels.dtype.kind in "iu":
+        names, code = np.unique(labels, return_inverse=True)
+        return (names.astype(str), code) if len(names) <= 20 else None
+    return None
+
+
+def plain(ax: Axes, names: tuple[str, ...] = (), equal: bool = False) -> None:
+    """Axes with little ink; ``equal`` units both ways, where distances mean something."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(FAINT)
+    ax.tick_params(color=FAINT, labelcolor=INK, labelsize=8)
+    if names:
+        ax.set_xlabel(names[0], color=INK)
+        ax.set_ylabel(names[1], color=INK)
+    if equal:
+        ax.set_aspect("equal", adjustable="datalim")
+
+
+def figure_of(ax: Axes) -> Any:
+    """The figure that axes belong to, or the part of one."""
+    figure = ax.get_figure(root=False)
+    if figure is None:
+        raise ValueError("ax belongs to no figure; it may have been removed")
+    return figure
+
+
+def color_bar(ax: Axes, mappable: Any, label: str = "", **options: Any) -> None:
+    """A slender colour bar beside the axes."""
+    bar = figure_of(ax).colorbar(mappable, ax=ax, shrink=0.8, aspect=30, pad=0.02, **options)
+    bar.set_label(label, color=INK, fontsize=9)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=8, color=FAINT, labelcolor=INK)

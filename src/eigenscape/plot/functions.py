@@ -1,0 +1,101 @@
+"""Eigenfunctions over the plane (Bengio fig. 2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from eigenscape.plot._common import INK, color_bar, new_axes, plain
+
+
+def eigenfunction(
+    model: Any,
+    component: int = 0,
+    *,
+    X: Any = None,
+    limits: tuple[float, float, float, float] | None = None,
+    resolution: int = 150,
+    log: bool = False,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw an eigenfunction of a model of points in the plane as grey levels, the training points as white dots.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Learnt on two features. ``eigenfunctions`` is evaluated (Bengio eq. 20), or ``transform`` for a model without a kernel.
+    component : int, default=0
+        Which one, counted from 0.
+    X : array-like of shape (n, 2), optional
+        Points to show; by default the training points where ``kernel_`` knows them.
+    limits : (left, right, bottom, top), optional
+        The part of the plane; by default a little more than the points take.
+    resolution : int, default=150
+        Cells along each side.
+    log : bool, default=False
+        Show ``sign(f) log(1 + 1000 |f| / max |f|)``, to see variations of functions that are large in one place.
+    title : str, optional
+        Above the picture.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from eigenscape import KernelPCA, plot
+    >>> X, _ = make_moons(100, noise=0.05, random_state=0)
+    >>> ax = plot.eigenfunction(KernelPCA().fit(X), resolution=40)
+    >>> ax.images[0].get_array().shape
+    (40, 40)
+    """
+    if getattr(model, "n_features_in_", None) != 2:
+        raise ValueError(
+            f"an eigenfunction is drawn over the plane, so the model must be fitted to two features, got {type(model).__name__} with"
+            f" n_features_in_={getattr(model, 'n_features_in_', None)}"
+        )
+    points = _points_of(model, X)
+    if limits is None:
+        if points is None:
+            raise ValueError(f"{type(model).__name__} does not keep its training points; pass X, or limits of the plane to draw")
+        limits = _around(points)
+    left, right, bottom, top = limits
+    step_x, step_y = (right - left) / resolution, (top - bottom) / resolution
+    across = left + step_x * (np.arange(resolution) + 0.5)  # centres of the cells
+    up = bottom + step_y * (np.arange(resolution) + 0.5)
+    grid = np.stack(np.meshgrid(across, up), axis=2).reshape(-1, 2)
+    function = model.eigenfunctions if hasattr(model, "eigenfunctions") else model.transform
+    values = np.asarray(function(grid))
+    if not 0 <= component < values.shape[1]:
+        raise ValueError(f"component={component} must lie between 0 and {values.shape[1] - 1}, the last one the model has")
+    field = values[:, component].reshape(resolution, resolution)
+    if log:
+        field = np.sign(field) * np.log1p(1000 * np.abs(field) / np.abs(field).max())
+    ax = new_axes(ax)
+    plain(ax)
+    ax.set_aspect("equal")
+    picture = ax.imshow(field, origin="lower", extent=limits, cmap="gray", interpolation="bilinear")
+    if points is not None:
+        ax.scatter(points[:, 0], points[:, 1], s=9, color="white", edgecolors="#222222", linewidths=0.4)
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
+    color_bar(ax, picture)
+    ax.set_title(title or f"eigenfunction {component + 1}" + (" (logarithm)" if log else ""), color=INK, fontsize=11)
+    return ax
+
+
+def _points_of(model: Any, X: Any) -> np.ndarray | None:
+    kept = getattr(getattr(model, "kernel_", None), "X", None) if X is None else X
+    return None if kept is None or np.ndim(kept) != 2 or np.shape(kept)[1] != 2 else np.asarray(kept, dtype=np.float64)
+
+
+def _around(points: np.ndarray) -> tuple[float, float, float, float]:
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = 0.1 * float((high - low).max())
+    return float(low[0] - margin), float(high[0] + margin), float(low[1] - margin), float(high[1] + margin)

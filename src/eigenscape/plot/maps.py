@@ -1,0 +1,204 @@
+"""Maps: one dot a point, or shades where there are too many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.lines import Line2D
+
+from eigenscape.plot._common import (
+    FAINT,
+    INK,
+    MARKERS,
+    PALETTE,
+    VALUES,
+    categories,
+    category_colors,
+    chosen_columns,
+    color_bar,
+    coordinates_of,
+    new_axes,
+    plain,
+)
+from eigenscape.plot.density import draw_density
+from eigenscape.plot.thumbnails import draw_thumbnails
+
+#: Above this many points dots hide one another, and density is drawn.
+DENSE = 50_000
+
+
+def scatter(
+    model: Any,
+    labels: Any = None,
+    *,
+    values: Any = None,
+    images: Any = None,
+    new: Any = None,
+    components: tuple[int, int] = (0, 1),
+    density: bool | None = None,
+    thumbnail_size: float = 28,
+    n_thumbnails: int = 60,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a map.
+
+    Parameters
+    ----------
+    model : fitted estimator, or array of shape (n, d)
+        What to draw. Of more than two coordinates ``components`` are shown; a single one is drawn over the numbers of the points, or
+        over ``values``.
+    labels : array-like of shape (n,), optional
+        Categories, with a legend; numbers that are no categories (not whole, or more than 20 different ones) are taken for ``values``.
+    values : array-like of shape (n,), optional
+        Numbers, shown by colour with a colour bar; not finite ones are grey.
+    images : array-like of shape (n, height, width), optional
+        Pictures of the points (grey, or with a last axis of colours), shown for some of them, never over one another.
+    new : array-like of shape (n_new, d), optional
+        Points placed later (``model.transform(X_new)``), marked by rings.
+    components : pair of int, default=(0, 1)
+        The coordinates drawn, counted from 0.
+    density : bool, optional
+        Shades instead of dots. By default above 50 000 points: darkness says how many (logarithmically), hue their mean colour.
+    thumbnail_size, n_thumbnails : float, int
+        Longer side of a picture in points (1/72 inch), and the most pictures shown.
+    title : str, optional
+        Above the map.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure (``ax.figure``).
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import PCA, plot
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ax = plot.scatter(PCA(2).fit(X), y)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['0', '1', '2']
+    """
+    Y = coordinates_of(model)
+    labels, values = _checked("labels", labels, len(Y)), _checked("values", values, len(Y))
+    named = None if labels is None else categories(labels)
+    if labels is not None and named is None and values is None:
+        values = labels.astype(np.float64)
+    points, names = chosen_columns(Y, components)
+    one = Y.shape[1] == 1
+    if one and values is not None:
+        points, names = np.column_stack([values, Y[:, 0]]), ("value", "coordinate 1")
+    ax = new_axes(ax)
+    dense = len(Y) > DENSE if density is None else density
+    codes = None if named is None else named[1]
+    limits = (0.0, 1.0) if values is None else _limits(values)
+    plain(ax, names, equal=not one)
+    if dense:
+        drawn: Any = draw_density(ax, points, None if codes is not None else values, codes, 0 if named is None else len(named[0]), limits)
+    elif named is not None:
+        _draw_categories(ax, points, *named)
+    else:
+        drawn = _draw_dots(ax, points, values, limits)
+    if values is not None and named is None:
+        color_bar(ax, ScalarMappable(Normalize(*limits), VALUES))
+    elif dense and named is None:
+        color_bar(ax, drawn, "points")
+    _mark_new(ax, new, Y.shape[1], components)
+    if named is not None:
+        _legend(ax, named[0], dense)
+    if images is not None:
+        ax.autoscale_view()
+        ax.apply_aspect()
+        draw_thumbnails(ax, points, images, thumbnail_size, n_thumbnails)
+    if title:
+        ax.set_title(title, color=INK, fontsize=11)
+    return ax
+
+
+def dot_area(n: int) -> float:
+    """Smaller dots for more points."""
+    return float(np.clip(9000 / n, 1.5, 30))
+
+
+def _checked(name: str, given: Any, n: int) -> np.ndarray | None:
+    if given is None:
+        return None
+    given = np.asarray(given)
+    if given.shape != (n,):
+        raise ValueError(f"{name} must be one for each of the {n} points, got shape {given.shape}")
+    if name == "values" and given.dtype.kind not in "fiub":
+        raise ValueError(f"values must be numbers, got dtype {given.dtype}; pass categories as labels")
+    return given.astype(np.float64) if name == "values" else given
+
+
+def _limits(values: np.ndarray) -> tuple[float, float]:
+    known = values[np.isfinite(values)]
+    if not len(known):
+        raise ValueError("values has no finite number to colour by")
+    return float(known.min()), float(known.max())
+
+
+def _draw_dots(ax: Axes, points: np.ndarray, values: np.ndarray | None, limits: Any) -> Any:
+    look: dict[str, Any] = {"s": dot_area(len(points)), "linewidths": 0, "alpha": 0.85}
+    if values is None:
+        return ax.scatter(points[:, 0], points[:, 1], color=PALETTE[0], **look)
+    known = np.isfinite(values)
+    if not known.all():
+        ax.scatter(points[~known, 0], points[~known, 1], color=FAINT, **look)
+    return ax.scatter(points[known, 0], points[known, 1], c=values[known], cmap=VALUES, vmin=limits[0], vmax=limits[1], **look)
+
+
+def _draw_categories(ax: Axes, points: np.ndarray, names: np.ndarray, codes: np.ndarray) -> None:
+    """One collection of points for each category, shapes as well as colours where there are few."""
+    for code, color in enumerate(category_colors(len(names))):
+        mine = codes == code
+        marker = MARKERS[code] if len(names) <= len(MARKERS) else "o"
+        ax.scatter(
+            points[mine, 0],
+            points[mine, 1],
+            s=dot_area(len(points)),
+            color=color,
+            marker=marker,
+            linewidths=0,
+            alpha=0.85,
+            label=names[code],
+        )
+
+
+def _legend(ax: Axes, names: np.ndarray, dense: bool) -> None:
+    colors = category_colors(len(names))
+    shapes = MARKERS if len(names) <= len(MARKERS) and not dense else ("o",) * len(names)
+    handles = [
+        Line2D([], [], linestyle="", marker=shapes[i], markersize=6, markeredgewidth=0, color=colors[i], label=name)
+        for i, name in enumerate(names)
+    ]
+    old = [handle for handle in ax.get_legend_handles_labels()[0] if handle.get_label() == "new"]
+    ax.legend(
+        handles=handles + old,
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0,
+        frameon=False,
+        fontsize=8,
+        labelcolor=INK,
+        ncols=1 + (len(names) - 1) // 20,
+        handletextpad=0.3,
+    )
+
+
+def _mark_new(ax: Axes, new: Any, d: int, components: tuple[int, int]) -> None:
+    """Rings around points placed later."""
+    if new is None:
+        return
+    Z = coordinates_of(new)
+    if Z.shape[1] != d:
+        raise ValueError(f"new points have {Z.shape[1]} coordinates, the map {d}")
+    points = chosen_columns(Z, components)[0]
+    rings = ax.scatter(points[:, 0], points[:, 1], s=max(36.0, 2 * dot_area(len(points))), zorder=3, linewidths=1.2, label="new")
+    rings.set_facecolor("none")
+    rings.set_edgecolor("#000000")
