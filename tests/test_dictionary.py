@@ -74,6 +74,14 @@ def test_the_dictionary_is_that_of_algorithm_2(kernel, size, sum_to_one):
         assert_array_equal(model.dictionary_indices_, expected)
 
 
+def test_every_size_is_reached_up_to_the_number_of_points():
+    """The last tolerance of algorithm 2 was tried with a smaller dictionary and need not lead to the size any more."""
+    X = np.random.default_rng(0).random((300, 20))
+    for size in (34, 43, 63, 82):
+        model = GreedySpectralEmbedding(1, gamma=0.01, dictionary_size=size).fit(X)
+        assert len(model.dictionary_) == size
+
+
 @either
 def test_blocks_longer_than_a_core_takes_at_a_time_choose_alike(sum_to_one):
     """With 150 members a block has more than 1024 rows, which go to several cores."""

@@ -19,7 +19,7 @@ from eigenscape.datasets import twisted_roll
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, PoleWarning, RankError
 from eigenscape.methods.graph_embedding import FeatureBasis, FeatureMap, quadratic_forms, transformation
 from eigenscape.methods.mixture import NEGLIGIBLE, RoundKernels, shares
-from eigenscape.quality import distortion
+from eigenscape.quality import distortion, linear_alignment
 
 CORRECTIONS = ("reweighted", "affine", "stochastic", "raw")
 
@@ -183,31 +183,6 @@ def test_the_affine_projection_never_has_more_distortion(seed: int, n: int, d: i
 # --- what the corrections do ------------------------------------------------------------------------------------------------
 
 
-def excess(rng: np.random.Generator) -> np.ndarray:
-    """Figure 1, one trial: distortion above the optimum, scaled to trace(YDY') = d as printed, and with the D-mean removed."""
-    W = np.triu(rng.random((50, 50)), 1)
-    W = W + W.T
-    D, Z = W.sum(axis=1), rng.standard_normal((50, 4))
-    best = np.sum(1 - linalg.eigh(W / np.sqrt(D) / np.sqrt(D)[:, None], eigvals_only=True)[::-1][1:4])
-    found = []
-    for correction in CORRECTIONS:
-        Y = FeatureMap(transformation(FeatureBasis(Z), sparse.csr_array(W), D, 3, correction))(Z)
-        scale = 3 / np.sum(D[:, None] * Y * Y)
-        found.append((scale * np.sum(Y * (D[:, None] * Y - W @ Y)) - best, distortion(Y, W) - best))
-    return np.array(found)
-
-
-def test_figure_1() -> None:
-    rng = np.random.default_rng(0)
-    with with_pole(True):  # features of both signs
-        trials = np.array([excess(rng) for _ in range(150)])
-    printed, centred = trials.mean(axis=0).T
-    assert (np.diff(printed) > 0).all()  # reweighted, affine, stochastic, raw
-    np.testing.assert_allclose(printed, [0.367, 0.396, 0.427, 0.435], atol=0.01)  # 2000 trials
-    assert centred.argmin() == 1  # with the D-mean removed the affine map is best
-    assert (trials[:, 1, 1] <= trials[:, 3, 1] + 1e-9).all()  # and never worse than the raw one
-
-
 def test_all_corrections_agree_where_the_constant_is_in_the_span(roll, model) -> None:
     X, _ = roll
     Z = local_coordinates(X, model.centers_, model.sigma_, True, NEGLIGIBLE)
@@ -216,13 +191,6 @@ def test_all_corrections_agree_where_the_constant_is_in_the_span(roll, model) ->
         Y = FeatureMap(transformation(FeatureBasis(Z), W, D, 2, correction))(Z)
         np.testing.assert_allclose(np.abs(Y), np.abs(model.embedding_), atol=1e-6 * np.abs(model.embedding_).max())
         np.testing.assert_array_equal(KernelEigenmap(2, n_neighbors=12, correction=correction).fit(X).embedding_, model.embedding_)
-
-
-def aligned_error(Y: np.ndarray, parameters: np.ndarray) -> float:
-    """What an affine regression on the map leaves of the true parameters, relative."""
-    T = parameters - parameters.mean(axis=0)
-    A = np.column_stack([Y, np.ones(len(Y))])
-    return float(np.linalg.norm(T - A @ np.linalg.lstsq(A, T, rcond=None)[0]) / np.linalg.norm(T))
 
 
 def test_corrections_differ_where_kernels_are_not_divided_by_their_sum(roll) -> None:
@@ -234,10 +202,10 @@ def test_corrections_differ_where_kernels_are_not_divided_by_their_sum(roll) -> 
         with with_pole(name in ("stochastic", "reweighted")):  # for one seed or another
             for seed in range(12):
                 model = KernelEigenmap(2, n_kernels=64, sigma=2.0, n_neighbors=12, random_state=seed, **how).fit(X)
-                errors[name].append(aligned_error(model.embedding_, parameters))
+                errors[name].append(linear_alignment(model.embedding_, parameters).error)
     stochastic, reweighted, affine, raw, posterior = (float(np.median(values)) for values in errors.values())
     assert stochastic < reweighted < affine < raw
-    exact = aligned_error(LaplacianEigenmaps(2, n_neighbors=12, weights="inverse").fit_transform(X), parameters)
+    exact = linear_alignment(LaplacianEigenmaps(2, n_neighbors=12, weights="inverse").fit_transform(X), parameters).error
     assert abs(posterior - exact) < 0.01
     assert abs(stochastic - exact) < 0.01
     assert raw > 1.3 * exact

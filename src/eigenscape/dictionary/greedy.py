@@ -171,20 +171,24 @@ def by_size(start: Dictionary, rows: Rows, size: int, first_tol: float) -> Dicti
     with stage("dictionary", total=size) as advance:
         while (run := _run(dictionary, rows, level, above, size)) is None:
             below, above = above, 10 * above
-        for _ in range(_BISECTIONS):
+        while True:
+            for _ in range(_BISECTIONS):
+                if run is not None:
+                    advance(run[0].size - dictionary.size)
+                    dictionary, level = run
+                    if dictionary.size == size:
+                        return dictionary
+                middle = below + (above - below) / 2
+                run = _run(dictionary, rows, level, middle, size)
+                below, above = (middle, above) if run is None else (below, middle)
             if run is not None:
-                advance(run[0].size - dictionary.size)
                 dictionary, level = run
-                if dictionary.size == size:
-                    return dictionary
-            middle = below + (above - below) / 2
-            run = _run(dictionary, rows, level, middle, size)
-            below, above = (middle, above) if run is None else (below, middle)
-        if run is not None:
-            dictionary, level = run
-        last = _run(dictionary, rows, level, below, size, stop=True)
-    assert last is not None
-    return last[0]
+            last = _run(dictionary, rows, level, below, size, stop=True)
+            assert last is not None
+            if last[0].size == size or below == 0.0:
+                return last[0]
+            # Step 25 takes epsilon+ to lead to a size, but it did so from a smaller dictionary: other points may have filled the gap since.
+            run, below, above = last, 0.0, below
 
 
 def _run(

@@ -1,0 +1,147 @@
+"""The same running time, spent on a dictionary or on a smaller Gram matrix.
+
+Ouimet and Bengio table 1, MNIST, n = 1300: at equal running time a dictionary's error on new points is far lower than that of plain
+training on as many points as the time allows, 22 times for kernel PCA (m = 34) and 4.7 times for spectral clustering (m = 41).
+Times are processor times of ``fit`` on one core, the best of several rounds in which all competitors take turns; plain training gets the
+first size on its list that takes at least as long as the dictionary. Errors are averaged over training sets drawn anew.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from threadpoolctl import threadpool_limits
+
+from eigenscape.papers._experiment import Claim, Context, Outcome
+from eigenscape.papers._ouimet import NAMES, Problem, image_problem, log_axes, tolerance
+from eigenscape.papers._style import COLORS, new_figure
+
+PAPER = "Ouimet and Bengio 2005, table 1"
+_PLAIN = (60, 90, 125, 175, 250, 325, 400, 550, 700, 900, 1300)
+#: Dictionary size: plain size of equal time, and both errors, as printed.
+PRINTED = {
+    "additive": {34: (250, 1.48e-4, 6.64e-6), 55: (250, 1.48e-4, 6.40e-6), 126: (550, 8.27e-6, 3.99e-6)},
+    "divisive": {41: (325, 2.41e-4, 5.16e-5), 65: (400, 2.37e-4, 5.61e-5), 138: (700, 1.58e-4, 8.74e-5)},
+}
+
+
+def run(context: Context) -> Outcome:
+    """Errors first, which depend on the seed alone; then times."""
+    repeats, rounds = context.pick(full=(24, 15), quick=(8, 7), tiny=(3, 3))
+    tables: dict[str, Any] = {}
+    data = ""
+    for normalization, printed in PRINTED.items():
+        problem, data = image_problem(context, normalization, context.pick(full=3267, quick=1500, tiny=400))
+        n = min(context.pick(full=1300, quick=1300, tiny=800), len(problem.pool))
+        table = _errors(problem, n, list(printed), repeats)
+        table["seconds"] = _seconds(problem, problem.draw(n, 0), table, rounds)
+        table["rows"] = [_row(table, m) for m in printed]
+        tables[normalization] = table
+    claims = [claim for normalization, table in tables.items() for claim in _claims(normalization, table)]
+    numbers = {NAMES[key]: {name: table[name] for name in ("n", "plain", "dictionary", "tolerances")} for key, table in tables.items()}
+    timings = {NAMES[key]: {name: table[name] for name in ("seconds", "rows")} for key, table in tables.items()}
+    return Outcome(claims, _figure(tables, data), {"repeats": repeats, **numbers}, data, timings)
+
+
+def _errors(problem: Problem, n: int, sizes: list[int], repeats: int) -> dict[str, Any]:
+    """Errors by size of the plain training set, and of the dictionary (one tolerance for all training sets)."""
+    first = problem.draw(n, 0)
+    tolerances = {m: tolerance(first, m, problem.gamma, problem.normalization == "additive") for m in sizes}
+    plain: dict[int, list[float]] = {size: [] for size in _PLAIN if size <= n}
+    dictionary: dict[int, list[float]] = {m: [] for m in sizes}
+    for repeat in range(repeats):
+        X = problem.draw(n, repeat)
+        for size, found in plain.items():
+            found.append(problem.error(problem.plain(X[:size])))
+        for m, found in dictionary.items():
+            found.append(problem.error(problem.dictionary(X, tol=tolerances[m])))
+    return {"n": n, "plain": plain, "dictionary": dictionary, "tolerances": tolerances}
+
+
+def _seconds(problem: Problem, X: np.ndarray, table: dict[str, Any], rounds: int) -> dict[str, dict[int, float]]:
+    """The best time of each ``fit``, on one core, all taking turns: other work on the machine disturbs all alike."""
+    works: dict[tuple[str, int], Callable[[], Any]] = {("plain", size): partial(problem.plain, X[:size]) for size in table["plain"]}
+    works |= {("dictionary", m): partial(problem.dictionary, X, tol=tol) for m, tol in table["tolerances"].items()}
+    best: dict[str, dict[int, float]] = {"plain": {}, "dictionary": {}}
+    with threadpool_limits(1):
+        for _ in range(rounds):
+            for (kind, size), work in works.items():
+                start = time.process_time()
+                work()
+                best[kind][size] = min(best[kind].get(size, np.inf), time.process_time() - start)
+    return best
+
+
+def _row(table: dict[str, Any], m: int) -> dict[str, Any]:
+    """The plain size of equal time, and by how much its error is larger, with a 95 % interval over training sets."""
+    seconds = table["seconds"]["dictionary"][m]
+    fastest_first = sorted(table["plain"])
+    equal = next((size for size in fastest_first if table["seconds"]["plain"][size] >= seconds), fastest_first[-1])
+    logs = np.log(np.array(table["plain"][equal]) / table["dictionary"][m])
+    half = 1.96 * logs.std(ddof=1) / np.sqrt(len(logs))
+    low, ratio, high = np.exp([logs.mean() - half, logs.mean(), logs.mean() + half])
+    means = float(np.mean(table["plain"][equal])), float(np.mean(table["dictionary"][m]))
+    return {
+        "m": m,
+        "seconds": seconds,
+        "equal_n": equal,
+        "plain": means[0],
+        "dictionary": means[1],
+        "ratio": ratio,
+        "low": low,
+        "high": high,
+    }
+
+
+def _claims(normalization: str, table: dict[str, Any]) -> list[Claim]:
+    claims = []
+    for row, (n, plain, dictionary) in zip(table["rows"], PRINTED[normalization].values(), strict=True):
+        printed = plain / dictionary
+        far = row["ratio"] > printed / 3
+        claims.append(
+            Claim(
+                f"{NAMES[normalization]}, m = {row['m']}: lower error than plain training of equal time, by a factor like the printed one",
+                f"n = {n}: {plain:.2e} against {dictionary:.2e}, {printed:.1f} times",
+                f"{1e3 * row['seconds']:.0f} ms, n = {row['equal_n']}: {row['plain']:.2e} against {row['dictionary']:.2e},"
+                f" {row['ratio']:.1f} times ({row['low']:.1f} to {row['high']:.1f})",
+                bool(row["low"] > 1 and far),
+                why="" if far and row["low"] > 1 else _why(row["low"] > 1),
+            )
+        )
+    return claims
+
+
+def _why(lower: bool) -> str:
+    known = (
+        "The printed 1.48e-4 and 2.4e-4 are as large as the variance of one or two of the three coordinates (1/6599 = 1.5e-4 each): plain"
+        " training had lost them, which happens here only to smaller sets. Plain training is also cheaper today: a Krylov solver needs"
+        " three of its eigenvectors, not all."
+    )
+    return ("Lower, but not by as much. " if lower else "Not lower. ") + known
+
+
+def _figure(tables: dict[str, Any], data: str) -> Figure:
+    figure = new_figure(f"What a millisecond of training buys ({data})", 11.5, 4.8)
+    for axes, (normalization, table) in zip(figure.subplots(1, 2), tables.items(), strict=True):
+        for kind, color, letter in (("plain", COLORS[6], "n"), ("dictionary", COLORS[1], "m")):
+            sizes = list(table[kind])
+            x = [1e3 * table["seconds"][kind][size] for size in sizes]
+            logs = np.log([table[kind][size] for size in sizes])  # (sizes, repeats)
+            mean, spread = np.exp(logs.mean(axis=1)), np.exp(1.96 * logs.std(axis=1, ddof=1) / np.sqrt(logs.shape[1]))
+            bars = [mean - mean / spread, mean * spread - mean]
+            label = "plain training on n points" if kind == "plain" else f"dictionary of m points, n = {table['n']}"
+            axes.errorbar(x, mean, yerr=bars, color=color, marker="o", capsize=2, label=label)
+            for size, at, height in zip(sizes, x, mean, strict=True):
+                if kind == "dictionary" or size in (60, 125, 250, 550, 1300):
+                    place = {"xytext": (5, 5)} if kind == "plain" else {"xytext": (-5, -11), "ha": "right"}
+                    axes.annotate(f"{letter} = {size}", (at, height), textcoords="offset points", fontsize=8.5, color=color, **place)
+        axes.margins(x=0.15)
+        log_axes(axes, [5, 10, 20, 50, 100, 200])
+        axes.set(title=NAMES[normalization], xlabel="time to train (milliseconds, one core)", ylabel="error on new points")
+        axes.legend(loc="upper right")
+    return figure

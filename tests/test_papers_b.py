@@ -1,0 +1,116 @@
+"""Experiments of Ouimet, Burges and Brand at a small size, on data that need no files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from test_papers import tiny
+from threadpoolctl import threadpool_limits
+
+from eigenscape import GreedySpectralEmbedding, papers
+from eigenscape.papers import Context, Outcome, experiment
+from eigenscape.papers._corpus import root
+from eigenscape.papers._labels import label_points
+from eigenscape.papers._ouimet import tolerance
+from eigenscape.papers._record import plain
+from eigenscape.papers._roll import folded
+from eigenscape.papers.brand_1 import by_library, excess, random_graphs
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    with threadpool_limits(1):
+        yield
+
+
+def outcome(name: str) -> Outcome:
+    return tiny(name)[0]
+
+
+@pytest.mark.parametrize("name", [name for name in papers.available() if name.startswith(("ouimet", "burges", "brand"))])
+def test_figures_are_titled_and_failures_explained(name: str) -> None:
+    found = outcome(name)
+    assert all(claim.why for claim in found.claims if not claim.holds)
+    assert all(axes.get_title() for axes in found.figure.axes)
+
+
+def test_corrections_agree_with_posteriors_and_fold_without() -> None:
+    agree, _, fold, less, isometric = (claim.holds for claim in outcome("brand-3").claims)
+    assert (agree, fold, less, isometric) == (False, True, False, True)
+    assert outcome("brand-3").numbers["corrections_with_posteriors_apart"] < 1e-5
+
+
+def test_batches_of_trials_are_the_trials() -> None:
+    W, Z = random_graphs(np.random.default_rng(5), 12)
+    one_by_one = np.array([by_library(*trial) for trial in zip(W, Z, strict=True)])
+    np.testing.assert_allclose(excess(W, Z), one_by_one, atol=1e-9)
+    assert (one_by_one[:, 1, 1] <= one_by_one[:, 3, 1] + 1e-9).all()  # centred, the affine map is never worse than the raw one
+    np.testing.assert_allclose(outcome("brand-1").numbers["excess"]["equal_trace"], [0.368, 0.397, 0.428, 0.436], atol=0.004)
+
+
+@pytest.mark.parametrize("name", ["ouimet-2", "burges-nystrom", "brand-6"])
+def test_same_seed_same_numbers(name: str) -> None:
+    again, other = (experiment(name).run(Context(tiny=True, seed=seed)) for seed in (0, 1))
+    assert plain(again.numbers) == plain(outcome(name).numbers)
+    assert plain(other.numbers) != plain(again.numbers)
+
+
+def test_table_1_compares_equal_times() -> None:
+    found = outcome("ouimet-table1")
+    for method, table in found.timings.items():
+        seconds = table["seconds"]
+        for row in table["rows"]:
+            slower = [n for n, t in seconds["plain"].items() if t >= seconds["dictionary"][row["m"]]]
+            assert row["equal_n"] == min(slower, default=max(seconds["plain"]))
+            errors = found.numbers[method]
+            ratio = np.exp(np.mean(np.log(np.array(errors["plain"][row["equal_n"]]) / errors["dictionary"][row["m"]])))
+            assert row["low"] < row["ratio"] < row["high"]
+            assert row["ratio"] == pytest.approx(ratio)
+
+
+def test_a_dictionary_gains_on_plain_training_of_its_size() -> None:
+    errors = outcome("ouimet-table1").numbers["kernel PCA"]
+    assert np.mean(errors["plain"][60]) > 1.5 * np.mean(errors["dictionary"][55])
+
+
+# --- what the experiments are made of -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sum_to_one", [True, False])
+def test_the_tolerance_gives_the_size(sum_to_one: bool) -> None:
+    X = np.random.default_rng(0).standard_normal((400, 5))
+    for size in (5, 20, 60):
+        tol = tolerance(X, size, 0.05, sum_to_one)
+        assert len(GreedySpectralEmbedding(1, gamma=0.05, sum_to_one=sum_to_one, tol=tol).fit(X).dictionary_) == size
+
+
+def test_folds_are_counted() -> None:
+    side = 11
+    grid = np.stack(np.meshgrid(*2 * [np.linspace(0, 1, side)], indexing="ij"), axis=2).reshape(-1, 2)
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    assert folded(grid @ turn, side) == folded(grid[:, ::-1], side) == 0
+    at_three_tenths = np.column_stack([np.abs(grid[:, 0] - 0.3), grid[:, 1]])
+    assert folded(at_three_tenths, side) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("network", "networks"), ("learning", "learned", "learns"), ("probability", "probabilities"), ("estimate", "estimation", "estimated")],
+)
+def test_words_of_one_root(words: tuple[str, ...]) -> None:
+    assert len({root(word) for word in words}) == 1
+    assert root("class") == "class"
+
+
+def test_labels_cover_none_other() -> None:
+    figure = Figure(figsize=(5, 4))
+    axes = figure.subplots()
+    Y = np.random.default_rng(0).standard_normal((150, 2))
+    axes.scatter(*Y.T)
+    written = label_points(axes, Y, [f"word {i}" for i in range(150)], ["black"] * 150)
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert 20 < written == len(boxes) < 150
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
