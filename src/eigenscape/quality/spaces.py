@@ -84,3 +84,16 @@ def to_others(space: Space, which: np.ndarray) -> np.ndarray:
     values = space.from_points(which)
     values[np.arange(len(which)), which] = np.inf
     return values
+
+
+def nearest_others(space: Space, which: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distances (as ``from_points`` has them) and numbers of the ``k`` nearest others of some points, nearest first; exact."""
+    from eigenscape._compiled.select import nearest_given
+
+    length, number = np.empty((len(which), k)), np.empty((len(which), k), dtype=np.intp)
+    done = 0
+    for queries in space.query_blocks(which):
+        rows = slice(done, done + len(queries))
+        nearest_given(to_others(space, queries), k, length[rows], number[rows])
+        done = rows.stop
+    return length, number
