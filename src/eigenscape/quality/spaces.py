@@ -36,6 +36,8 @@ class Space:
         self._euclidean = metric in ("euclidean", "l2") and not sparse.issparse(self.X)
         if self._euclidean:
             self._origin = self._mean()
+            if not np.isfinite(self._origin).all():
+                raise ValueError("data and embedding must be finite numbers, and some are NaN or infinite; leave those points out")
 
     def _column_blocks(self) -> Iterator[slice]:
         return row_blocks(self.n_points, 8 * self.X.shape[1], budget=2**20)  # what a core has at hand
