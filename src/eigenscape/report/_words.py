@@ -184,7 +184,10 @@ def _advise_neighbors(made: Summary, model: Any, measures: Measures) -> None:
     if poor and type(model).__name__ in LINEAR:
         made.advice.append("A linear map may not be able to unfold these data: compare with Isomap or LaplacianEigenmaps.")
     if trust.high < continuity.low and poor and "n_components" in model.get_params():
-        made.advice.append("Far parts of the data lie over each other on the map (trustworthiness is the lower number): add a coordinate.")
+        edge = " or lower n_neighbors, for one edge across a fold is a short cut for all" if "n_neighbors" in model.get_params() else ""
+        made.advice.append(
+            f"Far parts of the data lie over each other on the map (trustworthiness is the lower number): add a coordinate{edge}."
+        )
     elif continuity.high < trust.low and poor:
         wish = "raise n_neighbors" if "n_neighbors" in model.get_params() else "try a smoother map"
         made.advice.append(f"The map tears neighbours apart (continuity is the lower number): {wish}.")

@@ -163,8 +163,8 @@
     return Math.max(360, Math.min(680, wanted));
   }
 
-  function layout() {
-    const width = figure.clientWidth || 800, count = page.maps.length, single = count === 1;
+  function layout(given) {
+    const width = given || figure.clientWidth || 800, count = page.maps.length, single = count === 1;
     const across = single ? 1 : Math.max(1, Math.min(count, 3, Math.floor(width / 330))), down = Math.ceil(count / across);
     const height = single ? singleHeight(width) : Math.max(300, width / across * 0.9);
     const gapX = 0.045, gapY = 46 / (down * height);
@@ -452,6 +452,17 @@
     link.click();
   });
   document.addEventListener("keydown", function (event) { if (event.key === "Escape") hide(); });
+  /* On paper everything is as wide as the page, whatever the window was. */
+  const PAPER = { map: page.maps.length === 1 ? 530 : 690, chart: 335 };
+  window.addEventListener("beforeprint", function () {
+    hide();
+    Plotly.relayout(figure, layout(PAPER.map));
+    page.charts.forEach(function (chart) { Plotly.relayout(chart.id, { width: PAPER.chart, autosize: false }); });
+  });
+  window.addEventListener("afterprint", function () {
+    Plotly.relayout(figure, layout());
+    page.charts.forEach(function (chart) { Plotly.relayout(chart.id, { width: null, autosize: true }); });
+  });
   let waiting = 0;
   window.addEventListener("resize", function () {
     window.clearTimeout(waiting);
