@@ -78,7 +78,7 @@ def loss_chart(loss: Loss) -> dict[str, Any]:
     names, values = ["training points"], [loss.training]
     if loss.held_out is not None:
         names, values = [*names, "held-out points"], [*values, loss.held_out]
-    trace = {"type": "bar", "x": names, "y": _plain(values), "marker": {"color": [BLUE, ORANGE]}}
+    trace: dict[str, Any] = {"type": "bar", "x": names, "y": _plain(values), "marker": {"color": [BLUE, ORANGE]}}
     trace |= {"text": [number(value) for value in values], "textposition": "auto", "textangle": 0}
     layout = {
         "yaxis": {"title": {"text": "log likelihood of a row" if loss.likelihood else "loss"}, "exponentformat": "power"},
