@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.kernels.base import BoundKernel, Matrix, n_points, product
@@ -43,6 +44,8 @@ class Eigenfunctions:
     kernel: BoundKernel
     pairs: EigenPairs
     training: np.ndarray | None = None  # (m, r) their values on the training points, where the vectors are not eigenvectors
+
+    __repr__ = short_repr
 
     @property
     def n_train(self) -> int:
@@ -82,6 +85,8 @@ class Landmarks:
     X: Any  # all training points; None where the model does not keep them
     which: np.ndarray | None  # (q,) the training points that are landmarks; None where the landmarks are other points
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
@@ -94,6 +99,8 @@ class Embedding:
     scale: Scale
     trivial: int = 0
     landmarks: Landmarks | None = None
+
+    __repr__ = short_repr
 
     @property
     def kernel(self) -> BoundKernel:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenscape._display import short_repr
 from eigenscape.eigenfunctions import Embedding, Functions
 from eigenscape.graph.rows import zeros_kept
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -43,6 +44,8 @@ class ViewedKernel:
     piece: Piece
     table: Any
 
+    __repr__ = short_repr
+
     @property
     def X(self) -> Any:
         return self.table[self.piece.columns]
@@ -60,6 +63,8 @@ class BlockKernel:
     assign: Callable[[Any], np.ndarray]
     table: Any
     members: np.ndarray  # the training points that have columns, in order
+
+    __repr__ = short_repr
 
     @property
     def X(self) -> Any:
@@ -93,6 +98,8 @@ class PiecewiseEmbedding:
     assign: Callable[[Any], np.ndarray]
     X: Any
     n_components: int
+
+    __repr__ = short_repr
 
     @property
     def kernel(self) -> BoundKernel:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape._display import short_repr
 from eigenscape._progress import stage
 from eigenscape.dictionary.rows import Rows
 from eigenscape.dictionary.source import Source, joined
@@ -24,6 +25,8 @@ class Dictionary:
     span: Span
     numbers: np.ndarray  # (m,)
     stalled: bool = False
+
+    __repr__ = short_repr
 
     @property
     def size(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.dictionary.rows import ArrayRows, over_rows
@@ -59,6 +60,8 @@ class LowRankKernel:
     normalization: Normalization
     X: Any
     n_train: int
+
+    __repr__ = short_repr
 
     def __call__(self, Y: Any) -> np.ndarray:
         return self.features(Y) @ self.features(self.X).T
@@ -113,6 +116,8 @@ class LowRankEigenfunctions:
     pairs: EigenPairs
     moment: np.ndarray  # C, (m, m)
     on_training: np.ndarray | None = None  # values at the training points (n, r) where these are at hand
+
+    __repr__ = short_repr
 
     @property
     def n_train(self) -> int:

@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from eigenscape._display import short_repr
 from eigenscape._progress import stage
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.neighbors import NeighborIndex
@@ -43,6 +44,8 @@ class NeighborGraph:
     samples: np.ndarray | None = None  # (m,) the sample that each vertex is, ascending, where that has been said
     joined: Joined = "union"
     tree: bool = False  # whether a spanning tree is part of the graph, so that a new point always has its nearest vertex
+
+    __repr__ = short_repr
 
     @property
     def n_vertices(self) -> int:

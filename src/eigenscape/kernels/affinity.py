@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from eigenscape._display import short_repr
 from eigenscape.graph.neighborhood import NeighborGraph
 
 WeightName = Literal["binary", "heat", "inverse"]
@@ -55,6 +56,8 @@ class GraphAffinity:
 
     graph: NeighborGraph
     weight: EdgeWeight
+
+    __repr__ = short_repr
 
     @property
     def X(self) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape.graph.blocks import metric_distances, settled_params
 from eigenscape.graph.geodesics import geodesics, geodesics_by_vertex, through_neighbors
@@ -91,6 +92,8 @@ class GeodesicKernel:
     n_jobs: int | None = None
     dtype: type = np.float64  # of the values; their square array is the largest thing that Isomap makes
 
+    __repr__ = short_repr
+
     @property
     def X(self) -> Any:
         return self.graph.vertices.X
@@ -129,6 +132,8 @@ class LandmarkGeodesics:
     landmarks: np.ndarray  # (q,) vertices
     lengths: np.ndarray  # (m, q) distances of all vertices to them
 
+    __repr__ = short_repr
+
     @property
     def X(self) -> Any:
         return self.graph.vertices.X[self.landmarks]
@@ -162,6 +167,8 @@ class TableLandmarks:
 
     X: np.ndarray  # (q, n) the landmarks' rows of the table
     landmarks: np.ndarray  # (q,)
+
+    __repr__ = short_repr
 
     def __call__(self, Y: Any) -> np.ndarray:
         return -0.5 * np.square(np.asarray(Y[:, self.landmarks], dtype=np.float64))

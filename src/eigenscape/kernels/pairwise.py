@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances, manhattan_distances
 
+from eigenscape._display import short_repr
 from eigenscape.kernels.bandwidth import local_distance, median_distance
 from eigenscape.kernels.base import BoundKernel, Kernel, Matrix, as_float64, n_points
 
@@ -20,6 +21,8 @@ class BoundPairwise:
 
     kernel: PairwiseKernel
     X: Any
+
+    __repr__ = short_repr
 
     def __call__(self, Y: Any) -> Matrix:
         return self.kernel.evaluate(as_float64(Y), self.X)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape._display import short_repr
 from eigenscape.kernels.base import BoundKernel, Matrix
 
 
@@ -16,6 +17,8 @@ class RestrictedKernel:
 
     base: BoundKernel
     members: np.ndarray
+
+    __repr__ = short_repr
 
     @property
     def X(self) -> Any:
@@ -31,6 +34,8 @@ class FlooredKernel:
 
     base: BoundKernel
     least: float
+
+    __repr__ = short_repr
 
     @property
     def X(self) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape._display import short_repr
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.graph.rows import RowIndex, distinct_rows
 from eigenscape.kernels.base import BoundKernel, as_float64
@@ -46,6 +47,8 @@ class BoundVariableGaussian:
     index: NeighborIndex  # of the distinct rows
     k: int
     widths: np.ndarray  # (m,)
+
+    __repr__ = short_repr
 
     def __call__(self, Y: Any) -> np.ndarray:
         Y = as_float64(Y)

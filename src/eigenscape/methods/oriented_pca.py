@@ -10,6 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from eigenscape import _memory
+from eigenscape._display import short_repr
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale
 from eigenscape.exceptions import RankError, SingularNoiseWarning
 from eigenscape.solvers import EigenPairs, Split, generalized_eigh, split
@@ -196,6 +197,8 @@ class OrientedKernel:
     X: np.ndarray
     mean: np.ndarray
     whitener: np.ndarray  # (d, rank)
+
+    __repr__ = short_repr
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
         own, new = ((np.asarray(points, dtype=np.float64) - self.mean) @ self.whitener for points in (self.X, Y))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenscape._display import short_repr
 from eigenscape.kernels.base import BoundKernel, n_points, product
 
 
@@ -23,6 +24,8 @@ class CenteredKernel:
     weights: np.ndarray  # (m,), sum 1
     column_means: np.ndarray  # (m,)
     grand_mean: float
+
+    __repr__ = short_repr
 
     @property
     def X(self) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenscape._display import short_repr
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.rows import RowIndex
 from eigenscape.kernels.base import BoundKernel, Matrix, n_points
@@ -26,6 +27,8 @@ class DividedKernel:
     sums: np.ndarray  # (m,)
     rows: RowIndex | None = None
     power: float = 0.5
+
+    __repr__ = short_repr
 
     @property
     def X(self) -> Any:

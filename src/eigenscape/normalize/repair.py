@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape._display import short_repr
 from eigenscape.graph.rows import RowIndex, TableRows
 from eigenscape.io.lean import LeftOut
 from eigenscape.kernels.base import BoundKernel, product
@@ -24,6 +25,8 @@ class ShiftedKernel:
     shift: float
     rows: RowIndex | TableRows | LandmarkGeodesics  # recognises the training points
     group: np.ndarray  # (m,) equal for equal training points
+
+    __repr__ = short_repr
 
     @property
     def X(self) -> Any:
@@ -51,6 +54,8 @@ class ClippedKernel:
 
     base: BoundKernel
     negative: np.ndarray  # (m, q) orthonormal
+
+    __repr__ = short_repr
 
     @property
     def X(self) -> Any:

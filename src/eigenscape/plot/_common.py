@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 
 #: Okabe and Ito's colours, which people with any colour vision can tell apart; the pale yellow last.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
+#: Tol's muted colours and black, for nine or ten categories.
+MUTED = ("#332288", "#DDCC77", "#117733", "#CC6677", "#88CCEE", "#882255", "#44AA99", "#999933", "#AA4499", "#000000")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 #: From dark to light evenly, the same in grey.
 VALUES = "viridis"
@@ -56,9 +58,10 @@ def chosen_columns(Y: np.ndarray, components: tuple[int, ...]) -> tuple[np.ndarr
 
 
 def category_colors(count: int) -> list[Any]:
-    """Colours for ``count`` categories: the palette while it lasts, then evenly spaced hues."""
-    if count <= len(PALETTE):
-        return list(PALETTE[:count])
+    """Colours for ``count`` categories that everyone can tell apart while there are such, then evenly spaced hues."""
+    for palette in (PALETTE, MUTED):
+        if count <= len(palette):
+            return list(palette[:count])
     from matplotlib import colormaps
 
     wheel = colormaps["turbo"]
@@ -97,9 +100,9 @@ def figure_of(ax: Axes) -> Any:
     return figure
 
 
-def color_bar(ax: Axes, mappable: Any, label: str = "", **options: Any) -> None:
-    """A slender colour bar beside the axes."""
-    bar = figure_of(ax).colorbar(mappable, ax=ax, shrink=0.8, aspect=30, pad=0.02, **options)
+def color_bar(ax: Axes | list[Axes], mappable: Any, label: str = "", **options: Any) -> None:
+    """A slender colour bar beside the axes, or beside several."""
+    bar = figure_of(ax[0] if isinstance(ax, list) else ax).colorbar(mappable, ax=ax, shrink=0.8, aspect=30, pad=0.02, **options)
     bar.set_label(label, color=INK, fontsize=9)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=8, color=FAINT, labelcolor=INK)

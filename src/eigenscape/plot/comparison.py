@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from eigenscape.plot._common import INK, coordinates_of, new_figure
-from eigenscape.plot.maps import scatter
+from eigenscape.plot._common import INK, color_bar, coordinates_of, new_figure
+from eigenscape.plot.maps import draw_legend, draw_map
 from eigenscape.quality.alignment import procrustes
 
 
@@ -62,17 +62,18 @@ def compare(
     columns = n_columns or min(4, int(np.ceil(np.sqrt(len(names)))))
     rows = -(-len(names) // columns)
     figure = new_figure(figure, (3.4 * columns + 0.8, 3.2 * rows))
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for ax, name in zip(axes, names, strict=False):
+    axes = figure.subplots(rows, columns, squeeze=False)
+    for ax, name in zip(axes.flat, names, strict=False):
         Y, error = aligned[name]
-        scatter(Y, labels, values=values, components=components if Y.shape[1] > 1 else (0, 0), ax=ax)
-        legend = ax.get_legend()
-        if legend is not None and name != names[min(columns, len(names)) - 1]:  # one legend, at the end of the first row
-            legend.remove()
+        key = draw_map(ax, Y, labels, values, components)
         ax.set(xlabel="", ylabel="", xticks=[], yticks=[])
         ax.set_title(name if error is None else f"{name}\n{error:.2f} from {names[0]}", color=INK, fontsize=10)
-    for ax in axes[len(names) :]:
+    for ax in axes.flat[len(names) :]:
         ax.remove()
+    if key.names is not None:
+        draw_legend(axes[0, min(columns, len(names)) - 1], key)  # at the end of the first row
+    elif values is not None or labels is not None:
+        color_bar(list(axes.flat[: len(names)]), key.mappable, extend=key.extend)
     return figure
 
 

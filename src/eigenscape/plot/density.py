@@ -14,7 +14,7 @@ from eigenscape.plot._common import VALUES, category_colors
 #: Cells along the longer side.
 _CELLS = 500
 #: A cell with a single point is this dark, so that it can be seen.
-_FAINTEST = 0.30
+_FAINTEST = 0.45
 
 
 def draw_density(ax: Axes, points: np.ndarray, values: np.ndarray | None, codes: np.ndarray | None, count: int, limits: Any) -> AxesImage:

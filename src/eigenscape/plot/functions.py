@@ -78,7 +78,7 @@ def eigenfunction(
     if log:
         field = np.sign(field) * np.log1p(1000 * np.abs(field) / np.abs(field).max())
     ax = new_axes(ax)
-    plain(ax)
+    plain(ax, tuple(getattr(model, "feature_names_in_", ("feature 1", "feature 2"))))
     ax.set_aspect("equal")
     picture = ax.imshow(field, origin="lower", extent=limits, cmap="gray", interpolation="bilinear")
     if points is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ from eigenscape.plot._common import (
     chosen_columns,
     color_bar,
     coordinates_of,
+    figure_of,
     new_axes,
     plain,
 )
@@ -50,12 +51,13 @@ def scatter(
     Parameters
     ----------
     model : fitted estimator, or array of shape (n, d)
-        What to draw. Of more than two coordinates ``components`` are shown; a single one is drawn over the numbers of the points, or
-        over ``values``.
+        What to draw. Of more than two coordinates ``components`` are shown; a single one is drawn over ``values``, or without them (or with
+        ``new`` points, which have none) over the numbers of the points.
     labels : array-like of shape (n,), optional
         Categories, with a legend; numbers that are no categories (not whole, or more than 20 different ones) are taken for ``values``.
     values : array-like of shape (n,), optional
-        Numbers, shown by colour with a colour bar; not finite ones are grey.
+        Numbers, shown by colour with a colour bar; not finite ones are grey. Where density is drawn the hue is the mean value, and colours
+        end at the first and last hundredth of the values.
     images : array-like of shape (n, height, width), optional
         Pictures of the points (grey, or with a last axis of colours), shown for some of them, never over one another.
     new : array-like of shape (n_new, d), optional
@@ -85,39 +87,58 @@ def scatter(
     ['0', '1', '2']
     """
     Y = coordinates_of(model)
+    ax = new_axes(ax)
+    key = draw_map(ax, Y, labels, values, components, density, new)
+    if key.mappable is not None:
+        color_bar(ax, key.mappable, key.unit, extend=key.extend)
+    if key.names is not None:
+        draw_legend(ax, key)
+    if images is not None:
+        ax.margins(0.08)
+        figure_of(ax).get_figure(root=True).draw_without_rendering()  # bars and legends take their room first
+        draw_thumbnails(ax, key.points, images, thumbnail_size, n_thumbnails)
+    if title:
+        ax.set_title(title, color=INK, fontsize=11)
+    return ax
+
+
+class Key(NamedTuple):
+    """What explains the colours of a map, and where its points are drawn."""
+
+    points: np.ndarray  # (n, 2)
+    names: np.ndarray | None = None  # of the categories
+    mappable: Any = None  # colours of the values, or of the counts
+    unit: str = ""
+    extend: str = "neither"
+    dense: bool = False
+
+
+def draw_map(
+    ax: Axes, Y: np.ndarray, labels: Any, values: Any, components: tuple[int, int], density: bool | None = None, new: Any = None
+) -> Key:
+    """Draw the points themselves, without what explains their colours."""
     labels, values = _checked("labels", labels, len(Y)), _checked("values", values, len(Y))
     named = None if labels is None else categories(labels)
     if labels is not None and named is None and values is None:
         values = labels.astype(np.float64)
-    points, names = chosen_columns(Y, components)
+    points, axis_names = chosen_columns(Y, components)
     one = Y.shape[1] == 1
-    if one and values is not None:
-        points, names = np.column_stack([values, Y[:, 0]]), ("value", "coordinate 1")
-    ax = new_axes(ax)
+    if one and values is not None and new is None:
+        points, axis_names = np.column_stack([values, Y[:, 0]]), ("value", "coordinate 1")
     dense = len(Y) > DENSE if density is None else density
-    codes = None if named is None else named[1]
-    limits = (0.0, 1.0) if values is None else _limits(values)
-    plain(ax, names, equal=not one)
-    if dense:
-        drawn: Any = draw_density(ax, points, None if codes is not None else values, codes, 0 if named is None else len(named[0]), limits)
-    elif named is not None:
-        _draw_categories(ax, points, *named)
-    else:
-        drawn = _draw_dots(ax, points, values, limits)
-    if values is not None and named is None:
-        color_bar(ax, ScalarMappable(Normalize(*limits), VALUES))
-    elif dense and named is None:
-        color_bar(ax, drawn, "points")
-    _mark_new(ax, new, Y.shape[1], components)
+    plain(ax, axis_names, equal=not one)
+    limits = (0.0, 1.0) if values is None else _limits(values, 0.01 if dense else 0.0)
+    _mark_new(ax, new, Y, components)
     if named is not None:
-        _legend(ax, named[0], dense)
-    if images is not None:
-        ax.autoscale_view()
-        ax.apply_aspect()
-        draw_thumbnails(ax, points, images, thumbnail_size, n_thumbnails)
-    if title:
-        ax.set_title(title, color=INK, fontsize=11)
-    return ax
+        if dense:
+            draw_density(ax, points, None, named[1], len(named[0]), limits)
+        else:
+            _draw_categories(ax, points, *named)
+        return Key(points, named[0], dense=dense)
+    drawn = draw_density(ax, points, values, None, 0, limits) if dense else _draw_dots(ax, points, values, limits)
+    if values is not None:
+        return Key(points, None, ScalarMappable(Normalize(*limits), VALUES), extend="both" if dense else "neither", dense=dense)
+    return Key(points, None, drawn if dense else None, "points", dense=dense)
 
 
 def dot_area(n: int) -> float:
@@ -136,11 +157,13 @@ def _checked(name: str, given: Any, n: int) -> np.ndarray | None:
     return given.astype(np.float64) if name == "values" else given
 
 
-def _limits(values: np.ndarray) -> tuple[float, float]:
+def _limits(values: np.ndarray, beyond: float) -> tuple[float, float]:
+    """Ends of the colours, with the share ``beyond`` of the values past each: of very many, some are far out."""
     known = values[np.isfinite(values)]
     if not len(known):
         raise ValueError("values has no finite number to colour by")
-    return float(known.min()), float(known.max())
+    low, high = np.quantile(known, [beyond, 1 - beyond])
+    return float(low), float(high)
 
 
 def _draw_dots(ax: Axes, points: np.ndarray, values: np.ndarray | None, limits: Any) -> Any:
@@ -170,9 +193,11 @@ def _draw_categories(ax: Axes, points: np.ndarray, names: np.ndarray, codes: np.
         )
 
 
-def _legend(ax: Axes, names: np.ndarray, dense: bool) -> None:
-    colors = category_colors(len(names))
-    shapes = MARKERS if len(names) <= len(MARKERS) and not dense else ("o",) * len(names)
+def draw_legend(ax: Axes, key: Key) -> None:
+    """The names of the categories beside the axes, and the rings of new points."""
+    assert key.names is not None
+    names, colors = key.names, category_colors(len(key.names))
+    shapes = MARKERS if len(names) <= len(MARKERS) and not key.dense else ("o",) * len(names)
     handles = [
         Line2D([], [], linestyle="", marker=shapes[i], markersize=6, markeredgewidth=0, color=colors[i], label=name)
         for i, name in enumerate(names)
@@ -191,14 +216,14 @@ def _legend(ax: Axes, names: np.ndarray, dense: bool) -> None:
     )
 
 
-def _mark_new(ax: Axes, new: Any, d: int, components: tuple[int, int]) -> None:
-    """Rings around points placed later."""
+def _mark_new(ax: Axes, new: Any, Y: np.ndarray, components: tuple[int, int]) -> None:
+    """Rings around points placed later; on a map of one coordinate their numbers follow those of the others."""
     if new is None:
         return
     Z = coordinates_of(new)
-    if Z.shape[1] != d:
-        raise ValueError(f"new points have {Z.shape[1]} coordinates, the map {d}")
-    points = chosen_columns(Z, components)[0]
+    if Z.shape[1] != Y.shape[1]:
+        raise ValueError(f"new points have {Z.shape[1]} coordinates, the map {Y.shape[1]}")
+    points = chosen_columns(np.concatenate([Y, Z]), components)[0][len(Y) :]
     rings = ax.scatter(points[:, 0], points[:, 1], s=max(36.0, 2 * dot_area(len(points))), zorder=3, linewidths=1.2, label="new")
     rings.set_facecolor("none")
     rings.set_edgecolor("#000000")

@@ -68,7 +68,7 @@ def spectrum(model: Any, *, log: bool = False, title: str | None = None, ax: Axe
         ax.set_xticks(place[:: 1 + (len(values) - 1) // 15])
     if negative.any():
         share = float(np.abs(values[negative]).sum() / np.abs(values).sum())
-        ax.legend(frameon=False, fontsize=8, labelcolor=INK, loc="center right")
+        ax.legend(frameon=False, fontsize=8, labelcolor=INK, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         title = f"{title}\n" if title else ""
         title += f"{negative.sum()} of {len(values)} negative, {share:.1%} of the magnitude"
     if title:

@@ -62,26 +62,52 @@ def residual_variance(
     data, picture = two_spaces(X, embedding, "euclidean" if geodesic else metric)
     which = sample_points(data.n_points, n_samples, random_state)
     lengths = geodesic_blocks(X, which, n_neighbors) if geodesic else _blocks(data, which)
-    sums = np.zeros((2, 2))
-    means = np.zeros(2)
-    count = 0
+    moments = _Moments()
     for queries, own in lengths:
-        others = np.arange(data.n_points) != queries[:, None]
-        pairs = np.stack([own[others], picture.distances(queries)[others]])  # (2, pairs)
-        # Chan's update: sums around the running mean keep their digits however many pairs there are.
-        mean, more = pairs.mean(axis=1), pairs.shape[1]
-        shift = mean - means
-        centred = pairs - mean[:, None]
-        sums += centred @ centred.T + np.outer(shift, shift) * (count * more / (count + more))
-        means += shift * (more / (count + more))
-        count += more
-    if sums[0, 0] <= 0 or sums[1, 1] <= 0:
+        moments.add(own, picture.distances(queries))
+    variances, covariance = moments.variances, moments.covariance
+    if min(variances) <= 0:
         raise ValueError("all distances of the data or of the map are equal, so they have no variance to explain")
-    return float(max(1 - sums[0, 1] ** 2 / (sums[0, 0] * sums[1, 1]), 0.0))
+    return float(max(1 - covariance**2 / (variances[0] * variances[1]), 0.0))
+
+
+class _Moments:
+    """Sums over pairs of different points, around the means of the first block: near enough to the mean to keep the digits."""
+
+    def __init__(self) -> None:
+        self.shift: np.ndarray | None = None
+        self.count = 0
+        self.first, self.second = np.zeros(2), np.zeros((2, 2))
+
+    def add(self, *pair: np.ndarray) -> None:
+        """Two blocks of distances (b, n), which are changed. Each row has one zero in both, that of a point to itself, which is no pair."""
+        if self.shift is None:
+            self.shift = np.array([block.mean() for block in pair])
+        for block, shift in zip(pair, self.shift, strict=True):
+            block -= shift
+        rows = len(pair[0])
+        flat = [block.ravel() for block in pair]
+        self.count += len(flat[0]) - rows
+        self.first += np.array([values.sum() for values in flat]) + rows * self.shift
+        self.second += np.array([[a @ b for a in flat] for b in flat]) - rows * np.outer(self.shift, self.shift)
+
+    @property
+    def _central(self) -> np.ndarray:
+        return self.second - np.outer(self.first, self.first) / self.count
+
+    @property
+    def variances(self) -> tuple[float, float]:
+        central = self._central
+        least = 1e-13 * np.diagonal(self.second)  # what rounding leaves of equal distances
+        return tuple(np.where(np.diagonal(central) > least, np.diagonal(central), 0.0))
+
+    @property
+    def covariance(self) -> float:
+        return float(self._central[0, 1])
 
 
 def _blocks(space: Space, which: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    for queries in space.query_blocks(which, arrays=6):
+    for queries in space.query_blocks(which, arrays=2):
         yield queries, space.distances(queries)
 
 
@@ -93,6 +119,6 @@ def geodesic_blocks(X: Any, which: np.ndarray, n_neighbors: int) -> Iterator[tup
         raise ValueError(f"n_neighbors={n_neighbors} must lie between 1 and the number of distinct rows less one, {len(first) - 1}")
     graph = nearest_neighbor_graph(neighbor_index(X[first]), n_neighbors)
     graph = connect(graph, components(graph.distances))
-    for rows in row_blocks(len(which), 48 * X.shape[0], budget=2**28):
+    for rows in row_blocks(len(which), 24 * X.shape[0], budget=2**28):
         lengths = geodesics_to(graph, group[which[rows]])  # (m, b)
         yield which[rows], lengths.T[:, group]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigenscape._display import short_repr
 from eigenscape.operators import Operator
 
 
@@ -18,6 +19,8 @@ class EigenPairs:
     residuals: np.ndarray
     solver: str
     n_iter: int = 1
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.values)
