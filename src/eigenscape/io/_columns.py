@@ -218,7 +218,9 @@ def rows_not_finite(array: Any) -> tuple[np.ndarray, np.ndarray]:
     lacking, infinite = [], []
     for block in row_blocks(array.shape[0], 8 * max(array.shape[1], 1)):
         part = np.asarray(array[block], dtype=np.float64)
-        if np.isfinite(part.sum()):  # a sum hides no NaN, and an infinite one is looked into below
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = part.sum()
+        if np.isfinite(total):  # a sum hides no NaN, and an infinite one is looked into below
             continue
         lacking.append(block.start + np.flatnonzero(np.isnan(part).any(axis=1)))
         infinite.append(block.start + np.flatnonzero(np.isinf(part).any(axis=1)))

@@ -50,7 +50,7 @@ def read_npz(path: Path, choice: Choice, stream: bool) -> Table:
             return _of_archive({name: archive[name] for name in archive.files}, choice, path, stream)
     except InputFileError:
         raise
-    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as error:
+    except (ValueError, EOFError, OSError, KeyError, MemoryError, zipfile.BadZipFile) as error:
         raise InputFileError(
             f"{path} is damaged, or holds objects, which are not loaded ({_first(error)}); store arrays of numbers with numpy.savez"
         ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from mmap import mmap
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,25 @@ def chunk_rows(width: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class SlicedChunks:
-    """The rows of an array on disk, some at a time."""
+    """The rows of an array on disk, some at a time; images are laid flat."""
 
     array: Any
     rows: int | None = None  # in a chunk; None: as many as make a moderate one
 
     def __iter__(self) -> Iterator[Any]:
-        rows = self.rows or chunk_rows(self.array.shape[-1])
-        for start in range(0, len(self.array), rows):
-            yield np.asarray(self.array[start : start + rows])
+        n_rows, width = self.array.shape[0], int(np.prod(self.array.shape[1:]))
+        rows = self.rows or chunk_rows(width)
+        for start in range(0, n_rows, rows):
+            chunk = self._part(start, min(start + rows, n_rows))
+            yield chunk.reshape(len(chunk), width)
+
+    def _part(self, start: int, stop: int) -> np.ndarray:
+        """Some rows. Of a file they are mapped by themselves, so that what has been read does not stay in memory."""
+        array = self.array
+        if not (isinstance(array, np.memmap) and isinstance(array.base, mmap) and array.filename and array.flags.c_contiguous):
+            return np.asarray(array[start:stop])
+        begin = array.offset + start * array.strides[0]
+        return np.asarray(np.memmap(array.filename, array.dtype, "r", begin, (stop - start, *array.shape[1:])))
 
 
 @dataclass(frozen=True, eq=False)

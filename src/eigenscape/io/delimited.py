@@ -199,5 +199,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         with pa.input_stream(str(path), compression="detect") as stream:
             return bytes(stream.read())
-    except pa.ArrowException as error:
+    except PermissionError:
+        raise
+    except (pa.ArrowException, OSError) as error:
         raise InputFileError(f"{path} cannot be unpacked: {error}") from error
