@@ -22,6 +22,8 @@ _HOMES = {
     "reduce_blocks": "reduce",
     "sample_rows": "reduce",
     "send": "reduce",
+    "gather_moments": "pca",
+    "pca_of_blocks": "pca",
 }
 
 __all__ = ["Blocks", "as_blocks", "count_rows", "is_collection", "map_blocks", "reduce_blocks", "require", "sample_rows", "send"]
