@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from operator import getitem
 from typing import Any
 from uuid import uuid4
@@ -66,7 +67,21 @@ def _apply(function: Callable[..., Any], number: int, rows: list[Any], *shared: 
     lengths = [part.shape[0] for part in rows]
     if len(set(lengths)) > 1:
         raise ValueError(f"partition {number} of X has {lengths[0]} rows, but what goes with them has {lengths[1:]}; rechunk it like X")
-    return None if lengths[0] == 0 else function(*rows, *shared)
+    if lengths[0] == 0:
+        return None
+    with naming(number):
+        return function(*rows, *shared)
+
+
+@contextmanager
+def naming(number: int) -> Iterator[None]:
+    """What is wrong with a block is said together with which it is."""
+    try:
+        yield
+    except ValueError as error:
+        if "partition" in str(error):
+            raise
+        raise ValueError(f"in partition {number} of X: {error}") from error
 
 
 def _fold(combine: Callable[[Any, Any], Any], results: list[Any]) -> Any:
@@ -105,7 +120,8 @@ def _map_one(
     block = check_block(block, block_id[0], width, missing)
     if block.shape[0] == 0:
         return np.empty((0, *tail), dtype)
-    return np.asarray(function(block, *shared)).astype(dtype, copy=False)
+    with naming(block_id[0]):
+        return np.asarray(function(block, *shared)).astype(dtype, copy=False)
 
 
 def count_rows(blocks: Blocks) -> np.ndarray:
