@@ -22,6 +22,7 @@ _HOMES = {
     "reduce_blocks": "reduce",
     "sample_rows": "reduce",
     "send": "reduce",
+    "BlockMembers": "mixture",
     "BlockRows": "ppca",
     "gather_moments": "pca",
     "pca_of_blocks": "pca",

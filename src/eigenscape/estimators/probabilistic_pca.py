@@ -9,17 +9,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from eigenscape import distributed
 from eigenscape._progress import reporting
-from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import forget
-from eigenscape.estimators._collections import averaged, check_weight, collected, rowwise, weight_blocks
-from eigenscape.estimators._projective import ProjectiveEstimator
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive, check_weights, standing_rows
+from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._projective import ProjectiveEstimator, training_rows
+from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
 from eigenscape.methods.ppca_choice import NOISE_FLOOR, Choice, FittedPPCA, Rows, fit_ppca
-from eigenscape.methods.ppca_rows import WeightedRows
 from eigenscape.methods.probabilistic_pca import draw, infer, orthonormal
 
 
@@ -125,21 +122,12 @@ class ProbabilisticPCA(ProjectiveEstimator):
         """
         forget(self)
         with reporting(self.verbose):
-            rows = self._training_rows(X, sample_weight)
+            rows = training_rows(self, X, sample_weight)
             choice = self._choice(rows)
             found = fit_ppca(rows, choice)
         self.method_ = choice.method
         self._publish(found)
         return self
-
-    def _training_rows(self, X: Any, sample_weight: Any) -> Rows:
-        if is_collection(X):
-            rows = distributed.BlockRows(collected(self, X, reset=True), weight_blocks(sample_weight))
-            check_weight(rows.weight, sample_weight)
-            return rows
-        X = check_input(self, X, reset=True)
-        X, weights = standing_rows(X, check_weights(sample_weight, X))
-        return WeightedRows(observed(X, training=True), weights)
 
     def _choice(self, rows: Rows) -> Choice:
         n, d = rows.shape
