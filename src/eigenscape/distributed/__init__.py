@@ -22,9 +22,11 @@ _HOMES = {
     "reduce_blocks": "reduce",
     "sample_rows": "reduce",
     "send": "reduce",
+    "ANCHORS": "locality",
     "BlockMembers": "mixture",
     "BlockRows": "ppca",
     "gather_moments": "pca",
+    "locality_of_blocks": "locality",
     "pca_of_blocks": "pca",
 }
 
