@@ -26,7 +26,12 @@ _HOMES = {
     "BlockMembers": "mixture",
     "BlockRows": "ppca",
     "gather_moments": "pca",
+    "gather_signal": "oriented",
     "locality_of_blocks": "locality",
+    "noise_of_groups": "oriented",
+    "noise_of_vectors": "oriented",
+    "noise_of_versions": "oriented",
+    "orientation_signs": "oriented",
     "pca_of_blocks": "pca",
 }
 
