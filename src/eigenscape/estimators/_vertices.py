@@ -42,10 +42,14 @@ def vertices(estimator: Any, X: Any, graph: Any) -> Vertices:
         points, W = affinity.X, affinity.edges()
     else:
         points, W, group, attributes = _given(X, graph, estimator.on_disconnected)
-    if estimator.regularization:  # Brand sec. 4: W -> W + c I
-        W = sparse.csr_array(W + estimator.regularization * sparse.eye_array(W.shape[0]))
+    W = with_loops(W, estimator.regularization)
     degree = np.asarray(W.sum(axis=1)).ravel()
     return Vertices(as_float64(points), W, degree, group, {**attributes, "graph_": W})
+
+
+def with_loops(W: sparse.csr_array, weight: float) -> sparse.csr_array:
+    """Brand sec. 4: ``W -> W + c I``."""
+    return sparse.csr_array(W + weight * sparse.eye_array(W.shape[0])) if weight else W
 
 
 def check_edges(estimator: Any) -> None:

@@ -13,7 +13,7 @@ from eigenscape.estimators._base import forget
 from eigenscape.estimators._collections import check_weight, collected
 from eigenscape.estimators._linear import LinearEstimator
 from eigenscape.estimators._validation import check_count, check_jobs
-from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices
+from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
 from eigenscape.methods.locality import locality_preserving
 from eigenscape.quality.distortion import distortion
 from eigenscape.solvers.pairs import canonical_signs
@@ -174,7 +174,7 @@ class LocalityPreservingProjection(LinearEstimator):
             )
         self.mean_, self.components_, self.patterns_ = found.mean, found.directions.T, found.patterns
         self.eigenvalues_, self.residuals_ = 1 - found.gaps, found.residuals
-        vars(self).update({**attributes, "graph_": affinity.edges()})
+        vars(self).update({**attributes, "graph_": with_loops(affinity.edges(), self.regularization)})
         self.embedding_ = self.transform(X)
         return self
 
