@@ -27,7 +27,7 @@ GAPS = np.where(RNG.random(X.shape) < 0.05, np.nan, X)
 def client() -> Iterator[Any]:
     """Two processes on this machine."""
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1") as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1") as cluster,
         Client(cluster) as found,
     ):
         yield found
