@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -380,3 +381,11 @@ def test_without_dask_everything_else_works() -> None:
     )
     told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert "pip install eigenscape[dask]" in told
+
+
+def test_the_example_of_the_documentation_runs() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "distributed.md").read_text()
+    first = page.split("```python\n")[1].split("```")[0]
+    found: dict[str, Any] = {}
+    exec(first, found)
+    assert found["model"].embedding_.chunks == ((20_000,) * 5, (2,))

@@ -134,7 +134,8 @@ class PCA(ProjectiveEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or dask collection of shape (n_samples, n_features)
+            A collection is learnt from by reduction, and ``embedding_`` is a lazy dask array.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             How often each row stands: a weight of two is the row twice.
