@@ -32,6 +32,7 @@ __all__ = [
     "ProjectionPursuit",
     "SpectralClustering",
     "datasets",
+    "distributed",
     "exceptions",
     "graph_embedding",
     "io",
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import datasets, exceptions, io, kernels, nystrom, plot, quality, report
+    from eigenscape import datasets, distributed, exceptions, io, kernels, nystrom, plot, quality, report
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
     )
     from eigenscape.io import load, read
 
-_MODULES = ("datasets", "exceptions", "io", "kernels", "nystrom", "plot", "quality", "report")
+_MODULES = ("datasets", "distributed", "exceptions", "io", "kernels", "nystrom", "plot", "quality", "report")
 _FROM_IO = ("load", "read")
 
 

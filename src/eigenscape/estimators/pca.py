@@ -9,8 +9,11 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from eigenscape import distributed
 from eigenscape._progress import reporting, stage
+from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import chosen_solver, forget
+from eigenscape.estimators._collections import averaged, check_weight, collected, rowwise, weight_blocks
 from eigenscape.estimators._projective import ProjectiveEstimator
 from eigenscape.estimators._validation import check_choice, check_count, check_flag, check_input, check_weights
 from eigenscape.kernels.base import BoundKernel
@@ -131,7 +134,8 @@ class PCA(ProjectiveEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or dask collection of shape (n_samples, n_features)
+            A collection is learnt from by reduction, and ``embedding_`` is a lazy dask array.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             How often each row stands: a weight of two is the row twice.
@@ -141,6 +145,8 @@ class PCA(ProjectiveEstimator):
         self
         """
         forget(self)
+        if is_collection(X):
+            return self._fit_collection(X, sample_weight)
         self._moments = None
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
@@ -153,6 +159,19 @@ class PCA(ProjectiveEstimator):
         self._rows = CenteredRows(rows.X, rows.mean, weights)  # without the transpose that products keep
         self._publish(axes)
         self.embedding_ = self._like(X, coordinates / self._scale if self.whiten else coordinates)
+        return self
+
+    def _fit_collection(self, X: Any, sample_weight: Any) -> Self:
+        """The same by reduction: no rows are kept, as by ``partial_fit``, and the embedding is made where it is used."""
+        with reporting(self.verbose):
+            solver = chosen_solver(self, ("auto", "dense", "lanczos"))
+            blocks, weights = collected(self, X, reset=True), weight_blocks(sample_weight)
+            total = distributed.gather_moments(blocks, weights)
+            check_weight(total.weight, sample_weight)
+            axes = distributed.pca_of_blocks(total, blocks, weights, self._wish(total.n_rows, len(total.mean)), solver)
+        self._moments, self._rows = total, None
+        self._publish(axes)
+        self.embedding_ = self.transform(X)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -174,13 +193,16 @@ class PCA(ProjectiveEstimator):
         """
         first = "n_samples_seen_" not in vars(self)
         with reporting(self.verbose):
-            X = check_input(self, X, reset=first, chunk=True)
-            weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
             solver = chosen_solver(self, ("auto", "dense", "lanczos"))
+            if is_collection(X):
+                chunk = distributed.gather_moments(collected(self, X, reset=first), weight_blocks(sample_weight))
+            else:
+                X = check_input(self, X, reset=first, chunk=True)
+                weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
+                chunk = moments(_rows(X, weights, self.n_jobs))
             seen = None if first else (moments(self._rows) if self._moments is None else self._moments)
-            chunk = moments(_rows(X, weights, self.n_jobs))
             total = chunk if seen is None else seen.joined(chunk)
-            wish = self._wish(max(total.n_rows, X.shape[1] + 1), X.shape[1])
+            wish = self._wish(max(total.n_rows, len(total.mean) + 1), len(total.mean))
             axes = axes_so_far(total, wish, solver)
             columns = {name: vars(self)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(self)}
             forget(self)
@@ -190,6 +212,7 @@ class PCA(ProjectiveEstimator):
                 self._publish(axes)
         return self
 
+    @rowwise()
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates :math:`\\langle e_r, x - \\mu\\rangle` (n_new, n_components), scaled to unit variance if ``whiten``."""
         self._check_fitted()
@@ -201,6 +224,7 @@ class PCA(ProjectiveEstimator):
         """Find the principal components of ``X`` and return its coordinates."""
         return self.fit(X, y, sample_weight).embedding_
 
+    @rowwise("n_features_in_", of="_n_features_out")
     def inverse_transform(self, X: Any) -> np.ndarray:
         """The points of the principal subspace that have the coordinates ``X`` (n, n_components)."""
         self._check_fitted()
@@ -209,12 +233,14 @@ class PCA(ProjectiveEstimator):
             raise ValueError(f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}")
         return self._like(Z, (Z * self._scale) @ self.components_ + self.mean_)
 
+    @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
         """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
         self._check_fitted()
         X = check_input(self, X, reset=False)
         return self._like(X, self._axes.project(as_products(X)) * np.sqrt(self._axes.weight / self._axes.eigenvalues))
 
+    @averaged
     def loss(self, X: Any = None) -> float:
         """Mean squared error of the kernel against its expansion in the eigenfunctions found (Bengio sec. 4).
 
@@ -236,6 +262,7 @@ class PCA(ProjectiveEstimator):
             points = self._rows if X is None else CenteredRows(as_products(check_input(self, X, reset=False)), self.mean_)
             return linear_loss(self._axes, training, points)
 
+    @averaged
     def reconstruction_error(self, X: Any) -> float:
         """Mean squared distance of the rows of ``X`` to the principal subspace (Burges eq. 1.4)."""
         self._check_fitted()

@@ -11,11 +11,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._progress import reporting, stage
 from eigenscape.estimators._base import forget
-from eigenscape.estimators._projective import ProjectiveEstimator
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive, check_weights, standing_rows
+from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._projective import ProjectiveEstimator, training_rows
+from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
-from eigenscape.methods.ppca_choice import NOISE_FLOOR, Choice, FittedPPCA, fit_ppca
+from eigenscape.methods.ppca_choice import NOISE_FLOOR, Choice, FittedPPCA, Rows, fit_ppca
 from eigenscape.methods.probabilistic_pca import draw, infer, orthonormal
 
 
@@ -109,7 +110,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or dask collection of shape (n_samples, n_features)
             NaN for missing values. Every row and every column needs a value.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
@@ -121,17 +122,15 @@ class ProbabilisticPCA(ProjectiveEstimator):
         """
         forget(self)
         with reporting(self.verbose):
-            X = check_input(self, X, reset=True)
-            X, weights = standing_rows(X, check_weights(sample_weight, X))
-            data = observed(X, training=True)
-            choice = self._choice(X.shape, data)
-            found = fit_ppca(data, weights, choice)
+            rows = training_rows(self, X, sample_weight)
+            choice = self._choice(rows)
+            found = fit_ppca(rows, choice)
         self.method_ = choice.method
         self._publish(found)
         return self
 
-    def _choice(self, shape: tuple[int, int], data: Observed) -> Choice:
-        n, d = shape
+    def _choice(self, rows: Rows) -> Choice:
+        n, d = rows.shape
         check_choice("method", self.method, ("auto", "closed", "em"))
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
@@ -143,12 +142,12 @@ class ProbabilisticPCA(ProjectiveEstimator):
         elif check_count("n_components", wish) > min(n - 1, d):
             needs = f"n_components={wish} needs at least {wish + 1} samples and {wish} features"
             raise ValueError(f"{needs}, got n_samples={n}, n_features={d}; lower n_components")
-        if self.method == "closed" and not data.complete:
+        if self.method == "closed" and not rows.complete:
             raise ValueError("method='closed' needs complete data, and X has missing values (NaN); use method='em' or 'auto'")
-        if wish == "mle" and (not data.complete or n <= d):
+        if wish == "mle" and (not rows.complete or n <= d):
             raise ValueError("n_components='mle' needs complete data with more samples than features; use 'bayes' or a number")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        em = self.method == "em" or not data.complete
+        em = self.method == "em" or not rows.complete
         return Choice(wish, "em" if em else "closed", self.tol, self.max_iter, seed)
 
     def _publish(self, found: FittedPPCA) -> None:
@@ -177,6 +176,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
                 stacklevel=3,
             )
 
+    @rowwise()
     def transform(self, X: Any) -> np.ndarray:
         """Posterior means of the latent coordinates (n_new, n_components), given what is observed of each row.
 
@@ -195,6 +195,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
         found = infer(self._model, data)
         return self._like(X, found.means), self._like(X, self.noise_variance_ * found.inverses[data.group])
 
+    @rowwise("n_features_in_", of="_n_features_out")
     def inverse_transform(self, X: Any) -> np.ndarray:
         """The mean ``W x + mu`` of the data that have the latent coordinates ``X`` (n, n_components)."""
         check_is_fitted(self, "components_")
@@ -203,16 +204,19 @@ class ProbabilisticPCA(ProjectiveEstimator):
             raise ValueError(f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}")
         return self._like(Z, Z @ self.loadings_.T + self.mean_)
 
+    @rowwise("n_features_in_")
     def impute(self, X: Any) -> np.ndarray:
         """``X`` with each missing value replaced by its expectation given the values observed in its row."""
         X, data = self._data(X)
         return self._like(X, data.filled(infer(self._model, data).means @ self.loadings_.T + self.mean_))
 
+    @rowwise(None, dtype=np.float64)
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood (n_new,) of each row, of what is observed of it."""
         _, data = self._data(X)
         return infer(self._model, data).log_likelihood
 
+    @averaged
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-likelihood of the rows."""
         return float(np.average(self.score_samples(X), weights=sample_weight))
