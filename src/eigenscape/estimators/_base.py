@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._collections import CollectionMixin, averaged, rowwise
 from eigenscape.estimators._validation import check_input, check_jobs, like
 from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.loss import kernel_loss
@@ -48,7 +49,7 @@ def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> Solver:
     return Solver(estimator.eigen_solver, estimator.tol, estimator.max_iter, seed, estimator.n_jobs)
 
 
-class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MapEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What every fitted map can do. Subclasses say by class attributes what input they take."""
 
     #: Parameter that may say "precomputed" (or hold a function of two objects), and what sparse input means here.
@@ -61,6 +62,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     _missing = False  # whether NaN means that a value is missing
     _objects = False  # whether X may be a list of any objects, given a function of two of them
 
+    @rowwise()
     def transform(self, X: Any) -> np.ndarray:
         """Place points on the map, by the Nystrom formula (Bengio eq. 20, 23) where it has a kernel.
 
@@ -100,6 +102,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 class FittedEmbedding(MapEstimator):
     """What every fitted model with a kernel can do."""
 
+    @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
         """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
         self._check_kernel("eigenfunctions")
@@ -107,6 +110,7 @@ class FittedEmbedding(MapEstimator):
             X = check_input(self, X, reset=False)
             return self._like(X, self._model.functions(X))
 
+    @averaged
     def loss(self, X: Any = None) -> float:
         """Mean squared error of the kernel against its expansion in the eigenfunctions found (Bengio sec. 4).
 

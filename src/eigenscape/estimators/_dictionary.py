@@ -19,6 +19,7 @@ from eigenscape.dictionary.rows import ArrayRows
 from eigenscape.dictionary.source import Columns, Source, source_of
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted
+from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._validation import check_count, check_input, check_jobs
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.rows import row_hashes
@@ -41,6 +42,7 @@ class DictionaryMixin:
     """``projection_error`` for models whose kernel is known through a dictionary."""
 
     @available_if(_has_dictionary)
+    @rowwise(None, dtype=np.float64)
     def projection_error(self, X: Any) -> np.ndarray:
         """How far points are from anything seen: their squared distance from the dictionary's span in feature space.
 

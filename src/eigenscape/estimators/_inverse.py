@@ -13,6 +13,7 @@ from eigenscape._progress import reporting
 from eigenscape.dictionary.low_rank import LowRankKernel
 from eigenscape.dictionary.source import LinearAround, Points
 from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._validation import check_choice, check_positive
 from eigenscape.kernels import Gaussian, Linear
 from eigenscape.kernels.base import BoundKernel
@@ -51,6 +52,7 @@ class InverseMixin:
     _make_inverse: Callable[[Any], Inverse]
 
     @available_if(_has_inverse)
+    @rowwise("n_features_in_", of="_n_features_out", ready="_ready_inverse")
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows that have the given coordinates, as nearly as the method can tell.
 

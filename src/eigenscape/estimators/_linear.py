@@ -9,14 +9,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from eigenscape.estimators._collections import CollectionMixin, refuse_collection, rowwise
 
-class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+
+class LinearEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Subclasses define ``__init__`` and ``fit``, which sets ``mean_``, ``components_`` and ``patterns_``."""
 
     @abstractmethod
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the map."""
 
+    @rowwise()
     def transform(self, X: Any) -> np.ndarray:
         """Project points: ``(x - mean) components'``.
 
@@ -32,6 +35,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         X = self._rows(X, reset=False)
         return self._like(X, (X - self.mean_) @ self.components_.T)
 
+    @rowwise("n_features_in_", of="_n_features_out")
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Points with the given coordinates: ``mean + t patterns``; ``transform`` gives the coordinates back.
 
@@ -50,6 +54,7 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self._like(X, X @ self.patterns_ + self.mean_)
 
     def _rows(self, X: Any, reset: bool) -> np.ndarray:
+        refuse_collection(self, X)
         return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=2 if reset else 1)
 
     @property

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from eigenscape.estimators._collections import CollectionMixin
 from eigenscape.estimators._validation import like
 
 
-class ProjectiveEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ProjectiveEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the projective family. Subclasses say by class attributes what input they take, as :class:`SpectralEstimator`'s do."""
 
     _pairwise_parameter: str | None = None

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import forget
+from eigenscape.estimators._collections import CollectionMixin, refuse_collection, rowwise
 from eigenscape.estimators._validation import check_choice, check_kernel_parameters, double, like
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.rows import distinct_rows
@@ -26,7 +27,7 @@ from eigenscape.quality.distortion import distortion
 _KERNELS = 64
 
 
-class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""A continuous map from the space of the data, smooth along the edges of a graph, and its inverse.
 
     With edge weights :math:`W`, degrees :math:`D` and a description :math:`z(x)` of any point, collected in :math:`Z`, it solves
@@ -191,6 +192,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         vars(self).update(known.attributes)
         return self
 
+    @rowwise()
     def transform(self, X: Any) -> np.ndarray:
         """Place points on the map (Brand eq. 17, 18).
 
@@ -217,6 +219,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X = self._rows(X, reset=False)
         return self._like(X, self._map.jacobian(double(X)))
 
+    @rowwise("n_features_in_", of="_n_features_out", ready="_ready_inverse")
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Points of the space of the data for coordinates on the map (Brand eq. 19).
 
@@ -231,8 +234,8 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self)
         X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        if X.shape[1] != self.embedding_.shape[1]:
-            raise ValueError(f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self.embedding_.shape[1]} components")
+        if X.shape[1] != self._n_features_out:
+            raise ValueError(f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self._n_features_out} components")
         with reporting(self.verbose):
             return self._like(X, self._ready_inverse()[0](double(X)))
 
@@ -280,6 +283,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self.n_kernels
 
     def _rows(self, X: Any, reset: bool) -> Any:
+        refuse_collection(self, X)
         accept = "csr" if self.basis == "features" else False
         X = validate_data(self, X, reset=reset, accept_sparse=accept, dtype=[np.float64, np.float32], ensure_min_samples=2 if reset else 1)
         if reset and self.basis == "kernels" and self.local_components is not None and self.local_components > X.shape[1]:
@@ -288,7 +292,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @property
     def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
+        return len(self.eigenvalues_)
 
     _like = staticmethod(like)
 

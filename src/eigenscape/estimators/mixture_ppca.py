@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import forget
+from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._projective import ProjectiveEstimator
 from eigenscape.estimators._validation import check_count, check_input, check_positive, check_weights, standing_rows
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
@@ -202,6 +203,7 @@ class MixturePPCA(ProjectiveEstimator):
                 stacklevel=3,
             )
 
+    @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:
         """The plane (n_new,) that each row most probably belongs to."""
         return np.argmax(self._membership(X)[2].log_responsibilities, axis=1)
@@ -210,11 +212,13 @@ class MixturePPCA(ProjectiveEstimator):
         """Fit, and return the plane of each training row."""
         return self.fit(X, y, sample_weight).predict(X)
 
+    @rowwise("n_mixtures")
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability (n_new, n_mixtures) of each plane given what is observed of a row."""
         X, _, found = self._membership(X)
         return self._like(X, np.exp(found.log_responsibilities))
 
+    @rowwise()
     def transform(self, X: Any) -> np.ndarray:
         """Latent coordinates (n_new, n_components) of each row in the plane that :meth:`predict` names.
 
@@ -224,6 +228,7 @@ class MixturePPCA(ProjectiveEstimator):
         means = np.stack([posterior.means for posterior in found.posteriors])  # (k, n, q)
         return self._like(X, means[np.argmax(found.log_responsibilities, axis=1), np.arange(len(X))])
 
+    @rowwise("n_features_in_")
     def impute(self, X: Any) -> np.ndarray:
         """``X`` with each missing value replaced by its expectation given the values observed in its row, over all planes."""
         X, data, found = self._membership(X)
@@ -232,10 +237,12 @@ class MixturePPCA(ProjectiveEstimator):
         fill = sum(share[:, None] * (posterior.means @ part.loadings.T + part.mean) for share, posterior, part in planes)
         return self._like(X, data.filled(fill))
 
+    @rowwise(None, dtype=np.float64)
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood (n_new,) of each row, of what is observed of it."""
         return self._membership(X)[2].log_likelihood
 
+    @averaged
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-likelihood of the rows."""
         return float(np.average(self.score_samples(X), weights=sample_weight))

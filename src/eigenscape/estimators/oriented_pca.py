@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from eigenscape.estimators._base import forget
+from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._linear import LinearEstimator
 from eigenscape.estimators._validation import check_count, check_regularization
 from eigenscape.methods.oriented_pca import oriented_embedding, oriented_pca
@@ -127,12 +128,14 @@ class OrientedPCA(LinearEstimator):
         self.embedding_ = self._like(rows, (signal - self.mean_) @ self.components_.T)
         return self
 
+    @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
         """Unscaled eigenfunctions of ``kernel_`` (Bengio eq. 20): the coordinates divided by ``sqrt(q_r)``."""
         check_is_fitted(self, "components_")
         X = self._rows(X, reset=False)
         return self._like(X, (X - self.mean_) @ (self.components_.T / np.sqrt(self.eigenvalues_)))
 
+    @averaged
     def loss(self, X: Any = None) -> float:
         """Mean squared error of ``kernel_`` against its expansion in the eigenfunctions found (Bengio sec. 4).
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import chosen_solver, forget
+from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._projective import ProjectiveEstimator
 from eigenscape.estimators._validation import check_choice, check_count, check_flag, check_input, check_weights
 from eigenscape.kernels.base import BoundKernel
@@ -190,6 +191,7 @@ class PCA(ProjectiveEstimator):
                 self._publish(axes)
         return self
 
+    @rowwise()
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates :math:`\\langle e_r, x - \\mu\\rangle` (n_new, n_components), scaled to unit variance if ``whiten``."""
         self._check_fitted()
@@ -200,6 +202,7 @@ class PCA(ProjectiveEstimator):
         """Find the principal components of ``X`` and return its coordinates."""
         return self.fit(X, y, sample_weight).embedding_
 
+    @rowwise("n_features_in_", of="_n_features_out")
     def inverse_transform(self, X: Any) -> np.ndarray:
         """The points of the principal subspace that have the coordinates ``X`` (n, n_components)."""
         self._check_fitted()
@@ -208,12 +211,14 @@ class PCA(ProjectiveEstimator):
             raise ValueError(f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}")
         return self._like(Z, (Z * self._scale) @ self.components_ + self.mean_)
 
+    @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
         """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
         self._check_fitted()
         X = check_input(self, X, reset=False)
         return self._like(X, self._axes.project(as_products(X)) * np.sqrt(self._axes.weight / self._axes.eigenvalues))
 
+    @averaged
     def loss(self, X: Any = None) -> float:
         """Mean squared error of the kernel against its expansion in the eigenfunctions found (Bengio sec. 4).
 
@@ -235,6 +240,7 @@ class PCA(ProjectiveEstimator):
             points = self._rows if X is None else CenteredRows(as_products(check_input(self, X, reset=False)), self.mean_)
             return linear_loss(self._axes, training, points)
 
+    @averaged
     def reconstruction_error(self, X: Any) -> float:
         """Mean squared distance of the rows of ``X`` to the principal subspace (Burges eq. 1.4)."""
         self._check_fitted()

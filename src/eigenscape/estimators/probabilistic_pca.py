@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import forget
+from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._projective import ProjectiveEstimator
 from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive, check_weights, standing_rows
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
@@ -177,6 +178,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
                 stacklevel=3,
             )
 
+    @rowwise()
     def transform(self, X: Any) -> np.ndarray:
         """Posterior means of the latent coordinates (n_new, n_components), given what is observed of each row.
 
@@ -194,6 +196,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
         found = infer(self._model, data)
         return self._like(X, found.means), self._like(X, self.noise_variance_ * found.inverses[data.group])
 
+    @rowwise("n_features_in_", of="_n_features_out")
     def inverse_transform(self, X: Any) -> np.ndarray:
         """The mean ``W x + mu`` of the data that have the latent coordinates ``X`` (n, n_components)."""
         check_is_fitted(self, "components_")
@@ -202,16 +205,19 @@ class ProbabilisticPCA(ProjectiveEstimator):
             raise ValueError(f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}")
         return self._like(Z, Z @ self.loadings_.T + self.mean_)
 
+    @rowwise("n_features_in_")
     def impute(self, X: Any) -> np.ndarray:
         """``X`` with each missing value replaced by its expectation given the values observed in its row."""
         X, data = self._data(X)
         return self._like(X, data.filled(infer(self._model, data).means @ self.loadings_.T + self.mean_))
 
+    @rowwise(None, dtype=np.float64)
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood (n_new,) of each row, of what is observed of it."""
         _, data = self._data(X)
         return infer(self._model, data).log_likelihood
 
+    @averaged
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-likelihood of the rows."""
         return float(np.average(self.score_samples(X), weights=sample_weight))

@@ -15,6 +15,7 @@ from eigenscape.dictionary.low_rank import LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import embed_by_affinity
 from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._dictionary import DictionaryMixin
 from eigenscape.estimators._graph import ON_DISCONNECTED
 from eigenscape.estimators._validation import check_choice, check_count, check_input
@@ -188,6 +189,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         attributes["ncut_"] = normalized_cut(weights, self._rule.predict(model.coordinates))
         return fitted._replace(attributes=attributes)
 
+    @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each point, new or not: shape (n_new,)."""
         check_is_fitted(self)

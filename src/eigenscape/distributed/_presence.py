@@ -1,0 +1,30 @@
+"""Whether dask is there, and whether something is one of its collections; nothing here imports it without need."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+
+def is_collection(X: Any) -> bool:
+    """Whether ``X`` is a dask array or dataframe. Where dask was never imported nothing can be one.
+
+    Examples
+    --------
+    >>> from eigenscape.distributed import is_collection
+    >>> is_collection([[0.0, 1.0]])
+    False
+    """
+    if "dask" not in sys.modules or not hasattr(type(X), "__dask_graph__"):
+        return False
+    return getattr(X, "ndim", None) in (1, 2)
+
+
+def require(*modules: str) -> None:
+    """Import dask, and further modules of its extra; an error that names the extra where one is missing."""
+    for module in ("dask", *modules):
+        try:
+            import_module(module)
+        except ImportError as error:
+            raise ImportError(f"work on dask collections needs {module}, which is not installed: pip install eigenscape[dask]") from error
