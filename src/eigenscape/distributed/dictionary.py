@@ -17,13 +17,14 @@ from eigenscape.dictionary.span import Span
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.methods.greedy import Choice, Learnt, gathered, mean_of_members, moments_of, refuse_empty, refuse_small
-from eigenscape.methods.parts import Tally, built, choose_joined, choose_local, enlarged, is_closed, start_of, tallied, tally
+from eigenscape.methods.parts import Tally, built, choose, enlarged, is_closed, start_of, tallied, tally
 
 
 def learn_blocks(source: Source, blocks: Blocks, choice: Choice, few: Any) -> Learnt:
     """What :func:`eigenscape.methods.greedy.learn` learns, from a collection; ``few`` are some of its rows.
 
-    Each partition chooses a dictionary for its own rows, and these are joined two by two in the order of the partitions. Then
+    Each partition chooses a dictionary for its own rows, and these are joined eight by eight, in the order of the partitions, into
+    dictionaries for the members of all eight. Then
     every row is projected on the result. As long as some are beyond the tolerance, what they lack is added and the pass made
     again, so that the errors of proposition 1 are known, and within the tolerance, for all rows, as on one machine.
     """
@@ -31,11 +32,20 @@ def learn_blocks(source: Source, blocks: Blocks, choice: Choice, few: Any) -> Le
     if choice.members is not None:
         dictionary = grown(start, *choice.members, tol=0.0)[0]
     else:
-        join = partial(_joined, start=start, choice=choice)
-        dictionary = built(start, reduce_blocks(_local, blocks, join, start, choice))
+        thin = partial(_chosen, start=start, choice=choice)
+        dictionary = built(start, reduce_blocks(_chosen_rows, blocks, Candidates.beside, start, choice, thin=thin))
     refuse_empty(dictionary)
     refuse_small(dictionary, choice)
-    dictionary, moments = _settle(start, dictionary, blocks, choice)
+    return _gathered(*_settle(start, dictionary, blocks, choice), blocks, choice)
+
+
+def gather_blocks(dictionary: Dictionary, blocks: Blocks, choice: Choice) -> Learnt:
+    """What :func:`eigenscape.methods.greedy.gather` sums over all rows, for a dictionary that grows no more."""
+    found = reduce_blocks(_tally, blocks, tallied, dictionary, choice, True)
+    return _gathered(dictionary, found.moments, blocks, choice)
+
+
+def _gathered(dictionary: Dictionary, moments: Moments, blocks: Blocks, choice: Choice) -> Learnt:
     span = dictionary.span
     mean = mean_of_members(span) if choice.averages == "dictionary" else None
     if choice.normalization == "divisive":
@@ -58,12 +68,12 @@ def _settle(start: Dictionary, dictionary: Dictionary, blocks: Blocks, choice: C
 # What workers do, with their rows first.
 
 
-def _local(Y: Any, start: Dictionary, choice: Choice) -> Candidates:
-    return choose_local(start, Y, choice)
+def _chosen_rows(Y: Any, start: Dictionary, choice: Choice) -> Candidates:
+    return choose(start, Candidates.all_of(Y), choice)
 
 
-def _joined(first: Candidates, second: Candidates, start: Dictionary, choice: Choice) -> Candidates:
-    return choose_joined(start, first, second, choice)
+def _chosen(candidates: Candidates, start: Dictionary, choice: Choice) -> Candidates:
+    return choose(start, candidates, choice)
 
 
 def _tally(Y: Any, dictionary: Dictionary, choice: Choice, closed: bool) -> Tally:

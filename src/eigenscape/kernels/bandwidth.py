@@ -14,9 +14,9 @@ from eigenscape.kernels.base import n_points
 _SAMPLE = 1000
 
 
-def sample_numbers(n: int) -> np.ndarray:
-    """The numbers of at most 1000 of ``n`` rows, evenly spaced: the same rows every time."""
-    return np.arange(n) if n <= _SAMPLE else np.linspace(0, n - 1, _SAMPLE).astype(np.intp)
+def sample_numbers(n: int, most: int = _SAMPLE) -> np.ndarray:
+    """The numbers of at most ``most`` of ``n`` rows, evenly spaced: the same rows every time."""
+    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.intp)
 
 
 def sample_rows(X: Any) -> Any:

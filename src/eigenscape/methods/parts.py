@@ -42,16 +42,6 @@ def choose(start: Dictionary, candidates: Candidates, choice: Choice) -> Candida
     return candidates.take(dictionary.numbers)
 
 
-def choose_local(start: Dictionary, Y: Any, choice: Choice) -> Candidates:
-    """The candidates of one part: a dictionary for its own rows."""
-    return choose(start, Candidates.all_of(Y), choice)
-
-
-def choose_joined(start: Dictionary, first: Candidates, second: Candidates, choice: Choice) -> Candidates:
-    """The candidates of two parts together: a dictionary for the candidates of both."""
-    return choose(start, first.beside(second), choice)
-
-
 def built(start: Dictionary, candidates: Candidates) -> Dictionary:
     """The dictionary of all candidates that are independent."""
     return grown(start, candidates.points, candidates.numbers, tol=0.0)[0]
