@@ -32,6 +32,8 @@ _HOMES = {
     "sample_rows": "reduce",
     "sample_size": "sample",
     "send": "reduce",
+    "gather_moments": "pca",
+    "pca_of_blocks": "pca",
 }
 
 __all__ = [

@@ -1,7 +1,7 @@
 """How estimators take dask collections: the same methods, applied to blocks of rows where these lie.
 
 What a method does to a row does not depend on the others (law 2), so a method of rows is mapped over the blocks (:func:`rowwise`),
-and a mean over rows is the mean of the blocks' means (:func:`averaged`). ``fit`` begins with :func:`collected`, which checks the columns once.
+and a mean over rows is the mean of the blocks' means (:func:`averaged`). ``fit`` begins with :func:`collected`, which checks the columns.
 """
 
 from __future__ import annotations
@@ -88,6 +88,29 @@ def collected(estimator: Any, X: Any, reset: bool) -> Any:
     _check_feature_names(estimator, columns, reset=reset)
     _check_n_features(estimator, columns, reset=reset)
     return blocks
+
+
+def weight_blocks(sample_weight: Any) -> list[Any]:
+    """Weights of the rows of a collection, cut as it is; none for one each."""
+    if sample_weight is None:
+        return []
+    if not is_collection(sample_weight) or sample_weight.ndim != 1:
+        raise TypeError(
+            f"X is a dask collection, and sample_weight is a {type(sample_weight).__name__}; pass a dask array of one dimension with the"
+            " row chunks of X"
+        )
+    return [distributed.as_blocks(sample_weight)]
+
+
+def check_weight(total: float, sample_weight: Any) -> None:
+    """At least two rows, or weights that sum to more than one, can be learnt from."""
+    if total > 1:
+        return
+    if sample_weight is None:
+        raise ValueError(f"Found a dask collection with {total:g} sample(s) while a minimum of 2 is required")
+    raise ValueError(
+        f"sample_weight sums to {total:g}, and must sum to more than 1: a weight counts how often its row stands; scale them up"
+    )
 
 
 def refuse_collection(estimator: Any, X: Any) -> None:

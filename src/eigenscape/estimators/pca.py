@@ -9,9 +9,11 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from eigenscape import distributed
 from eigenscape._progress import reporting
+from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import chosen_solver, forget
-from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._collections import averaged, check_weight, collected, rowwise, weight_blocks
 from eigenscape.estimators._projective import ProjectiveEstimator
 from eigenscape.estimators._validation import check_choice, check_count, check_flag, check_input, check_weights
 from eigenscape.kernels.base import BoundKernel
@@ -142,6 +144,8 @@ class PCA(ProjectiveEstimator):
         self
         """
         forget(self)
+        if is_collection(X):
+            return self._fit_collection(X, sample_weight)
         self._moments = None
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
@@ -154,6 +158,19 @@ class PCA(ProjectiveEstimator):
         self._rows = CenteredRows(rows.X, rows.mean, weights)  # without the transpose that products keep
         self._publish(axes)
         self.embedding_ = self._like(X, coordinates / self._scale if self.whiten else coordinates)
+        return self
+
+    def _fit_collection(self, X: Any, sample_weight: Any) -> Self:
+        """The same by reduction: no rows are kept, as by ``partial_fit``, and the embedding is made where it is used."""
+        with reporting(self.verbose):
+            solver = chosen_solver(self, ("auto", "dense", "lanczos"))
+            blocks, weights = collected(self, X, reset=True), weight_blocks(sample_weight)
+            total = distributed.gather_moments(blocks, weights)
+            check_weight(total.weight, sample_weight)
+            axes = distributed.pca_of_blocks(total, blocks, weights, self._wish(total.n_rows, len(total.mean)), solver)
+        self._moments, self._rows = total, None
+        self._publish(axes)
+        self.embedding_ = self.transform(X)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -175,13 +192,16 @@ class PCA(ProjectiveEstimator):
         """
         first = "n_samples_seen_" not in vars(self)
         with reporting(self.verbose):
-            X = check_input(self, X, reset=first, chunk=True)
-            weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
             solver = chosen_solver(self, ("auto", "dense", "lanczos"))
+            if is_collection(X):
+                chunk = distributed.gather_moments(collected(self, X, reset=first), weight_blocks(sample_weight))
+            else:
+                X = check_input(self, X, reset=first, chunk=True)
+                weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
+                chunk = moments(_rows(X, weights, self.n_jobs))
             seen = None if first else (moments(self._rows) if self._moments is None else self._moments)
-            chunk = moments(_rows(X, weights, self.n_jobs))
             total = chunk if seen is None else seen.joined(chunk)
-            wish = self._wish(max(total.n_rows, X.shape[1] + 1), X.shape[1])
+            wish = self._wish(max(total.n_rows, len(total.mean) + 1), len(total.mean))
             axes = axes_so_far(total, wish, solver)
             columns = {name: vars(self)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(self)}
             forget(self)

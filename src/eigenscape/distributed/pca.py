@@ -1,0 +1,47 @@
+"""Principal components of rows on many machines: a mean and a scatter matrix, joined block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from eigenscape.distributed.blocks import Blocks
+from eigenscape.distributed.reduce import reduce_blocks
+from eigenscape.distributed.signs import block_signs
+from eigenscape.methods.moments import Moments, moments
+from eigenscape.methods.pca import PrincipalAxes, Wish, pca_of_scatter
+from eigenscape.operators import CenteredRows, weighted_mean
+from eigenscape.operators.rows import as_products
+from eigenscape.solvers import Solver
+
+
+def gather_moments(blocks: Blocks, weights: Sequence[Blocks] = ()) -> Moments:
+    """Mean and scatter of all rows: (d + 1) d numbers leave each block."""
+    return reduce_blocks(block_moments, blocks, Moments.joined, beside=weights)
+
+
+def block_moments(X: Any, weights: np.ndarray | None = None) -> Moments | None:
+    """The moments of one block; None where no row has a weight."""
+    X = as_products(X)
+    if weights is not None:
+        if not weights.min() >= 0:
+            raise ValueError(f"Negative values in data: sample_weight must not be negative, got {weights.min():g}")
+        X, weights = X[weights > 0], weights[weights > 0]
+        if len(weights) == 0:
+            return None
+    return moments(CenteredRows(X, weighted_mean(X, weights), weights))
+
+
+def pca_of_blocks(total: Moments, blocks: Blocks, weights: Sequence[Blocks], wish: Wish, solver: Solver) -> PrincipalAxes:
+    """Axes of rows with these moments; a second pass finds the signs that one machine would give them."""
+    axes = pca_of_scatter(total.scatter, total.mean, total.weight, total.n_rows, wish, solver)
+    return axes.flipped(block_signs(_standing_coordinates, blocks, axes, beside=weights))
+
+
+def _standing_coordinates(X: Any, *others: Any) -> np.ndarray:
+    """Coordinates of the rows that have a weight."""
+    *weights, axes = others
+    coordinates = axes.project(as_products(X))
+    return coordinates[weights[0] > 0] if weights else coordinates
