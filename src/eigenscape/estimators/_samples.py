@@ -29,11 +29,11 @@ def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
     """
     blocks = collected(estimator, X, reset=True)
     refuse_tables(estimator)
-    metric, params = getattr(estimator, "metric", "euclidean"), getattr(estimator, "metric_params", None)
-    landmarks, wanted = getattr(estimator, "landmarks", None), getattr(estimator, "n_landmarks", None)
-    how = "greedy" if isinstance(landmarks, str) and landmarks == "greedy" else "maxmin"
+    wish = estimator.get_params(deep=False)
+    landmarks, wanted = wish.get("landmarks"), wish.get("n_landmarks")
+    distance = HalfSquaredDistance(wish.get("metric", "euclidean"), dict(wish.get("metric_params") or {}))
     size = distributed.sample_size(wanted if isinstance(wanted, int) else 2)
-    sample = distributed.choose_sample(blocks, size, HalfSquaredDistance(metric, dict(params or {})), how)
+    sample = distributed.choose_sample(blocks, size, distance, "greedy" if isinstance(landmarks, str) and landmarks == "greedy" else "maxmin")
     estimator.fit(sample.rows)
     collected(estimator, X, reset=True)  # fitting to an array has dropped the names of the columns
     estimator.sample_indices_ = sample.numbers
@@ -47,11 +47,11 @@ def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
 
 def refuse_tables(estimator: Any) -> None:
     """A table of distances to all rows is no collection of rows."""
-    if estimator._is_precomputed():
-        raise ValueError(
-            f"{estimator._pairwise_parameter}='precomputed' needs the whole matrix in memory, and X is a dask collection; pass rows of"
-            " features, or X.compute()"
-        )
+    for name, value in estimator.get_params(deep=False).items():
+        if name in ("affinity", "kernel", "metric") and isinstance(value, str) and value.startswith("precomputed"):
+            raise ValueError(
+                f"{name}={value!r} needs the whole matrix in memory, and X is a dask collection; pass rows of features, or X.compute()"
+            )
 
 
 def _stability(estimator: Any, sample: Any) -> float:
