@@ -8,8 +8,8 @@ from operator import getitem
 from typing import Any
 from uuid import uuid4
 
-import dask.array as da
 import dask
+import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
 

@@ -45,7 +45,9 @@ def sample_size(least: int) -> int:
     if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 2:
         raise ValueError(f"eigenscape.sample-size={wanted!r} in dask's configuration must be an integer of at least 2")
     if wanted < least:
-        raise ValueError(f"eigenscape.sample-size={wanted} in dask's configuration is less than the {least} rows that the parameters ask for")
+        raise ValueError(
+            f"eigenscape.sample-size={wanted} in dask's configuration is less than the {least} rows that the parameters ask for"
+        )
     return wanted
 
 
@@ -80,4 +82,3 @@ def evenly_spaced(blocks: Blocks, most: int = 1000) -> np.ndarray:
 
 def _local(Y: Any, size: int, distance: HalfSquaredDistance, how: str) -> Candidates:
     return spread_out(Candidates.all_of(Y), size, distance, how)
-

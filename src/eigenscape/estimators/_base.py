@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape._progress import reporting
-from eigenscape.eigenfunctions import Embedding
 from eigenscape.distributed import is_collection
+from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._collections import CollectionMixin, averaged, collected, rowwise
 from eigenscape.estimators._samples import fit_to_sample, refuse_tables
 from eigenscape.estimators._validation import check_input, check_jobs, like

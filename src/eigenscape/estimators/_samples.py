@@ -33,7 +33,9 @@ def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
     landmarks, wanted = wish.get("landmarks"), wish.get("n_landmarks")
     distance = HalfSquaredDistance(wish.get("metric", "euclidean"), dict(wish.get("metric_params") or {}))
     size = distributed.sample_size(wanted if isinstance(wanted, int) else 2)
-    sample = distributed.choose_sample(blocks, size, distance, "greedy" if isinstance(landmarks, str) and landmarks == "greedy" else "maxmin")
+    sample = distributed.choose_sample(
+        blocks, size, distance, "greedy" if isinstance(landmarks, str) and landmarks == "greedy" else "maxmin"
+    )
     estimator.fit(sample.rows)
     collected(estimator, X, reset=True)  # fitting to an array has dropped the names of the columns
     estimator.sample_indices_ = sample.numbers

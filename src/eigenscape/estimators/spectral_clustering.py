@@ -28,7 +28,6 @@ from eigenscape.methods.low_rank import greedy_spectral_map
 from eigenscape.operators import Operator, gram
 from eigenscape.solvers import NAMES
 
-
 #: Evenly spaced rows of a collection that k-means looks at.
 _KMEANS_ROWS = 50_000
 

@@ -32,7 +32,7 @@ def cluster_sums(Y: Any, model: Any, rule: Any) -> np.ndarray:
 
 
 def low_rank_cut(features: np.ndarray) -> float:
-    """The normalised cut from the summed features (n_clusters, m) of each cluster, whose inner products are the similarities between them."""
+    """The normalised cut from the summed features (n_clusters, m) of each cluster: inner products are similarities between clusters."""
     return _cut(np.einsum("cm,cm->c", features, features), features @ features.sum(axis=0))
 
 
