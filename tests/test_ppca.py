@@ -19,6 +19,7 @@ from eigenscape import PCA, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.dimension import evidence_dimension, relevant_dimension
 from eigenscape.methods.missing import observed
+from eigenscape.methods.ppca_rows import WeightedRows
 from eigenscape.methods.probabilistic_pca import LatentGaussian, climb, expected_covariance, infer, maximise
 
 some = settings(max_examples=20, deadline=None, derandomize=True)
@@ -138,7 +139,7 @@ def test_em_never_lowers_the_likelihood(seed: int, share: float, noise: float, q
     rng = np.random.default_rng(seed)
     start = LatentGaussian(np.nanmean(X, axis=0), rng.standard_normal((6, q)), 1.0)
     weights = rng.integers(1, 4, 50).astype(float)
-    found = climb(start, observed(X, True), weights, 1e-12, 1e-300, 60)
+    found = climb(start, WeightedRows(observed(X, True), weights), 1e-12, 1e-300, 60)
     history = np.array(found.history)
     values = float(weights @ np.nansum(np.square(X), axis=1))
     rounding = 4 * np.finfo(float).eps * values / found.model.noise  # of squares that are divided by the noise

@@ -30,6 +30,7 @@ from eigenscape.methods.mixture_ppca import (
     start,
 )
 from eigenscape.methods.ppca_choice import noise_floor
+from eigenscape.methods.ppca_rows import WeightedRows
 from eigenscape.methods.probabilistic_pca import orthonormal
 from eigenscape.solvers import Solver
 
@@ -140,7 +141,7 @@ class MixturePPCA(ProjectiveEstimator):
             self._check_parameters(*X.shape)
             data = observed(X, training=True)
             random = check_random_state(self.random_state)
-            floor = noise_floor(data, weights, self.noise_floor)
+            floor = noise_floor(WeightedRows(data, weights).variance, self.noise_floor)
             solver = Solver(seed=int(random.randint(2**31 - 1)))
             rules = Rules(floor, self.n_components + 1.0, self.tol, self.max_iter, solver)
             best = self._best(data, weights, rules, random)

@@ -16,7 +16,8 @@ from eigenscape.estimators._projective import ProjectiveEstimator
 from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive, check_weights, standing_rows
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
-from eigenscape.methods.ppca_choice import NOISE_FLOOR, Choice, FittedPPCA, fit_ppca
+from eigenscape.methods.ppca_choice import NOISE_FLOOR, Choice, FittedPPCA, Rows, fit_ppca
+from eigenscape.methods.ppca_rows import WeightedRows
 from eigenscape.methods.probabilistic_pca import draw, infer, orthonormal
 
 
@@ -124,15 +125,15 @@ class ProbabilisticPCA(ProjectiveEstimator):
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             X, weights = standing_rows(X, check_weights(sample_weight, X))
-            data = observed(X, training=True)
-            choice = self._choice(X.shape, data)
-            found = fit_ppca(data, weights, choice)
+            rows = WeightedRows(observed(X, training=True), weights)
+            choice = self._choice(rows)
+            found = fit_ppca(rows, choice)
         self.method_ = choice.method
         self._publish(found)
         return self
 
-    def _choice(self, shape: tuple[int, int], data: Observed) -> Choice:
-        n, d = shape
+    def _choice(self, rows: Rows) -> Choice:
+        n, d = rows.shape
         check_choice("method", self.method, ("auto", "closed", "em"))
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
@@ -144,12 +145,12 @@ class ProbabilisticPCA(ProjectiveEstimator):
         elif check_count("n_components", wish) > min(n - 1, d):
             needs = f"n_components={wish} needs at least {wish + 1} samples and {wish} features"
             raise ValueError(f"{needs}, got n_samples={n}, n_features={d}; lower n_components")
-        if self.method == "closed" and not data.complete:
+        if self.method == "closed" and not rows.complete:
             raise ValueError("method='closed' needs complete data, and X has missing values (NaN); use method='em' or 'auto'")
-        if wish == "mle" and (not data.complete or n <= d):
+        if wish == "mle" and (not rows.complete or n <= d):
             raise ValueError("n_components='mle' needs complete data with more samples than features; use 'bayes' or a number")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        em = self.method == "em" or not data.complete
+        em = self.method == "em" or not rows.complete
         return Choice(wish, "em" if em else "closed", self.tol, self.max_iter, seed)
 
     def _publish(self, found: FittedPPCA) -> None:

@@ -96,15 +96,19 @@ def leading_axes(rows: CenteredRows, count: int, solver: Solver) -> PrincipalAxe
 
 
 def pca_of_scatter(scatter: np.ndarray, mean: np.ndarray, weight: float, n_rows: int, wish: Wish, solver: Solver) -> PrincipalAxes:
-    """Leading axes of a scatter matrix (d, d) gathered over chunks; each direction's largest entry is positive."""
-    d = len(scatter)
-    count = wish if isinstance(wish, int) else d
+    """The axes asked for of a scatter matrix (d, d) gathered over chunks."""
+    count = wish if isinstance(wish, int) else len(scatter)
+    return restricted(axes_of_scatter(Moments(mean, scatter, weight, n_rows), count, solver), wish)
+
+
+def axes_of_scatter(total: Moments, count: int, solver: Solver) -> PrincipalAxes:
+    """Up to ``count`` axes, as many as stand above rounding; each direction's largest entry is positive."""
+    scatter, d = total.scatter, len(total.mean)
     pairs, trace = _leading(DenseOperator(scatter), count, solver)
-    usable = pairs.take(slice(min(usable_count(pairs.values, d), n_rows - 1)))
+    usable = pairs.take(slice(min(usable_count(pairs.values, d), total.n_rows - 1)))
     directions = canonical_signs(usable.vectors).T
     gram_residuals = usable.residuals * np.sqrt(usable.values[:1] / usable.values)
-    axes = PrincipalAxes(mean, directions, usable.values, gram_residuals, weight, trace, usable.solver, usable.n_iter)
-    return restricted(axes, wish)
+    return PrincipalAxes(total.mean, directions, usable.values, gram_residuals, total.weight, trace, usable.solver, usable.n_iter)
 
 
 def axes_so_far(total: Moments, wish: Wish, solver: Solver) -> PrincipalAxes | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -128,48 +128,96 @@ class Climb(NamedTuple):
     converged: bool
 
 
-def climb(model: LatentGaussian, data: Observed, weights: np.ndarray, floor: float, tol: float, max_iter: int) -> Climb:
+class Rows(Protocol):
+    """Rows that EM learns from, in one array or in blocks on many machines."""
+
+    def step(self, model: LatentGaussian) -> StepSums:
+        """What a step from ``model`` needs to know of them."""
+        ...
+
+
+def climb(model: LatentGaussian, rows: Rows, floor: float, tol: float, max_iter: int) -> Climb:
     """EM from ``model`` until a step gains no more than ``tol`` a value observed."""
-    seen = float(weights @ data.mask.sum(axis=1))
     history: list[float] = []
     with stage("expectation maximisation", total=max_iter) as advance:
         for _ in range(max_iter):
-            posterior = infer(model, data)
-            history.append(float(weights @ posterior.log_likelihood))
-            if len(history) > 1 and history[-1] - history[-2] <= tol * seen:
+            sums = rows.step(model)
+            history.append(sums.log_likelihood)
+            if len(history) > 1 and history[-1] - history[-2] <= tol * sums.seen:
                 return Climb(model, history, True)
-            model = maximise(model, posterior, data, weights, floor)
+            model = maximised(model, sums, floor)
             advance(1)
-    history.append(float(weights @ infer(model, data).log_likelihood))
+    history.append(rows.step(model).log_likelihood)
     return Climb(model, history, False)
 
 
+@dataclass(frozen=True, eq=False)
+class StepSums:
+    """The E-step summed over rows, with ``x`` extended by a one: all that the M-step needs, however the rows are cut into blocks."""
+
+    log_likelihood: float
+    weight: float
+    seen: float  # values observed, weighted
+    latent_mean: np.ndarray  # sum E[x], (q,)
+    latent_square: np.ndarray  # sum E[x x'], (q, q)
+    second: np.ndarray  # sum E[x] E[x]' over the rows in which a feature was observed, (d, q + 1, q + 1)
+    spread: np.ndarray  # the covariances of x, summed likewise, (d, q, q)
+    cross: np.ndarray  # sum r_j E[x] with r what the model leaves of feature j, (d, q + 1)
+    squares: float  # sum r^2
+
+    def joined(self, other: StepSums) -> StepSums:
+        """The sums over both sets of rows."""
+        return StepSums(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+
+
+def step_sums(model: LatentGaussian, posterior: Posterior, data: Observed, weights: np.ndarray) -> StepSums:
+    """The sums over the rows of ``data``."""
+    q = model.loadings.shape[1]
+    means = posterior.means
+    pattern_weight = np.bincount(data.group, weights, minlength=len(data.patterns))  # (p,)
+    spread = model.noise * pattern_weight[:, None, None] * posterior.inverses  # covariances summed over the rows of a pattern
+    extended = np.column_stack([means, np.ones(len(means))])
+    rest = data.around(model.mean) - (means @ model.loadings.T) * data.mask
+    return StepSums(
+        float(weights @ posterior.log_likelihood),
+        float(weights.sum()),
+        float(pattern_weight @ data.patterns.sum(axis=1)),
+        weights @ means,
+        (means * weights[:, None]).T @ means + spread.sum(axis=0),
+        _feature_moments(extended, data, weights),
+        (data.patterns.T @ spread.reshape(len(spread), -1)).reshape(-1, q, q),
+        rest.T @ (extended * weights[:, None]),
+        float(weights @ np.einsum("ij,ij->i", rest, rest)),
+    )
+
+
 def maximise(model: LatentGaussian, posterior: Posterior, data: Observed, weights: np.ndarray, floor: float) -> LatentGaussian:
+    """The M-step for rows at hand."""
+    return maximised(model, step_sums(model, posterior, data, weights), floor)
+
+
+def maximised(model: LatentGaussian, sums: StepSums, floor: float) -> LatentGaussian:
     """The M-step: each feature regressed on the expected ``x``, over the rows in which it was observed.
 
     The latent Gaussian is given a mean and a covariance of its own for the step, which are then moved into ``mu`` and ``W``
     (parameter-expanded EM): the likelihood rises as surely, and much faster where the noise is small. A feature that the weighted
-    rows say nothing about keeps its loadings.
+    rows say nothing about keeps its loadings. What is solved for is the *change* of the loadings: the residuals that are summed
+    are small then, and the noise is not the difference of two large numbers.
     """
-    q = model.loadings.shape[1]
-    means, noise = posterior.means, model.noise
-    pattern_weight = np.bincount(data.group, weights, minlength=len(data.patterns))  # (p,)
-    spread = noise * pattern_weight[:, None, None] * posterior.inverses  # covariances summed over the rows of a pattern
-    centred = data.around(model.mean)
-    extended = np.column_stack([means, np.ones(len(means))])
-    second = _feature_moments(extended, data, weights)  # (d, q + 1, q + 1)
-    second[:, :q, :q] += (data.patterns.T @ spread.reshape(len(spread), -1)).reshape(-1, q, q)
-    first = centred.T @ (extended * weights[:, None])  # (d, q + 1)
-    solution = np.column_stack([model.loadings, np.zeros(len(model.mean))])
-    seen = second[:, q, q] > _UNSEEN * weights.sum()
-    solution[seen] = np.linalg.solve(second[seen], first[seen, :, None])[:, :, 0]
-    loadings, shift = solution[:, :q], solution[:, q]
-    rest = centred - (extended @ solution.T) * data.mask
-    unsure = np.einsum("jp,jpr,jr->", loadings, (data.patterns.T @ spread.reshape(len(spread), -1)).reshape(-1, q, q), loadings)
-    noise = (float(weights @ np.einsum("ij,ij->i", rest, rest)) + float(unsure)) / float(pattern_weight @ data.patterns.sum(axis=1))
-    total = float(weights.sum())
-    centre = weights @ means / total
-    latent = (means * weights[:, None]).T @ means / total + spread.sum(axis=0) / total - np.outer(centre, centre)
+    d, q = model.loadings.shape
+    normal = sums.second.copy()
+    normal[:, :q, :q] += sums.spread
+    right = sums.cross.copy()
+    right[:, :q] -= np.einsum("jpr,jr->jp", sums.spread, model.loadings)
+    change = np.zeros((d, q + 1))
+    seen = normal[:, q, q] > _UNSEEN * sums.weight
+    change[seen] = np.linalg.solve(normal[seen], right[seen, :, None])[:, :, 0]
+    loadings, shift = model.loadings + change[:, :q], change[:, q]
+    left = sums.squares - 2 * np.vdot(change, sums.cross) + np.einsum("jp,jpr,jr->", change, sums.second, change)
+    unsure = np.einsum("jp,jpr,jr->", loadings, sums.spread, loadings)
+    noise = float(left + unsure) / sums.seen
+    centre = sums.latent_mean / sums.weight
+    latent = sums.latent_square / sums.weight - np.outer(centre, centre)
     return LatentGaussian(model.mean + shift + loadings @ centre, loadings @ np.linalg.cholesky(latent), max(noise, floor))
 
 
