@@ -34,13 +34,17 @@ __all__ = [
     "datasets",
     "exceptions",
     "graph_embedding",
+    "io",
     "kernels",
+    "load",
     "nystrom",
     "quality",
+    "read",
+    "save",
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import datasets, exceptions, kernels, nystrom, quality
+    from eigenscape import datasets, exceptions, io, kernels, nystrom, quality
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
@@ -63,16 +67,20 @@ if TYPE_CHECKING:
         ProjectionPursuit,
         SpectralClustering,
         graph_embedding,
+        save,
     )
+    from eigenscape.io import load, read
 
-_MODULES = ("datasets", "exceptions", "kernels", "nystrom", "quality")
+_MODULES = ("datasets", "exceptions", "io", "kernels", "nystrom", "quality")
+_FROM_IO = ("load", "read")
 
 
 def __getattr__(name: str) -> Any:
     """Load on first use, so that ``import eigenscape`` costs nothing."""
     if name not in __all__:
         raise AttributeError(f"module 'eigenscape' has no attribute {name!r}")
-    value = import_module(f"eigenscape.{name}") if name in _MODULES else getattr(import_module("eigenscape.estimators"), name)
+    room = "eigenscape.io" if name in _FROM_IO else "eigenscape.estimators"
+    value = import_module(f"eigenscape.{name}") if name in _MODULES else getattr(import_module(room), name)
     globals()[name] = value
     return value
 

@@ -7,7 +7,9 @@ __all__ = [
     "DependentCoordinatesWarning",
     "DisconnectedGraphError",
     "DisconnectedGraphWarning",
+    "InputFileError",
     "IsolatedPointWarning",
+    "ModelFileError",
     "NoiseFloorWarning",
     "NotConvergedError",
     "NotConvergedWarning",
@@ -18,6 +20,7 @@ __all__ = [
     "SingularNoiseWarning",
     "ToleranceWarning",
     "UndefinedMapError",
+    "WriteError",
 ]
 
 
@@ -83,3 +86,15 @@ class NotConvergedWarning(UserWarning):
 
 class NoiseFloorWarning(UserWarning):
     """A noise variance fell to its floor, or a part of a mixture lost its rows: likelihoods depend on the floor."""
+
+
+class InputFileError(ValueError):
+    """A file is not what it was taken for: empty, damaged, of another kind, or holding values that cannot be used."""
+
+
+class ModelFileError(InputFileError):
+    """A model file is damaged, too new, or holds what a model file may not hold."""
+
+
+class WriteError(OSError):
+    """A file could not be written; what stood there before is unchanged."""

@@ -130,7 +130,7 @@ class OrdinalMDS(MapEstimator):
                 check_symmetric(square, "distance")
             square = np.where(np.eye(len(square), dtype=bool), 0.0, (square + square.T) / 2)
             rows = X if len(first) == n_points(X) else X[first]
-            model = ordinal_mds(squareform(square, checks=False), wish, distance, RowIndex(rows).find)
+            model = ordinal_mds(squareform(square, checks=False), wish, distance, RowIndex(rows))
         self._model = model
         self.embedding_ = self._like(X, model.coordinates[group])
         self.stress_ = model.layout.stress

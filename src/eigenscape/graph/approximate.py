@@ -120,7 +120,7 @@ class ApproximateIndex:
         return distance_table(row, number[row, place], length[row, place], (len(length), self.n_points))
 
     def reach(self, radii: np.ndarray) -> PlainReach:
-        return PlainReach(self.within, radii)
+        return PlainReach(self, radii)
 
     def vertices(self) -> RowIndex:
         return RowIndex(self.X)
@@ -140,16 +140,13 @@ class ApproximateIndex:
         return _Threads(faiss, joblib.effective_n_jobs(self.n_jobs))
 
     def __getstate__(self) -> dict[str, Any]:
-        import faiss
-
-        return {**self.__dict__, "_lists": (faiss.serialize_index(self._lists), self._lists.nprobe)}
+        return {**self.__dict__, "_lists": self._lists.nprobe}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        import faiss
-
-        stored, n_cells = state.pop("_lists")
+        """The lists are made again, and are the same: a parser of foreign bytes in C++ is none to trust a file to."""
+        n_cells = state.pop("_lists")
         self.__dict__.update(state)
-        self._lists = faiss.downcast_index(faiss.deserialize_index(stored))
+        self._lists = self._build()
         self._lists.nprobe = n_cells
 
 

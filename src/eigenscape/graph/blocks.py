@@ -102,7 +102,7 @@ class BlockIndex:
         return sparse.csr_array(sparse.vstack(self._map(search, Y), format="csr"))
 
     def reach(self, radii: np.ndarray) -> PlainReach:
-        return PlainReach(self.within, radii)
+        return PlainReach(self, radii)
 
     def _map(self, search: Callable, Y: Any) -> list:
         blocks = [*row_blocks(Y.shape[0], 24 * self.n_points)]

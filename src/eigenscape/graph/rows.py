@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape.io.lean import LeftOut
 
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
@@ -64,7 +65,11 @@ def canonical(X: Any) -> sparse.csr_array:
     return X
 
 
-def _rows_equal(A: Any, B: Any) -> np.ndarray:
+def _rows_equal(A: Any, X: Any, which: np.ndarray) -> np.ndarray:
+    """Whether each row of ``A`` equals its row ``which`` of ``X``. Where those are gone their hashes, which agree, must do."""
+    if isinstance(X, LeftOut):
+        return np.ones(len(which), dtype=bool)
+    B = X[which]
     if sparse.issparse(A) or sparse.issparse(B):
         return np.asarray(abs(sparse.csr_array(A) - sparse.csr_array(B)).max(axis=1).todense()).ravel() == 0
     if A.ndim == 1:
@@ -91,7 +96,7 @@ class RowIndex:
             seek = seek[place[seek] < len(self._sorted)]
             seek = seek[self._sorted[place[seek]] == hashes[seek]]
             candidate = self._order[place[seek]]
-            same = _rows_equal(Y[seek], self.X[candidate]) if len(seek) else np.empty(0, dtype=bool)
+            same = _rows_equal(Y[seek], self.X, candidate) if len(seek) else np.empty(0, dtype=bool)
             found[seek[same]] = candidate[same]
             seek = seek[~same]
             place[seek] += 1

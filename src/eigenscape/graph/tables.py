@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,11 +44,11 @@ def distance_table(row: np.ndarray, column: np.ndarray, length: np.ndarray, shap
 class PlainReach:
     """``within`` of an index that has nothing to prepare for fixed radii."""
 
-    within: Callable[[Any, np.ndarray], sparse.csr_array]
+    index: Any
     radii: np.ndarray
 
     def __call__(self, Y: Any) -> sparse.csr_array:
-        return self.within(Y, self.radii)
+        return self.index.within(Y, self.radii)
 
 
 class TableIndex:
@@ -104,7 +103,7 @@ class TableIndex:
         return distance_table(row[keep], column[keep], length[keep], Y.shape)
 
     def reach(self, radii: np.ndarray) -> PlainReach:
-        return PlainReach(self.within, radii)
+        return PlainReach(self, radii)
 
     def vertices(self) -> RowIndex | TableRows:
         return TableRows(self.table) if sparse.issparse(self.table) else RowIndex(self.table)

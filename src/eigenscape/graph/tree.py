@@ -26,6 +26,13 @@ class TreeIndex:
         self.n_points = len(self.X)
         self._tree = KDTree(self.X)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_tree"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._tree = KDTree(self.X)  # quickly made again, and the same
+
     def nearest(self, Y: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         Y = np.asarray(Y, dtype=np.float64)
         workers = joblib.effective_n_jobs(self.n_jobs)
@@ -75,6 +82,9 @@ class TreeReach:
 
     def __init__(self, X: np.ndarray, radii: np.ndarray, power: float) -> None:
         self.X, self.radii, self.power = X, radii, power
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"X": self.X, "radii": self.radii, "power": self.power}
 
     @cached_property
     def _levels(self) -> list[tuple[np.ndarray, KDTree]]:

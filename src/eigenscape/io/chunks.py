@@ -60,6 +60,31 @@ class ParquetChunks:
         return files
 
 
+@dataclass(frozen=True, eq=False)
+class ArrowChunks:
+    """The record batches of an arrow or feather file."""
+
+    path: Path
+    columns: tuple[str, ...] | None = None
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        with open_arrow(self.path) as reader:
+            columns = list(self.columns or reader.schema.names)
+            batches = reader if hasattr(reader, "read_next_batch") else map(reader.get_batch, range(reader.num_record_batches))
+            for batch in batches:
+                yield _numbers(batch.select(columns), self.path)
+
+
+def open_arrow(path: Path) -> Any:
+    """A reader of an arrow file, with a table of contents or written as a stream."""
+    import pyarrow as pa
+
+    try:
+        return pa.ipc.open_file(pa.memory_map(str(path)))
+    except pa.ArrowInvalid:
+        return pa.ipc.open_stream(pa.memory_map(str(path)))
+
+
 def _numbers(batch: Any, file: Path) -> np.ndarray:
     columns = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -96,7 +121,9 @@ def _from_path(path: Path) -> Iterable[Any]:
         return SlicedChunks(np.load(path, mmap_mode="r", allow_pickle=False))
     if path.is_dir() or path.suffix in (".parquet", ".pq"):
         return ParquetChunks(path)
-    raise ValueError(f"{path.name} is no parquet or npy file; read it into an array, or pass an iterable of chunks")
+    if path.suffix in (".arrow", ".feather", ".ipc"):
+        return ArrowChunks(path)
+    raise ValueError(f"{path.name} is no parquet, arrow or npy file; read it into an array, or pass an iterable of chunks")
 
 
 def can_repeat(chunks: Iterable[Any]) -> bool:

@@ -34,7 +34,7 @@ def ordinal_isomap(graph: NeighborGraph, wish: OrdinalWish, n_jobs: int | None =
     lengths = geodesics(graph, graph.vertices.X, n_jobs)
     lengths = (lengths + lengths.T) / 2
     few = replace(wish, n_components=min(wish.n_components, graph.n_vertices - 1))
-    return ordinal_mds(squareform(lengths, checks=False), few, Geodesics(graph, n_jobs), graph.vertices.find)
+    return ordinal_mds(squareform(lengths, checks=False), few, Geodesics(graph, n_jobs), graph.vertices)
 
 
 @dataclass(frozen=True, eq=False)

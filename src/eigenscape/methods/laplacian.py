@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +29,7 @@ def laplacian_eigenmaps(
     """
     functions = divided_eigenfunctions(affinity, n_components, solver, diagonal, weights, fewer)
     kernel: DividedKernel = functions.kernel  # type: ignore[assignment]
-    return Embedding(functions, GeneralizedScale(float(kernel.sums.mean()), None if kernel.rows is None else kernel.degrees), trivial=1)
+    return Embedding(functions, GeneralizedScale(float(kernel.sums.mean()), None if kernel.rows is None else kernel), trivial=1)
 
 
 def independent_eigenmaps(
@@ -105,17 +104,17 @@ class GeneralizedScale:
     """``v_r(x) / sqrt(S(x))``: from the symmetric problem back to eq. 13.
 
     The trivial eigenfunction is ``sqrt(S(x))`` up to a factor, so the degrees of new points need no second look at the
-    kernel; where it is not (sums without the diagonal) ``degrees`` gives them.
+    kernel; where it is not (sums without the diagonal) ``kernel`` gives them.
     """
 
     mean_sum: float  # mean of S over the training points
-    degrees: Callable[[Any], np.ndarray] | None = None
+    kernel: DividedKernel | None = None
 
     def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
-        if self.degrees is None:
+        if self.kernel is None:
             root = values[:, :1] * np.sqrt(self.mean_sum)
         else:
-            root = np.sqrt(np.maximum(self.degrees(Y), 0.0))[:, None]
+            root = np.sqrt(np.maximum(self.kernel.degrees(Y), 0.0))[:, None]
         return np.divide(values[:, 1:], root, out=np.zeros_like(values[:, 1:]), where=root > 0)
 
 

@@ -17,6 +17,7 @@ from eigenscape import _memory
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.exceptions import NotConvergedWarning
+from eigenscape.graph.rows import RowIndex, TableRows
 from eigenscape.solvers.pairs import canonical_signs
 
 #: The monotone function is kept by at most this many of its corners.
@@ -140,13 +141,13 @@ def _turned(layout: Layout) -> Layout:
 class OrdinalEmbedding:
     """A fitted ordinal map: the places of the training points, and a function from dissimilarity to distance for all others.
 
-    A training point has its place by identity: a query that ``find`` knows *is* that point. Another one is put where the squared
+    A training point has its place by identity: a query that ``points`` knows *is* that point. Another one is put where the squared
     differences between its distances on the map and the distances that the monotone function gives are least, the training points
     fixed. Between training dissimilarities the function is a straight line; 0 has distance 0, and beyond the largest it is level.
     """
 
     dissimilarity: Callable[[Any], np.ndarray]  # (n_new, m)
-    find: Callable[[Any], np.ndarray]  # the training point that each query is, or -1
+    points: RowIndex | TableRows  # knows the training point that each query is
     layout: Layout
     knots: tuple[np.ndarray, np.ndarray]  # dissimilarities and distances, both ascending
 
@@ -164,7 +165,7 @@ class OrdinalEmbedding:
 
     def transform(self, Y: Any) -> np.ndarray:
         """Coordinates of any points."""
-        number = self.find(Y)
+        number = self.points.find(Y)
         places = self.layout.points[number]
         new = np.flatnonzero(number < 0)
         late = 0
@@ -192,11 +193,11 @@ class OrdinalEmbedding:
 
 
 def ordinal_mds(
-    dissimilarities: np.ndarray, wish: OrdinalWish, dissimilarity: Callable[[Any], np.ndarray], find: Callable[[Any], np.ndarray]
+    dissimilarities: np.ndarray, wish: OrdinalWish, dissimilarity: Callable[[Any], np.ndarray], points: RowIndex | TableRows
 ) -> OrdinalEmbedding:
     """The map of points with these ``dissimilarities`` (condensed), which ``dissimilarity`` gives for any point."""
     layout, monotone = best_layout(dissimilarities, wish)
-    return OrdinalEmbedding(dissimilarity, find, layout, _corners(monotone.values, monotone.group_means(layout.disparities)))
+    return OrdinalEmbedding(dissimilarity, points, layout, _corners(monotone.values, monotone.group_means(layout.disparities)))
 
 
 def _corners(values: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from eigenscape.graph.rows import RowIndex, TableRows
-from eigenscape.kernels.base import BoundKernel
+from eigenscape.io.lean import LeftOut
+from eigenscape.kernels.base import BoundKernel, product
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
 
 
@@ -58,3 +59,11 @@ class ClippedKernel:
     def __call__(self, Y: Any) -> np.ndarray:
         values = self.base(Y)
         return values - (values @ self.negative) @ self.negative.T
+
+
+@product.register
+def _(kernel: ClippedKernel, Y: Any, V: np.ndarray) -> np.ndarray:
+    """``K (V - N N'V)``. The eigenvectors that are kept are orthogonal to the negative ones, so a saved model does without these."""
+    if not isinstance(kernel.negative, LeftOut):
+        V = V - kernel.negative @ (kernel.negative.T @ V)
+    return product(kernel.base, Y, V)

@@ -1,0 +1,144 @@
+"""Options about the input, and reading it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eigenscape.cli._errors import WrongCommandError
+from eigenscape.cli._shared import say
+
+_PANEL = "Reading"
+
+Label = Annotated[str | None, typer.Option(help="Column of labels; else the first text column.", rich_help_panel=_PANEL)]
+Id = Annotated[str | None, typer.Option("--id", help="Column that names the rows.", rich_help_panel=_PANEL)]
+Columns = Annotated[
+    str | None, typer.Option(help="Columns to use, separated by commas; else all with numbers.", metavar="A,B,C", rich_help_panel=_PANEL)
+]
+Missing = Annotated[
+    str,
+    typer.Option(
+        help="Rows with missing values: error, drop, or keep (probabilistic-pca, mixture-ppca).", metavar="WHAT", rich_help_panel=_PANEL
+    ),
+]
+Size = Annotated[str | None, typer.Option(help="Size to bring the images of a folder to.", metavar="HEIGHTxWIDTH", rich_help_panel=_PANEL)]
+Kind = Annotated[
+    str | None, typer.Option(help="What the file holds: rows, distances, affinities or edges.", metavar="KIND", rich_help_panel=_PANEL)
+]
+Stream = Annotated[
+    bool,
+    typer.Option("--stream", help="Read in chunks (greedy, pca); by itself for files larger than half the memory.", rich_help_panel=_PANEL),
+]
+Standardize = Annotated[
+    bool, typer.Option("--standardize", help="Scale every column to mean 0 and variance 1; transform will too.", rich_help_panel=_PANEL)
+]
+
+#: Methods that can learn from chunks, by the name of their class.
+STREAMING = ("GreedySpectralEmbedding", "PCA")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a file."""
+
+    label: str | None = None
+    id: str | None = None
+    columns: str | None = None
+    missing: str = "error"
+    size: str | None = None
+    kind: str | None = None
+    stream: bool = False
+
+    def options(self) -> dict[str, Any]:
+        """As :func:`eigenscape.read` takes them."""
+        columns = None if self.columns is None else [name.strip() for name in self.columns.split(",") if name.strip()]
+        found = {"columns": columns, "label": self.label, "id": self.id, "size": image_size(self.size), "kind": self.kind}
+        return {**found, "missing": self.missing, "stream": self.stream}
+
+
+def image_size(text: str | None) -> tuple[int, int] | None:
+    """``28x28``, or ``28`` for a square."""
+    if text is None:
+        return None
+    parts = text.lower().split("x")
+    if len(parts) > 2 or not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise WrongCommandError(f"--size takes HEIGHTxWIDTH, such as 28x28, got {text!r}")
+    return int(parts[0]), int(parts[-1])
+
+
+def streams(source: str, asked: bool, class_name: str) -> bool:
+    """Whether to read in chunks: on request, or where the file would fill half of the free memory."""
+    if asked and class_name not in STREAMING:
+        raise WrongCommandError(f"--stream is for methods that learn from chunks: -m greedy, or -m pca; {class_name} needs all rows")
+    if asked or class_name not in STREAMING or source == "-":
+        return asked
+    from eigenscape._memory import available_bytes
+
+    path = Path(source)
+    files = [path] if path.is_file() else list(path.glob("*.parquet"))
+    return sum(file.stat().st_size for file in files) > available_bytes() / 2
+
+
+def read_table(source: str, how: Reading, quiet: bool = False) -> Any:
+    """The table in a file, or on standard input (``-``)."""
+    import numpy as np
+
+    from eigenscape.io import read
+
+    table = read(source, **how.options())
+    if isinstance(table.array, np.memmap) and not how.stream:
+        table = replace(table, array=np.asarray(table.array))  # the same bytes on disk; a memmap means a stream to the library
+    shape = getattr(table.array, "shape", None)
+    size = f"{shape[0]} rows, {shape[1]} columns" if shape else "rows in chunks"
+    say(f"read {table.source or source}: {size}", quiet)
+    return table
+
+
+def scaled(table: Any, scaler: Any) -> Any:
+    """The table with its columns standardised."""
+    if getattr(table.array, "shape", None) is None or how_streamed(table.array):
+        return replace(table, array=ScaledChunks(table.array, scaler))
+    return replace(table, array=scaler.transform(table.array))
+
+
+def fitted_scaler(X: Any) -> Any:
+    """A scaler that has seen all rows, in chunks where there are chunks. Sparse rows are not centred: they would not be sparse."""
+    from scipy import sparse
+    from sklearn.preprocessing import StandardScaler
+
+    if how_streamed(X):
+        scaler = StandardScaler()
+        for chunk in _chunks(X):
+            scaler.partial_fit(chunk)
+        return scaler
+    return StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
+
+
+def how_streamed(X: Any) -> bool:
+    """Whether rows come in chunks."""
+    from eigenscape.io.chunks import as_chunks
+
+    return as_chunks(X) is not None
+
+
+def _chunks(X: Any) -> Iterable[Any]:
+    from eigenscape.io.chunks import as_chunks
+
+    found = as_chunks(X)
+    return [X] if found is None else found
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledChunks:
+    """Chunks of rows, standardised as they come."""
+
+    chunks: Any
+    scaler: Any
+
+    def __iter__(self) -> Iterator[Any]:
+        for chunk in _chunks(self.chunks):
+            yield self.scaler.transform(chunk)

@@ -1,0 +1,91 @@
+"""``eigenscape compare``: several maps of the same rows, side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from eigenscape.cli import _reading as reading
+from eigenscape.cli._building import build, wanted_kind
+from eigenscape.cli._errors import WrongCommandError, one_line
+from eigenscape.cli._estimate import peak_memory
+from eigenscape.cli._fitting import Clock, announce_memory, coordinates, fit, summary
+from eigenscape.cli._methods import canonical, estimator_class
+from eigenscape.cli._options import MethodCommand, chosen_parameters, command_line
+from eigenscape.cli._outputs import check_targets
+from eigenscape.cli._reading import Reading, fitted_scaler, read_table, scaled
+from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish, say, showing
+
+#: What is compared where nothing is named: one of each family.
+_USUAL = ("pca", "kernel-pca", "isomap", "locally-linear-embedding", "laplacian-eigenmaps", "diffusion-map")
+
+
+class CompareCommand(MethodCommand):
+    """An option goes to every method that has a parameter of its name."""
+
+    default_methods = _USUAL
+
+
+def compare(
+    ctx: typer.Context,
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="A file, a folder of images, or - for CSV on standard input.")],
+    report: Annotated[str, typer.Option(help="The comparison, one HTML file.", metavar="FILE.html")],
+    method: Annotated[list[str] | None, typer.Option("-m", help="A method; say it again for each.", metavar="METHOD")] = None,
+    dimensions: Annotated[int | None, typer.Option("-d", help="Number of coordinates; 2 unless you say.", min=1)] = None,
+    force: Force = False,
+    label: reading.Label = None,
+    id_column: reading.Id = None,
+    columns: reading.Columns = None,
+    missing: reading.Missing = "error",
+    size: reading.Size = None,
+    kind: reading.Kind = None,
+    standardize: reading.Standardize = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    progress: Progress = None,
+) -> None:
+    """Put maps by several methods side by side in one report, which says which fits and why.
+
+    A parameter goes to every method that has it. Without -m, one method of each family is taken.
+
+    Examples
+
+        eigenscape compare iris.csv --report comparison.html
+        eigenscape compare iris.csv -m pca -m isomap -m lle --n-neighbors 12 --report comparison.html
+    """
+    names = list(dict.fromkeys(canonical(name) for name in method or _USUAL))
+    check_targets(source, force, report=report)
+    classes = {name: estimator_class(name) for name in names}
+    kinds = [wanted_kind(kind, chosen_parameters(ctx, cls)) for cls in classes.values()]
+    how = Reading(label, id_column, columns, missing, size, next((each for each in kinds if each), None))
+    quiet, clock = quiet or as_json, Clock()
+    with clock.timed("reading"):
+        table = read_table(source, how, quiet)
+    table = scaled(table, fitted_scaler(table.array)) if standardize else table
+    models: dict[str, Any] = {}
+    found: dict[str, Any] = {}
+    with showing(progress, quiet):
+        for name, cls in classes.items():
+            each = Clock()
+            try:
+                estimator = build(cls, chosen_parameters(ctx, cls), dimensions, table.kind)
+                memory = announce_memory(estimator, table.array, quiet)
+                with each.timed("fit"), clock.timed(name):
+                    models[name] = fit(estimator, table)
+            except (ValueError, TypeError, RuntimeError, MemoryError) as error:
+                if len(names) == 1:
+                    raise
+                say(f"warning: {name} is left out: {one_line(error)}")
+                continue
+            found[name] = summary(estimator, coordinates(estimator, table), each, memory)
+    if not models:
+        raise WrongCommandError("none of the methods could be fitted; the warnings above say why")
+    _write(report, models, table, command_line(ctx), clock, force)
+    finish({"methods": found, "timings": clock.seconds}, {"report": report}, as_json, quiet)
+
+
+def _write(path: str, models: dict[str, Any], table: Any, command: str, clock: Clock, force: bool) -> None:
+    from eigenscape.report import write_comparison
+
+    write_comparison(path, models, table, command=command, timings=clock.seconds, memory=peak_memory(), force=force)

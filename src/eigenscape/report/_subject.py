@@ -1,0 +1,155 @@
+"""What a report is about: a fitted model, its points, and what is known of them beside their coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from eigenscape.estimators._base import MapEstimator
+from eigenscape.io.chunks import as_chunks
+from eigenscape.report._columns import Column, as_column
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Points in the form that models take them, and what is said of them."""
+
+    X: Any  # (n, d) rows, a table of distances or similarities, objects, or chunks of rows
+    n: int
+    ids: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+    names: tuple[str, ...] = ()  # of the columns of X
+    source: str = ""
+    stream: bool = False
+
+    def take(self, rows: np.ndarray) -> Any:
+        """Some rows of ``X``, in ascending order."""
+        if not self.stream:
+            return self.X[rows] if not isinstance(self.X, (list, tuple)) else [self.X[i] for i in rows]
+        parts, start = [], 0
+        for chunk in self.X:
+            mine = rows[(rows >= start) & (rows < start + chunk.shape[0])] - start
+            if len(mine):
+                parts.append(chunk[mine])
+            start += chunk.shape[0]
+        return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+
+
+def points_of(
+    table_or_X: Any,
+    labels: Any = None,
+    ids: Any = None,
+    extra: Mapping[str, Any] | None = None,
+    argument: str = "table_or_X",
+    least: int = 3,
+) -> Points:
+    """A table that was read, or an array, with what else is given of its rows."""
+    is_table = hasattr(table_or_X, "array") and hasattr(table_or_X, "kind")
+    X = table_or_X.array if is_table else table_or_X
+    names: tuple[str, ...] = tuple(table_or_X.names or ()) if is_table else _names_of(X)
+    if is_table:
+        labels = table_or_X.labels if labels is None else labels
+        ids = table_or_X.ids if ids is None else ids
+        extra = {**(table_or_X.extra or {}), **(extra or {})}
+    chunks = as_chunks(X)
+    if chunks is not None:
+        if isinstance(chunks, list | tuple) or not isinstance(X, np.memmap):
+            X, n = chunks, _count(chunks)
+        else:
+            chunks, n = None, len(X)
+    elif isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (str, bytes)):
+        n = len(X)
+    else:
+        X = X if sparse.issparse(X) or _is_objects(X) else np.asarray(X)
+        X = sparse.csr_array(X) if sparse.issparse(X) else X
+        n = len(X) if not sparse.issparse(X) else X.shape[0]
+    if n < least:
+        raise ValueError(f"{argument} has {n} point(s); a report needs at least {least}")
+    given = {str(name): as_column(name, values, "extra", n, f"extra[{name!r}]").values for name, values in (extra or {}).items()}
+    return Points(
+        X,
+        n,
+        None if ids is None else as_column("id", ids, "id", n, "ids").values,
+        None if labels is None else as_column("label", labels, "label", n, "labels").values,
+        given,
+        names,
+        str(getattr(table_or_X, "source", "")) if is_table else "",
+        chunks is not None,
+    )
+
+
+def _names_of(X: Any) -> tuple[str, ...]:
+    """Column names of a data frame."""
+    columns = getattr(X, "columns", None)
+    return () if columns is None or callable(columns) else tuple(str(name) for name in columns)
+
+
+def _is_objects(X: Any) -> bool:
+    return isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 1
+
+
+def _count(chunks: Iterable[Any]) -> int:
+    return sum(chunk.shape[0] for chunk in chunks)
+
+
+def check_model(model: Any) -> None:
+    """Refuse what is no fitted map of points."""
+    if not (isinstance(model, BaseEstimator) and isinstance(model, TransformerMixin)):
+        raise TypeError(f"model must be a fitted estimator that maps rows to points, got {type(model).__name__}")
+    check_is_fitted(model)
+
+
+def is_pairwise(model: Any) -> bool:
+    """Whether the model was given values of pairs of points."""
+    return bool(get_tags(model).input_tags.pairwise)
+
+
+def pairwise_kind(model: Any) -> str:
+    """What such values mean: "distance", "kernel" or "affinity"."""
+    return model._precomputed_kind() if isinstance(model, MapEstimator) else "distance"
+
+
+def pairwise_function(model: Any) -> tuple[str, Any]:
+    """The parameter that may hold a function of two objects, and its value."""
+    name = model._pairwise_parameter if isinstance(model, MapEstimator) else None
+    return name or "", getattr(model, name) if name else None
+
+
+def coordinates_of(model: Any, points: Points) -> tuple[np.ndarray, str]:
+    """Coordinates (n, d) of the points on a model's map, and in words where they come from."""
+    check_model(model)
+    learnt = learnt_coordinates(model)
+    if learnt is not None and len(learnt) == points.n:
+        return np.asarray(learnt, dtype=np.float64), "learnt from these points"
+    if points.stream:
+        return np.concatenate([np.asarray(model.transform(chunk), dtype=np.float64) for chunk in points.X]), "placed chunk by chunk"
+    where = "placed on a map" if learnt is None else f"placed on a map learnt from {len(learnt)} others"
+    return np.asarray(model.transform(points.X), dtype=np.float64), where
+
+
+def learnt_coordinates(model: Any) -> np.ndarray | None:
+    """``embedding_``, where the model has it; a stream that cannot be read again leaves none."""
+    try:
+        return model.embedding_
+    except AttributeError:
+        return None
+
+
+def given_columns(points: Points) -> list[Column]:
+    """Labels and further columns, as they were given."""
+    columns = [] if points.labels is None else [Column("label", points.labels, "label")]
+    return columns + [Column(name, values, "extra") for name, values in points.extra.items()]
+
+
+def has_rows(model: Any, points: Points) -> bool:
+    """Whether ``X`` holds rows of features, not pairwise values or objects."""
+    X = points.X
+    return not (is_pairwise(model) or _is_objects(X) or (isinstance(X, (list, tuple)) and not points.stream))
