@@ -33,9 +33,9 @@ def learn_blocks(source: Source, blocks: Blocks, choice: Choice, few: Any) -> Le
         dictionary = grown(start, *choice.members, tol=0.0)[0]
     else:
         thin = partial(_chosen, start=start, choice=choice)
-        dictionary = built(start, reduce_blocks(_chosen_rows, blocks, Candidates.beside, start, choice, thin=thin))
+        chosen = reduce_blocks(_chosen_rows, blocks, Candidates.beside, start, choice, thin=thin)
+        dictionary = _filled(built(start, chosen), blocks, choice)
     refuse_empty(dictionary)
-    refuse_small(dictionary, choice)
     return _gathered(*_settle(start, dictionary, blocks, choice), blocks, choice)
 
 
@@ -52,6 +52,16 @@ def _gathered(dictionary: Dictionary, moments: Moments, blocks: Blocks, choice: 
         mean = moments.mean(span) if mean is None else mean
         moments = reduce_blocks(_moments, blocks, Moments.merged, span, mean)
     return gathered(dictionary, moments, mean, choice)
+
+
+def _filled(dictionary: Dictionary, blocks: Blocks, choice: Choice) -> Dictionary:
+    """With as many members as were asked for: where partitions' members depend on each other, any rows that do not."""
+    if choice.tol is not None or choice.size is None or dictionary.size >= choice.size:
+        return dictionary
+    lacking = reduce_blocks(_tally, blocks, tallied, dictionary, replace(choice, tol=0.0), False).lacking
+    dictionary = grown(dictionary, lacking.points, lacking.numbers, 0.0, choice.size)[0]
+    refuse_small(dictionary.size, choice)
+    return dictionary
 
 
 def _settle(start: Dictionary, dictionary: Dictionary, blocks: Blocks, choice: Choice) -> tuple[Dictionary, Moments]:

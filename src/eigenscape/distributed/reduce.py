@@ -13,6 +13,7 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
 
+from eigenscape.dictionary.source import joined
 from eigenscape.distributed.blocks import Blocks, check_block
 
 #: Results that are combined at once, in the order of the blocks: the tree depends on their number alone, not on who works.
@@ -22,7 +23,8 @@ FAN = 8
 def compute(node: Delayed) -> Any:
     """The value of a node. A task that fails is tried again as often as dask's configuration says ("eigenscape.retries", 3 times).
 
-    Trying again, and doing elsewhere what a lost worker had, is the business of dask's distributed scheduler; without one there is none of it.
+    Trying again, and doing elsewhere what a lost worker had, is the business of dask's distributed scheduler: without one there is
+    none of it.
     """
     return node.compute(retries=dask.config.get("eigenscape.retries", 3))
 
@@ -161,4 +163,4 @@ def take_rows(blocks: Blocks, numbers: np.ndarray, lengths: np.ndarray) -> np.nd
     pick = delayed(getitem, pure=False)
     parts = blocks.parts
     pieces = [pick(parts[block], numbers[owner == block] - (ends[block] - lengths[block])) for block in np.unique(owner)]
-    return np.concatenate(compute(delayed(list)(pieces)))
+    return reduce(joined, compute(delayed(list)(pieces)))

@@ -81,15 +81,15 @@ def select(source: Source, rows: Rows, choice: Choice) -> Dictionary:
     assert choice.size is not None
     scale = float(source.own(Y, numbers).max())
     dictionary = by_size(start, rows, choice.size, scale if scale > 0 else 1.0)
-    refuse_small(dictionary, choice)
+    refuse_small(dictionary.size, choice)
     return dictionary
 
 
-def refuse_small(dictionary: Dictionary, choice: Choice) -> None:
+def refuse_small(size: int, choice: Choice) -> None:
     """An error where a size was asked for that the points do not give."""
-    if choice.size is not None and choice.tol is None and choice.members is None and dictionary.size < choice.size:
+    if choice.size is not None and choice.tol is None and size < choice.size:
         raise ValueError(
-            f"dictionary_size={choice.size}, but only {dictionary.size} of the points are independent in feature space (equal rows count"
+            f"dictionary_size={choice.size}, but only {size} of the points are independent in feature space (equal rows count"
             " once); lower dictionary_size"
         )
 

@@ -49,7 +49,7 @@ def built(start: Dictionary, candidates: Candidates) -> Dictionary:
 
 def is_closed(dictionary: Dictionary, choice: Choice) -> bool:
     """Whether the dictionary may not grow, however far points are from it."""
-    return choice.tol is None or (choice.size is not None and dictionary.size >= choice.size)
+    return choice.members is not None or choice.tol is None or (choice.size is not None and dictionary.size >= choice.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +68,12 @@ def tally(dictionary: Dictionary, Y: Any, choice: Choice, closed: bool = False) 
     """
     span = dictionary.span
     tol = np.inf if closed or choice.tol is None else choice.tol
+    limit = np.inf if choice.size is None else choice.size + 1
     moments: Moments | None = Moments(origin_of(span))
     now = dictionary
     for numbers, some in ArrayRows(Y).blocks(None, lambda: BLOCK):
         if moments is None:
-            now = sieved(now, some, numbers, tol)[0]
+            now = sieved(now, some, numbers, tol, limit)[0]
             continue
         values = span.values(some)
         if choice.normalization == "divisive":
@@ -80,7 +81,7 @@ def tally(dictionary: Dictionary, Y: Any, choice: Choice, closed: bool = False) 
         seen = span.measure(span.from_values(values), some, numbers)
         beyond = (seen.error > tol) & (seen.residual > RESOLUTION * seen.length)
         if beyond.any():
-            moments, now = None, grown(dictionary, some[beyond], numbers[beyond], tol)[0]
+            moments, now = None, grown(dictionary, some[beyond], numbers[beyond], tol, limit)[0]
         else:
             moments = moments.add(seen, second=choice.normalization != "divisive")
     lacking = now.numbers[dictionary.size :]
