@@ -20,7 +20,8 @@ from test_ppca import low_rank, with_gaps
 from eigenscape import MixturePPCA, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import observed
-from eigenscape.methods.mixture_ppca import Rules, climb_mixture, membership, start
+from eigenscape.methods.mixture_ppca import Rules, WeightedMembers, climb_mixture, membership, start
+from eigenscape.methods.ppca_rows import WeightedRows
 from eigenscape.solvers import Solver
 
 
@@ -118,7 +119,11 @@ def test_em_never_lowers_the_likelihood(seed: int, share: float, parts: int) -> 
     rng = np.random.default_rng(seed)
     data, weights = observed(X, True), rng.integers(1, 3, 80).astype(float)
     rules = Rules(1e-8, 3.0, 1e-300, 40, Solver())
-    history = np.array(climb_mixture(start(data, weights, rng.integers(parts, size=80), parts, 2, rules), data, weights, rules).history)
+    history = np.array(
+        climb_mixture(
+            start(data, weights, rng.integers(parts, size=80), parts, 2, rules), WeightedMembers(WeightedRows(data, weights)), rules
+        ).history
+    )
     assert (np.diff(history) >= -1e-10 * np.abs(history[1:])).all()
 
 
@@ -154,7 +159,7 @@ def test_a_part_without_rows_keeps_its_plane() -> None:
     data, ones = observed(X, True), np.ones(60)
     rules = Rules(1e-6, 3.0, 1e-9, 50, Solver())
     labels = np.arange(60) % 2  # nobody is in part 2
-    found = climb_mixture(start(data, ones, labels, 3, 2, rules), data, ones, rules).mixture
+    found = climb_mixture(start(data, ones, labels, 3, 2, rules), WeightedMembers(WeightedRows(data, ones)), rules).mixture
     assert found.shares[2] == 0
     assert np.isfinite(membership(found, data).log_likelihood).all()
 

@@ -32,6 +32,7 @@ __all__ = [
     "ProjectionPursuit",
     "SpectralClustering",
     "datasets",
+    "distributed",
     "exceptions",
     "graph_embedding",
     "io",
@@ -44,7 +45,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import datasets, exceptions, io, kernels, nystrom, quality
+    from eigenscape import datasets, distributed, exceptions, io, kernels, nystrom, quality
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
     )
     from eigenscape.io import load, read
 
-_MODULES = ("datasets", "exceptions", "io", "kernels", "nystrom", "quality")
+_MODULES = ("datasets", "distributed", "exceptions", "io", "kernels", "nystrom", "quality")
 _FROM_IO = ("load", "read")
 
 

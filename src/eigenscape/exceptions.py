@@ -17,9 +17,12 @@ __all__ = [
     "PoleWarning",
     "PreimageWarning",
     "RankError",
+    "SchedulerError",
     "SingularNoiseWarning",
     "ToleranceWarning",
     "UndefinedMapError",
+    "VersionMismatchError",
+    "VersionMismatchWarning",
     "WriteError",
 ]
 
@@ -98,3 +101,15 @@ class ModelFileError(InputFileError):
 
 class WriteError(OSError):
     """A file could not be written; what stood there before is unchanged."""
+
+
+class SchedulerError(ConnectionError):
+    """No dask scheduler answers where one was said to be."""
+
+
+class VersionMismatchError(RuntimeError):
+    """A worker of a cluster runs another version of eigenscape, or none."""
+
+
+class VersionMismatchWarning(UserWarning):
+    """Workers of a cluster have other versions of the libraries that arrays and models are made of."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import reduce
 from operator import getitem
 from typing import Any
@@ -12,8 +13,8 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
+from scipy import sparse
 
-from eigenscape.dictionary.source import joined
 from eigenscape.distributed.blocks import Blocks, check_block
 
 #: Results that are combined at once, in the order of the blocks: the tree depends on their number alone, not on who works.
@@ -87,7 +88,21 @@ def _apply(function: Callable[..., Any], number: int, rows: list[Any], *shared: 
     lengths = [part.shape[0] for part in rows]
     if len(set(lengths)) > 1:
         raise ValueError(f"partition {number} of X has {lengths[0]} rows, but what goes with them has {lengths[1:]}; rechunk it like X")
-    return None if lengths[0] == 0 else function(*rows, *shared)
+    if lengths[0] == 0:
+        return None
+    with naming(number):
+        return function(*rows, *shared)
+
+
+@contextmanager
+def naming(number: int) -> Iterator[None]:
+    """What is wrong with a block is said together with which it is."""
+    try:
+        yield
+    except ValueError as error:
+        if "partition" in str(error):
+            raise
+        raise ValueError(f"in partition {number} of X: {error}") from error
 
 
 def _fold(combine: Callable[[Any, Any], Any], thin: Callable[[Any], Any] | None, results: list[Any]) -> Any:
@@ -126,7 +141,8 @@ def _map_one(
     block = check_block(block, block_id[0], width, missing)
     if block.shape[0] == 0:
         return np.empty((0, *tail), dtype)
-    return np.asarray(function(block, *shared)).astype(dtype, copy=False)
+    with naming(block_id[0]):
+        return np.asarray(function(block, *shared)).astype(dtype, copy=False)
 
 
 def count_rows(blocks: Blocks) -> np.ndarray:
@@ -163,4 +179,5 @@ def take_rows(blocks: Blocks, numbers: np.ndarray, lengths: np.ndarray) -> np.nd
     pick = delayed(getitem, pure=False)
     parts = blocks.parts
     pieces = [pick(parts[block], numbers[owner == block] - (ends[block] - lengths[block])) for block in np.unique(owner)]
-    return reduce(joined, compute(delayed(list)(pieces)))
+    found = compute(delayed(list)(pieces))
+    return sparse.csr_array(sparse.vstack(found)) if sparse.issparse(found[0]) else np.concatenate(found)

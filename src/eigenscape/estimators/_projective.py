@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from eigenscape.estimators._collections import CollectionMixin
-from eigenscape.estimators._validation import like
+from eigenscape import distributed
+from eigenscape.distributed import is_collection
+from eigenscape.estimators._collections import CollectionMixin, check_weight, collected, weight_blocks
+from eigenscape.estimators._validation import check_input, check_weights, like, standing_rows
+from eigenscape.methods.missing import observed
+from eigenscape.methods.ppca_choice import Rows
+from eigenscape.methods.ppca_rows import WeightedRows
 
 
 class ProjectiveEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -36,3 +41,14 @@ class ProjectiveEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Tran
         tags.input_tags.allow_nan = self._missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def training_rows(estimator: ProjectiveEstimator, X: Any, sample_weight: Any) -> Rows:
+    """The rows that a probabilistic model is learnt from, in memory or in blocks elsewhere."""
+    if is_collection(X):
+        rows = distributed.BlockRows(collected(estimator, X, reset=True), weight_blocks(sample_weight))
+        check_weight(rows.weight, sample_weight)
+        return rows
+    X = check_input(estimator, X, reset=True)
+    X, weights = standing_rows(X, check_weights(sample_weight, X))
+    return WeightedRows(observed(X, training=True), weights)

@@ -12,7 +12,7 @@ from eigenscape.estimators._validation import check_choice, check_number, check_
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import components
 from eigenscape.graph.rows import canonical, distinct_rows
-from eigenscape.kernels.affinity import edge_weight
+from eigenscape.kernels.affinity import GraphAffinity, edge_weight
 from eigenscape.kernels.base import as_float64
 
 #: Neighbours of a point where nothing is said (Brand sec. 4), given enough points.
@@ -36,20 +36,34 @@ class Vertices(NamedTuple):
 
 def vertices(estimator: Any, X: Any, graph: Any) -> Vertices:
     """The graph given, or that of the nearest neighbours of the distinct rows of ``X``, with ``regularization`` on its diagonal."""
+    check_edges(estimator)
+    if graph is None:
+        affinity, group, attributes = neighbor_affinity(estimator, X)
+        points, W = affinity.X, affinity.edges()
+    else:
+        points, W, group, attributes = _given(X, graph, estimator.on_disconnected)
+    W = with_loops(W, estimator.regularization)
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    return Vertices(as_float64(points), W, degree, group, {**attributes, "graph_": W})
+
+
+def with_loops(W: sparse.csr_array, weight: float) -> sparse.csr_array:
+    """Brand sec. 4: ``W -> W + c I``."""
+    return sparse.csr_array(W + weight * sparse.eye_array(W.shape[0])) if weight else W
+
+
+def check_edges(estimator: Any) -> None:
+    """The parameters that say what an edge weighs."""
     check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
     check_positive("t", estimator.t, optional=True)
     check_choice("on_disconnected", estimator.on_disconnected, ON_DISCONNECTED)
     check_number("regularization", estimator.regularization)
     if estimator.regularization < 0:
         raise ValueError(f"regularization={estimator.regularization!r} must be a number of at least 0")
-    points, W, group, attributes = _of_neighbors(estimator, X) if graph is None else _given(X, graph, estimator.on_disconnected)
-    if estimator.regularization:  # Brand sec. 4: W -> W + c I
-        W = sparse.csr_array(W + estimator.regularization * sparse.eye_array(W.shape[0]))
-    degree = np.asarray(W.sum(axis=1)).ravel()
-    return Vertices(as_float64(points), W, degree, group, {**attributes, "graph_": W})
 
 
-def _of_neighbors(estimator: Any, X: Any) -> tuple[Any, sparse.csr_array, np.ndarray, dict[str, Any]]:
+def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
+    """The weighted neighbourhood graph of the distinct rows of ``X``, for each row its vertex, and attributes to be set."""
     if estimator.metric == "precomputed":
         raise ValueError("metric='precomputed' leaves no rows to map; pass the rows as X and the edges as graph= to fit")
     n_neighbors = estimator.n_neighbors
@@ -62,13 +76,11 @@ def _of_neighbors(estimator: Any, X: Any) -> tuple[Any, sparse.csr_array, np.nda
     fitted = embed_on_graph(
         X, lambda found, _: found, estimator.n_components, neighborhood, estimator.on_disconnected, choices=ON_DISCONNECTED
     )
-    edges = fitted.model.distances
-    weight = edge_weight(estimator.weights, edges.data, estimator.t)
-    W = sparse.csr_array((weight(edges.data), edges.indices, edges.indptr), shape=edges.shape)
+    weight = edge_weight(estimator.weights, fitted.model.distances.data, estimator.t)
     attributes = dict(fitted.attributes or {})
     if estimator.weights == "heat":
         attributes["t_"] = weight.scale
-    return fitted.model.vertices.X, W, fitted.group, attributes
+    return GraphAffinity(fitted.model, weight), fitted.group, attributes
 
 
 def _given(X: Any, graph: Any, on_disconnected: str) -> tuple[Any, sparse.csr_array, None, dict[str, Any]]:

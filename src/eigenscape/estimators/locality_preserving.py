@@ -6,11 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from eigenscape import distributed
 from eigenscape._progress import reporting
+from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import forget
+from eigenscape.estimators._collections import check_weight, collected
 from eigenscape.estimators._linear import LinearEstimator
 from eigenscape.estimators._validation import check_count, check_jobs
-from eigenscape.estimators._vertices import vertices
+from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
 from eigenscape.methods.locality import locality_preserving
 from eigenscape.quality.distortion import distortion
 from eigenscape.solvers.pairs import canonical_signs
@@ -70,6 +73,9 @@ class LocalityPreservingProjection(LinearEstimator):
         Of the small problem, relative to :math:`|X'DX| |a|`.
     graph_ : sparse array of shape (n_vertices, n_vertices)
         The weights in use; equal rows are one vertex.
+    anchor_indices_ : ndarray of shape (n_anchors,)
+        After a dask collection only: the rows, at most 5000 drawn from all, whose graph the others were joined to. ``graph_`` is theirs,
+        and a row counts as often as it stands.
     component_labels_, n_connected_components_, n_neighbors_, neighbor_recall_, t_, n_features_in_
         As for :class:`LaplacianEigenmaps`.
 
@@ -134,12 +140,10 @@ class LocalityPreservingProjection(LinearEstimator):
         check_jobs(self.n_jobs)
         if not isinstance(self.affine, bool):
             raise ValueError(f"affine={self.affine!r} must be True or False")
+        if is_collection(X):
+            return self._fit_collection(X, graph)
         rows = self._rows(X, reset=True)
-        if self.n_components > rows.shape[1]:
-            raise ValueError(
-                f"n_components={self.n_components} needs at least {self.n_components} features, got n_features={rows.shape[1]};"
-                " lower n_components"
-            )
+        self._check_features(rows.shape[1])
         with reporting(self.verbose):
             known = vertices(self, rows, graph)
             found = locality_preserving(known.points, known.W, known.degree, self.n_components, self.affine)
@@ -153,3 +157,30 @@ class LocalityPreservingProjection(LinearEstimator):
         for name, value in known.attributes.items():
             setattr(self, name, value)
         return self
+
+    def _fit_collection(self, X: Any, graph: Any) -> Self:
+        """Join every row to a sample that stands for all; up to ``distributed.ANCHORS`` rows it is all of them."""
+        if graph is not None:
+            raise TypeError("graph= is for rows in memory, and X is a dask collection; leave it out, or pass X.compute()")
+        blocks = collected(self, X, reset=True)
+        self._check_features(blocks.n_features)
+        check_edges(self)
+        with reporting(self.verbose):
+            anchors, self.anchor_indices_ = distributed.sample_rows(blocks, distributed.ANCHORS, seed=0)
+            check_weight(len(anchors), None)
+            affinity, _, attributes = neighbor_affinity(self, anchors)
+            found, self.distortion_ = distributed.locality_of_blocks(
+                blocks, affinity, self.n_components, self.affine, float(self.regularization)
+            )
+        self.mean_, self.components_, self.patterns_ = found.mean, found.directions.T, found.patterns
+        self.eigenvalues_, self.residuals_ = 1 - found.gaps, found.residuals
+        vars(self).update({**attributes, "graph_": with_loops(affinity.edges(), self.regularization)})
+        self.embedding_ = self.transform(X)
+        return self
+
+    def _check_features(self, n_features: int) -> None:
+        if self.n_components > n_features:
+            raise ValueError(
+                f"n_components={self.n_components} needs at least {self.n_components} features, got n_features={n_features};"
+                " lower n_components"
+            )

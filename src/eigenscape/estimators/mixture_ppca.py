@@ -11,26 +11,29 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape import distributed
 from eigenscape._progress import reporting
+from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import forget
 from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._projective import ProjectiveEstimator
-from eigenscape.estimators._validation import check_count, check_input, check_positive, check_weights, standing_rows
+from eigenscape.estimators._projective import ProjectiveEstimator, training_rows
+from eigenscape.estimators._validation import check_count, check_input, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
 from eigenscape.methods.mixture_ppca import (
+    Members,
     Membership,
+    Mixture,
     MixtureClimb,
     Rules,
+    WeightedMembers,
     climb_mixture,
     draw_mixture,
     finished,
     membership,
     n_parameters,
-    start,
 )
 from eigenscape.methods.ppca_choice import noise_floor
-from eigenscape.methods.ppca_rows import WeightedRows
 from eigenscape.methods.probabilistic_pca import orthonormal
 from eigenscape.solvers import Solver
 
@@ -136,29 +139,29 @@ class MixturePPCA(ProjectiveEstimator):
         """
         forget(self)
         with reporting(self.verbose):
-            X = check_input(self, X, reset=True)
-            X, weights = standing_rows(X, check_weights(sample_weight, X))
-            self._check_parameters(*X.shape)
-            data = observed(X, training=True)
+            rows = training_rows(self, X, sample_weight)
+            self._check_parameters(*rows.shape)
             random = check_random_state(self.random_state)
-            floor = noise_floor(WeightedRows(data, weights).variance, self.noise_floor)
+            floor = noise_floor(rows.variance, self.noise_floor)
             solver = Solver(seed=int(random.randint(2**31 - 1)))
             rules = Rules(floor, self.n_components + 1.0, self.tol, self.max_iter, solver)
-            best = self._best(data, weights, rules, random)
-        self._publish(best, rules, data, weights)
+            members = distributed.BlockMembers(rows) if is_collection(X) else WeightedMembers(rows)
+            best = self._best(members, rules, random)
+            mixture = finished(best.mixture, members)
+        self._publish(best, mixture, rules, rows.weight)
         return self
 
-    def _best(self, data: Observed, weights: np.ndarray, rules: Rules, random: np.random.RandomState) -> MixtureClimb:
+    def _best(self, members: Members, rules: Rules, random: np.random.RandomState) -> MixtureClimb:
         """The most likely of several climbs, each from its own k-means."""
-        filled = data.filled(data.column_means(weights))
+        filled, weights = members.starting_rows(rules.solver.seed)
         climbs = []
         for _ in range(self.n_init):
             clusters = KMeans(self.n_mixtures, n_init=1, random_state=random.randint(2**31 - 1))
             with warnings.catch_warnings():  # fewer clusters than asked for are reported at the end, as parts without rows
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 clusters.fit(filled, sample_weight=weights)
-            begin = start(data, weights, clusters.labels_, self.n_mixtures, self.n_components, rules)
-            climbs.append(climb_mixture(begin, data, weights, rules))
+            begin = members.start(clusters.predict, self.n_mixtures, self.n_components, rules)
+            climbs.append(climb_mixture(begin, members, rules))
         return max(climbs, key=lambda climb: climb.history[-1])
 
     def _check_parameters(self, n: int, d: int) -> None:
@@ -177,15 +180,15 @@ class MixturePPCA(ProjectiveEstimator):
                 f" n_samples={n}; lower n_mixtures or n_components"
             )
 
-    def _publish(self, best: MixtureClimb, rules: Rules, data: Observed, weights: np.ndarray) -> None:
+    def _publish(self, best: MixtureClimb, mixture: Mixture, rules: Rules, weight: float) -> None:
         """The fitted attributes, and what is to be said about them."""
-        self._mixture = mixture = finished(best.mixture, data, weights)
+        self._mixture = mixture
         self.weights_ = mixture.shares
         self.means_ = np.stack([part.mean for part in mixture.parts])
         self.loadings_ = np.stack([part.loadings for part in mixture.parts])
         self.components_ = np.stack([orthonormal(part.loadings).T for part in mixture.parts])
         self.noise_variances_ = np.array([part.noise for part in mixture.parts])
-        self.degenerate_ = (self.noise_variances_ <= rules.floor) | (self.weights_ * weights.sum() < rules.least_rows)
+        self.degenerate_ = (self.noise_variances_ <= rules.floor) | (self.weights_ * weight < rules.least_rows)
         self.log_likelihoods_, self.log_likelihood_ = best.history, best.history[-1]
         self.n_iter_, self.converged_ = len(best.history) - 1, best.converged
         if not best.converged:

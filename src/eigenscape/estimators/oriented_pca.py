@@ -15,11 +15,21 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
+from eigenscape import distributed
+from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import forget
-from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._collections import averaged, collected, rowwise
 from eigenscape.estimators._linear import LinearEstimator
 from eigenscape.estimators._validation import check_count, check_regularization
-from eigenscape.methods.oriented_pca import oriented_embedding, oriented_pca
+from eigenscape.methods.oriented_pca import (
+    Orientation,
+    OrientedLoss,
+    noise_moments,
+    oriented_directions,
+    oriented_embedding,
+    oriented_loss,
+    oriented_pca,
+)
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.solvers.pairs import canonical_signs
 
@@ -111,6 +121,8 @@ class OrientedPCA(LinearEstimator):
             check_count("n_components", self.n_components)
         check_regularization(self.regularization)
         _check_one_source(y, noise, distorted)
+        if is_collection(X):
+            return self._fit_collection(X, y, noise, distorted)
         rows = self._rows(X, reset=True)
         signal = np.array(rows, dtype=np.float64)
         self._check_rank(*signal.shape)
@@ -120,13 +132,43 @@ class OrientedPCA(LinearEstimator):
         projected = (signal - self.mean_) @ orientation.directions
         orientation = orientation.take(np.sign((canonical_signs(projected) * projected).sum(axis=0)))
         self._model = oriented_embedding(signal, self.mean_, orientation)
+        self.kernel_ = self._model.kernel
+        self._publish(orientation)
+        self.embedding_ = self._like(rows, (signal - self.mean_) @ self.components_.T)
+        return self
+
+    def _fit_collection(self, X: Any, y: Any, noise: Any, distorted: Any) -> Self:
+        """The same by reduction: no rows are kept, so there is no ``kernel_`` bound to them."""
+        blocks = collected(self, X, reset=True)
+        signal = distributed.gather_signal(blocks)
+        self._check_rank(signal.count, blocks.n_features)
+        if distorted is not None:
+            versions = [self._beside(f"distorted[{k}]", each) for k, each in enumerate(_versions(distorted))]
+            vectors = distributed.noise_of_versions(blocks, versions)
+        elif noise is not None and not is_collection(noise):
+            vectors = noise_moments(lambda: self._noise(np.empty((0, blocks.n_features)), None, noise, None), blocks.n_features)
+        elif noise is not None:
+            vectors = distributed.noise_of_vectors(self._beside("noise", noise))
+        else:
+            vectors = distributed.noise_of_groups(blocks, _labels(y))
+        orientation = oriented_directions(signal, vectors, self.n_components, self.regularization)
+        orientation = orientation.take(distributed.orientation_signs(blocks, signal.mean, orientation))
+        self.mean_, self._model = signal.mean, oriented_loss(signal, orientation)
+        self._publish(orientation)
+        self.embedding_ = self.transform(X)
+        return self
+
+    def _beside(self, name: str, value: Any) -> Any:
+        """The blocks of what goes with a collection."""
+        if not is_collection(value) or value.ndim != 2 or value.shape[1] != self.n_features_in_:
+            raise ValueError(f"X is a dask collection, so {name} must be one too, with the same {self.n_features_in_} columns, cut as X is")
+        return distributed.as_blocks(value)
+
+    def _publish(self, orientation: Orientation) -> None:
         self.components_, self.patterns_ = orientation.directions.T, orientation.patterns.T
         self.eigenvalues_, self.residuals_ = orientation.values, orientation.residuals
         self.regularization_ = orientation.regularization
-        self.kernel_ = self._model.kernel
         self.n_components_ = len(self.eigenvalues_)
-        self.embedding_ = self._like(rows, (signal - self.mean_) @ self.components_.T)
-        return self
 
     @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
@@ -145,7 +187,10 @@ class OrientedPCA(LinearEstimator):
             Held-out points, paired with all training points. None: the training points themselves.
         """
         check_is_fitted(self, "components_")
-        return kernel_loss(self._model, self.kernel_.X if X is None else self._rows(X, reset=False))
+        rows = None if X is None else self._rows(X, reset=False)
+        if isinstance(self._model, OrientedLoss):
+            return self._model(rows)
+        return kernel_loss(self._model, self.kernel_.X if rows is None else rows)
 
     def _check_rank(self, n_samples: int, n_features: int) -> None:
         if self.n_components is not None and self.n_components > min(n_samples - 1, n_features):
@@ -198,8 +243,16 @@ def _check_one_source(y: Any, noise: Any, distorted: Any) -> None:
         raise ValueError(f"OrientedPCA takes its noise from one source, got {' and '.join(given)}; pass only one of them")
 
 
+def _labels(y: Any) -> Any:
+    if not is_collection(y) or y.ndim != 1:
+        raise TypeError(
+            f"X is a dask collection, and y is a {type(y).__name__}; pass a dask array of group numbers with the row chunks of X"
+        )
+    return distributed.as_blocks(y)
+
+
 def _versions(distorted: Any) -> list[Any]:
-    if not isinstance(distorted, Sequence) and np.ndim(distorted) == 2:
+    if not isinstance(distorted, Sequence) and getattr(distorted, "ndim", None) == 2:
         return [distorted]
     try:
         return list(distorted)

@@ -12,12 +12,11 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import forget
 from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._projective import ProjectiveEstimator
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive, check_weights, standing_rows
+from eigenscape.estimators._projective import ProjectiveEstimator, training_rows
+from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
 from eigenscape.methods.ppca_choice import NOISE_FLOOR, Choice, FittedPPCA, Rows, fit_ppca
-from eigenscape.methods.ppca_rows import WeightedRows
 from eigenscape.methods.probabilistic_pca import draw, infer, orthonormal
 
 
@@ -123,9 +122,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
         """
         forget(self)
         with reporting(self.verbose):
-            X = check_input(self, X, reset=True)
-            X, weights = standing_rows(X, check_weights(sample_weight, X))
-            rows = WeightedRows(observed(X, training=True), weights)
+            rows = training_rows(self, X, sample_weight)
             choice = self._choice(rows)
             found = fit_ppca(rows, choice)
         self.method_ = choice.method

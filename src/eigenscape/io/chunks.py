@@ -50,7 +50,7 @@ class ParquetChunks:
                 if missing:
                     raise ValueError(f"{file.name} has no column {missing[0]!r}; all files need the columns {', '.join(columns)}")
                 for batch in table.iter_batches(batch_size=self.rows or chunk_rows(len(columns)), columns=list(columns)):
-                    yield _numbers(batch.select(list(columns)), file)
+                    yield numbers_of(batch.select(list(columns)), file)
 
     def files(self) -> list[Path]:
         """The files to read."""
@@ -72,7 +72,7 @@ class ArrowChunks:
             columns = list(self.columns or reader.schema.names)
             batches = reader if hasattr(reader, "read_next_batch") else map(reader.get_batch, range(reader.num_record_batches))
             for batch in batches:
-                yield _numbers(batch.select(columns), self.path)
+                yield numbers_of(batch.select(columns), self.path)
 
 
 def open_arrow(path: Path) -> Any:
@@ -85,7 +85,8 @@ def open_arrow(path: Path) -> Any:
         return pa.ipc.open_stream(pa.memory_map(str(path)))
 
 
-def _numbers(batch: Any, file: Path) -> np.ndarray:
+def numbers_of(batch: Any, file: Path) -> np.ndarray:
+    """The columns of an arrow batch as one array (n, d)."""
     columns = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:

@@ -43,16 +43,17 @@ class LeftOut:
 
     def _refuse(self) -> NoReturn:
         raise ModelFileError(
-            f"a matrix of shape {self.shape} was left out when this model was saved: transform works without it, this does not; fit again"
+            f"an array of shape {self.shape} was left out when this model was saved: transform works without it, this does not; fit again"
         )
 
 
 class Lean:
     """Copies a model, left-out matrices replaced, what is shared still shared; refuses functions, which no file can hold."""
 
-    def __init__(self, precomputed: bool) -> None:
+    def __init__(self, precomputed: bool, needless: tuple[Any, ...] = ()) -> None:
         self._without = (*_ROWS, *_SQUARE) if precomputed else _SQUARE
-        self._done: dict[int, tuple[Any, Any]] = {}  # by the original's id: itself, so that no other gets its id, and its copy
+        #: By the original's id: itself, so that no other gets its id, and its copy.
+        self._done: dict[int, tuple[Any, Any]] = {id(array): (array, LeftOut(array.shape)) for array in needless if array is not None}
 
     def __call__(self, thing: Any) -> Any:
         if id(thing) not in self._done:

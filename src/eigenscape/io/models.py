@@ -18,34 +18,42 @@ from eigenscape._memory import row_blocks
 from eigenscape.exceptions import ModelFileError
 from eigenscape.io.archive import FORMAT, HEADER, check_members, check_types, checksum, open_archive, read_header
 from eigenscape.io.lean import Lean, LeftOut, refuse_functions
-from eigenscape.io.whole import check_target, whole_file
+from eigenscape.io.whole import whole_file
 
 #: Of a longer spectrum only so much goes into the description.
 _SPECTRUM = 1000
 
 
-def write_model(model: Any, path: str | Path, *, force: bool, notes: str | None, data: Any = None) -> None:
-    """Write a fitted model (see :func:`eigenscape.save`)."""
-    import skops.io
-
-    check_target(path, force)
+def check_model(model: Any) -> None:
+    """Whether there is something to save, and nothing in it that a file cannot hold."""
     if not any(name.endswith("_") and not name.startswith("_") for name in vars(model)):
         raise ModelFileError(f"{type(model).__name__} is not fitted; there is no model to save")
     refuse_functions(model)
-    header = _header(model, notes, data)
-    lean = Lean(precomputed=_is_precomputed(model))(model)
+
+
+def write_model(
+    model: Any,
+    original: Any,
+    path: str | Path,
+    *,
+    force: bool = False,
+    notes: str | None = None,
+    data: Any = None,
+    compact: dict[str, Any] | None = None,
+    needless: tuple[Any, ...] = (),
+) -> None:
+    """Write ``model``, which was made from ``original`` or is it (see :func:`eigenscape.save`); arrays in ``needless`` are left out."""
+    import skops.io
+
+    header = {**_header(original, notes, data), "type": type(model).__name__, "compact": compact}
+    lean = Lean(_is_precomputed(original), needless)(model)
     with whole_file(path, force=force) as part:
         with part.open("wb") as file:
             skops.io.dump(lean, file)
+        with zipfile.ZipFile(part) as archive:
+            header["members"] = {member.filename: checksum(archive, member.filename) for member in archive.infolist()}
         with zipfile.ZipFile(part, "a") as archive:
-            header["members"] = {member.filename: checksum_of(part, member.filename) for member in archive.infolist()}
             archive.writestr(HEADER, json.dumps(header, indent=1))
-
-
-def checksum_of(path: Path, name: str) -> str:
-    """Hash of one member of an archive."""
-    with zipfile.ZipFile(path) as archive:
-        return checksum(archive, name)
 
 
 def load(path: str | Path) -> Any:
@@ -84,8 +92,8 @@ def load(path: str | Path) -> Any:
             raise
         except Exception as error:  # whatever a consistent file of wrong content may cause
             raise ModelFileError(f"{path} cannot be loaded: {(str(error).splitlines() or [type(error).__name__])[0]}") from error
-    if type(model).__name__ != header.get("method"):
-        raise ModelFileError(f"{path} says that it holds a {header.get('method')}, and holds a {type(model).__name__}")
+    if type(model).__name__ != header.get("type"):
+        raise ModelFileError(f"{path} says that it holds a {header.get('type')}, and holds a {type(model).__name__}")
     return model
 
 
@@ -96,12 +104,14 @@ def describe(path: str | Path) -> dict[str, Any]:
     -------
     dict
         ``method``, ``version`` (of eigenscape), ``format``, ``date``, ``parameters``, ``n_samples``, ``n_features``, ``n_components``,
-        ``feature_names``, ``spectrum``, ``fingerprint`` (of the training rows), ``compact``, ``notes``, ``size`` (of the file, in bytes).
+        ``feature_names``, ``spectrum``, ``fingerprint`` (of the training rows), ``compact`` (None, or the ``size`` of the dictionary
+        and its ``error``), ``notes``, ``size`` (of the file, in bytes).
     """
     path = _existing(path)
     with path.open("rb") as file, open_archive(file, path) as archive:
         header = read_header(archive, path)
     header.pop("members", None)
+    header.pop("type", None)
     return {**header, "size": path.stat().st_size}
 
 
@@ -136,7 +146,6 @@ def _header(model: Any, notes: str | None, data: Any) -> dict[str, Any]:
         "feature_names": None if names is None else [str(name) for name in names],
         "spectrum": _spectrum(model),
         "fingerprint": fingerprint(data) if data is not None else _own_fingerprint(model, n_samples),
-        "compact": _plain(getattr(model, "compact_", None)),
         "notes": notes,
     }
 

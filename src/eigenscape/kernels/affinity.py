@@ -60,6 +60,12 @@ class GraphAffinity:
     def X(self) -> Any:
         return self.graph.vertices.X
 
+    def edges(self) -> sparse.csr_array:
+        """Between the vertices themselves."""
+        return self._weighted(self.graph.distances)
+
     def __call__(self, Y: Any) -> sparse.csr_array:
-        edges = self.graph.join(Y)
+        return self._weighted(self.graph.join(Y))
+
+    def _weighted(self, edges: sparse.csr_array) -> sparse.csr_array:
         return sparse.csr_array((self.weight(edges.data), edges.indices, edges.indptr), shape=edges.shape)

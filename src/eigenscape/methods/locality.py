@@ -11,7 +11,7 @@ from eigenscape.exceptions import RankError
 from eigenscape.methods.graph_embedding import FeatureBasis, feature_map, quadratic_forms, solved
 
 #: A coordinate whose D-variance is below this share of its mean square is constant.
-_CONSTANT = 1e-12
+CONSTANT = 1e-12
 
 
 class Projection(NamedTuple):
@@ -45,7 +45,7 @@ def _around_origin(X: np.ndarray, W: sparse.csr_array, degree: np.ndarray, n_com
     Y = basis.apply(pairs.vectors)
     mean_square = degree @ np.square(Y)
     variance = mean_square - np.square(degree @ Y) / forms.volume
-    pick = np.flatnonzero(variance > _CONSTANT * mean_square)[:n_components]
+    pick = np.flatnonzero(variance > CONSTANT * mean_square)[:n_components]
     if len(pick) < n_components:
         raise RankError(
             f"n_components={n_components}, but the features span only {len(pick)} that are not constant, as seen from the origin; centre X"

@@ -44,9 +44,9 @@ def observed(X: np.ndarray, training: bool) -> Observed:
     """The rows of ``X``, NaN for missing; a row without any value, and in training a column without any, is an error that names it."""
     X = np.asarray(X, dtype=np.float64)
     there = ~np.isnan(X)
-    _refuse("row", np.flatnonzero(~there.any(axis=1)), len(X))
+    refuse_without_value("row", np.flatnonzero(~there.any(axis=1)), len(X))
     if training:
-        _refuse("column", np.flatnonzero(~there.any(axis=0)), X.shape[1])
+        refuse_without_value("column", np.flatnonzero(~there.any(axis=0)), X.shape[1])
     packed = np.packbits(there, axis=1)
     keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
@@ -54,7 +54,8 @@ def observed(X: np.ndarray, training: bool) -> Observed:
     return Observed(np.where(there, X, 0.0), mask, mask[first], group.ravel())
 
 
-def _refuse(kind: str, which: np.ndarray, total: int) -> None:
+def refuse_without_value(kind: str, which: np.ndarray, total: int) -> None:
+    """An error that names the rows or columns without any value."""
     if len(which) == 0:
         return
     named = ", ".join(map(str, which[:5])) + (", ..." if len(which) > 5 else "")

@@ -42,6 +42,13 @@ class Noise:
     count: int
     n_features: int  # of the data; R may be restricted to the span of signal and noise
 
+    def joined(self, other: Noise) -> Noise:
+        """The moments of both sets of noise vectors."""
+        count = self.count + other.count
+        first, second = self.count / count, other.count / count
+        mean, correlation = first * self.mean + second * other.mean, first * self.correlation + second * other.correlation
+        return Noise(mean, correlation, first * self.fourth + second * other.fourth, count, self.n_features)
+
     @property
     def per_feature(self) -> float:
         """Mean squared noise of a variable."""
@@ -208,3 +215,32 @@ def oriented_embedding(X: np.ndarray, mean: np.ndarray, orientation: Orientation
     vectors = (X - mean) @ orientation.directions / np.sqrt(len(X) * q)
     pairs = EigenPairs(q, vectors, orientation.residuals, "dense")
     return Embedding(Eigenfunctions(OrientedKernel(X, mean, orientation.whitener), pairs), RootScale(np.sqrt(q)))
+
+
+@dataclass(frozen=True, eq=False)
+class OrientedLoss:
+    """The loss criterion where the training rows are not kept, only their covariance.
+
+    In units of the noise, ``u = W'(x - mean)``, the kernel is ``u'u_i / m``, and what the directions leave of it is ``u'P u_i / m`` with
+    ``P`` the projection off them; its mean square over the training rows is ``u'P (W'CW) P u / m^2``.
+    """
+
+    mean: np.ndarray
+    whitener: np.ndarray  # W (d, rank)
+    rest: np.ndarray  # P (W'CW) P (rank, rank)
+    count: int
+
+    def __call__(self, X: np.ndarray | None) -> float:
+        """Mean over the rows of ``X``; None for the training rows."""
+        if X is None:
+            return float(np.square(self.rest).sum()) / self.count**2
+        units = (np.asarray(X, dtype=np.float64) - self.mean) @ self.whitener
+        return float(np.einsum("ij,jk,ik->", units, self.rest, units, optimize=True)) / len(units) / self.count**2
+
+
+def oriented_loss(signal: Signal, orientation: Orientation) -> OrientedLoss:
+    """The loss of these directions."""
+    W = orientation.whitener
+    within = W.T @ orientation.patterns  # the directions in units of the noise, orthonormal
+    off = np.eye(len(within)) - within @ within.T
+    return OrientedLoss(signal.mean, W, off @ (W.T @ signal.covariance @ W) @ off, signal.count)

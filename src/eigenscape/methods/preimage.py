@@ -15,8 +15,8 @@ from eigenscape.dictionary.low_rank import LowRankEigenfunctions
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.exceptions import PreimageWarning
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
-from eigenscape.kernels.base import as_float64
-from eigenscape.kernels.pairwise import Gaussian
+from eigenscape.kernels.base import as_float64, n_points
+from eigenscape.kernels.pairwise import Gaussian, PairwiseKernel
 from eigenscape.methods.inverse import dense, evenly, in_blocks, mean_row
 from eigenscape.normalize import CenteredKernel
 
@@ -210,24 +210,27 @@ def _announce(found: Climb, max_iter: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Ridge:
-    """Kernel ridge regression from coordinates to rows.
+    """Kernel ridge regression from coordinates to rows (or, with the two exchanged, from rows to coordinates).
 
     The Gaussian kernel on the map has a width of its own; ``gamma=None`` is one over the median squared distance of coordinates. With
     ``alpha=None`` the regularisation is chosen by leave-one-out error. For up to 1000 points this is ``K (K + alpha I)^-1 X`` around
     the mean row; for more, evenly spaced points carry the functions and all points determine them, so that no n x n matrix is made.
+    ``kernel`` and ``centers`` (row numbers) may be given in place of these.
     """
 
     X: Any
-    coordinates: np.ndarray
+    coordinates: Any
     gamma: float | None = None
     alpha: float | None = None
     n_jobs: int | None = None
+    kernel: PairwiseKernel | None = None
+    centers: np.ndarray | None = None
 
     @cached_property
-    def _basis(self) -> tuple[Gaussian, np.ndarray, np.ndarray]:
+    def _basis(self) -> tuple[PairwiseKernel, Any, np.ndarray]:
         """The kernel, the centres (p, d), and the matrix (p, q) that makes orthonormal functions of their kernels."""
-        kernel = Gaussian(self.gamma).settle(self.coordinates)
-        centers = self.coordinates[evenly(len(self.coordinates), CENTERS)]
+        kernel = Gaussian(self.gamma).settle(self.coordinates) if self.kernel is None else self.kernel
+        centers = self.coordinates[evenly(n_points(self.coordinates), CENTERS) if self.centers is None else self.centers]
         values, vectors = eigh(kernel.evaluate(centers, centers))
         usable = values > _RANK * values[-1]
         return kernel, centers, vectors[:, usable] / np.sqrt(values[usable])
@@ -240,7 +243,7 @@ class Ridge:
     def _solution(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coefficients (q, n_features), the mean row, and ``(F'F + alpha I)^-1`` (q, q)."""
         mean = mean_row(self.X)
-        parts = self._over(self._sums, np.arange(len(self.coordinates)))
+        parts = self._over(self._sums, np.arange(n_points(self.coordinates)))
         square, product, total = (sum(part) for part in zip(*parts, strict=True))
         values, vectors = eigh(square)
         values, moment = np.maximum(values, 0.0), product - np.outer(total, mean)  # F'(X - mean)
@@ -255,7 +258,7 @@ class Ridge:
 
     def _chosen(self, mean: np.ndarray, values: np.ndarray, vectors: np.ndarray, moment: np.ndarray) -> float:
         """The regularisation with the least leave-one-out error, on at most 1000 rows."""
-        n = len(self.coordinates)
+        n = n_points(self.coordinates)
         which = evenly(n, CENTERS)
         rows, turned, rotated = dense(self.X[which]) - mean, self._features(self.coordinates[which]) @ vectors, vectors.T @ moment
         errors = []
@@ -268,13 +271,18 @@ class Ridge:
         coefficients, mean, _ = self._solution
         return np.concatenate(self._over(lambda some: self._features(some) @ coefficients + mean, Y))
 
+    def expansion(self) -> tuple[PairwiseKernel, Any, np.ndarray, np.ndarray]:
+        """The regression as ``sum_j k(y, c_j) a_j + mean``: kernel, centres ``c``, coefficients ``a`` (p, n_features), mean."""
+        (kernel, centers, basis), (coefficients, mean, _) = self._basis, self._solution
+        return kernel, centers, basis @ coefficients, mean
+
     def again(self, which: np.ndarray) -> np.ndarray:
         coefficients, mean, inverse = self._solution
         F, rows = self._features(self.coordinates[which]), dense(self.X[which])
         return rows - (rows - F @ coefficients - mean) / _others(np.einsum("ij,ij->i", F @ inverse, F))
 
     def _over(self, work: Any, Y: np.ndarray) -> list[Any]:
-        return in_blocks(work, Y, 8 * (3 * len(self._basis[1]) + self.X.shape[1]), self.n_jobs)
+        return in_blocks(work, Y, 8 * (3 * n_points(self._basis[1]) + self.X.shape[1]), self.n_jobs)
 
 
 def _others(own: np.ndarray) -> np.ndarray:

@@ -1,0 +1,153 @@
+"""Probabilistic PCA over blocks of rows: one reduction for every step of EM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from eigenscape.distributed.blocks import Blocks
+from eigenscape.distributed.pca import block_moments
+from eigenscape.distributed.reduce import reduce_blocks
+from eigenscape.distributed.signs import Leaders, leaders
+from eigenscape.methods.missing import Observed, observed, refuse_without_value
+from eigenscape.methods.moments import Moments
+from eigenscape.methods.pca import PrincipalAxes, axes_of_scatter
+from eigenscape.methods.ppca_rows import pairwise_sums
+from eigenscape.methods.probabilistic_pca import LatentGaussian, StepSums, expected_covariance, infer, step_sums
+from eigenscape.solvers import Solver
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What a first look tells: rows that stand, their weight, sums and counts of each column, moments where nothing is missing."""
+
+    n_rows: int
+    weight: float
+    sums: np.ndarray  # (d,)
+    counts: np.ndarray  # (d,)
+    moments: Moments | None
+
+    def joined(self, other: Survey) -> Survey:
+        both = self.moments is not None and other.moments is not None
+        moments = self.moments.joined(other.moments) if both else None  # type: ignore[union-attr, arg-type]
+        return Survey(self.n_rows + other.n_rows, self.weight + other.weight, self.sums + other.sums, self.counts + other.counts, moments)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockRows:
+    """Rows of a collection as probabilistic PCA looks at them (:class:`eigenscape.methods.ppca_choice.Rows`).
+
+    Nothing is kept between passes: a collection that is not persisted is read, or made, anew for each.
+    """
+
+    blocks: Blocks
+    weights: Sequence[Blocks] = ()
+
+    def total(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *shared: Any) -> Any:
+        """``function(data, weights, *shared)`` over the standing rows of every block, combined."""
+        return reduce_blocks(_Standing(function, len(self.weights)), self.blocks, combine, *shared, beside=self.weights)
+
+    @cached_property
+    def survey(self) -> Survey:
+        found = self.total(_survey, Survey.joined)
+        refuse_without_value("column", np.flatnonzero(found.counts == 0), len(found.counts))
+        return found
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.survey.n_rows, self.blocks.n_features
+
+    @property
+    def weight(self) -> float:
+        return self.survey.weight
+
+    @property
+    def complete(self) -> bool:
+        return self.survey.moments is not None
+
+    @property
+    def means(self) -> np.ndarray:
+        return self.survey.sums / self.survey.counts
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Of the rows, gaps filled."""
+        return self.total(_filled_moments, Moments.joined, self.means) if self.survey.moments is None else self.survey.moments
+
+    @cached_property
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.total(pairwise_sums, add_each, self.means)
+
+    @property
+    def variance(self) -> float:
+        squares = self.moments.scatter if self.complete else self._pairs[0]
+        return float(np.trace(squares)) / float(self.survey.counts.sum())
+
+    def axes(self, count: int, solver: Solver) -> PrincipalAxes:
+        return axes_of_scatter(self.moments, count, solver)
+
+    def pairwise_covariance(self) -> np.ndarray:
+        squares, together = self._pairs
+        return squares / np.where(together > 0, together, 1.0)
+
+    def expected_covariance(self, model: LatentGaussian) -> np.ndarray:
+        return self.total(_expected_scatter, add, model) / self.weight
+
+    def step(self, model: LatentGaussian) -> StepSums:
+        return self.total(_step, StepSums.joined, model)
+
+    def ending(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
+        likelihood, led = self.total(_ending, _joined_ending, model)
+        return likelihood, led.signs
+
+
+class _Standing:
+    """A function of rows that stand and of their weights; nothing for a block without any."""
+
+    def __init__(self, function: Callable[..., Any], weighted: int) -> None:
+        self.function, self.weighted = function, weighted
+
+    def __call__(self, X: np.ndarray, *others: Any) -> Any:
+        weights = others[0] if self.weighted else np.ones(len(X))
+        if not weights.min() >= 0:
+            raise ValueError(f"Negative values in data: sample_weight must not be negative, got {weights.min():g}")
+        X, weights = X[weights > 0], weights[weights > 0]
+        return None if len(X) == 0 else self.function(observed(X, training=False), weights, *others[self.weighted :])
+
+
+def add_each(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, ...]:
+    """Sums of several things at once."""
+    return tuple(map(add, first, second))
+
+
+def _survey(data: Observed, weights: np.ndarray) -> Survey:
+    found = block_moments(data.values, weights) if data.complete else None
+    return Survey(len(weights), float(weights.sum()), weights @ data.values, weights @ data.mask, found)
+
+
+def _filled_moments(data: Observed, weights: np.ndarray, means: np.ndarray) -> Moments | None:
+    return block_moments(data.filled(means), weights)
+
+
+def _expected_scatter(data: Observed, weights: np.ndarray, model: LatentGaussian) -> np.ndarray:
+    return expected_covariance(model, data, weights) * weights.sum()
+
+
+def _step(data: Observed, weights: np.ndarray, model: LatentGaussian) -> StepSums:
+    return step_sums(model, infer(model, data), data, weights)
+
+
+def _ending(data: Observed, weights: np.ndarray, model: LatentGaussian) -> tuple[float, Leaders]:
+    found = infer(model, data)
+    led = leaders(found.means)
+    assert led is not None
+    return float(weights @ found.log_likelihood), led
+
+
+def _joined_ending(first: tuple[float, Leaders], second: tuple[float, Leaders]) -> tuple[float, Leaders]:
+    return first[0] + second[0], first[1].joined(second[1])
