@@ -67,3 +67,18 @@ def unlucky_rows(number: int, rows: int, marker: str, failures: int) -> np.ndarr
             if _first(Path(marker) / f"read-{time_}"):
                 raise OSError(f"read error number {time_ + 1}")
     return made_rows(number, rows)
+
+
+def wide_rows(number: int, rows: int) -> np.ndarray:
+    """Twenty columns in single precision."""
+    rng = np.random.default_rng([5, number])
+    hidden = rng.random((rows, 3), dtype=np.float32) * np.float32([3.0, 1.5, 0.5])
+    mixing = np.random.default_rng(1).standard_normal((3, 20), dtype=np.float32) / 4
+    return hidden @ mixing
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process has had."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

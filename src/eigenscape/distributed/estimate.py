@@ -31,10 +31,11 @@ def cost(estimator: Any, rows: int, columns: int, largest: int, cores: int) -> C
     """
     wish = estimator.get_params(deep=False)
     partition = 8.0 * largest * columns * 2  # read, and as double precision
-    if wish.get("dictionary_size") is None and wish.get("dictionary_tol") is None and wish.get("tol") is None:
-        size = sample_size(2) if "n_components" in wish and "kernel" in wish or "metric" in wish else columns
-        work, memory = 2.0 * rows * columns * size, partition + 8.0 * largest * 4
-        return Cost(memory, work / (_speed(columns, 64) * cores))
+    by_dictionary = wish.get("dictionary_size") or wish.get("dictionary_tol") or "selection" in wish
+    if not by_dictionary:
+        together = "kernel" in wish or "metric" in wish or "affinity" in wish  # needs its rows together: fitted to a sample
+        work = 2.0 * rows * columns * (sample_size(2) if together else columns)
+        return Cost(partition + 8.0 * largest * 4, work / (_speed(columns, 64) * cores))
     m = wish.get("dictionary_size") or _MEMBERS
     work = _PASSES * rows * (2.0 * m * columns + 2.0 * m * m)
     return Cost(partition + 8.0 * (6 * m * m + 4 * _BLOCK * m), work / (_speed(m, m) * cores))
