@@ -10,6 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import make_swiss_roll
 
+from benchmarks.clusters import made_rows
+
 
 class Data(NamedTuple):
     """Points (n, d) with the true coordinates (n, c) or the true cluster (n,) of each, where known."""
@@ -104,4 +106,5 @@ SETS = {
     "wide": wide,
     "topics": topics,
     "gaps": gaps,
+    "made_rows": lambda n: Data(made_rows(n)),
 }

@@ -82,7 +82,7 @@ def work_list(quick: bool) -> list[Work | Growth | Compilation]:
         *_kernels(quick),
         *_transforms(quick),
     ]
-    rows += [*_dictionaries(quick), *_projective(quick), *_kernel_eigenmap(quick), *_growth(quick), _compilation()]
+    rows += [*_dictionaries(quick), *_projective(quick), *_kernel_eigenmap(quick), *_growth(quick), *_clusters(quick), _compilation()]
     return [_without_goal(row) for row in rows] if quick else rows
 
 
@@ -272,6 +272,33 @@ def _kernel_eigenmap(quick: bool) -> list[Work]:
         Work("kernel-eigenmap", title, ours, (exact,), Goal(5)),
         Work(
             "transform-kernel-eigenmap", f"{title}, transform of {new:,} new points", replace(ours, n_new=new), (replace(exact, n_new=new),)
+        ),
+    ]
+
+
+def _clusters(quick: bool) -> list[Work | Growth]:
+    """PCA of a dask collection: against dask-ml, against one process without dask, two processes against one, and against n."""
+    n, steps = (1_000_000, (100_000, 1_000_000)) if quick else (4_000_000, (100_000, 1_000_000, 10_000_000))
+
+    def job(name: str, library: str, n_workers: int, rows: int = n) -> Job:
+        params = {"library": library, "n_workers": n_workers}
+        return Job(name, "benchmarks.clusters.OnProcesses", params, "made_rows", rows, "nothing")
+
+    one, two = (job(f"eigenscape, {count} process(es)", "eigenscape", count) for count in (1, 2))
+    alone = Job("eigenscape without dask", "benchmarks.clusters.OneProcess", {}, "made_rows", n, "nothing")
+    title = f"PCA, dask, {n:,} x 20 made on the fly"
+    return [
+        Work("dask-pca", f"{title}, two processes", two, (job("dask-ml", "dask-ml", 2),), Goal(1)),
+        Work("dask-one", f"{title}, one process", one, (alone,), Goal(1 / 1.3)),
+        Work("dask-two", f"{title}, two processes against one", two, (one,), Goal(1.6)),
+        Growth(
+            "growth-dask",
+            f"PCA, dask, two processes, n = {steps[0]:,} to {steps[-1]:,}",
+            tuple(
+                Work(f"growth-dask-{rows}", f"growth-dask, n = {rows:,}", job("eigenscape", "eigenscape", 2, rows), ()) for rows in steps
+            ),
+            time_exponent=1.05,
+            memory_exponent=None,
         ),
     ]
 

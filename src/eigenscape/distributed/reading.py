@@ -77,7 +77,7 @@ def _of_row_groups(chunks: ParquetChunks) -> da.Array:
 
 def _of_slices(chunks: SlicedChunks) -> da.Array:
     array = chunks.array
-    n, width = len(array), int(np.prod(array.shape[1:]))
+    n, width = array.shape[0], int(np.prod(array.shape[1:]))
     rows = chunks.rows or chunk_rows(width)
     own = getattr(array, "chunks", None)  # of a zarr array: whole ones are read at once
     rows = max(own[0], rows - rows % own[0]) if own else rows

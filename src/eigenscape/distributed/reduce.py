@@ -123,6 +123,7 @@ def map_blocks(function: Callable[..., np.ndarray], blocks: Blocks, tail: tuple[
         function,
         None if array.ndim == 1 else blocks.n_features,
         blocks.missing,
+        blocks.dtype,
         tail,
         np.dtype(dtype),
         *nodes,
@@ -136,9 +137,18 @@ def map_blocks(function: Callable[..., np.ndarray], blocks: Blocks, tail: tuple[
 
 
 def _map_one(
-    block: Any, function: Any, width: int | None, missing: bool, tail: tuple[int, ...], dtype: np.dtype, *shared: Any, block_id: Any
+    block: Any,
+    function: Any,
+    width: int | None,
+    missing: bool,
+    declared: np.dtype,
+    tail: tuple[int, ...],
+    dtype: np.dtype,
+    *shared: Any,
+    block_id: Any,
 ) -> np.ndarray:
     block = check_block(block, block_id[0], width, missing)
+    block = block.astype(np.result_type(block.dtype, declared), copy=False)  # a float32 partition of a float64 collection comes out float64
     if block.shape[0] == 0:
         return np.empty((0, *tail), dtype)
     with naming(block_id[0]):

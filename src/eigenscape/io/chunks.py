@@ -27,7 +27,7 @@ class SlicedChunks:
 
     def __iter__(self) -> Iterator[Any]:
         rows = self.rows or chunk_rows(self.array.shape[-1])
-        for start in range(0, len(self.array), rows):
+        for start in range(0, self.array.shape[0], rows):
             yield np.asarray(self.array[start : start + rows])
 
 
