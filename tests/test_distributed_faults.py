@@ -9,10 +9,9 @@ import dask.array as da
 import numpy as np
 import pyarrow as pa
 import pytest
-from deadly import PHASES, Deadly, made_rows, peak_megabytes, unlucky_rows, wide_rows
 from dask.delayed import delayed
+from deadly import PHASES, Deadly, made_rows, peak_megabytes, unlucky_rows, wide_rows
 from distributed import Client, LocalCluster
-
 from pyarrow import parquet
 
 from eigenscape import KernelPCA

@@ -105,7 +105,7 @@ def radius(points):
 @settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(st.lists(st.integers(1, 300), min_size=1, max_size=12), st.integers(5, 40))
 def test_every_row_is_near_the_sample(sizes, count):
-    """Within 2 h times the radius of the best balls, h the number of choices one after the other; one machine's choice bounds that radius."""
+    """Within 2 h times the radius of the best balls, h the number of choices in a row; one machine's choice bounds that radius."""
     sizes = [*sizes, N - sum(sizes)] if sum(sizes) < N else [N]
     sample = choose_sample(as_blocks(ragged(X, sizes)), count, HalfSquaredDistance())
     assert (X[sample.numbers] == sample.rows).all()
