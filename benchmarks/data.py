@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import make_swiss_roll
 
+from benchmarks.cluster_dictionaries import made_groups
 from benchmarks.clusters import made_rows
 
 
@@ -107,4 +108,5 @@ SETS = {
     "topics": topics,
     "gaps": gaps,
     "made_rows": lambda n: Data(made_rows(n)),
+    "made_groups": lambda n: Data(made_groups(n)),
 }

@@ -82,7 +82,15 @@ def work_list(quick: bool) -> list[Work | Growth | Compilation]:
         *_kernels(quick),
         *_transforms(quick),
     ]
-    rows += [*_dictionaries(quick), *_projective(quick), *_kernel_eigenmap(quick), *_growth(quick), *_clusters(quick), _compilation()]
+    rows += [
+        *_dictionaries(quick),
+        *_projective(quick),
+        *_kernel_eigenmap(quick),
+        *_growth(quick),
+        *_clusters(quick),
+        *_cluster_dictionaries(quick),
+        _compilation(),
+    ]
     return [_without_goal(row) for row in rows] if quick else rows
 
 
@@ -300,6 +308,32 @@ def _clusters(quick: bool) -> list[Work | Growth]:
             time_exponent=1.05,
             memory_exponent=None,
         ),
+    ]
+
+
+def _cluster_dictionaries(quick: bool) -> list[Work]:
+    """A dictionary of a dask collection: spectral clustering against dask-ml, kernel PCA against one process without dask, and two."""
+    n = 100_000 if quick else 1_000_000
+
+    def groups(name: str, library: str) -> Job:
+        params = {"library": library, "n_workers": 2}
+        return Job(name, "benchmarks.cluster_dictionaries.GroupsOnProcesses", params, "made_groups", n, "nothing")
+
+    def kernel(name: str, n_workers: int) -> Job:
+        return Job(name, "benchmarks.cluster_dictionaries.KernelOnProcesses", {"n_workers": n_workers}, "made_groups", n, "nothing")
+
+    alone, one, two = kernel("eigenscape without dask", 0), kernel("eigenscape, one process", 1), kernel("eigenscape, two processes", 2)
+    title = f"{n:,} x 20 made on the fly, dictionary of 100"
+    return [
+        Work(
+            "dask-clustering",
+            f"Spectral clustering, dask, {title}, two processes",
+            groups("eigenscape", "eigenscape"),
+            (groups("dask-ml", "dask-ml"),),
+            Goal(1),
+        ),
+        Work("dask-dictionary-one", f"Kernel PCA, dask, {title}, one process", one, (alone,), Goal(1 / 1.3)),
+        Work("dask-dictionary-two", f"Kernel PCA, dask, {title}, two processes against one", two, (one,), Goal(1.6)),
     ]
 
 

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from eigenscape.cli import _reading as reading
-from eigenscape.cli._building import wanted_kind
+from eigenscape.cli._building import build, wanted_kind
+from eigenscape.cli._dask import Dask, check_request, embed_on_cluster
 from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._fitting import summary
 from eigenscape.cli._methods import canonical, estimator_class
@@ -48,6 +49,7 @@ def embed(
     as_json: AsJson = False,
     quiet: Quiet = False,
     progress: Progress = None,
+    dask: Dask = None,
 ) -> None:
     """Learn a map of the rows of a file.
 
@@ -58,6 +60,7 @@ def embed(
         eigenscape embed iris.csv -m lle --standardize --label species -d 3 -o map.parquet
         eigenscape embed distances.csv -m mds --metric precomputed -o map.csv
         eigenscape embed large.npy -m greedy --dictionary-size 500 -o map.npy
+        eigenscape embed BIG/ -m kernel-pca --dictionary-size 500 --dask local -o OUT/
         cut -d, -f1-4 iris.csv | eigenscape embed - -m pca -o - | head
 
     The parameters of the method are options too: `eigenscape embed -m isomap --help` lists them.
@@ -69,6 +72,14 @@ def embed(
     members = compact_rows(compact)
     cls = estimator_class(canonical(method))
     chosen = chosen_parameters(ctx, cls)
+    if dask is not None:
+        check_targets(source, force, as_json, save=save)
+        check_request(
+            out, force, plot=plot, report=report, compact=compact, label=label, id=id_column, missing=missing, size=size, kind=kind,
+            stream=stream, standardize=standardize
+        )  # fmt: skip
+        how = {"columns": columns, "force": force, "as_json": as_json, "quiet": quiet or as_json, "progress": progress}
+        return embed_on_cluster(dask, source, build(cls, chosen, dimensions, "rows"), out, save, command_line(ctx), **how)
     check_targets(source, force, as_json, out=out, plot=plot, report=report, save=save)
     how = Reading(label, id_column, columns, missing, size, wanted_kind(kind, chosen), streams(source, stream, cls.__name__))
     work = read_and_fit(source, cls, chosen, dimensions, how, standardize, progress, quiet or as_json)

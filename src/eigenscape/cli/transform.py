@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from eigenscape.cli import _reading as reading
+from eigenscape.cli._dask import Dask, check_request, transform_on_cluster
 from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._estimate import peak_memory
 from eigenscape.cli._fitting import Clock, place
@@ -31,6 +32,7 @@ def transform(
     as_json: AsJson = False,
     quiet: Quiet = False,
     progress: Progress = None,
+    dask: Dask = None,
 ) -> None:
     """Place new rows on the map of a saved model.
 
@@ -40,10 +42,15 @@ def transform(
 
         eigenscape transform iris.model new.csv -o new-map.csv
         eigenscape transform iris.model new.csv -o new-map.csv --plot new-map.png
+        eigenscape transform iris.model BIG/ --dask tcp://10.0.0.1:8786 -o OUT/
         tail -n +2 new.csv | eigenscape transform iris.model - -o -
     """
     if not (out or plot):
         raise WrongCommandError("nothing to write: give -o OUT for coordinates, or --plot")
+    if dask is not None:
+        check_request(out, force, plot=plot, label=label, id=id_column, missing=missing, stream=stream)
+        how = {"force": force, "as_json": as_json, "quiet": quiet or as_json, "progress": progress}
+        return transform_on_cluster(dask, model_file, source, str(out), **how)
     check_targets(source, force, as_json, out=out, plot=plot)
     from eigenscape.io import describe, load
 

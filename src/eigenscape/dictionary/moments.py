@@ -36,8 +36,11 @@ class Moments:
     def size(self) -> int:
         return len(self.origin)
 
-    def add(self, seen: Projected, averages: np.ndarray | None = None) -> Moments:
-        """With the points of one more block, weighted by one over their ``averages``. The coordinates are used up."""
+    def add(self, seen: Projected, averages: np.ndarray | None = None, second: bool = True) -> Moments:
+        """With the points of one more block, weighted by one over their ``averages``. The coordinates are used up.
+
+        Without ``second`` the sums of second order, which are most of the work, are left out.
+        """
         Z = seen.Z
         Z -= self.origin
         weights, lost, least = None, 0, np.inf
@@ -58,20 +61,18 @@ class Moments:
         )
         if weights is not None:
             Z *= np.sqrt(weights)[:, None]
-        return self.merged(replace(part, second=Z.T @ Z))
+        return self.merged(replace(part, second=Z.T @ Z if second else None))
 
     def merged(self, other: Moments) -> Moments:
         """Of the points of both, which have the same origin."""
-        if self.first is None or self.second is None:
-            return other
-        assert other.first is not None
-        assert other.second is not None
+        if self.first is None or other.first is None:
+            return self if other.first is None else other
         return Moments(
             self.origin,
             self.count + other.count,
             self.mass + other.mass,
             self.first + other.first,
-            self.second + other.second,
+            None if self.second is None or other.second is None else self.second + other.second,
             max(self.worst_error, other.worst_error),
             self.root_errors + other.root_errors,
             max(self.longest, other.longest),

@@ -77,7 +77,10 @@ class Span:
 
     def project(self, Y: Any, numbers: np.ndarray | None = None) -> Projected:
         """Coordinates of points, and their distances from the span (Ouimet eq. 8)."""
-        Z = self.coordinates(Y)
+        return self.measure(self.coordinates(Y), Y, numbers)
+
+    def measure(self, Z: np.ndarray, Y: Any, numbers: np.ndarray | None = None) -> Projected:
+        """The same for points whose coordinates are known already."""
         length = finite(self.source.own(Y, numbers)[:, None])[:, 0] + self.shift
         residual = length - np.einsum("ij,ij->i", Z, Z)
         refuse_indefinite(length - self.shift, residual, length, numbers)

@@ -13,6 +13,9 @@ from eigenscape.distributed._presence import is_collection, require
 if TYPE_CHECKING:
     from eigenscape.distributed.blocks import Blocks, as_blocks
     from eigenscape.distributed.cluster import check_versions, connect
+    from eigenscape.distributed.dictionary import gather_blocks, learn_blocks
+    from eigenscape.distributed.estimate import cost
+    from eigenscape.distributed.kernels import bind_blocks
     from eigenscape.distributed.locality import ANCHORS, locality_of_blocks
     from eigenscape.distributed.mixture import BlockMembers
     from eigenscape.distributed.oriented import gather_signal, noise_of_groups, noise_of_vectors, noise_of_versions, orientation_signs
@@ -20,19 +23,28 @@ if TYPE_CHECKING:
     from eigenscape.distributed.ppca import BlockRows
     from eigenscape.distributed.reading import as_collection, read
     from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, sample_rows, send
+    from eigenscape.distributed.sample import Sample, choose_sample, evenly_spaced, sample_size
+    from eigenscape.distributed.writing import write_parts
 
 _HOMES = {
     "ANCHORS": "locality",
     "BlockMembers": "mixture",
     "BlockRows": "ppca",
     "Blocks": "blocks",
+    "Sample": "sample",
     "as_blocks": "blocks",
     "as_collection": "reading",
+    "bind_blocks": "kernels",
     "check_versions": "cluster",
+    "choose_sample": "sample",
     "connect": "cluster",
+    "cost": "estimate",
     "count_rows": "reduce",
+    "evenly_spaced": "sample",
+    "gather_blocks": "dictionary",
     "gather_moments": "pca",
     "gather_signal": "oriented",
+    "learn_blocks": "dictionary",
     "locality_of_blocks": "locality",
     "map_blocks": "reduce",
     "noise_of_groups": "oriented",
@@ -43,7 +55,9 @@ _HOMES = {
     "read": "reading",
     "reduce_blocks": "reduce",
     "sample_rows": "reduce",
+    "sample_size": "sample",
     "send": "reduce",
+    "write_parts": "writing",
 }
 
 __all__ = [
@@ -51,14 +65,21 @@ __all__ = [
     "BlockMembers",
     "BlockRows",
     "Blocks",
+    "Sample",
     "as_blocks",
     "as_collection",
+    "bind_blocks",
     "check_versions",
+    "choose_sample",
     "connect",
+    "cost",
     "count_rows",
+    "evenly_spaced",
+    "gather_blocks",
     "gather_moments",
     "gather_signal",
     "is_collection",
+    "learn_blocks",
     "locality_of_blocks",
     "map_blocks",
     "noise_of_groups",
@@ -70,7 +91,9 @@ __all__ = [
     "reduce_blocks",
     "require",
     "sample_rows",
+    "sample_size",
     "send",
+    "write_parts",
 ]
 
 

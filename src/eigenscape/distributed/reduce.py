@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from operator import getitem
 from typing import Any
 from uuid import uuid4
 
+import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
+from scipy import sparse
 
 from eigenscape.distributed.blocks import Blocks, check_block
 
@@ -18,12 +21,28 @@ from eigenscape.distributed.blocks import Blocks, check_block
 FAN = 8
 
 
+def compute(node: Delayed) -> Any:
+    """The value of a node. A task that fails is tried again as often as dask's configuration says ("eigenscape.retries", 3 times).
+
+    Trying again, and doing elsewhere what a lost worker had, is the business of dask's distributed scheduler: without one there is
+    none of it.
+    """
+    return node.compute(retries=dask.config.get("eigenscape.retries", 3))
+
+
 def send(value: Any) -> Delayed:
     """One node of the graph for what all blocks need: a worker gets it once, and once more from another if it was lost."""
     return delayed(value, name=f"eigenscape-shared-{uuid4().hex}", traverse=False)
 
 
-def reduce_blocks(function: Callable[..., Any], blocks: Blocks, combine: Callable[[Any, Any], Any], *shared: Any, beside: Any = ()) -> Any:
+def reduce_blocks(
+    function: Callable[..., Any],
+    blocks: Blocks,
+    combine: Callable[[Any, Any], Any],
+    *shared: Any,
+    beside: Any = (),
+    thin: Callable[[Any], Any] | None = None,
+) -> Any:
     """``function(block, *beside, *shared)`` of every block, combined two by two in a tree fixed by the order of the blocks.
 
     Parameters
@@ -37,6 +56,8 @@ def reduce_blocks(function: Callable[..., Any], blocks: Blocks, combine: Callabl
         What every block needs, sent to each worker once.
     beside : sequence of Blocks
         Further columns of the same rows (weights, labels), partition by partition.
+    thin : callable or None
+        Of what a knot of the tree has combined: makes it small again, where combining makes it grow.
 
     Returns
     -------
@@ -49,8 +70,8 @@ def reduce_blocks(function: Callable[..., Any], blocks: Blocks, combine: Callabl
     level = [apply(function, number, [*rows], *nodes) for number, rows in enumerate(zip(*columns, strict=True))]
     fold = delayed(_fold, pure=False)
     while len(level) > 1:
-        level = [fold(combine, level[start : start + FAN]) for start in range(0, len(level), FAN)]
-    result = level[0].compute() if level else None
+        level = [fold(combine, thin, level[start : start + FAN]) for start in range(0, len(level), FAN)]
+    result = compute(level[0]) if level else None
     if result is None:
         raise ValueError("the dask collection is empty: there is not one row to learn from")
     return result
@@ -84,12 +105,12 @@ def naming(number: int) -> Iterator[None]:
         raise ValueError(f"in partition {number} of X: {error}") from error
 
 
-def _fold(combine: Callable[[Any, Any], Any], results: list[Any]) -> Any:
-    total = None
-    for result in results:
-        if result is not None:
-            total = result if total is None else combine(total, result)
-    return total
+def _fold(combine: Callable[[Any, Any], Any], thin: Callable[[Any], Any] | None, results: list[Any]) -> Any:
+    there = [result for result in results if result is not None]
+    if len(there) < 2:
+        return there[0] if there else None
+    total = reduce(combine, there)
+    return total if thin is None else thin(total)
 
 
 def map_blocks(function: Callable[..., np.ndarray], blocks: Blocks, tail: tuple[int, ...], dtype: Any, *shared: Any) -> Any:
@@ -140,7 +161,7 @@ def count_rows(blocks: Blocks) -> np.ndarray:
     if not np.isnan(known).any():
         return known.astype(np.int64)
     length = delayed(_length, pure=False)
-    return np.array(delayed(list)([length(part) for part in blocks.array.to_delayed().ravel()]).compute(), dtype=np.int64)
+    return np.array(compute(delayed(list)([length(part) for part in blocks.array.to_delayed().ravel()])), dtype=np.int64)
 
 
 def _length(part: Any) -> int:
@@ -168,4 +189,5 @@ def take_rows(blocks: Blocks, numbers: np.ndarray, lengths: np.ndarray) -> np.nd
     pick = delayed(getitem, pure=False)
     parts = blocks.parts
     pieces = [pick(parts[block], numbers[owner == block] - (ends[block] - lengths[block])) for block in np.unique(owner)]
-    return np.concatenate(delayed(list)(pieces).compute())
+    found = compute(delayed(list)(pieces))
+    return sparse.csr_array(sparse.vstack(found)) if sparse.issparse(found[0]) else np.concatenate(found)

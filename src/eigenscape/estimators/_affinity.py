@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted
-from eigenscape.estimators._dictionary import check_dictionary, choice_of, embed_by_dictionary, warn_if_apart
+from eigenscape.estimators._dictionary import bind, check_dictionary, choice_of, embed_by_dictionary, warn_if_apart
 from eigenscape.estimators._graph import Neighborhood, embed_on_graph
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
@@ -33,10 +33,12 @@ def embed_by_affinity(
     embed_dictionary: Callable[[Learnt, Choice, int | None, Any], Embedding] | None = None,
     most_pieces: int | None = None,
     rbf: Kernel | None = None,
+    blocks: Any = None,
 ) -> Fitted:
     """Embed ``X`` by the affinity that the estimator's parameters describe, or by a dictionary for it where it knows one.
 
-    ``rbf`` is what affinity="rbf" means, where it is not a Gaussian of one width.
+    ``rbf`` is what affinity="rbf" means, where it is not a Gaussian of one width; ``blocks`` are those of a collection, of which ``X`` are
+    a few rows.
     """
     check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
     check_positive("t", estimator.t, optional=True)
@@ -50,9 +52,9 @@ def embed_by_affinity(
         )
     by_dictionary = embed_dictionary is not None and check_dictionary(estimator.dictionary_size, estimator.dictionary_tol)
     if not isinstance(estimator.affinity, str) or estimator.affinity not in GRAPHS:
-        affinity, attributes = _full_kernel(estimator, X, n_components, rbf)
+        affinity, attributes = _full_kernel(estimator, X, n_components, rbf, blocks)
         if by_dictionary:
-            fitted = _embed_by_dictionary(estimator, X, affinity, n_components, on_disconnected, embed_dictionary)
+            fitted = _embed_by_dictionary(estimator, X, affinity, n_components, on_disconnected, embed_dictionary, blocks)
         else:
             fitted = _embed_by_kernel(estimator, affinity, embed, n_components, on_disconnected, most_pieces)
         return fitted._replace(attributes={**(fitted.attributes or {}), **attributes})
@@ -113,9 +115,9 @@ def independence_found(fitted: Fitted, rule: Independence | None) -> Fitted:
     return fitted._replace(attributes={**(fitted.attributes or {}), **found})
 
 
-def _full_kernel(estimator: Any, X: Any, n_components: int, rbf: Kernel | None) -> tuple[BoundKernel, dict[str, Any]]:
+def _full_kernel(estimator: Any, X: Any, n_components: int, rbf: Kernel | None, blocks: Any) -> tuple[BoundKernel, dict[str, Any]]:
     """A kernel between all points, and the width it settled for."""
-    if X.shape[0] < n_components + 1:
+    if blocks is None and X.shape[0] < n_components + 1:
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} samples, got n_samples={X.shape[0]}; lower n_components"
         )
@@ -126,7 +128,7 @@ def _full_kernel(estimator: Any, X: Any, n_components: int, rbf: Kernel | None) 
         kernel = Laplace(estimator.gamma, scale="local")
     else:
         kernel = kernel_by_name(estimator.affinity, "affinity", GRAPHS, gamma=estimator.gamma)
-    affinity = kernel.bind(X)
+    affinity = bind(kernel, X, blocks)
     settled = getattr(getattr(affinity, "kernel", None), "gamma", None)
     return affinity, {} if settled is None else {"gamma_": settled}
 
@@ -147,11 +149,13 @@ def _embed_by_kernel(
     return Fitted(model, attributes={"component_labels_": label, "n_connected_components_": int(label.max()) + 1})
 
 
-def _embed_by_dictionary(estimator: Any, X: Any, affinity: BoundKernel, n_components: int, on_disconnected: str, make: Callable) -> Fitted:
+def _embed_by_dictionary(
+    estimator: Any, X: Any, affinity: BoundKernel, n_components: int, on_disconnected: str, make: Callable, blocks: Any
+) -> Fitted:
     if not estimator.include_diagonal:
         raise ValueError(
             "include_diagonal=False needs every point's similarity to itself apart, which a dictionary does not keep; leave it True"
         )
-    fitted = embed_by_dictionary(affinity, X, choice_of(estimator, "divisive"), n_components, make)
+    fitted = embed_by_dictionary(affinity, X, choice_of(estimator, "divisive"), n_components, make, blocks)
     warn_if_apart(fitted.model, on_disconnected)
     return fitted

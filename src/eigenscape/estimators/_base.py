@@ -6,13 +6,16 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape import distributed
 from eigenscape._progress import reporting
+from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._collections import CollectionMixin, averaged, rowwise
+from eigenscape.estimators._collections import CollectionMixin, averaged, collected, rowwise
+from eigenscape.estimators._samples import fit_to_sample, refuse_tables
 from eigenscape.estimators._validation import check_input, check_jobs, like
 from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.loss import kernel_loss
@@ -161,7 +164,7 @@ class SpectralEstimator(FittedEmbedding, ABC):
 
     @abstractmethod
     def _embed(self, X: Any) -> Fitted:
-        """Fit to validated data."""
+        """Fit to validated data. With a dictionary there may be ``blocks`` of a collection too, of which ``X`` are a few rows."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the embedding of ``X``.
@@ -170,7 +173,9 @@ class SpectralEstimator(FittedEmbedding, ABC):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data, or similarities/distances (n_samples, n_samples) where the parameters say "precomputed". Data are
-            copied; a precomputed matrix is not, and should be left as it is while the model is in use.
+            copied; a precomputed matrix is not, and should be left as it is while the model is in use. A dask array or dataframe:
+            with a dictionary all its rows are learnt from where they lie; otherwise a sample of them, and the others are placed by
+            ``transform`` (``sample_indices_``, ``sample_loss_``, ``sample_stability_`` say what that costs).
         y : ignored
 
         Returns
@@ -178,6 +183,8 @@ class SpectralEstimator(FittedEmbedding, ABC):
         self
         """
         forget(self)
+        if is_collection(X):
+            return self._fit_collection(X)
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             fitted = self._embed(X)
@@ -187,6 +194,21 @@ class SpectralEstimator(FittedEmbedding, ABC):
             self._adopt(fitted.model, fitted.attributes)
         else:
             self._take(fitted.model, fitted.attributes)
+        return self
+
+    def _fit_collection(self, X: Any) -> Self:
+        with reporting(self.verbose):
+            wish = self.get_params(deep=False)
+            if wish.get("dictionary_size") is None and wish.get("dictionary_tol") is None:
+                fit_to_sample(self, X)
+            else:
+                blocks = collected(self, X, reset=True)
+                refuse_tables(self)
+                fitted = self._embed(distributed.evenly_spaced(blocks), blocks)
+                self._adopt(fitted.model, fitted.attributes)
+                self.embedding_ = self.transform(X)
+        if isinstance(self, ClusterMixin):
+            self.labels_ = self.predict(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:

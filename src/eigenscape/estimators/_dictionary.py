@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape import distributed
 from eigenscape._progress import reporting
 from eigenscape.dictionary.landmarks import choose_points
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
@@ -23,7 +24,7 @@ from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._validation import check_count, check_input, check_jobs
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.rows import row_hashes
-from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.kernels.base import BoundKernel, Kernel, n_points
 from eigenscape.methods.greedy import Choice, Learnt, learn
 from eigenscape.methods.low_rank import announce, error_bound
 
@@ -61,6 +62,11 @@ class DictionaryMixin:
             span = self.kernel_.span
             blocks = ArrayRows(X).blocks(None, lambda: 8192)
             return np.concatenate([span.project(Y).error for _, Y in blocks])
+
+
+def bind(kernel: Kernel, X: Any, blocks: Any) -> BoundKernel:
+    """The kernel bound to ``X``, or to the blocks of a collection of which ``X`` are a few rows."""
+    return kernel.bind(X) if blocks is None else distributed.bind_blocks(kernel, X, blocks)
 
 
 def check_dictionary(size: Any, tol: Any, tol_name: str = "dictionary_tol") -> bool:
@@ -110,7 +116,15 @@ def choose_members(selection: Any, size: int | None, source: Source, X: Any, see
                 f"selection holds row numbers from {given.min(initial=0)} to {given.max(initial=0)}, but X has rows 0 to {n_points(X) - 1}"
             )
         return X[given], given.astype(np.int64)
-    if given.ndim != 2 or given.dtype.kind not in "fiu" or isinstance(source, Columns) or X.ndim == 1:
+    if isinstance(source, Columns) or X.ndim == 1:
+        given = np.empty(0)  # no points that could stand beside the rows
+    return given_points(given, X)
+
+
+def given_points(selection: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Points like the rows of ``X``, and numbers that say that they are none."""
+    given = np.asarray(selection)
+    if given.ndim != 2 or given.dtype.kind not in "fiu":
         raise ValueError(
             f"selection must be one of 'greedy', 'random', 'maxmin', 'kmeans', row numbers, or points (m, n_features), got {selection!r}"
         )
@@ -120,9 +134,17 @@ def choose_members(selection: Any, size: int | None, source: Source, X: Any, see
 
 
 def embed_by_dictionary(
-    similarity: BoundKernel, X: Any, choice: Choice, n_components: int | None, make: Callable[[Learnt, Choice, int | None, Any], Embedding]
+    similarity: BoundKernel,
+    X: Any,
+    choice: Choice,
+    n_components: int | None,
+    make: Callable[[Learnt, Choice, int | None, Any], Embedding],
+    blocks: Any = None,
 ) -> Fitted:
-    """Learn a dictionary from ``X`` and make the embedding that a method wants of it."""
+    """Learn a dictionary from ``X``, or from the blocks of a collection, and make the embedding that a method wants of it."""
+    if blocks is not None:
+        learnt = distributed.learn_blocks(source_of(similarity), blocks, choice, X)
+        return Fitted(make(learnt, choice, n_components, None), attributes=dictionary_attributes(learnt, choice))
     if choice.tol is None:
         check_size(choice.size, X)
     learnt = learn(source_of(similarity), ArrayRows(X), choice)

@@ -11,12 +11,23 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape import distributed
 from eigenscape._progress import reporting
 from eigenscape.dictionary.rows import ArrayRows, ChunkRows
 from eigenscape.dictionary.source import Source, source_of
+from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import FittedEmbedding, forget
-from eigenscape.estimators._dictionary import DictionaryMixin, check_dictionary, check_size, choose_members, dictionary_attributes
+from eigenscape.estimators._collections import collected
+from eigenscape.estimators._dictionary import (
+    DictionaryMixin,
+    check_dictionary,
+    check_size,
+    choose_members,
+    dictionary_attributes,
+    given_points,
+)
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._samples import refuse_tables
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_input, check_jobs, check_number
 from eigenscape.exceptions import RankError
@@ -178,7 +189,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or a stream
             A stream is a :class:`numpy.memmap`, the path of a parquet or npy file, a list of arrays, or any iterable of chunks of
-            rows; it is never held in memory. It is gone through twice, but an iterator only once.
+            rows; it is never held in memory. It is gone through twice, but an iterator only once. A dask array or dataframe is learnt
+            from where its partitions lie, and ``embedding_`` is then a dask array.
         y : ignored
 
         Returns
@@ -188,6 +200,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         choice = self._choice()
         forget(self)
         self._rows = self._embedding = None
+        if is_collection(X):
+            return self._fit_collection(X, choice)
         chunks = None if self._is_precomputed() else as_chunks(X)
         with reporting(self.verbose):
             if chunks is not None:
@@ -246,6 +260,11 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         """
         check_is_fitted(self, "n_samples_seen_")
         choice = self._choice()
+        if is_collection(chunks):
+            with reporting(self.verbose):
+                self._solve(distributed.gather_blocks(self._learnt.dictionary, collected(self, chunks, reset=False), choice), choice)
+            self._embedding, self._rows = self.transform(chunks), None
+            return self
         stream = as_chunks(chunks)
         chunks = [chunks] if stream is None else stream
         if not can_repeat(chunks) and (choice.normalization == "divisive" or choice.averages == "random"):
@@ -273,6 +292,23 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Learn the embedding of ``X`` and return it."""
         return self.fit(X, y).embedding_
+
+    # --- a collection -------------------------------------------------------------------------------------------------------
+
+    def _fit_collection(self, X: Any, choice: Choice) -> Self:
+        blocks = collected(self, X, reset=True)
+        refuse_tables(self)
+        if choice.averages == "random" or (isinstance(self.selection, str) and self.selection != "greedy"):
+            name = "averages='random'" if choice.averages == "random" else f"selection={self.selection!r}"
+            raise ValueError(f"{name} needs all data at hand, and X is a dask collection; use averages='implicit' and selection='greedy'")
+        with reporting(self.verbose):
+            few = distributed.evenly_spaced(blocks)
+            self._source = self._bind(few)
+            if not isinstance(self.selection, str):
+                choice = replace(choice, members=given_points(self.selection, few))
+            self._solve(distributed.learn_blocks(self._source, blocks, choice, few), choice)
+        self._embedding = self.transform(X)
+        return self
 
     # --- how it is done -----------------------------------------------------------------------------------------------------
 

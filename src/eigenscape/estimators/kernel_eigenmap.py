@@ -12,8 +12,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from eigenscape._progress import reporting, stage
+from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import forget
 from eigenscape.estimators._collections import CollectionMixin, refuse_collection, rowwise
+from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._validation import check_choice, check_kernel_parameters, double, like
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.rows import distinct_rows
@@ -180,6 +182,9 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """
         check_kernel_parameters(self)
         forget(self)
+        if is_collection(X) and graph is None:
+            with reporting(self.verbose):
+                return fit_to_sample(self, X, spectral=False)
         rows = self._rows(X, reset=True)
         with reporting(self.verbose):
             known = vertices(self, rows, graph)

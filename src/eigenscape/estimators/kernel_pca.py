@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eigenscape.estimators._base import Fitted, SpectralEstimator
-from eigenscape.estimators._dictionary import DictionaryMixin, check_dictionary, choice_of, embed_by_dictionary
+from eigenscape.estimators._dictionary import DictionaryMixin, bind, check_dictionary, choice_of, embed_by_dictionary
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
 from eigenscape.kernels import kernel_by_name
@@ -159,17 +159,18 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> Fitted:
+    def _embed(self, X: Any, blocks: Any = None) -> Fitted:
         if self.n_components is not None:
             check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("storage", self.storage, ("auto", "blocked"))
-        check_components(self.n_components, X)
+        if blocks is None:
+            check_components(self.n_components, X)
         check_gamma(self.kernel, self.gamma)
         check_number("degree", self.degree)
         check_number("coef0", self.coef0)
         params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "around_mean": True}
-        similarity = kernel_by_name(self.kernel, **params).bind(X)
+        similarity = bind(kernel_by_name(self.kernel, **params), X, blocks)
         check_inverse(self, pairwise_kernel(similarity))
         settled = getattr(getattr(similarity, "kernel", None), "gamma", None)
         width = {} if settled is None else {"gamma_": settled}
@@ -178,5 +179,5 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
             return Fitted(kernel_pca(similarity, self.n_components, solver, order=self.order, storage=self.storage), attributes=width)
         if self.order == "magnitude":
             raise ValueError("order='magnitude' is for indefinite kernels, and a dictionary needs one that is not; use order='value'")
-        fitted = embed_by_dictionary(similarity, X, choice_of(self, "additive"), self.n_components, greedy_embedding)
+        fitted = embed_by_dictionary(similarity, X, choice_of(self, "additive"), self.n_components, greedy_embedding, blocks)
         return fitted._replace(attributes={**fitted.attributes, **width})

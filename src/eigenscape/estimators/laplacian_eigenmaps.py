@@ -188,7 +188,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> Fitted:
+    def _embed(self, X: Any, blocks: Any = None) -> Fitted:
         check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         solver, rule = self._solver(), independence_wish(self)
@@ -202,7 +202,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
                 affinity, self.n_components, solver, rule, diagonal=self.include_diagonal, weights=weights, fewer=fewer
             )
 
-        fitted = embed_by_affinity(self, X, embed, self.n_components, self.on_disconnected, greedy_laplacian_eigenmaps)
+        fitted = embed_by_affinity(self, X, embed, self.n_components, self.on_disconnected, greedy_laplacian_eigenmaps, blocks=blocks)
         return independence_found(fitted, rule)
 
     def _precomputed_kind(self) -> str:

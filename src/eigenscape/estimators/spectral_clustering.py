@@ -10,6 +10,7 @@ from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape import distributed
 from eigenscape._progress import reporting, stage
 from eigenscape.dictionary.low_rank import LowRankOperator
 from eigenscape.eigenfunctions import Embedding
@@ -21,11 +22,14 @@ from eigenscape.estimators._graph import ON_DISCONNECTED
 from eigenscape.estimators._validation import check_choice, check_count, check_input
 from eigenscape.exceptions import NotEnoughMemoryError
 from eigenscape.kernels.base import BoundKernel, n_points
-from eigenscape.methods.clustering import best_threshold, normalized_cut
+from eigenscape.methods.clustering import best_threshold, cluster_sums, low_rank_cut, normalized_cut
 from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
 from eigenscape.methods.low_rank import greedy_spectral_map
 from eigenscape.operators import Operator, gram
 from eigenscape.solvers import NAMES
+
+#: Evenly spaced rows of a collection that k-means looks at.
+_KMEANS_ROWS = 50_000
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> Fitted:
+    def _embed(self, X: Any, blocks: Any = None) -> Fitted:
         n_clusters = check_count("n_clusters", self.n_clusters)
         check_choice("assign_labels", self.assign_labels, ("kmeans", "threshold"))
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
@@ -174,8 +178,10 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         apart = self.on_disconnected == "per_component"
         mode = "whole" if apart else self.on_disconnected
         fitted = embed_by_affinity(
-            self, X, embed, 1 if by_threshold else n_clusters, mode, greedy_spectral_map, n_clusters if apart else None
+            self, X, embed, 1 if by_threshold else n_clusters, mode, greedy_spectral_map, n_clusters if apart else None, blocks=blocks
         )
+        if blocks is not None:
+            return self._assign_blocks(fitted, blocks)
         coordinates = fitted.model.coordinates if fitted.group is None else fitted.model.coordinates[fitted.group]
         weights, model = seen[0] if seen else (LowRankOperator(fitted.model.kernel), fitted.model)
         attributes = dict(fitted.attributes or {})
@@ -197,6 +203,14 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
             return self._rule.predict(self._model.transform(X)).astype(np.int64)
+
+    def _assign_blocks(self, fitted: Fitted, blocks: Any) -> Fitted:
+        """k-means on evenly spaced rows of a collection; its cut by sums over all rows."""
+        coordinates = fitted.model.transform(distributed.evenly_spaced(blocks, _KMEANS_ROWS))
+        self._rule = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state).fit(coordinates)
+        sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, fitted.model, self._rule)
+        attributes = {"cluster_centers_": self._rule.cluster_centers_, "ncut_": low_rank_cut(fitted.model.kernel.span.from_values(sums))}
+        return fitted._replace(attributes={**(fitted.attributes or {}), **attributes})
 
     def _precomputed_kind(self) -> str:
         return "affinity" if self.affinity == "precomputed" else "distance"

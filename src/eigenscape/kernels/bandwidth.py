@@ -14,10 +14,14 @@ from eigenscape.kernels.base import n_points
 _SAMPLE = 1000
 
 
+def sample_numbers(n: int, most: int = _SAMPLE) -> np.ndarray:
+    """The numbers of at most ``most`` of ``n`` rows, evenly spaced: the same rows every time."""
+    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.intp)
+
+
 def sample_rows(X: Any) -> Any:
-    """At most 1000 rows, evenly spaced: the same rows every time."""
-    n = n_points(X)
-    return X if n <= _SAMPLE else X[np.linspace(0, n - 1, _SAMPLE).astype(np.intp)]
+    """These rows of ``X``."""
+    return X if n_points(X) <= _SAMPLE else X[sample_numbers(n_points(X))]
 
 
 def median_distance(X: Any, distance: Callable[[Any, Any], np.ndarray]) -> float:
@@ -31,10 +35,23 @@ def median_distance(X: Any, distance: Callable[[Any, Any], np.ndarray]) -> float
 
 def local_distance(X: Any, distance: Callable[[Any, Any], np.ndarray], n_neighbors: int = 10) -> float:
     """Median over sampled points of the distance to their ``n_neighbors``-th nearest among all points."""
-    rows = sample_rows(X)
-    rank = min(n_neighbors, n_points(X) - 1)
+    return local_median(nearest_distances(sample_rows(X), X, distance, min(n_neighbors + 1, n_points(X))))
+
+
+def nearest_distances(rows: Any, X: Any, distance: Callable[[Any, Any], np.ndarray], count: int) -> np.ndarray:
+    """Each row's ``count`` smallest distances to points of ``X`` (fewer where there are no more), in no order; its own counts."""
     blocks = row_blocks(n_points(rows), 24 * n_points(X))
-    values = np.concatenate([np.partition(distance(rows[some], X), rank, axis=1)[:, rank] for some in blocks])  # rank 0 is the point itself
+    return np.concatenate([smallest(distance(rows[some], X), count) for some in blocks])
+
+
+def smallest(values: np.ndarray, count: int) -> np.ndarray:
+    """The ``count`` smallest values of each row, in no order."""
+    return values if values.shape[1] <= count else np.partition(values, count - 1, axis=1)[:, :count]
+
+
+def local_median(nearest: np.ndarray) -> float:
+    """Median over rows of the largest of their smallest distances."""
+    values = nearest.max(axis=1)
     return _positive(float(np.median(values)), values)
 
 

@@ -150,7 +150,9 @@ class Gaussian(PairwiseKernel):
         if self.gamma is not None:
             return self
         rule = median_distance if self.scale == "median" else local_distance
-        return replace(self, gamma=1.0 / rule(X, squared_euclidean))
+        return replace(self, gamma=1.0 / rule(X, self.distance))
+
+    distance = staticmethod(squared_euclidean)
 
     def evaluate(self, Y: Any, X: Any) -> np.ndarray:
         assert self.gamma is not None
@@ -172,7 +174,9 @@ class Laplace(PairwiseKernel):
         if self.gamma is not None:
             return self
         rule = median_distance if self.scale == "median" else local_distance
-        return replace(self, gamma=1.0 / rule(X, manhattan_distances))
+        return replace(self, gamma=1.0 / rule(X, self.distance))
+
+    distance = staticmethod(manhattan_distances)
 
     def evaluate(self, Y: Any, X: Any) -> np.ndarray:
         assert self.gamma is not None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
-from eigenscape.kernels.base import Matrix
+from eigenscape.kernels.base import Matrix, n_points
 from eigenscape.operators import Operator
 
 
@@ -14,8 +16,28 @@ def normalized_cut(weights: Operator, labels: np.ndarray) -> float:
     """``sum_a cut(a, rest) / assoc(a, all)`` of a partition; 0 for a single cluster."""
     indicator = np.eye(labels.max() + 1)[labels]  # (m, n_clusters)
     product = weights.matmat(indicator)
-    within = np.einsum("ij,ij->j", indicator, product)
-    volume = indicator.T @ product.sum(axis=1)
+    return _cut(np.einsum("ij,ij->j", indicator, product), indicator.T @ product.sum(axis=1))
+
+
+def cluster_sums(Y: Any, model: Any, rule: Any) -> np.ndarray:
+    """Sums (n_clusters, m) of the kernel values to a dictionary's members over the points of each cluster.
+
+    Features without the constraint of eq. 7 are linear in these values, so that the sums tell all that a cut asks of the points.
+    """
+    span, sums = model.kernel.span, 0.0
+    for rows in row_blocks(n_points(Y), 24 * span.size):
+        labels = rule.predict(model.transform(Y[rows]))
+        sums = sums + np.eye(rule.n_clusters)[labels].T @ span.values(Y[rows])
+    return np.asarray(sums)
+
+
+def low_rank_cut(features: np.ndarray) -> float:
+    """The normalised cut from the summed features (n_clusters, m) of each cluster: inner products are similarities between clusters."""
+    return _cut(np.einsum("cm,cm->c", features, features), features @ features.sum(axis=0))
+
+
+def _cut(within: np.ndarray, volume: np.ndarray) -> float:
+    """``sum_a 1 - assoc(a, a) / assoc(a, all)``."""
     occupied = volume > 0
     return max(float(np.sum(1.0 - within[occupied] / volume[occupied])), 0.0)
 

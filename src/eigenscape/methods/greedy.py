@@ -17,7 +17,7 @@ from eigenscape.dictionary.span import Projected, Span
 from eigenscape.exceptions import RankError
 
 #: Rows in a block once the dictionary is chosen.
-_BLOCK = 2048
+BLOCK = 2048
 #: Points of a random subset that averages are taken over.
 _SAMPLE = 1000
 
@@ -60,9 +60,14 @@ class Learnt:
 def learn(source: Source, rows: Rows, choice: Choice) -> Learnt:
     """Choose a dictionary, then sum over all points what it makes of them."""
     dictionary = select(source, rows, choice)
+    refuse_empty(dictionary)
+    return gather(dictionary, rows, choice)
+
+
+def refuse_empty(dictionary: Dictionary) -> None:
+    """An error where no point has a length in feature space."""
     if dictionary.size == 0:
         raise RankError("the kernel is zero on all points; there is nothing to embed")
-    return gather(dictionary, rows, choice)
 
 
 def select(source: Source, rows: Rows, choice: Choice) -> Dictionary:
@@ -76,12 +81,17 @@ def select(source: Source, rows: Rows, choice: Choice) -> Dictionary:
     assert choice.size is not None
     scale = float(source.own(Y, numbers).max())
     dictionary = by_size(start, rows, choice.size, scale if scale > 0 else 1.0)
-    if dictionary.size < choice.size:
+    refuse_small(dictionary.size, choice)
+    return dictionary
+
+
+def refuse_small(size: int, choice: Choice) -> None:
+    """An error where a size was asked for that the points do not give."""
+    if choice.size is not None and choice.tol is None and size < choice.size:
         raise ValueError(
-            f"dictionary_size={choice.size}, but only {dictionary.size} of the points are independent in feature space (equal rows count"
+            f"dictionary_size={choice.size}, but only {size} of the points are independent in feature space (equal rows count"
             " once); lower dictionary_size"
         )
-    return dictionary
 
 
 def gather(dictionary: Dictionary, rows: Rows, choice: Choice) -> Learnt:
@@ -90,18 +100,24 @@ def gather(dictionary: Dictionary, rows: Rows, choice: Choice) -> Learnt:
     mean = _average_feature(dictionary, rows, choice)
     if choice.normalization == "divisive":
         mean = _mean_of_all(span, rows) if mean is None else mean
-        divided = _moments(span, rows, mean)
-        announce_lost(divided.lost, divided.least)
-        # To go on from: the mean without weights.
-        plain = replace(divided, mass=float(divided.count), first=divided.count * (mean - divided.origin))
-        return Learnt(dictionary, plain, divided, mean, exact=True)
-    return Learnt(dictionary, _moments(span, rows, None), None, mean, exact=True)
+    return gathered(dictionary, moments_of(span, rows, mean if choice.normalization == "divisive" else None), mean, choice)
 
 
-def _moments(span: Span, rows: Rows, mean: np.ndarray | None) -> Moments:
+def gathered(dictionary: Dictionary, moments: Moments, mean: np.ndarray | None, choice: Choice) -> Learnt:
+    """What is learnt from the moments of all rows: weighted by one over ``p(x) . mean`` where the normalisation is divisive."""
+    if choice.normalization != "divisive":
+        return Learnt(dictionary, moments, None, mean, exact=True)
+    assert mean is not None
+    announce_lost(moments.lost, moments.least)
+    # To go on from: the mean without weights.
+    plain = replace(moments, mass=float(moments.count), first=moments.count * (mean - moments.origin))
+    return Learnt(dictionary, plain, moments, mean, exact=True)
+
+
+def moments_of(span: Span, rows: Rows, mean: np.ndarray | None) -> Moments:
     """Moments of all rows; with ``mean`` weighted by one over ``p(x) . E[p]``."""
     alone = replace(span, n_jobs=None)  # blocks are what is shared out among cores
-    origin = span.factor.mean(axis=0)  # the members' coordinates; no look at the rows, which may pass by only once
+    origin = origin_of(span)
 
     def part(numbers: np.ndarray, Y: Any) -> Moments:
         seen = alone.project(Y, numbers)
@@ -109,23 +125,33 @@ def _moments(span: Span, rows: Rows, mean: np.ndarray | None) -> Moments:
 
     moments = Moments(origin)
     with stage("second pass") as advance:
-        for more in over_rows(part, rows, _BLOCK, span.n_jobs):
+        for more in over_rows(part, rows, BLOCK, span.n_jobs):
             moments = moments.merged(more)
             advance(more.count)
     return moments
+
+
+def origin_of(span: Span) -> np.ndarray:
+    """Where moments are taken about: the mean of the members' coordinates. No look at the rows, which may pass by only once."""
+    return span.factor.mean(axis=0)
 
 
 def _average_feature(dictionary: Dictionary, rows: Rows, choice: Choice) -> np.ndarray | None:
     """``E[p]`` over a part of the points; None where it is over all of them."""
     span = dictionary.span
     if choice.averages == "dictionary":
-        return span.features(span.factor).mean(axis=0)  # a member's coordinates are its row of L
+        return mean_of_members(span)
     if choice.averages == "random":
         chosen = np.random.default_rng(choice.seed).permutation(rows.count)[:_SAMPLE]
         mask = np.isin(np.arange(rows.count), chosen)
-        parts = [span.features(span.coordinates(Y)) for _, Y in rows.blocks(mask, lambda: _BLOCK)]
+        parts = [span.features(span.coordinates(Y)) for _, Y in rows.blocks(mask, lambda: BLOCK)]
         return np.concatenate(parts).mean(axis=0)
     return None
+
+
+def mean_of_members(span: Span) -> np.ndarray:
+    """``E[p]`` over the dictionary: a member's coordinates are its row of ``L``."""
+    return span.features(span.factor).mean(axis=0)
 
 
 def _mean_of_all(span: Span, rows: Rows) -> np.ndarray:
@@ -133,16 +159,22 @@ def _mean_of_all(span: Span, rows: Rows) -> np.ndarray:
 
     def part(_: np.ndarray, Y: Any) -> tuple[np.ndarray, int]:
         values = span.values(Y)
-        if values.min() < 0:
-            raise ValueError(f"an affinity must not be negative, got {values.min():g}; use a similarity that is zero for unlike points")
+        refuse_negative(values)
         return values.sum(axis=0), len(values)
 
     total, count = np.zeros(span.size), 0
     with stage("averages") as advance:
-        for sums, more in over_rows(part, rows, _BLOCK, span.n_jobs):
+        for sums, more in over_rows(part, rows, BLOCK, span.n_jobs):
             total, count = total + sums, count + more
             advance(more)
     return span.features(span.from_values(total[None] / count))[0]
+
+
+def refuse_negative(affinities: np.ndarray) -> None:
+    """An error where row sums would not be degrees."""
+    least = affinities.min(initial=0.0)
+    if least < 0:
+        raise ValueError(f"an affinity must not be negative, got {least:g}; use a similarity that is zero for unlike points")
 
 
 # --- one pass over a stream -------------------------------------------------------------------------------------------------
@@ -173,7 +205,7 @@ def _counted(learnt: Learnt, seen: Projected, choice: Choice) -> Learnt:
     span = learnt.span
     first = learnt.moments.count == 0
     moments = Moments.about_mean_of(seen.Z) if first else learnt.moments.padded(span.size)
-    mean = None if choice.averages == "implicit" else span.features(span.factor).mean(axis=0)
+    mean = None if choice.averages == "implicit" else mean_of_members(span)
     divided = learnt.divided
     if divided is None:
         return replace(learnt, moments=moments.add(seen), mean=mean)

@@ -1,0 +1,74 @@
+"""Contenders on dask that learn a dictionary, or the sample of Nystrom's method that dask-ml has: kernel PCA and spectral clustering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.clusters import processes
+
+#: Rows of a block, columns, groups; members of the dictionary and rows of dask-ml's sample.
+BLOCK, COLUMNS, GROUPS, MEMBERS = 50_000, 20, 8, 100
+#: Width of the Gaussian: rows of a group are similar, those of two are not.
+GAMMA = 0.02
+
+
+def made_groups(n: int) -> Any:
+    """A dask array (n, 20) of float32 rows around eight centres, made when used."""
+    import dask.array as da
+    from dask import delayed
+
+    sizes = [min(BLOCK, n - start) for start in range(0, n, BLOCK)]
+    make = delayed(made_block, pure=True)
+    return da.concatenate([da.from_delayed(make(i, size), (size, COLUMNS), np.float32) for i, size in enumerate(sizes)])
+
+
+def made_block(number: int, size: int) -> np.ndarray:
+    """The rows of one block."""
+    centres = 4 * np.random.default_rng(0).standard_normal((GROUPS, COLUMNS), dtype=np.float32)
+    rng = np.random.default_rng([2, number])
+    return centres[rng.integers(GROUPS, size=size)] + rng.standard_normal((size, COLUMNS), dtype=np.float32)
+
+
+class GroupsOnProcesses:
+    """Spectral clustering of a dask collection; the rows stay with the workers, the labels come back."""
+
+    def __init__(self, library: str, n_workers: int) -> None:
+        self.library, self.n_workers = library, n_workers
+
+    def fit(self, X: Any) -> GroupsOnProcesses:
+        """Fit, and label all rows."""
+        if self.library == "dask-ml":
+            from dask_ml.cluster import SpectralClustering
+
+            model = SpectralClustering(GROUPS, gamma=GAMMA, n_components=MEMBERS, random_state=0)
+        else:
+            from eigenscape import SpectralClustering
+
+            model = SpectralClustering(GROUPS, affinity="rbf", gamma=GAMMA, dictionary_size=MEMBERS, n_init=1)
+        with processes(self.n_workers).as_current():
+            X = X.persist()
+            self.labels_ = np.asarray(model.fit(X).labels_)
+        return self
+
+
+class KernelOnProcesses:
+    """Kernel PCA of a dask collection with a dictionary; of the embedding only the sum comes back. No workers: no dask at all."""
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+
+    def fit(self, X: Any) -> KernelOnProcesses:
+        """Fit, and place all rows."""
+        from eigenscape import KernelPCA
+
+        model = KernelPCA(2, gamma=GAMMA / 4, dictionary_size=MEMBERS)
+        if self.n_workers == 0:
+            rows = np.concatenate([made_block(number, size) for number, size in enumerate(X.chunks[0])])
+            self.total_ = model.fit(rows).embedding_.sum(axis=0)
+            return self
+        with processes(self.n_workers).as_current():
+            X = X.persist()
+            self.total_ = model.fit(X).embedding_.sum(axis=0).compute()
+        return self

@@ -1,0 +1,203 @@
+"""Dictionaries of dask collections: the numbers of one machine, for any partitioning."""
+
+from __future__ import annotations
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+
+from eigenscape import GreedySpectralEmbedding, KernelPCA, LaplacianEigenmaps, SpectralClustering
+from eigenscape.exceptions import ToleranceWarning
+from eigenscape.quality import aligned_error
+
+N = 1500
+#: Three directions of different length, so that no two eigenvalues are equal.
+X = np.random.default_rng(0).uniform(size=(N, 3)) * [3.0, 1.5, 0.5]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def cut(X, *ends):
+    """The rows as a collection of so many partitions, which may be empty."""
+    pieces = np.split(X, ends)
+    return da.concatenate([da.from_array(piece, chunks=piece.shape) for piece in pieces]) if len(X) else None
+
+
+def ragged(X, sizes):
+    return da.from_array(X, chunks=(tuple(sizes), X.shape[1]))
+
+
+CASES = {
+    "greedy-tol": GreedySpectralEmbedding(tol=1e-3, gamma=0.5),
+    "greedy-divisive": GreedySpectralEmbedding(tol=1e-3, gamma=0.5, normalization="divisive"),
+    "greedy-plain": GreedySpectralEmbedding(tol=1e-3, gamma=0.5, normalization=None),
+    "greedy-dictionary-averages": GreedySpectralEmbedding(tol=1e-4, gamma=0.5, averages="dictionary"),
+    "greedy-linear": GreedySpectralEmbedding(kernel="linear", tol=1e-9),
+    "kernel-pca": KernelPCA(dictionary_tol=1e-3),
+    "kernel-pca-size": KernelPCA(dictionary_size=40),
+    "laplacian": LaplacianEigenmaps(affinity="rbf", gamma=0.5, dictionary_tol=1e-4),
+    "clustering": SpectralClustering(3, affinity="rbf", gamma=0.5, dictionary_tol=1e-4),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_collection_gives_the_map_of_its_rows(name):
+    alone = clone(CASES[name]).fit(X)
+    model = clone(CASES[name]).fit(ragged(X, [400, 1, 599, 500]))
+    assert isinstance(model.embedding_, da.Array)
+    assert model.embedding_.chunks[0] == (400, 1, 599, 500)
+    assert aligned_error(model.embedding_.compute(), alone.embedding_) < 1e-3
+    np.testing.assert_allclose(model.eigenvalues_, alone.eigenvalues_, rtol=1e-3)
+    assert model.gram_error_bound_ < 1.5 * alone.gram_error_bound_ + 1e-9  # the same level of error
+    assert (X[model.dictionary_indices_] == model.dictionary_).all()
+    if "gamma_" in vars(alone):
+        assert model.gamma_ == alone.gamma_
+    # Laws 1 and 6: rows in memory have the same places, and the model survives without the collection.
+    np.testing.assert_allclose(model.transform(X), model.embedding_.compute(), atol=1e-12)
+
+
+@pytest.mark.parametrize("normalization", ["additive", "divisive", None])
+@pytest.mark.parametrize("sizes", [[N], [300] * 5, [1, 2, 3, N - 6]])
+def test_sums_for_one_dictionary_are_those_of_one_machine(normalization, sizes):
+    members = X[::30]
+    model = GreedySpectralEmbedding(selection=members, gamma=0.5, normalization=normalization)
+    alone, model = clone(model).fit(X)._learnt, model.fit(ragged(X, sizes))._learnt
+    for found, expected in ((model.moments, alone.moments), (model.divided, alone.divided)):
+        assert (found is None) == (expected is None)
+        if found is not None and found.second is not None:
+            np.testing.assert_allclose(found.second, expected.second, atol=1e-10 * np.abs(expected.second).max())
+            np.testing.assert_allclose(found.first, expected.first, atol=1e-10 * np.abs(expected.second).max())
+            assert (found.count, found.lost) == (expected.count, expected.lost)
+            assert found.worst_error == pytest.approx(expected.worst_error, rel=1e-8, abs=1e-12)
+    np.testing.assert_allclose(model.average_feature(), alone.average_feature(), atol=1e-10)
+
+
+@settings(max_examples=10, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(st.lists(st.integers(0, N), min_size=0, max_size=9), st.sampled_from(["greedy-tol", "greedy-divisive", "kernel-pca-size"]))
+def test_how_rows_are_cut_changes_little(ends, name):
+    alone = clone(CASES[name]).fit(X)
+    model = clone(CASES[name]).fit(cut(X, *sorted(ends)))
+    assert aligned_error(model.embedding_.compute(), alone.embedding_) < 1e-3
+    if model.get_params()["dictionary_size"] is None:
+        # Proposition 1 for all rows, not for those near a partition's own dictionary alone.
+        assert model.projection_error(X).max() <= 1e-3 * (1 + 1e-9)
+    else:
+        assert len(model.dictionary_) == 40
+
+
+def test_rows_beyond_the_tolerance_after_joining_are_found():
+    """Each partition is a thin slice, so that its own dictionary knows little of the others."""
+    order = np.argsort(X[:, 0])
+    model = KernelPCA(dictionary_tol=1e-4, gamma=2.0).fit(ragged(X[order], [50] * 30))
+    assert model.projection_error(X).max() <= 1e-4 * (1 + 1e-9)
+
+
+def test_the_size_is_a_cap_on_the_tolerance():
+    with pytest.warns(ToleranceWarning, match="dictionary_size=20 allows no more"):
+        model = KernelPCA(dictionary_tol=1e-6, dictionary_size=20, gamma=2.0).fit(ragged(X, [500] * 3))
+    assert len(model.dictionary_) == 20
+    best = KernelPCA(dictionary_size=20, gamma=2.0).fit(X)  # algorithm 2; algorithm 1 would stop with the first twenty
+    assert model.projection_error(X).max() < 1.5 * best.projection_error(X).max()
+
+
+def test_too_large_a_size_is_refused_as_on_one_machine():
+    twins = np.repeat(X[:10], 30, axis=0)
+    with pytest.raises(ValueError, match="dictionary_size=11, but only 10 of the points are independent"):
+        KernelPCA(dictionary_size=11).fit(ragged(twins, [100, 200]))
+
+
+def test_members_that_depend_on_each_other_are_replaced():
+    from eigenscape.distributed import as_blocks
+    from eigenscape.distributed.dictionary import _filled
+
+    model = GreedySpectralEmbedding(selection=np.repeat(X[:10], 2, axis=0), gamma=0.5).fit(X)
+    few = model._learnt.dictionary
+    assert few.size == 10
+    choice = GreedySpectralEmbedding(dictionary_size=25)._choice()
+    dictionary = _filled(few, as_blocks(ragged(X, [500] * 3)), choice)
+    assert dictionary.size == 25
+    assert (dictionary.span.members[10:] == X[dictionary.numbers[10:]]).all()
+
+
+def test_unknown_lengths_and_dataframes():
+    import dask.dataframe as dd
+    import pandas as pd
+
+    frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=4)
+    model = KernelPCA(dictionary_tol=1e-3).fit(frame)
+    alone = KernelPCA(dictionary_tol=1e-3).fit(X)
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    assert model.gamma_ == alone.gamma_
+    assert aligned_error(model.embedding_.compute(), alone.embedding_) < 1e-3
+
+
+def test_float32_rows_come_out_as_float32():
+    model = KernelPCA(dictionary_size=50).fit(ragged(X.astype(np.float32), [700, 800]))
+    assert model.embedding_.dtype == model.embedding_.compute().dtype == np.float32
+
+
+def test_sparse_blocks():
+    S = sparse.random_array((600, 40), density=0.1, rng=np.random.default_rng(0), format="csr")
+    blocks = da.from_array(S.toarray(), chunks=(200, 40)).map_blocks(sparse.csr_array)
+    model = KernelPCA(kernel="cosine", dictionary_tol=0.3).fit(blocks)
+    alone = KernelPCA(kernel="cosine", dictionary_tol=0.3).fit(S)
+    assert aligned_error(model.transform(S), alone.embedding_) < 0.05
+    assert model.projection_error(S).max() <= 0.3 * (1 + 1e-9)
+
+
+def test_clusters_of_a_collection_are_those_of_its_rows():
+    centres = np.array([[0, 0, 0], [5, 0, 0], [0, 5, 0]])
+    Y = centres[np.arange(900) % 3] + 0.5 * np.random.default_rng(1).standard_normal((900, 3))
+    estimator = SpectralClustering(3, affinity="rbf", gamma=0.3, dictionary_tol=1e-4)
+    alone, model = clone(estimator).fit(Y), estimator.fit(ragged(Y, [100, 500, 300]))
+    labels = model.labels_.compute()
+    assert labels.dtype == np.int64
+    assert len({(a, b) for a, b in zip(labels, alone.labels_, strict=True)}) == 3
+    assert model.ncut_ == pytest.approx(alone.ncut_, rel=1e-3)
+    assert (model.predict(Y) == labels).all()
+
+
+def test_a_stream_may_end_with_a_pass_over_a_collection():
+    estimator = GreedySpectralEmbedding(tol=1e-3, gamma=0.5)
+    for start in range(0, N, 500):
+        estimator.partial_fit(X[start : start + 500])
+    alone = clone(estimator)
+    for start in range(0, N, 500):
+        alone.partial_fit(X[start : start + 500])
+    alone.second_pass(X)
+    estimator.second_pass(ragged(X, [100, 1400]))
+    np.testing.assert_allclose(estimator.transform(X), alone.transform(X), atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (GreedySpectralEmbedding(averages="random"), "averages='random' needs all data at hand"),
+        (GreedySpectralEmbedding(selection="kmeans", dictionary_size=5), "selection='kmeans' needs all data at hand"),
+        (GreedySpectralEmbedding(selection=[1, 2, 3]), "selection must be"),
+        (KernelPCA(kernel="precomputed", dictionary_size=5), "kernel='precomputed' needs the whole matrix"),
+        (LaplacianEigenmaps(dictionary_size=5), "need a kernel between all points"),
+        (LaplacianEigenmaps(affinity="linear", dictionary_size=2), "an affinity must not be negative"),
+        (GreedySpectralEmbedding(kernel="sigmoid", coef0=-1.0, gamma=1.0), "not positive semi-definite"),
+    ],
+)
+def test_what_a_collection_cannot_give_is_refused(estimator, message):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(ragged(X - 1.0, [500, 1000]))
+    assert not [name for name in vars(estimator) if name == "eigenvalues_"]
+
+
+def test_nan_is_named_by_its_partition():
+    Y = X.copy()
+    Y[1203, 1] = np.nan
+    with pytest.raises(ValueError, match="partition 2 of X"):
+        KernelPCA(dictionary_size=20, gamma=1.0).fit(ragged(Y, [500, 500, 500]))
