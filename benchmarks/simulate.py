@@ -39,6 +39,7 @@ class Prediction:
 
     @property
     def total(self) -> float:
+        """Seconds in all."""
         return self.rows + self.scheduler + self.tree
 
 

@@ -52,8 +52,10 @@ def embed_on_cluster(address: str, source: str, estimator: Any, out: str | None,
     if save:
         from eigenscape.cli._models import save_model
         from eigenscape.cli._reading import Reading
+        from eigenscape.cli._work import Work
 
-        save_model(save, estimator, None, table, Reading(columns=how["columns"]), command, None, how["force"])
+        work = Work(estimator, estimator.embedding_, table, table, None, Reading(columns=how["columns"]), clock, estimated)
+        save_model(save, work, None, command, how["force"], quiet)
     found = {"method": method_of(estimator), "rows": rows, "timings": clock.seconds, "memory": {"estimate": estimated}}
     finish(found, {"coordinates": out, "model": save}, how["as_json"], quiet)
 

@@ -119,10 +119,11 @@ def fitted_scaler(X: Any) -> Any:
 
 
 def how_streamed(X: Any) -> bool:
-    """Whether rows come in chunks."""
+    """Whether rows come in chunks, or lie on a cluster."""
+    from eigenscape.distributed import is_collection
     from eigenscape.io.chunks import as_chunks
 
-    return as_chunks(X) is not None
+    return is_collection(X) or as_chunks(X) is not None
 
 
 def _chunks(X: Any) -> Iterable[Any]:

@@ -78,8 +78,8 @@ def embed(
             out, force, plot=plot, report=report, compact=compact, label=label, id=id_column, missing=missing, size=size, kind=kind,
             stream=stream, standardize=standardize
         )  # fmt: skip
-        how = {"columns": columns, "force": force, "as_json": as_json, "quiet": quiet or as_json, "progress": progress}
-        return embed_on_cluster(dask, source, build(cls, chosen, dimensions, "rows"), out, save, command_line(ctx), **how)
+        manners = {"columns": columns, "force": force, "as_json": as_json, "quiet": quiet or as_json, "progress": progress}
+        return embed_on_cluster(dask, source, build(cls, chosen, dimensions, "rows"), out, save, command_line(ctx), **manners)
     check_targets(source, force, as_json, out=out, plot=plot, report=report, save=save)
     how = Reading(label, id_column, columns, missing, size, wanted_kind(kind, chosen), streams(source, stream, cls.__name__))
     work = read_and_fit(source, cls, chosen, dimensions, how, standardize, progress, quiet or as_json)

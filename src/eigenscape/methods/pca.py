@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -229,7 +230,7 @@ def reconstruction_error(axes: PrincipalAxes, X: Any) -> float:
 
 def entropy(variances: np.ndarray) -> float:
     """Differential entropy in bits of a Gaussian with these variances (Burges eq. 1.6; its first term should read ``(2 pi e)^d'``)."""
-    return float(0.5 * np.sum(np.log2(2 * np.pi * np.e * variances)))
+    return float(0.5 * np.sum(np.log2(2 * math.pi * math.e * variances)))
 
 
 def linear_loss(axes: PrincipalAxes, training: CenteredRows | np.ndarray, points: CenteredRows) -> float:
