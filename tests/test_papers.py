@@ -81,6 +81,17 @@ def test_claims_hold_on_the_papers_data(name):
     assert all(claim.holds for claim in outcome.claims)
 
 
+def test_where_a_rising_curve_crosses_zero():
+    from eigenscape.papers.bengio_4 import crossing
+
+    fractions = np.array([0.01, 0.03, 0.05])
+    assert crossing(fractions, np.array([-1.0, 1.0, 2.0])) == pytest.approx(0.02)
+    assert crossing(fractions, np.array([-2.0, -1.0, 3.0])) == pytest.approx(0.035)
+    assert crossing(fractions, np.array([-3.0, 2.0, -1.0])) == pytest.approx(0.01 + 0.02 * 3 / 3.5)  # the last two are pooled
+    assert crossing(fractions, np.array([1.0, 2.0, 3.0])) == 0
+    assert crossing(fractions, np.array([-3.0, -2.0, -1.0])) == np.inf
+
+
 # --- the runner, with experiments of its own ---------------------------------------------------------------------------------
 
 
