@@ -141,7 +141,7 @@ def test_the_page_is_whole_by_itself_and_honest(made_up, tmp_path):
     page = (tmp_path / "index.html").read_text()
     assert page.count("data:image/png;base64,") == 2
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
-    assert "2 claims of 2 experiments: 1 reproduced, 1 not reproduced. 1 experiments failed." in page
+    assert "2 claims of 2 experiments: 1 reproduced, 1 not reproduced. 1 experiment failed." in page
     assert "it is not &lt;b&gt;" in page
     assert "ZeroDivisionError: of no use" in page
 
@@ -252,7 +252,7 @@ def test_unknown_names_and_folders_are_said_before_any_work(tmp_path):
 def test_the_command_prints_printed_measured_verdict(tmp_path, monkeypatch):
     monkeypatch.delenv("EIGENSCAPE_DATA", raising=False)
     shown = good("reproduce", "bengio-1", "--quick", "--out", tmp_path).stdout
-    assert all(word in shown for word in ("printed", "measured", "verdict", "reproduced", "3 claims of 1 experiments: 3 reproduced."))
+    assert all(word in shown for word in ("printed", "measured", "verdict", "reproduced", "3 claims of 1 experiment: 3 reproduced."))
     found = json.loads(good("reproduce", "bengio-1", "--quick", "--out", tmp_path, "--json").stdout)
     assert found["totals"]["reproduced"] == 3
     assert found["experiments"][0]["numbers"] == json.loads((tmp_path / "bengio-1.json").read_text())["numbers"]

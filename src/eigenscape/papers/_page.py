@@ -38,8 +38,8 @@ def write_page(path: Path, records: list[Record], folder: Path) -> None:
     page = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="generator" content="{_MARK}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Five papers, reproduced</title><style>{_STYLE}</style></head><body>
-<h1>Five papers, reproduced</h1>
+<title>Five papers, run again</title><style>{_STYLE}</style></head><body>
+<h1>The experiments of five papers, run again</h1>
 <p class="soft">By eigenscape {escape(VERSION)}. Verdicts are computed from the numbers; what did not come out says why.</p>
 <p>{escape(summary(records))}</p>
 {_contents(records)}

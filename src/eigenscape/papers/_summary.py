@@ -31,8 +31,12 @@ def summary(records: Iterable[Record]) -> str:
     count = totals(records)
     parts = [f"{count['reproduced']} reproduced"]
     parts += [f"{count[key]} {key}" for key in ("reproduced on stand-ins", "not reproduced") if count[key]]
-    text = f"{count['claims']} claims of {count['experiments'] - count['failed']} experiments: {', '.join(parts)}."
-    return text + (f" {count['failed']} experiments failed." if count["failed"] else "")
+    text = f"{_counted(count['claims'], 'claim')} of {_counted(count['experiments'] - count['failed'], 'experiment')}: {', '.join(parts)}."
+    return text + (f" {_counted(count['failed'], 'experiment')} failed." if count["failed"] else "")
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number != 1)}"
 
 
 def results_table(records: Iterable[Record]) -> Table:
