@@ -92,7 +92,7 @@ def _claim(what: str, k: int, scores: dict[str, np.ndarray], medians: dict[str, 
 
 
 def _figure(Y: np.ndarray, lsa: np.ndarray, found: Corpus, scores: dict[str, np.ndarray], chance: tuple[float, float]) -> Figure:
-    figure = new_figure(f"{len(Y)} word roots of {found.counts.shape[1]} papers, by their usage", 15, 9)
+    figure = new_figure(f"{len(Y)} word roots of {found.counts.shape[1]} documents, by their usage", 15, 9)
     grid = figure.add_gridspec(2, 2, width_ratios=[2.6, 1], height_ratios=[1.6, 1])
     left, right, below = (figure.add_subplot(part) for part in (grid[:, 0], grid[0, 1], grid[1, 1]))
     colors = {group: COLORS[i] for i, group in enumerate(("locations", "publishing", "probability"))}
