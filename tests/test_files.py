@@ -51,6 +51,7 @@ def text(tmp_path: Path, content: str | bytes, name: str = "t.csv") -> Path:
         ("x;y;kind\n1;2,5;a\n3;4,0;b\n5;6;b\n", ("x", "y")),
         ("x\ty\tkind\n1\t2.5\ta\n3\t4\tb\n5\t6\tb\n", ("x", "y")),
         ("x|y|kind\r\n1|2.5|a\r\n3|4|b\r\n5|6|b\r\n", ("x", "y")),
+        ("\n\nx,y,kind\n1,2.5,a\n3,4,b\n5,6,b\n", ("x", "y")),
         ("\ufeffx,y,kind\n1,2.5,a\n3,4,b\n5,6,b\n", ("x", "y")),
         ('"x","y","kind"\n1,2.5,"a"\n3,4,"b"\n\n5,6,"b"\n', ("x", "y")),
         ("x y kind\n1   2.5 a\n 3 4  b\n5 6 b\n", ("x", "y")),
