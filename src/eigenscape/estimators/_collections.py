@@ -137,7 +137,7 @@ class _Total(_Call):
     """The mean of a block and its number of rows, as a sum."""
 
     def __call__(self, block: Any, model: Any) -> Any:
-        return np.array([len(block), len(block) * super().__call__(block, model)])
+        return np.array([block.shape[0], block.shape[0] * super().__call__(block, model)])
 
 
 def _added(first: np.ndarray, second: np.ndarray) -> np.ndarray:
