@@ -323,7 +323,8 @@ def test_a_row_without_any_value_is_named() -> None:
     ("use", "error", "match"),
     [
         (lambda: es.ClassicalMDS(2).fit(cut(X)), TypeError, "needs all rows in memory here, and X is a dask collection"),
-        (lambda: es.PCA(2).fit(cut(X)[:, 0]), ValueError, "Expected 2D array"),
+        (lambda: es.PCA(2).fit(cut(X)[:, 0]), ValueError, "Expected 2D array, got a 1D"),
+        (lambda: es.PCA(2).fit(cut(X)[:, :, None]), ValueError, "Expected 2D array, got a 3D"),
         (lambda: es.PCA(2).fit(cut(X).astype(str)), ValueError, "holds no numbers"),
         (lambda: es.PCA(2).fit(cut(X)[:0]), ValueError, "not one row to learn from"),
         (lambda: es.PCA(2).fit(cut(X)[:1]), ValueError, "minimum of 2 is required"),
@@ -360,6 +361,14 @@ def test_a_pickled_model_leaves_the_collection_behind() -> None:
     assert "embedding_" not in vars(again)
     assert is_collection(model.embedding_)
     assert_array_equal(again.transform(X), model.transform(X))
+
+
+def test_what_is_a_collection() -> None:
+    assert is_collection(cut(X))
+    assert is_collection(dd.from_pandas(frame(), npartitions=2))
+    assert not is_collection(dask.delayed(X))
+    assert not is_collection(X)
+    assert not is_collection(frame())
 
 
 def test_samples_do_not_depend_on_the_cut() -> None:
