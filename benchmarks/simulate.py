@@ -39,7 +39,7 @@ class Prediction:
 
     @property
     def total(self) -> float:
-        """Seconds in all."""
+        """Seconds of the pass."""
         return self.rows + self.scheduler + self.tree
 
 
