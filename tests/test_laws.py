@@ -11,6 +11,7 @@ import pickle
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import joblib
@@ -30,9 +31,12 @@ from eigenscape import (
     LaplacianEigenmaps,
     LocallyLinearEmbedding,
     SpectralClustering,
+    save,
 )
+from eigenscape import load as read_model
 from eigenscape.estimators._base import LEARNT
-from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
+from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning, ModelFileError
+from eigenscape.kernels.pairwise import PairwiseKernel as Kernels
 
 CASE = {case.id: case for case in CASES}
 WORK = 1e-8  # relative error allowed to work in double precision
@@ -393,6 +397,37 @@ def test_clone_and_pickle_give_the_same_map(name: str, dtype: str) -> None:
     np.testing.assert_array_equal(thawed.embedding_, model.embedding_)
     with pytest.raises(AttributeError):
         _ = clone(model).embedding_
+
+
+EVERY = [*CASES, *WITHOUT_KERNEL, *MAPS]
+
+
+def has_code(model: Any) -> bool:
+    """Whether a parameter is a function of the user's."""
+    return any(callable(value) and not isinstance(value, Kernels) for value in model.get_params(deep=False).values())
+
+
+@pytest.mark.parametrize("case", EVERY, ids=[case.id for case in EVERY])
+def test_a_saved_model_places_points_as_before(case: Case, tmp_path: Path) -> None:
+    X, Y = load(case.data)
+    model = fitted(case.id) if case.id in CASE else case.make().fit(X)
+    if has_code(model):
+        with pytest.raises(ModelFileError, match="code of yours"):
+            save(model, tmp_path / "m")
+        return
+    save(model, tmp_path / "m")
+    thawed = read_model(tmp_path / "m")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsolatedPointWarning)
+        for points in (X, Y):
+            expected = model.transform(points)
+            # To the last bit, but for kernels whose negative part is projected out: the file does without these n x n vectors.
+            clipped = getattr(model, "indefinite", "keep") == "clip"
+            allowed = 1e-13 * np.abs(expected).max() if clipped else 0.0
+            np.testing.assert_allclose(thawed.transform(points), expected, rtol=0, atol=allowed)
+    if case not in MAPS:  # which keep no coordinates
+        np.testing.assert_array_equal(thawed.embedding_, model.embedding_)
+    assert joblib.hash(thawed.get_params()) == joblib.hash(model.get_params())
 
 
 # --- law 7: the loss is the discarded spectrum ------------------------------------------------------------------------------

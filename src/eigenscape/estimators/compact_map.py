@@ -96,10 +96,11 @@ def _needless_rows(model: Any) -> tuple[Any, ...] | None:
     if "components_" in vars(model) or not isinstance(inner, (Embedding, PiecewiseEmbedding, OrdinalEmbedding)):
         kept = [vars(model).get("_rows"), getattr(inner, "kernel", None)]
         return tuple(thing.X for thing in kept if thing is not None)
-    if isinstance(inner, Embedding) and inner.landmarks is not None and isinstance(_innermost(inner.kernel), BoundPairwise):
+    by_landmarks = isinstance(inner, Embedding) and inner.landmarks is not None and isinstance(_innermost(inner.kernel), BoundPairwise)
+    if by_landmarks and inner.n_train < len(model.embedding_):
         spectrum = vars(model).get("_spectrum")
         kept = [inner.landmarks.X, None if spectrum is None else spectrum.distance.X]
-        return tuple(rows for rows in kept if rows is not None and n_points(rows) > inner.n_train) or None
+        return tuple(rows for rows in kept if rows is not None and n_points(rows) > inner.n_train)
     return None
 
 

@@ -67,13 +67,13 @@ def open_archive(file: IO[bytes], path: Path) -> zipfile.ZipFile:
         members = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, EOFError) as error:
         raise ModelFileError(f"{path} is damaged, cut off, or no model file") from error
+    names = [member.filename for member in members]
+    if HEADER not in names or SCHEMA not in names or len(set(names)) < len(names):
+        raise ModelFileError(f"{path} is damaged, cut off, or no eigenscape model")
     size = path.stat().st_size
     declared = sum(member.file_size for member in members)
     if any(member.compress_type != zipfile.ZIP_STORED for member in members) or declared > size:
         raise ModelFileError(f"{path} would unpack to {declared} bytes from {size}; model files are not packed, so this is none of ours")
-    names = [member.filename for member in members]
-    if HEADER not in names or SCHEMA not in names or len(set(names)) < len(names):
-        raise ModelFileError(f"{path} is an archive, but no eigenscape model")
     return archive
 
 

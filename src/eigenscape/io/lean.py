@@ -12,6 +12,8 @@ from eigenscape.exceptions import ModelFileError
 #: In a model of a precomputed matrix whatever is kept as rows are rows of that matrix. A new point brings its own, and ``transform``
 #: never looks at these.
 _ROWS = ("X", "table", "points", "dictionary_")
+#: A stream that a model may read again stays where it is: the data may exceed memory, and the stream may be code.
+_STREAMS = ("chunks",)
 #: Square arrays that ``transform`` does without, in any model.
 _SQUARE = ("negative",)
 
@@ -77,6 +79,8 @@ class Lean:
         return thing
 
     def _attribute(self, name: str, value: Any) -> Any:
+        if name in _STREAMS:
+            return None
         if name in self._without and isinstance(value, np.ndarray) and value.ndim == 2:
             return LeftOut(value.shape)
         return self(value)

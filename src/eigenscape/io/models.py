@@ -137,7 +137,9 @@ def _is_precomputed(model: Any) -> bool:
 
 def _header(model: Any, notes: str | None, data: Any) -> dict[str, Any]:
     embedding = getattr(model, "embedding_", None)
-    n_samples = getattr(model, "n_samples_seen_", None if data is None else data.shape[0]) if embedding is None else len(embedding)
+    n_samples = getattr(model, "n_samples_seen_", None) if embedding is None else len(embedding)
+    if n_samples is None and data is not None:  # models that keep no coordinates do not know
+        n_samples = data.shape[0]
     names = getattr(model, "feature_names_in_", None)
     return {
         "format": FORMAT,
