@@ -87,11 +87,22 @@ def test_distances_sparse_rows_and_other_metrics(cloud):
     assert cosine != pytest.approx(value, abs=1e-4)
 
 
+def test_rows_on_disk_and_frames(cloud, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, Y = cloud
+    on_disk = np.memmap(tmp_path / "rows", dtype=np.float64, mode="w+", shape=X.shape)
+    on_disk[:] = X
+    value = sampled_trustworthiness(X, Y, n_samples=50)
+    assert sampled_trustworthiness(on_disk, Y, n_samples=50) == value
+    assert sampled_trustworthiness(pd.DataFrame(X), pd.DataFrame(Y), n_samples=50) == value
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda X, Y: trustworthiness(X, Y[:-1]), "same number of rows, got 400 and 399"),
         (lambda X, Y: trustworthiness(X, Y, 399), "n_neighbors=399 must lie between 1 and n_samples - 2 = 398"),
+        (lambda X, Y: trustworthiness(np.where(X > 2, np.nan, X), Y), "some are NaN or infinite"),
         (lambda X, Y: trustworthiness(X, Y[:, 0]), r"two dimensions .* got shape \(400,\)"),
         (lambda X, Y: trustworthiness(X, Y, metric="precomputed"), "square matrix of distances"),
         (lambda X, Y: sampled_continuity(X, Y, n_samples=1), "n_samples=1 must be at least 2"),

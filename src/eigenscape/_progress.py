@@ -22,30 +22,48 @@ class Stage(NamedTuple):
 
 
 @dataclass(eq=False)
+class _Open:
+    """A stage that runs, and the seconds spent in stages within it."""
+
+    name: str
+    total: float | None
+    within: float = 0.0
+
+
+@dataclass(eq=False)
 class _Listener:
     """Who wants to hear of stages: a visible bar, a list of times, or both."""
 
     bar: Any = None
     stages: list[Stage] | None = None
-    running: list[float] = field(default_factory=list)  # for each stage now open, the seconds spent in stages within it
+    running: list[_Open] = field(default_factory=list)
     tasks: dict[str, Any] = field(default_factory=dict)  # the bar's line for each name
 
     def show(self, name: str, total: float | None) -> Callable[[float], None]:
-        """A line for the stage, the one it had before if it comes again; stages within stages have none."""
-        if self.bar is None or len(self.running) > 1:
+        """A line for the stage, the one it had before if it comes again.
+
+        Stages within stages have none; but one that knows its total lends it to a stage around it that does not.
+        """
+        if self.bar is None:
             return _silent
+        outermost = self.running[0]
+        if len(self.running) > 1:
+            if total is None or outermost.total is not None or len(self.running) > 2:
+                return _silent
+            name = outermost.name
         if name not in self.tasks:
             self.tasks[name] = self.bar.add_task(name, total=total)
         else:
-            before = next(task for task in self.bar.tasks if task.id == self.tasks[name])
-            self.bar.update(self.tasks[name], total=None if total is None else before.completed + total)
+            self.bar.update(self.tasks[name], total=None if total is None else self._line(name).completed + total)
         return lambda steps: self.bar.update(self.tasks[name], advance=steps)
 
     def complete(self, name: str) -> None:
         if self.bar is not None and len(self.running) == 1:
-            task = next(task for task in self.bar.tasks if task.id == self.tasks[name])
-            whole = task.total or task.completed or 1
+            whole = self._line(name).total or self._line(name).completed or 1
             self.bar.update(self.tasks[name], total=whole, completed=whole)
+
+    def _line(self, name: str) -> Any:
+        return next(task for task in self.bar.tasks if task.id == self.tasks[name])
 
     def note(self, name: str, seconds: float) -> None:
         """Add to the times; a stage that comes again adds to its own."""
@@ -128,14 +146,15 @@ def stage(name: str, total: float | None = None) -> Iterator[Callable[[float], N
     if listener is None:
         yield _silent
         return
-    listener.running.append(0.0)
+    opened = _Open(name, total)
+    listener.running.append(opened)
     start = perf_counter()
     try:
         yield listener.show(name, total)
         listener.complete(name)
     finally:
         seconds = perf_counter() - start
-        within = listener.running.pop()
-        listener.note(name, seconds - within)
+        listener.running.remove(opened)  # by identity: a generator may end its stage late
+        listener.note(name, seconds - opened.within)
         if listener.running:
-            listener.running[-1] += seconds
+            listener.running[-1].within += seconds

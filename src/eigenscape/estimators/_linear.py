@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from eigenscape._progress import stage
+
 
 class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Subclasses define ``__init__`` and ``fit``, which sets ``mean_``, ``components_`` and ``patterns_``."""
@@ -30,7 +32,8 @@ class LinearEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         check_is_fitted(self, "components_")
         X = self._rows(X, reset=False)
-        return self._like(X, (X - self.mean_) @ self.components_.T)
+        with stage("projection"):
+            return self._like(X, (X - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Points with the given coordinates: ``mean + t patterns``; ``transform`` gives the coordinates back.

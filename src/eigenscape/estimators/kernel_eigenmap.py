@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from eigenscape._progress import reporting
+from eigenscape._progress import reporting, stage
 from eigenscape.estimators._base import forget
 from eigenscape.estimators._validation import check_choice, check_kernel_parameters, double, like
 from eigenscape.estimators._vertices import Vertices, vertices
@@ -205,7 +205,7 @@ class KernelEigenmap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self)
         X = self._rows(X, reset=False)
-        with reporting(self.verbose):
+        with reporting(self.verbose), stage("projection"):
             return self._like(X, self._map(double(X)))
 
     def jacobian(self, X: Any) -> np.ndarray:

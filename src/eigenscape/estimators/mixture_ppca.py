@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._progress import reporting
+from eigenscape._progress import reporting, stage
 from eigenscape.estimators._base import forget
 from eigenscape.estimators._projective import ProjectiveEstimator
 from eigenscape.estimators._validation import check_count, check_input, check_positive, check_weights, standing_rows
@@ -259,4 +259,5 @@ class MixturePPCA(ProjectiveEstimator):
         check_is_fitted(self, "components_")
         X = check_input(self, X, reset=False)
         data = observed(X, training=False)
-        return X, data, membership(self._mixture, data)
+        with reporting(self.verbose), stage("projection"):
+            return X, data, membership(self._mixture, data)

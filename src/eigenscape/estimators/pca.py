@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from eigenscape._progress import reporting
+from eigenscape._progress import reporting, stage
 from eigenscape.estimators._base import chosen_solver, forget
 from eigenscape.estimators._projective import ProjectiveEstimator
 from eigenscape.estimators._validation import check_choice, check_count, check_flag, check_input, check_weights
@@ -194,7 +194,8 @@ class PCA(ProjectiveEstimator):
         """Coordinates :math:`\\langle e_r, x - \\mu\\rangle` (n_new, n_components), scaled to unit variance if ``whiten``."""
         self._check_fitted()
         X = check_input(self, X, reset=False)
-        return self._like(X, self._axes.project(as_products(X)) / self._scale)
+        with reporting(self.verbose), stage("projection"):
+            return self._like(X, self._axes.project(as_products(X)) / self._scale)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Find the principal components of ``X`` and return its coordinates."""

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from eigenscape._progress import reporting
+from eigenscape._progress import reporting, stage
 from eigenscape.estimators._base import forget
 from eigenscape.estimators._projective import ProjectiveEstimator
 from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive, check_weights, standing_rows
@@ -186,7 +186,8 @@ class ProbabilisticPCA(ProjectiveEstimator):
             NaN for missing values; a row needs at least one value.
         """
         X, data = self._data(X)
-        return self._like(X, infer(self._model, data).means)
+        with reporting(self.verbose), stage("projection"):
+            return self._like(X, infer(self._model, data).means)
 
     def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Posterior means (n_new, n_components) and covariances (n_new, n_components, n_components) of the latent coordinates."""

@@ -10,7 +10,7 @@ from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._progress import reporting
+from eigenscape._progress import reporting, stage
 from eigenscape.dictionary.low_rank import LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import embed_by_affinity
@@ -182,7 +182,8 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
             self._rule: Threshold | KMeans = Threshold(best_threshold(weights.matrix(), model.coordinates[:, 0]))
             attributes["threshold_"] = self._rule.value
         else:
-            self._rule = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state).fit(coordinates)
+            with stage("clustering"):
+                self._rule = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state).fit(coordinates)
             attributes["cluster_centers_"] = self._rule.cluster_centers_
         attributes["labels_"] = self._rule.predict(coordinates).astype(np.int64)
         attributes["ncut_"] = normalized_cut(weights, self._rule.predict(model.coordinates))

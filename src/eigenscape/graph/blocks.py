@@ -12,6 +12,7 @@ from sklearn.metrics import pairwise_distances
 from threadpoolctl import threadpool_limits
 
 from eigenscape._memory import row_blocks
+from eigenscape._progress import stage
 from eigenscape.graph.rows import RowIndex
 from eigenscape.graph.tables import PlainReach, distance_table, neighbor_table, others_table
 
@@ -106,10 +107,17 @@ class BlockIndex:
 
     def _map(self, search: Callable, Y: Any) -> list:
         blocks = [*row_blocks(Y.shape[0], 24 * self.n_points)]
-        if joblib.effective_n_jobs(self.n_jobs) == 1 or len(blocks) == 1:
-            return [search(block) for block in blocks]
-        with threadpool_limits(1, user_api="blas"):  # one product a thread, not several that wait for each other
-            return joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(joblib.delayed(search)(b) for b in blocks)
+        with stage("neighbours", total=Y.shape[0]) as advance:
+
+            def one(block: slice) -> Any:
+                found = search(block)
+                advance(block.stop - block.start)
+                return found
+
+            if joblib.effective_n_jobs(self.n_jobs) == 1 or len(blocks) == 1:
+                return [one(block) for block in blocks]
+            with threadpool_limits(1, user_api="blas"):  # one product a thread, not several that wait for each other
+                return joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(joblib.delayed(one)(b) for b in blocks)
 
     def _rough(self, Y: Any) -> tuple[np.ndarray, np.ndarray]:
         """A block of distances (squared if Euclidean) and, for each row, how far they may be off."""

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
+from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.rows import reassemble
 
@@ -58,11 +59,15 @@ def over_neighborhoods(
         alike = np.flatnonzero(counts == k)
         batches += [alike[block] for block in row_blocks(len(alike), 8 * k * (3 * n_features + 3 * k), _BATCH_BYTES)]
 
-    def one(rows: np.ndarray) -> Any:
-        k = neighbors.indptr[rows[0] + 1] - neighbors.indptr[rows[0]]
-        return work(rows, neighbors.indices[neighbors.indptr[rows][:, None] + np.arange(k)])
+    with stage("local solves", total=sum(map(len, batches))) as advance:
 
-    return joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(one)(rows) for rows in batches)
+        def one(rows: np.ndarray) -> Any:
+            k = neighbors.indptr[rows[0] + 1] - neighbors.indptr[rows[0]]
+            result = work(rows, neighbors.indices[neighbors.indptr[rows][:, None] + np.arange(k)])
+            advance(len(rows))
+            return result
+
+        return joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(one)(rows) for rows in batches)
 
 
 @dataclass(frozen=True, eq=False)

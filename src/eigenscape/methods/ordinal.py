@@ -169,9 +169,11 @@ class OrdinalEmbedding:
         places = self.layout.points[number]
         new = np.flatnonzero(number < 0)
         late = 0
-        for rows in row_blocks(len(new), 32 * len(self.layout.points)):
-            places[new[rows]], more = self._place(self.dissimilarity(Y[new[rows]]))
-            late += more
+        with stage("projection", total=len(new)) as advance:
+            for rows in row_blocks(len(new), 32 * len(self.layout.points)):
+                places[new[rows]], more = self._place(self.dissimilarity(Y[new[rows]]))
+                late += more
+                advance(rows.stop - rows.start)
         if late:
             warnings.warn(
                 f"{late} new point(s) had not come to rest on the map after {_STEPS} steps; they lie along a valley of the stress",

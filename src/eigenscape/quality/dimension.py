@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.rows import distinct_rows
 from eigenscape.quality.estimate import sample_points
 from eigenscape.quality.residual import geodesic_blocks
+from eigenscape.quality.spaces import Space, nearest_others
 
 METHODS = ("auto", "scikit-dimension", "eigengap", "residual variance")
 #: Eigenvalues below this share of the largest are as good as zero: sampled neighbourhoods tell no better.
@@ -105,15 +105,15 @@ def intrinsic_dimension(
 def _by_likelihood(points: np.ndarray, which: np.ndarray, k: int) -> float:
     from skdim.id import MLE
 
-    length, number = neighbor_index(points).nearest(points[which], k + 1)
+    length, number = nearest_others(Space(points), which, k)
     # The package asks for the rows too, but looks at the distances alone; it takes no single column.
     rows = points if points.shape[1] > 1 else np.column_stack([points, np.zeros(len(points))])
-    return float(MLE().fit(rows[which], precomputed_knn_arrays=(length[:, 1:], number[:, 1:])).dimension_)
+    return float(MLE().fit(rows[which], precomputed_knn_arrays=(np.sqrt(length), number)).dimension_)
 
 
 def _by_gap(points: np.ndarray, which: np.ndarray, k: int) -> tuple[int, np.ndarray]:
     """Principal components of neighbourhoods: the last before the largest fall of their mean spectrum, and the spectrum."""
-    number = neighbor_index(points).nearest(points[which], k + 1)[1]
+    number = np.column_stack([which, nearest_others(Space(points), which, k)[1]])
     rank = min(k, points.shape[1])
     spectrum = np.zeros(rank + 1)
     for around in number:

@@ -36,6 +36,8 @@ class Space:
         self._euclidean = metric in ("euclidean", "l2") and not sparse.issparse(self.X)
         if self._euclidean:
             self._origin = self._mean()
+            if not np.isfinite(self._origin).all():
+                raise ValueError("data and embedding must be finite numbers, and some are NaN or infinite; leave those points out")
 
     def _column_blocks(self) -> Iterator[slice]:
         return row_blocks(self.n_points, 8 * self.X.shape[1], budget=2**20)  # what a core has at hand
@@ -84,3 +86,16 @@ def to_others(space: Space, which: np.ndarray) -> np.ndarray:
     values = space.from_points(which)
     values[np.arange(len(which)), which] = np.inf
     return values
+
+
+def nearest_others(space: Space, which: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distances (as ``from_points`` has them) and numbers of the ``k`` nearest others of some points, nearest first; exact."""
+    from eigenscape._compiled.select import nearest_given
+
+    length, number = np.empty((len(which), k)), np.empty((len(which), k), dtype=np.intp)
+    done = 0
+    for queries in space.query_blocks(which):
+        rows = slice(done, done + len(queries))
+        nearest_given(to_others(space, queries), k, length[rows], number[rows])
+        done = rows.stop
+    return length, number

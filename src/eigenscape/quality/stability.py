@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from eigenscape._progress import stage
+from eigenscape._progress import reporting, stage
 from eigenscape.kernels.base import n_points
 from eigenscape.quality.alignment import linear_alignment
 from eigenscape.quality.estimate import Estimate, mean_estimate
@@ -141,7 +141,7 @@ def perturbation_stability(
     pairwise = bool(get_tags(estimator).input_tags.pairwise)
     splits = [[*_splits(n, size, n_repeats, n_left_out, (random_state, i))] for i, size in enumerate(np.rint(fractions * n).astype(int))]
     total = sum(len(split.left_out) + 2 for family in splits for split in family)
-    with stage("perturbations", total=total) as advance:
+    with reporting(bool(getattr(estimator, "verbose", False))), stage("perturbations", total=total) as advance:
         found = [[_one_split(estimator, X, pairwise, split, n_jobs, advance) for split in family] for family in splits]
     return _gather(fractions, splits, found, n)
 
@@ -183,7 +183,7 @@ class _Moved(NamedTuple):
 def _one_split(estimator: Any, X: Any, pairwise: bool, split: _Split, n_jobs: int | None, advance: Any) -> _Moved:
     q = len(split.fixed)
     first, second = np.concatenate([split.fixed, split.before]), np.concatenate([split.fixed, split.after])
-    whole, other = (_map(clone(estimator).fit(_rows(X, which, which, pairwise)), X, which, pairwise) for which in (first, second))
+    whole, other = (_map(_fresh(estimator).fit(_rows(X, which, which, pairwise)), X, which, pairwise) for which in (first, second))
     advance(2)
     aligned = linear_alignment(other[:q], whole[:q]).aligned
     perturbation = np.linalg.norm(aligned - whole[:q], axis=1)
@@ -200,10 +200,16 @@ def _one_split(estimator: Any, X: Any, pairwise: bool, split: _Split, n_jobs: in
 def _left_out(estimator: Any, X: Any, pairwise: bool, training: np.ndarray, place: int, whole: np.ndarray) -> float:
     """Distance of one training point from where ``transform`` puts it when it is left out."""
     rest = np.delete(training, place)
-    model = clone(estimator).fit(_rows(X, rest, rest, pairwise))
+    model = _fresh(estimator).fit(_rows(X, rest, rest, pairwise))
     new = np.asarray(model.transform(_rows(X, training[[place]], rest, pairwise)))[0]
     sides = np.sum(_map(model, X, rest, pairwise) * np.delete(whole, place, axis=0), axis=0)
     return float(np.linalg.norm(np.where(sides < 0, -new, new) - whole[place]))
+
+
+def _fresh(estimator: Any) -> Any:
+    """An estimator of the same kind that says nothing of its own progress."""
+    fresh = clone(estimator)
+    return fresh.set_params(verbose=False) if "verbose" in fresh.get_params(deep=False) else fresh
 
 
 def _rows(X: Any, rows: np.ndarray, columns: np.ndarray, pairwise: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape.quality.estimate import Estimate, mean_estimate, sample_points
-from eigenscape.quality.spaces import Space, to_others, two_spaces
+from eigenscape.quality.spaces import Space, nearest_others, to_others, two_spaces
 
 
 def trustworthiness(X: Any, embedding: Any, n_neighbors: int = 10, metric: str | Callable = "euclidean") -> float:
@@ -111,15 +111,13 @@ def _sampled(truth: Space, claim: Space, k: int, n_samples: int | None, random_s
 def _charges(truth: Space, claim: Space, k: int, which: np.ndarray) -> np.ndarray:
     """What each of the points ``which`` is charged for its claimed neighbours, as a share of the worst possible."""
     from eigenscape._compiled.ranks import count_below
-    from eigenscape._compiled.select import nearest_given
 
     n = truth.n_points
     if not 1 <= k <= n - 2:
         raise ValueError(f"n_neighbors={k} must lie between 1 and n_samples - 2 = {n - 2}")
     charges = []
     for queries in truth.query_blocks(which, arrays=2):
-        length, claimed = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
-        nearest_given(to_others(claim, queries), k, length, claimed)
+        claimed = nearest_others(claim, queries, k)[1]
         distance = to_others(truth, queries)
         rank = 1 + count_below(distance, np.take_along_axis(distance, claimed, axis=1))  # equals share the better rank
         charges.append(np.maximum(rank - k, 0).sum(axis=1))

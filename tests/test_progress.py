@@ -1,0 +1,202 @@
+"""Stages: every estimator announces them, bars show them on standard error, recordings time them. And short reprs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import warnings
+from time import sleep
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_swiss_roll
+
+import eigenscape
+from eigenscape._progress import Stage, _listener, recording, reporting, stage
+from eigenscape.quality import perturbation_stability
+
+X, _ = make_swiss_roll(120, random_state=0)
+
+STAGES = [
+    (eigenscape.PCA(2), ["covariance", "eigen-solve"]),
+    (eigenscape.KernelPCA(), ["kernel matrix", "eigen-solve"]),
+    (eigenscape.KernelPCA(dictionary_size=10), ["dictionary", "second pass"]),
+    (eigenscape.ClassicalMDS(), ["kernel matrix", "eigen-solve"]),
+    (eigenscape.Isomap(), ["neighbours", "geodesics", "eigen-solve"]),
+    (eigenscape.Isomap(n_landmarks=20), ["neighbours", "landmarks", "geodesics", "eigen-solve"]),
+    (eigenscape.LocallyLinearEmbedding(), ["neighbours", "local solves", "eigen-solve"]),
+    (eigenscape.LocallyLinearEmbedding(method="ltsa"), ["neighbours", "local solves", "eigen-solve"]),
+    (eigenscape.LaplacianEigenmaps(), ["neighbours", "kernel matrix", "eigen-solve"]),
+    (eigenscape.DiffusionMap(), ["kernel matrix", "eigen-solve"]),
+    (eigenscape.SpectralClustering(3), ["neighbours", "kernel matrix", "eigen-solve", "clustering"]),
+    (eigenscape.LandmarkMDS(n_landmarks=20), ["landmarks", "eigen-solve", "projection"]),
+    (eigenscape.FastMap(), ["pivots", "projection"]),
+    (eigenscape.MetricMap(), ["kernel matrix", "projection"]),
+    (eigenscape.GreedySpectralEmbedding(), ["dictionary", "second pass", "projection"]),
+    (eigenscape.KernelEigenmap(), ["neighbours", "assembly", "eigen-solve"]),
+    (eigenscape.LocalityPreservingProjection(), ["neighbours", "assembly", "eigen-solve"]),
+    (eigenscape.ProjectionPursuit(1), ["pursuit"]),
+    (eigenscape.ProbabilisticPCA(2), ["eigen-solve"]),
+    (eigenscape.MixturePPCA(), ["expectation maximisation"]),
+    (eigenscape.OrdinalMDS(), ["starts"]),
+]
+
+
+@pytest.mark.parametrize(("estimator", "expected"), STAGES, ids=lambda value: value if isinstance(value, str) else None)
+def test_every_estimator_announces_its_stages(estimator, expected):
+    rows = X[:50] if isinstance(estimator, (eigenscape.OrdinalMDS, eigenscape.MixturePPCA)) else X
+    with warnings.catch_warnings(), recording() as fitting:
+        warnings.simplefilter("ignore")
+        estimator.fit(rows)
+    assert [name for name in expected if name not in [s.name for s in fitting]] == []
+    with recording() as placing:
+        estimator.transform(rows[:5] + 0.01)
+    assert "projection" in [s.name for s in placing]
+    assert all(s.seconds >= 0 for s in fitting + placing)
+
+
+# --- recordings --------------------------------------------------------------------------------------------------------------
+
+
+def test_times_exclude_stages_within_and_add_up():
+    with recording() as stages:
+        with stage("outer"):
+            sleep(0.02)
+            with stage("inner"):
+                sleep(0.05)
+        with stage("inner"):
+            sleep(0.05)
+    times = dict(stages)
+    assert [s.name for s in stages] == ["inner", "outer"]
+    assert isinstance(stages[0], Stage)
+    assert times["inner"] >= 0.1
+    assert 0.02 <= times["outer"] < 0.05 + times["inner"] / 2
+    assert len(stages) == 2
+
+
+def test_recordings_nest_and_survive_errors():
+    with recording() as outer:
+        with stage("before"):
+            pass
+        with pytest.raises(RuntimeError), recording() as inner, stage("fails"):
+            raise RuntimeError
+    assert [s.name for s in inner] == ["fails"]
+    assert [s.name for s in outer] == ["before", "fails"]
+    assert _listener.get() is None
+
+
+def test_nobody_listening_costs_nothing():
+    with stage("quiet", total=3) as advance:
+        advance(1)
+    assert _listener.get() is None
+    heard = []
+
+    def elsewhere():
+        heard.append(_listener.get())
+
+    with recording():
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+    assert heard == [None]
+
+
+def test_a_stage_that_ends_late_disturbs_no_other():
+    def generator():
+        with stage("slow"):
+            yield 1
+            yield 2
+
+    with recording() as stages:
+        items = generator()
+        next(items)
+        with stage("meanwhile"):
+            items.close()
+    assert sorted(s.name for s in stages) == ["meanwhile", "slow"]
+
+
+# --- bars --------------------------------------------------------------------------------------------------------------------
+
+
+def test_bars_go_to_standard_error_once_for_each_stage():
+    code = (
+        "import warnings; warnings.simplefilter('error')\n"
+        "from sklearn.datasets import make_swiss_roll\n"
+        "from eigenscape import Isomap\n"
+        "X, _ = make_swiss_roll(300, random_state=0)\n"
+        "model = Isomap(n_neighbors=12, verbose=True).fit(X)\n"
+        "print(len(model.transform(X[:10])))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "10\n"
+    for name in ("neighbours", "geodesics", "eigen-solve"):
+        assert name in done.stderr
+    assert done.stderr.count("eigen-solve") == 1
+    assert "100%" in done.stderr
+
+
+def bar_of():
+    return _listener.get().bar
+
+
+def test_lines_are_shared_and_lent(capsys):
+    with reporting(True):
+        bar = bar_of()
+        with reporting(True):
+            assert bar_of() is bar  # no second bar
+        for _ in range(3):  # the same stage again: the same line
+            with stage("piece", total=10) as advance:
+                advance(4)
+        with stage("around"), stage("within", total=8) as advance:
+            advance(2)
+            assert [(task.description, task.total, task.completed) for task in bar.tasks] == [("piece", 30, 30), ("around", 8, 2)]
+        with stage("known", total=5), stage("within", total=8) as advance:
+            advance(2)
+            assert [(task.total, task.completed) for task in bar.tasks][-1] == (5, 0)
+        assert all(task.finished for task in bar.tasks)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_bar_and_a_recording_hear_the_same(capsys):
+    with recording() as stages, reporting(True), stage("work", total=2) as advance:
+        advance(2)
+    assert [s.name for s in stages] == ["work"]
+    with reporting(True), recording() as stages, stage("work"):
+        assert len(bar_of().tasks) == 1
+    assert [s.name for s in stages] == ["work"]
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("work") == 2
+
+
+def test_estimators_within_others_open_no_second_bar(capsys):
+    perturbation_stability(eigenscape.PCA(2, verbose=True), X, n_repeats=1, n_left_out=3, n_jobs=2)
+    captured = capsys.readouterr()
+    assert "perturbations" in captured.err
+    assert "covariance" not in captured.err
+    assert captured.out == ""
+
+
+# --- reprs -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", [e for e, _ in STAGES[:14]], ids=repr)
+def test_fitted_things_print_one_line(estimator):
+    before = repr(estimator)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = estimator.fit(X)
+    assert repr(model) == before
+    assert type(model).__name__ in model._repr_html_()
+    for thing in (model.kernel_, getattr(model, "_model", None)):
+        text = repr(thing)
+        assert "\n" not in text
+        assert len(text) < 900
+        assert "0x" not in text
+
+
+def test_shapes_are_told():
+    model = eigenscape.KernelPCA(gamma=0.5).fit(X)
+    assert repr(model.kernel_).startswith("CenteredKernel(base=BoundPairwise(kernel=Gaussian(gamma=0.5, scale='median'), X=array(120, 3))")
+    assert np.shape(model.kernel_.weights) == (120,)
