@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape.report._facts import number
 from eigenscape.report._measures import Measures, Residual, Spectrum
 from eigenscape.report._movement import Movement
 from eigenscape.report._refits import Loss
@@ -77,8 +78,8 @@ def loss_chart(loss: Loss) -> dict[str, Any]:
     names, values = ["training points"], [loss.training]
     if loss.held_out is not None:
         names, values = [*names, "held-out points"], [*values, loss.held_out]
-    text = [f"{value:.3g}" for value in values]
-    trace = {"type": "bar", "x": names, "y": _plain(values), "text": text, "textposition": "auto", "marker": {"color": [BLUE, ORANGE]}}
+    trace: dict[str, Any] = {"type": "bar", "x": names, "y": _plain(values), "marker": {"color": [BLUE, ORANGE]}}
+    trace |= {"text": [number(value) for value in values], "textposition": "auto", "textangle": 0}
     layout = {
         "yaxis": {"title": {"text": "log likelihood of a row" if loss.likelihood else "loss"}, "exponentformat": "power"},
         "xaxis": {"showgrid": False},

@@ -164,7 +164,10 @@ def _encode_names(values: np.ndarray) -> dict[str, Any]:
     numbers = values.dtype.kind in "iuf"
     texts = known if numbers else np.array([str(value) for value in known], dtype=object)
     names, inverse, counts = np.unique(texts, return_inverse=True, return_counts=True)
-    order = np.arange(len(names)) if numbers and len(names) <= CATEGORIES else np.argsort(-counts, kind="stable")
+    if not numbers and len(names) <= CATEGORIES and all(name.isdecimal() for name in names):  # numbers of clusters, say
+        order = np.array(sorted(range(len(names)), key=lambda i: int(names[i])), dtype=np.intp)
+    else:
+        order = np.arange(len(names)) if numbers and len(names) <= CATEGORIES else np.argsort(-counts, kind="stable")
     rank = np.empty(len(names), dtype=np.int32)
     rank[order] = np.arange(len(names))
     codes = np.full(len(values), -1, dtype=np.int32)

@@ -75,19 +75,18 @@ def measures_table(entries: list[Entry]) -> str:
 
 
 def _cells(values: list[Any], more: bool | None, write: Callable[[float], str]) -> list[str]:
-    known = [float(value) for value in values if value is not None]
+    known = [value for value in values if value is not None]
+    leader = max(known, key=float) if more else min(known, key=float)
     cells = []
-    best = max(known) if more else min(known)
-    leader = next((value for value in values if value is not None and float(value) == best), None)
     for value in values:
         if value is None:
             cells.append("<td>–</td>")
-            continue
-        if isinstance(value, Estimate):
+        elif isinstance(value, Estimate):
             cells.append(f"<td{of_class('best' if overlap(value, leader) else '')}>{interval(*value)}</td>")
         else:
-            good = more is not None and float(value) == best
-            cells.append(f"<td{of_class('best' if good else '')}>{text(write(float(value)))}</td>")
+            shown = write(float(value))
+            best = more is not None and shown == write(float(leader))
+            cells.append(f"<td{of_class('best' if best else '')}>{text(shown)}</td>")
     return cells
 
 

@@ -143,9 +143,9 @@ def _ids(points: Points, rows: np.ndarray, held_out: Points | None, new: int) ->
 
 def _first_column(encoded: list[dict[str, Any]]) -> int:
     """What the map is coloured by at first: labels, clusters, or the first column given."""
-    for group, name in (("label", None), ("model", "cluster"), ("extra", None), ("coordinate", None)):
+    for group, name in (("label", None), ("model", "cluster"), ("extra", None), ("coordinate", None), ("model", "coordinate 1")):
         for place, column in enumerate(encoded):
-            if column["group"] == group and (name is None or column["name"] == name):
+            if column["group"] == group and (name is None or column["name"].endswith(name)):
                 return place
     return -1
 

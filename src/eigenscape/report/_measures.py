@@ -103,20 +103,26 @@ def measure(
     seed: int,
     shown: np.ndarray,
     truth: Truth | str | None = None,
+    brief: bool = False,
 ) -> Measures:
-    """All measures of a map; ``shown`` are the points whose stability is wanted where not all can have it."""
+    """All measures of a map, or (``brief``) those by which maps compare.
+
+    ``shown`` are the points whose stability is wanted where not all can have it.
+    """
     made, watch = Measures(), Stopwatch()
     made.n_neighbors = max(1, min(NEIGHBORS, (points.n - 2) // 2))
     if truth is None:
         truth = watch.time("data for comparison", truth_of, model, points, seed)
     watch.time("neighbours kept", _neighbors, made, truth, embedding, points, seed)
     some = smaller(model, points, seed)
-    wide = some if isinstance(some, str) else watch.time("fit with more coordinates", wider, model, some, _width(model, points))
-    watch.time("spectrum", _spectrum, made, model, wide, some)
+    wide: Any = "not asked for"
+    if not brief:
+        wide = some if isinstance(some, str) else watch.time("fit with more coordinates", wider, model, some, _width(model, points))
+        watch.time("spectrum", _spectrum, made, model, wide, some)
+        watch.time("reconstruction", _reconstruction, made, model, points, seed)
     watch.time("residual variance", _residual, made, model, truth, embedding, wide, some, seed)
     _keep(made, "loss", watch.time("loss", losses, model, points, held_out, seed))
     _keep(made, "movement", watch.time("stability", movement, model, points, some, shown, seed))
-    watch.time("reconstruction", _reconstruction, made, model, points, seed)
     made.seconds = watch.seconds
     return made
 

@@ -133,10 +133,10 @@ def coordinates_of(model: Any, points: Points) -> tuple[np.ndarray, str]:
     check_model(model)
     learnt = learnt_coordinates(model)
     if learnt is not None and len(learnt) == points.n:
-        return np.asarray(learnt, dtype=np.float64), "learnt from these points"
+        return np.asarray(learnt, dtype=np.float64), "from these points"
     if points.stream:
-        return np.concatenate([placed(model, chunk) for chunk in points.X]), "placed on it chunk by chunk"
-    where = "learnt before; these points are placed on it" if learnt is None else f"learnt from {len(learnt)} other points"
+        return np.concatenate([placed(model, chunk) for chunk in points.X]), "which places them chunk by chunk"
+    where = "which places them by its transform" if learnt is None else f"from {len(learnt)} other points"
     return placed(model, points.X), where
 
 

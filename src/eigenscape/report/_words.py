@@ -71,6 +71,10 @@ def summarize(model: Any, n: int, n_coordinates: int, measures: Measures, graph:
     made = Summary()
     _what(made, model, n, n_coordinates, n_new, where)
     _trust(made, measures, graph)
+    stress = vars(model).get("stress_")
+    if stress is not None:
+        worst = float(np.max(stress))
+        made.trust.append(f"Kruskal's stress is {number(worst)}; by custom below 0.05 is good and above 0.2 poor.")
     _advice(made, model, n_coordinates, measures, graph)
     return made
 
@@ -78,7 +82,7 @@ def summarize(model: Any, n: int, n_coordinates: int, measures: Measures, graph:
 def _what(made: Summary, model: Any, n: int, n_coordinates: int, n_new: int, where: str) -> None:
     name = type(model).__name__
     plural = "coordinate" if n_coordinates == 1 else "coordinates"
-    made.what.append(f"A map of {counted(n)} points in {n_coordinates} {plural}, made by {name} and {where}.")
+    made.what.append(f"A map of {counted(n)} points in {n_coordinates} {plural}, made by {name} {where}.")
     if name in _SHOWS:
         made.what.append(f"It shows {_SHOWS[name]}.")
     if n_new:
@@ -179,8 +183,11 @@ def _advise_neighbors(made: Summary, model: Any, measures: Measures) -> None:
     poor = kept_grade(min(trust, continuity, key=lambda estimate: estimate.value)) != "good"
     if poor and type(model).__name__ in LINEAR:
         made.advice.append("A linear map may not be able to unfold these data: compare with Isomap or LaplacianEigenmaps.")
-    if trust.high < continuity.low and poor:
-        made.advice.append("Far parts of the data lie over each other on the map (trustworthiness is the lower number): add a coordinate.")
+    if trust.high < continuity.low and poor and "n_components" in model.get_params():
+        edge = " or lower n_neighbors, for one edge across a fold is a short cut for all" if "n_neighbors" in model.get_params() else ""
+        made.advice.append(
+            f"Far parts of the data lie over each other on the map (trustworthiness is the lower number): add a coordinate{edge}."
+        )
     elif continuity.high < trust.low and poor:
         wish = "raise n_neighbors" if "n_neighbors" in model.get_params() else "try a smoother map"
         made.advice.append(f"The map tears neighbours apart (continuity is the lower number): {wish}.")

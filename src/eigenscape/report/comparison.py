@@ -113,7 +113,7 @@ def _entries(
     for name, model in models.items():
         embedding, _ = coordinates_of(model, points)
         truth = truth_of(model, points, seed, None if len(metrics) == 1 else "euclidean")
-        measures = measure(model, points, embedding, others, seed, rows, truth=truth)
+        measures = measure(model, points, embedding, others, seed, rows, truth=truth, brief=True)
         new = None if others is None else placed(model, others.take(np.arange(min(others.n, MOST_NEW))))
         used = memory.get(name) if isinstance(memory, Mapping) else None
         made.append(Entry(str(name), model, embedding, new, measures, total_seconds((timings or {}).get(name)), used))

@@ -163,8 +163,8 @@
     return Math.max(360, Math.min(680, wanted));
   }
 
-  function layout() {
-    const width = figure.clientWidth || 800, count = page.maps.length, single = count === 1;
+  function layout(given) {
+    const width = given || figure.clientWidth || 800, count = page.maps.length, single = count === 1;
     const across = single ? 1 : Math.max(1, Math.min(count, 3, Math.floor(width / 330))), down = Math.ceil(count / across);
     const height = single ? singleHeight(width) : Math.max(300, width / across * 0.9);
     const gapX = 0.045, gapY = 46 / (down * height);
@@ -177,7 +177,8 @@
       const column = m % across, row = Math.floor(m / across), cell = 1 / across, level = 1 / down;
       const left = single ? 0 : column * cell + gapX / 2, right = single ? 1 : (column + 1) * cell - gapX / 2;
       const top = single ? 1 : 1 - row * level - (row ? gapY : 0), bottom = single ? 0 : 1 - (row + 1) * level;
-      const common = { zeroline: false, gridcolor: GRID, linecolor: GRID, mirror: true, showticklabels: single, automargin: single };
+      const common = { zeroline: false, gridcolor: GRID, linecolor: GRID, mirror: true, showticklabels: single, automargin: single,
+        exponentformat: "power" };
       made["xaxis" + suffix(m)] = Object.assign({ domain: [left, right], anchor: "y" + suffix(m),
         title: { text: single ? axisTitle(map, state.axes[0]) : "" } }, common);
       made["yaxis" + suffix(m)] = Object.assign({ domain: [bottom, top], anchor: "x" + suffix(m),
@@ -279,8 +280,10 @@
       bar.style.background = "linear-gradient(to right," + Array.from({ length: 17 }, function (_, k) { return RAMP[k * 15 + 7]; }).join(",") + ")";
       const ends = element("div", { class: "ends" }), show = column.kind === "dates" ? day : written;
       const low = column.shown[0], high = column.shown[1];
-      ends.append(element("span", {}, (column.range[0] < low ? "≤ " : "") + show(low)), element("span", {}, show((low + high) / 2)),
-        element("span", {}, (column.range[1] > high ? "≥ " : "") + show(high)));
+      const brief = column.kind === "dates" ? day : function (value) { return String(Number(value.toPrecision(3))); };
+      ends.append(element("span", { title: show(low) }, (column.range[0] < low ? "≤ " : "") + brief(low)),
+        element("span", {}, column.kind === "dates" ? "" : brief((low + high) / 2)),
+        element("span", { title: show(high) }, (column.range[1] > high ? "≥ " : "") + brief(high)));
       legend.append(bar, ends);
     }
     if (column && column.missing) {
@@ -427,7 +430,7 @@
 
   function drawCharts() {
     const config = { displayModeBar: false, responsive: true, plotlyServerURL: "" };
-    const axis = { gridcolor: GRID, zerolinecolor: "#b9c2c9", automargin: true };
+    const axis = { gridcolor: GRID, zerolinecolor: "#b9c2c9", automargin: true, exponentformat: "power" };
     page.charts.forEach(function (chart) {
       const made = Object.assign({ height: 300, margin: { l: 56, r: 16, t: 10, b: 46 }, paper_bgcolor: "#fff", plot_bgcolor: "#fff",
         font: { family: "system-ui, sans-serif", size: 13, color: QUIET }, colorway: PALETTE, legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
@@ -449,6 +452,17 @@
     link.click();
   });
   document.addEventListener("keydown", function (event) { if (event.key === "Escape") hide(); });
+  /* On paper everything is as wide as the page, whatever the window was. */
+  const PAPER = { map: page.maps.length === 1 ? 530 : 690, chart: 335 };
+  window.addEventListener("beforeprint", function () {
+    hide();
+    Plotly.relayout(figure, layout(PAPER.map));
+    page.charts.forEach(function (chart) { Plotly.relayout(chart.id, { width: PAPER.chart, autosize: false }); });
+  });
+  window.addEventListener("afterprint", function () {
+    Plotly.relayout(figure, layout());
+    page.charts.forEach(function (chart) { Plotly.relayout(chart.id, { width: null, autosize: true }); });
+  });
   let waiting = 0;
   window.addEventListener("resize", function () {
     window.clearTimeout(waiting);
