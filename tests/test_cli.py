@@ -311,3 +311,13 @@ def test_missing_values_in_new_rows(tmp_path, table, flowers):
     good("embed", table, "-m", "ppca", "--save", tmp_path / "p")
     good("transform", tmp_path / "p", new, "-o", tmp_path / "b.npy", "--missing", "keep")
     assert np.isfinite(np.load(tmp_path / "b.npy")).all()
+
+
+def test_pipelines_of_other_steps_are_not_saved(tmp_path, flowers):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler
+
+    model = make_pipeline(MinMaxScaler(), eigenscape.PCA()).fit(flowers[0])
+    with pytest.raises(eigenscape.exceptions.ModelFileError, match="StandardScaler"):
+        eigenscape.save(model, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
