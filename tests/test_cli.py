@@ -140,6 +140,7 @@ def test_method_as_a_parameter_of_lle_and_as_the_long_form(tmp_path, table):
     lle = json.loads(good("embed", table, "-m", "lle", "--method", "modified", "-o", out, "--json").stdout)
     assert lle["parameters"]["method"] == "modified"
     assert json.loads(good("embed", table, "--method", "pca", "-o", out, "--force", "--json").stdout)["method"] == "pca"
+    assert json.loads(good("embed", table, "-mpca", "--whiten", "-o", out, "--force", "--json").stdout)["parameters"]["whiten"] is True
 
 
 def test_columns_and_standardize_go_with_the_model(tmp_path, table, new, flowers):
