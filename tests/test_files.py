@@ -51,6 +51,7 @@ def text(tmp_path: Path, content: str | bytes, name: str = "t.csv") -> Path:
         ("x;y;kind\n1;2,5;a\n3;4,0;b\n5;6;b\n", ("x", "y")),
         ("x\ty\tkind\n1\t2.5\ta\n3\t4\tb\n5\t6\tb\n", ("x", "y")),
         ("x|y|kind\r\n1|2.5|a\r\n3|4|b\r\n5|6|b\r\n", ("x", "y")),
+        ("\n\nx,y,kind\n1,2.5,a\n3,4,b\n5,6,b\n", ("x", "y")),
         ("\ufeffx,y,kind\n1,2.5,a\n3,4,b\n5,6,b\n", ("x", "y")),
         ('"x","y","kind"\n1,2.5,"a"\n3,4,"b"\n\n5,6,"b"\n', ("x", "y")),
         ("x y kind\n1   2.5 a\n 3 4  b\n5 6 b\n", ("x", "y")),
@@ -228,6 +229,8 @@ def test_arrow_types_are_understood(tmp_path: Path) -> None:
     assert found.array.tolist() == [[1, 2, 1], [3, 4, 0], [5, 6, 1]]
     assert found.labels.tolist() == ["a", "b", "b"]
     assert list(found.extra) == ["when"]
+    parquet.write_table(pa.table({"x": [1.0, 2, 3], "post code": ["12345", "23456", "AB1"]}), tmp_path / "p.parquet")
+    assert read(tmp_path / "p.parquet").labels.tolist() == ["12345", "23456", "AB1"]  # a typed column says itself that it is text
     feather.write_feather(pa.table({"v": [[1.0], [1.0, 2.0]]}), tmp_path / "r.feather")
     with pytest.raises(InputFileError, match="different lengths"):
         read(tmp_path / "r.feather")
@@ -411,6 +414,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "ragged": ("a.csv", "x,y\n1,2\n3\n4,5\n", "line 3 has 1 cells where 2 are expected"),
     "ragged late": ("a.csv", "x,y\n" + 5 * "1,2\n" + "1,2,3\n", "line 7 has 3 cells where 2 are expected"),
     "a word among numbers": ("a.csv", "x,y\n1,2\n3,abc\n4,5\n", "column 'y' .* but for 'abc' in line 3"),
+    "thousands": ("a.csv", 'x,y\n"1,234",2\n"2,345",3\n', "holds numbers such as '1,234'; write them without commas"),
     "words alone": ("a.csv", "a,b\nc,d\ne,f\n", "no column of numbers"),
     "Latin-1": ("a.csv", "x,name\n1,b\n2,é\n".encode("latin1"), "not UTF-8: byte 0xe9 in line 3.*save it as UTF-8"),
     "binary": ("a.csv", b"\x00\x01\x02\x03,\n", "binary data"),

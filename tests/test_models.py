@@ -117,6 +117,22 @@ def test_what_was_left_out_says_so(tmp_path: Path) -> None:
     assert np.isfinite(again.loss(np.exp(-cdist(NEW, X))))
 
 
+def test_layers_over_sequences_and_clusters_are_kept(tmp_path: Path) -> None:
+    """What the laws do not look at: distortion discriminant analysis, the labels of new points, an inverse already made."""
+    clean = np.cumsum(np.random.default_rng(0).standard_normal((200, 3)), axis=0)
+    noisy = [clean + np.random.default_rng(seed).standard_normal(clean.shape) for seed in (1, 2)]
+    layers = eigenscape.DistortionDiscriminantAnalysis(layers=[(4, 5, 2), (2, 8, 4)]).fit(clean, distorted=noisy)
+    eigenscape.save(layers, tmp_path / "layers")
+    np.testing.assert_array_equal(eigenscape.load(tmp_path / "layers").transform(clean), layers.transform(clean))
+    clusters = eigenscape.SpectralClustering(3).fit(X)
+    eigenscape.save(clusters, tmp_path / "clusters")
+    np.testing.assert_array_equal(eigenscape.load(tmp_path / "clusters").predict(NEW), clusters.predict(NEW))
+    kernel = eigenscape.KernelPCA().fit(X)
+    rows = kernel.inverse_transform(kernel.transform(X[:4]))
+    eigenscape.save(kernel, tmp_path / "kernel")
+    np.testing.assert_array_equal(eigenscape.load(tmp_path / "kernel").inverse_transform(kernel.transform(X[:4])), rows)
+
+
 class Stream:
     """Chunks made by code, which no file could hold."""
 

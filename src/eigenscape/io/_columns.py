@@ -57,14 +57,14 @@ class Choice:
         return tuple(name for name in names if name not in text and name not in (self.label, self.id))
 
 
-def assemble(columns: dict[str, Any], choice: Choice, source: str, first_line: int = 1) -> Table:
-    """The table that arrow columns make. ``first_line`` is the line of the file where the first row stands."""
+def assemble(columns: dict[str, Any], choice: Choice, source: str, first_line: int | None = None) -> Table:
+    """The table that arrow columns make. ``first_line`` is the line of a text file where the first row stands; None for typed columns."""
     choice.check(list(columns), source)
     choice = choice.completed(list(columns))
     columns = _without_lists(columns)
     text = {name for name, column in columns.items() if not is_number(column.type)}
     for name in text:
-        if name not in (choice.label, choice.id):
+        if first_line is not None and name not in (choice.label, choice.id):
             _refuse_slips(name, columns[name], source, first_line)
     names = choice.features(tuple(columns), text)
     wrong = [name for name in names if name in text]
@@ -165,6 +165,11 @@ def _refuse_slips(name: str, column: Any, source: str, first_line: int) -> None:
         shown = ", ".join(f"{cells[i]!r} in line {i + first_line}" for i in slips[:3]) + (", ..." if len(slips) > 3 else "")
         raise InputFileError(
             f"column {name!r} of {source} holds numbers but for {shown}; correct it, make it the label, or choose other columns"
+        )
+    if filled and not slips and any("," in cell for cell in cells):
+        shown = next(cell for cell in cells if "," in cell)
+        raise InputFileError(
+            f"column {name!r} of {source} holds numbers such as {shown!r}; write them without commas, or make it the label"
         )
 
 

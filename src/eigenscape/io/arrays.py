@@ -143,9 +143,7 @@ def finish(
     return without_missing(Table(array, labels, ids, names, extra or {}, kind, image_shape, source), choice.missing)
 
 
-def _annotated(path: Path, choice: Choice, stream: bool) -> Table:
-    if stream:
-        raise InputFileError(f"{path} cannot be streamed; read it whole, or store X as npy")
+def _annotated(path: Path, choice: Choice, stream: bool) -> Table:  # noqa: ARG001
     found = read_annotated(path, choice)
     return finish(found.array, Choice(choice.columns, None, None, choice.missing), str(path), False, *found.beside())
 

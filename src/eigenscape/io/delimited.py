@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ def as_utf8(content: bytes, source: str) -> bytes:
         raise InputFileError(f"{source} is empty")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16").encode()
-    content = content.removeprefix(b"\xef\xbb\xbf")
+    content = content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
     try:
         content.decode()
     except UnicodeDecodeError as error:
@@ -151,9 +152,9 @@ def _is_header(rows: list[list[str]]) -> bool:
 
 def _distinct(names: Iterable[str], source: str) -> tuple[str, ...]:
     names = [name or f"x{place}" for place, name in enumerate(names)]
-    twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
-    if twice:
-        raise InputFileError(f"{source} has two columns of the name {sorted(twice)[0]!r}; rename one")
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise InputFileError(f"{source} has two columns of the name {name!r}; rename one")
     return tuple(names)
 
 
@@ -173,7 +174,7 @@ def _parse(content: bytes, layout: Layout, source: str) -> dict[str, Any]:
         return arrow.read_csv(
             io.BytesIO(content),
             arrow.ReadOptions(column_names=list(layout.names), skip_rows=1 if layout.header else 0, block_size=block, use_threads=threads),
-            arrow.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in content[: 2**22], invalid_row_handler=refuse),
+            arrow.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in content, invalid_row_handler=refuse),
             arrow.ConvertOptions(null_values=_NULLS, decimal_point=layout.decimal, strings_can_be_null=False),
         )
 

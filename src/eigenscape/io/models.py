@@ -159,7 +159,11 @@ def _header(model: Any, notes: str | None, data: Any) -> dict[str, Any]:
 
 def _spectrum(model: Any) -> list[Any] | None:
     values = getattr(model, "eigenvalues_", None)
-    return None if values is None else np.asarray(values, dtype=np.float64)[..., :_SPECTRUM].tolist()
+    if values is None:
+        return None
+    if isinstance(values, (list, tuple)):  # layers, each with its own
+        return [np.asarray(layer, dtype=np.float64)[:_SPECTRUM].tolist() for layer in values]
+    return np.asarray(values, dtype=np.float64)[..., :_SPECTRUM].tolist()
 
 
 def _plain(value: Any) -> Any:

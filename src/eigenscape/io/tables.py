@@ -51,7 +51,8 @@ def read(
     missing : {"error", "drop", "keep"}, default="error"
         What to do with rows in which a value is missing or infinite. "keep" keeps NaN, for methods that know what to do with it.
     stream : bool, default=False
-        Give chunks of rows in place of an array, for methods that learn from a stream. Rows are checked as they come.
+        Give chunks of rows in place of an array, for methods that learn from a stream. Rows are checked as they come. Text, npz, mtx, h5ad
+        and images are read whole nevertheless.
 
     Returns
     -------
