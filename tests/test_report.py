@@ -318,6 +318,14 @@ def test_a_table_that_was_read(tmp_path):
     assert "t.csv" in words_of(path, "making")
 
 
+def test_a_model_from_a_file_has_a_report_without_what_it_left_behind(tmp_path):
+    X, _ = load("distances")
+    eigenscape.save(ClassicalMDS(metric="precomputed").fit(X), tmp_path / "m.eig")
+    path = write_report(tmp_path / "r.html", eigenscape.load(tmp_path / "m.eig"), X)
+    assert "Negative part : an array of shape (80, 80) was left out when this model was saved" in words_of(path, "left-out")
+    assert "Trustworthiness" in words_of(path, "neighbours")
+
+
 # --- files and mistakes -------------------------------------------------------------------------------------------------------
 
 

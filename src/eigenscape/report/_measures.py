@@ -139,7 +139,7 @@ def _width(model: Any, points: Points) -> int | None:
 
 
 def _neighbors(made: Measures, truth: Truth | str, embedding: np.ndarray, points: Points, seed: int) -> None:
-    if points.labels is not None:
+    if points.labels is not None and np.isfinite(embedding).all():
         _purity(made, embedding, points.labels, seed)
     if isinstance(truth, str):
         made.left_out["neighbours"] = truth
@@ -151,10 +151,15 @@ def _neighbors(made: Measures, truth: Truth | str, embedding: np.ndarray, points
         return
     made.n_asked = min(len(picture), int(np.clip(_MOST_COMPARED // len(picture), 100, _ASKED)))
     asked: dict[str, Any] = {"n_samples": made.n_asked, "random_state": seed, "metric": truth.metric}
-    made.trust = sampled_trustworthiness(truth.data, picture, made.n_neighbors, **asked)
-    made.continuity = sampled_continuity(truth.data, picture, made.n_neighbors, **asked)
     sizes = np.unique(np.geomspace(1, min(len(picture) - 1, _LARGEST), 30).round().astype(np.intp))
-    made.curve = coranking_curve(truth.data, picture, sizes, **asked)
+    try:
+        trust = sampled_trustworthiness(truth.data, picture, made.n_neighbors, **asked)
+        continuity = sampled_continuity(truth.data, picture, made.n_neighbors, **asked)
+        made.curve = coranking_curve(truth.data, picture, sizes, **asked)
+    except REFUSALS as error:
+        made.left_out["neighbours"] = first_line(error)
+        return
+    made.trust, made.continuity = trust, continuity
 
 
 def _purity(made: Measures, embedding: np.ndarray, labels: np.ndarray, seed: int) -> None:
@@ -206,9 +211,12 @@ def _negative_share(model: Any) -> float | str:
         return "a graph embedded in pieces has no common distances"
     if len(model.embedding_) > _WHOLE_SPECTRUM and "landmarks_" not in vars(model):
         return f"beyond {_WHOLE_SPECTRUM} points the whole spectrum costs more than the map; ask for negative_fraction_"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return float(model.negative_fraction_)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return float(model.negative_fraction_)
+    except REFUSALS as error:  # a model from a file has left its distances behind
+        return first_line(error)
 
 
 # --- distances and rows -----------------------------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ def losses(model: Any, points: Points, held_out: Points | None, seed: int) -> Lo
 
 def has_kernel(model: Any) -> bool:
     """Whether the model expands a kernel in eigenfunctions, with a loss."""
-    return "eigenvalues_" in vars(model) and "kernel_" in dir(model) and callable(getattr(model, "loss", None))
+    return "eigenvalues_" in vars(model) and callable(getattr(type(model), "loss", None))
 
 
 def is_density(model: Any) -> bool:
