@@ -140,6 +140,7 @@ def test_method_as_a_parameter_of_lle_and_as_the_long_form(tmp_path, table):
     lle = json.loads(good("embed", table, "-m", "lle", "--method", "modified", "-o", out, "--json").stdout)
     assert lle["parameters"]["method"] == "modified"
     assert json.loads(good("embed", table, "--method", "pca", "-o", out, "--force", "--json").stdout)["method"] == "pca"
+    assert json.loads(good("embed", table, "-mpca", "--whiten", "-o", out, "--force", "--json").stdout)["parameters"]["whiten"] is True
 
 
 def test_columns_and_standardize_go_with_the_model(tmp_path, table, new, flowers):
@@ -311,3 +312,13 @@ def test_missing_values_in_new_rows(tmp_path, table, flowers):
     good("embed", table, "-m", "ppca", "--save", tmp_path / "p")
     good("transform", tmp_path / "p", new, "-o", tmp_path / "b.npy", "--missing", "keep")
     assert np.isfinite(np.load(tmp_path / "b.npy")).all()
+
+
+def test_pipelines_of_other_steps_are_not_saved(tmp_path, flowers):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler
+
+    model = make_pipeline(MinMaxScaler(), eigenscape.PCA()).fit(flowers[0])
+    with pytest.raises(eigenscape.exceptions.ModelFileError, match="StandardScaler"):
+        eigenscape.save(model, tmp_path / "m")
+    assert not (tmp_path / "m").exists()

@@ -65,7 +65,7 @@ def command_line(ctx: Any) -> str:
 
 def _method_names(args: list[str]) -> list[str]:
     """What stands after every ``-m``; after the first ``--method`` where there is no ``-m``."""
-    names = _after(args, "-m")
+    names = _after(args, "-m") + [word[2:] for word in args if word.startswith("-m") and word[2:3].isalpha()]  # also -misomap
     return names or _after(args, "--method")[:1]
 
 
