@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import eigenscape as es
@@ -133,6 +135,15 @@ def test_row_counts_may_be_unknown() -> None:
     assert np.isnan(some.shape[0])
     assert_allclose(model.transform(some).compute(), model.transform(X[X[:, 1] > 0]), atol=1e-12)
     assert_same_model(es.PCA(2).fit(X[X[:, 1] > 0]), es.PCA(2).fit(some))
+
+
+def test_sparse_partitions() -> None:
+    thin = sparse.random_array((240, 8), density=0.3, rng=np.random.default_rng(0), format="csr")
+    rows = da.from_array(thin.toarray(), chunks=(100, 8)).map_blocks(sparse.csr_array)
+    one, many = es.PCA(2).fit(thin), es.PCA(2).fit(rows)
+    assert_allclose(many.components_, one.components_, atol=1e-10)
+    assert_allclose(many.transform(rows).compute(), one.embedding_, atol=1e-10)
+    assert many.reconstruction_error(rows) == pytest.approx(one.reconstruction_error(thin))
 
 
 def test_the_model_is_one_node_of_the_graph() -> None:
@@ -312,7 +323,8 @@ def test_a_row_without_any_value_is_named() -> None:
     ("use", "error", "match"),
     [
         (lambda: es.ClassicalMDS(2).fit(cut(X)), TypeError, "needs all rows in memory here, and X is a dask collection"),
-        (lambda: es.PCA(2).fit(cut(X)[:, 0]), ValueError, "Expected 2D array"),
+        (lambda: es.PCA(2).fit(cut(X)[:, 0]), ValueError, "Expected 2D array, got a 1D"),
+        (lambda: es.PCA(2).fit(cut(X)[:, :, None]), ValueError, "Expected 2D array, got a 3D"),
         (lambda: es.PCA(2).fit(cut(X).astype(str)), ValueError, "holds no numbers"),
         (lambda: es.PCA(2).fit(cut(X)[:0]), ValueError, "not one row to learn from"),
         (lambda: es.PCA(2).fit(cut(X)[:1]), ValueError, "minimum of 2 is required"),
@@ -351,6 +363,14 @@ def test_a_pickled_model_leaves_the_collection_behind() -> None:
     assert_array_equal(again.transform(X), model.transform(X))
 
 
+def test_what_is_a_collection() -> None:
+    assert is_collection(cut(X))
+    assert is_collection(dd.from_pandas(frame(), npartitions=2))
+    assert not is_collection(dask.delayed(X))
+    assert not is_collection(X)
+    assert not is_collection(frame())
+
+
 def test_samples_do_not_depend_on_the_cut() -> None:
     rows, numbers = sample_rows(as_blocks(cut(X)), 50, 3)
     others, same = sample_rows(as_blocks(da.from_array(X, chunks=(17, 5))), 50, 3)
@@ -380,3 +400,11 @@ def test_without_dask_everything_else_works() -> None:
     )
     told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert "pip install eigenscape[dask]" in told
+
+
+def test_the_example_of_the_documentation_runs() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "distributed.md").read_text()
+    first = page.split("```python\n")[1].split("```")[0]
+    found: dict[str, Any] = {}
+    exec(first, found)
+    assert found["model"].embedding_.chunks == ((20_000,) * 5, (2,))

@@ -16,9 +16,9 @@ def is_collection(X: Any) -> bool:
     >>> is_collection([[0.0, 1.0]])
     False
     """
-    if "dask" not in sys.modules or not hasattr(type(X), "__dask_graph__"):
-        return False
-    return getattr(X, "ndim", None) in (1, 2)
+    if "dask" not in sys.modules or type(X).__module__.split(".")[0] not in ("dask", "dask_expr"):
+        return False  # others, such as xarray, wrap dask arrays and say what they are themselves
+    return isinstance(getattr(X, "ndim", None), int)
 
 
 def require(*modules: str) -> None:

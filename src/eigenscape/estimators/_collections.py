@@ -83,7 +83,7 @@ def collected(estimator: Any, X: Any, reset: bool) -> Any:
     """The blocks of a collection whose columns are those the estimator knows, or with ``reset`` will know."""
     blocks = distributed.as_blocks(X, missing=bool(getattr(estimator, "_missing", False)))
     if blocks.array.ndim != 2:
-        raise ValueError("Expected 2D array, got a 1D dask collection instead; X has rows and columns")
+        raise ValueError(f"Expected 2D array, got a {blocks.array.ndim}D dask collection instead; X has rows and columns")
     columns = np.empty((0, blocks.n_features)) if blocks.names is None else X._meta
     _check_feature_names(estimator, columns, reset=reset)
     _check_n_features(estimator, columns, reset=reset)
@@ -137,7 +137,7 @@ class _Total(_Call):
     """The mean of a block and its number of rows, as a sum."""
 
     def __call__(self, block: Any, model: Any) -> Any:
-        return np.array([len(block), len(block) * super().__call__(block, model)])
+        return np.array([block.shape[0], block.shape[0] * super().__call__(block, model)])
 
 
 def _added(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -126,7 +126,7 @@ class LocalityPreservingProjection(LinearEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or dask collection of shape (n_samples, n_features)
         y : ignored
         graph : array or sparse matrix of shape (n_samples, n_samples), optional
             Symmetric edge weights between the rows of ``X``, instead of their neighbourhood graph.

@@ -127,7 +127,7 @@ class MixturePPCA(ProjectiveEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or dask collection of shape (n_samples, n_features)
             NaN for missing values. Every row and every column needs a value.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional

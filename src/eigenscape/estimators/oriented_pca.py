@@ -101,8 +101,8 @@ class OrientedPCA(LinearEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The signal.
+        X : array-like or dask collection of shape (n_samples, n_features)
+            The signal. What goes with a collection is one too, cut as it is; there is no ``kernel_`` then.
         y : array-like of shape (n_samples,), optional
             The group of each row, where the rows of a group are versions of one thing. Noise is then what a row differs from
             the mean of its group. As the rows hold that noise themselves, :math:`q = 1` means no signal; the directions are

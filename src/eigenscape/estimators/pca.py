@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +13,8 @@ from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import chosen_solver, forget
 from eigenscape.estimators._collections import averaged, check_weight, collected, rowwise, weight_blocks
-from eigenscape.estimators._projective import ProjectiveEstimator
-from eigenscape.estimators._validation import check_choice, check_count, check_flag, check_input, check_weights
+from eigenscape.estimators._projective import ProjectiveEstimator, components_wish
+from eigenscape.estimators._validation import check_flag, check_input, check_weights
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.moments import moments
 from eigenscape.methods.pca import (
@@ -30,6 +29,7 @@ from eigenscape.methods.pca import (
 )
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.operators.rows import as_products
+from eigenscape.solvers import Solver
 
 
 class PCA(ProjectiveEstimator):
@@ -134,7 +134,8 @@ class PCA(ProjectiveEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or dask collection of shape (n_samples, n_features)
+            A collection is learnt from by reduction, and ``embedding_`` is a lazy dask array.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             How often each row stands: a weight of two is the row twice.
@@ -150,10 +151,10 @@ class PCA(ProjectiveEstimator):
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X)
-            solver = chosen_solver(self, ("auto", "dense", "lanczos"))
+            solver = self._solver()
             rows = _rows(X, weights, self.n_jobs)
             n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
-            wish = self._wish(n_rows, X.shape[1])
+            wish = components_wish(self.n_components, n_rows, X.shape[1])
             axes, coordinates = pca(rows, wish, solver)
         self._rows = CenteredRows(rows.X, rows.mean, weights)  # without the transpose that products keep
         self._publish(axes)
@@ -163,11 +164,13 @@ class PCA(ProjectiveEstimator):
     def _fit_collection(self, X: Any, sample_weight: Any) -> Self:
         """The same by reduction: no rows are kept, as by ``partial_fit``, and the embedding is made where it is used."""
         with reporting(self.verbose):
-            solver = chosen_solver(self, ("auto", "dense", "lanczos"))
+            solver = self._solver()
             blocks, weights = collected(self, X, reset=True), weight_blocks(sample_weight)
             total = distributed.gather_moments(blocks, weights)
             check_weight(total.weight, sample_weight)
-            axes = distributed.pca_of_blocks(total, blocks, weights, self._wish(total.n_rows, len(total.mean)), solver)
+            axes = distributed.pca_of_blocks(
+                total, blocks, weights, components_wish(self.n_components, total.n_rows, len(total.mean)), solver
+            )
         self._moments, self._rows = total, None
         self._publish(axes)
         self.embedding_ = self.transform(X)
@@ -192,7 +195,7 @@ class PCA(ProjectiveEstimator):
         """
         first = "n_samples_seen_" not in vars(self)
         with reporting(self.verbose):
-            solver = chosen_solver(self, ("auto", "dense", "lanczos"))
+            solver = self._solver()
             if is_collection(X):
                 chunk = distributed.gather_moments(collected(self, X, reset=first), weight_blocks(sample_weight))
             else:
@@ -201,7 +204,7 @@ class PCA(ProjectiveEstimator):
                 chunk = moments(_rows(X, weights, self.n_jobs))
             seen = None if first else (moments(self._rows) if self._moments is None else self._moments)
             total = chunk if seen is None else seen.joined(chunk)
-            wish = self._wish(max(total.n_rows, len(total.mean) + 1), len(total.mean))
+            wish = components_wish(self.n_components, max(total.n_rows, len(total.mean) + 1), len(total.mean))
             axes = axes_so_far(total, wish, solver)
             columns = {name: vars(self)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(self)}
             forget(self)
@@ -289,27 +292,9 @@ class PCA(ProjectiveEstimator):
         self.entropy_ = entropy(self.explained_variance_)
         self._scale = np.sqrt(self.explained_variance_) if self.whiten else 1.0
 
-    def _wish(self, n: int, d: int) -> int | float | str | None:
-        """The number of components asked for, or how to find it; refused before any work where there cannot be so many."""
+    def _solver(self) -> Solver:
         check_flag("whiten", self.whiten)
-        wish = self.n_components
-        if wish is None:
-            return None
-        if isinstance(wish, str):
-            check_choice("n_components", wish, ("mle",))
-            if d < 2 or n <= d:
-                needs = "at least 2 features" if d < 2 else "more samples than features"
-                raise ValueError(f"n_components='mle' needs {needs}, got n_samples={n}, n_features={d}; give a number")
-            return wish
-        if isinstance(wish, numbers.Real) and not isinstance(wish, numbers.Integral):
-            if 0 < wish < 1:
-                return float(wish)
-            raise ValueError(f"n_components={wish!r} as a share of the variance must lie between 0 and 1; pass an integer for a number")
-        wish = check_count("n_components", wish)
-        if wish > min(n - 1, d):
-            needs = f"n_components={wish} needs at least {wish + 1} samples and {wish} features"
-            raise ValueError(f"{needs}, got n_samples={n}, n_features={d}; lower n_components")
-        return wish
+        return chosen_solver(self, ("auto", "dense", "lanczos"))
 
     def _check_fitted(self) -> None:
         if "n_samples_seen_" in vars(self) and "components_" not in vars(self):
