@@ -63,7 +63,7 @@ class KernelOnProcesses:
         """Fit, and place all rows."""
         from eigenscape import KernelPCA
 
-        model = KernelPCA(2, gamma=GAMMA / 4, dictionary_size=MEMBERS)
+        model = KernelPCA(2, gamma=GAMMA, dictionary_size=MEMBERS)
         if self.n_workers == 0:
             rows = np.concatenate([made_block(number, size) for number, size in enumerate(X.chunks[0])])
             self.total_ = model.fit(rows).embedding_.sum(axis=0)
