@@ -1,5 +1,6 @@
 """The commands on the pages do what the pages say, and the help teaches what works."""
 
+import inspect
 import os
 import re
 import runpy
@@ -70,7 +71,11 @@ def test_every_command_has_a_page_and_every_page_a_command():
 def test_help_of_every_command_teaches_by_example():
     for command in app.registered_commands:
         name = command.name or command.callback.__name__
-        assert f"eigenscape {name} " in good(name, "--help").stdout.split("Arguments")[0].replace("Usage: ", "", 1)
+        examples = re.findall(r"(?m)^    (\S.*)$", inspect.getdoc(command.callback))
+        shown = [line.strip() for line in good(name, "--help").stdout.splitlines()]
+        assert any(example.startswith(f"eigenscape {name}") for example in examples)
+        for example in examples:  # on a line of its own, however long lines are cut
+            assert any(line and example.startswith(line[:40]) for line in shown if line[:20] == example[:20]), example
 
 
 def test_from_a_table_to_a_report_and_new_rows_in_two_commands(tmp_path):

@@ -62,6 +62,8 @@ def eigenscape(
         eigenscape embed iris.csv -m isomap --report iris.html --save iris.model
         eigenscape transform iris.model new.csv -o new-map.csv                # tomorrow's rows
         eigenscape compare iris.csv --report comparison.html                  # which method fits?
+
+    Every command explains itself: `eigenscape embed --help`.
     """
 
 

@@ -52,6 +52,8 @@ def cluster(
         eigenscape cluster iris.csv -k 3
         eigenscape cluster iris.csv -k 3 --n-neighbors 12 -o clusters.csv --plot clusters.png
         eigenscape cluster graph.edges -k 5 -o clusters.csv
+
+    The parameters of spectral clustering are options too, and so are those of mixture-ppca with `-m mixture-ppca`.
     """
     name = canonical(method)
     if name not in CLUSTERING:

@@ -17,8 +17,12 @@ def info(
 ) -> None:
     """Print what a model file holds: method, parameters, training size, spectrum, fingerprint of the data.
 
-    \b
-    eigenscape info iris.model
+    Examples
+
+        eigenscape info iris.model
+        eigenscape info iris.model --json
+
+    Nothing in the file is run, and the model itself is not loaded.
     """
     from eigenscape.io import describe
 

@@ -29,6 +29,8 @@ def inverse(
 
         eigenscape inverse iris.model map.csv -o rows.csv
         echo 0.5,-1.2 | eigenscape inverse iris.model - -o -
+
+    Not every map leads back; the model of one that does not says so.
     """
     check_targets(source, force, as_json, out=out)
     from eigenscape.io import describe, load, write_table

@@ -17,9 +17,12 @@ def methods(
 ) -> None:
     """List the methods, or the parameters of one.
 
-    \b
-    eigenscape methods
-    eigenscape methods isomap
+    Examples
+
+        eigenscape methods
+        eigenscape methods isomap
+
+    The parameters are those of the estimator in Python, and options of `eigenscape embed`.
     """
     if name is not None:
         found = canonical(name)

@@ -31,13 +31,14 @@ def reproduce(
 ) -> None:
     """Run the experiments of the five papers, and print what was printed beside what comes out here.
 
+    Examples
+
+        eigenscape reproduce --list
+        eigenscape reproduce belkin-1 bengio-2 --out figures
+        eigenscape reproduce --all --quick --data data
+
     Each leaves a figure (PNG, SVG) and a JSON file with every number in the folder; index.html shows them all. What is finished is kept, so
     that a run that was stopped goes on where it was. Exit code 1 if an experiment failed; "not reproduced" is a result.
-
-    \b
-    eigenscape reproduce --list
-    eigenscape reproduce belkin-1 bengio-2 --out figures
-    eigenscape reproduce --all --quick --data data
     """
     from eigenscape.papers import available
 
