@@ -235,6 +235,8 @@ def test_eigenfunction_is_evaluated_at_the_cells():
     centre = np.array([[-1 + 0.3 * 4.5, 0.1 * 7.5]])
     assert field[7, 4] == pytest.approx(model.eigenfunctions(centre)[0, 1])
     assert np.allclose(offsets(ax)[0], X)
+    at_points = model.eigenfunctions(X)[:, 1]
+    assert ax.images[0].get_clim() == pytest.approx((at_points.min(), at_points.max()))
     assert ax.get_title() == "eigenfunction 2"
     draw(ax.figure)
     logarithm = np.asarray(plot.eigenfunction(model, 1, limits=(-1.0, 2.0, 0.0, 1.0), resolution=10, log=True).images[0].get_array())

@@ -23,6 +23,8 @@ def eigenfunction(
 ) -> Axes:
     """Draw an eigenfunction of a model of points in the plane as grey levels, the training points as white dots.
 
+    Black and white are the least and the largest value at the points: far from them a function may go on to rise.
+
     Parameters
     ----------
     model : fitted estimator
@@ -75,12 +77,15 @@ def eigenfunction(
     if not 0 <= component < values.shape[1]:
         raise ValueError(f"component={component} must lie between 0 and {values.shape[1] - 1}, the last one the model has")
     field = values[:, component].reshape(resolution, resolution)
+    shades = field if points is None else np.asarray(function(points))[:, component]
     if log:
-        field = np.sign(field) * np.log1p(1000 * np.abs(field) / np.abs(field).max())
+        unit = np.abs(field).max() / 1000
+        field, shades = (np.sign(part) * np.log1p(np.abs(part) / unit) for part in (field, shades))
     ax = new_axes(ax)
     plain(ax, tuple(getattr(model, "feature_names_in_", ("feature 1", "feature 2"))))
     ax.set_aspect("equal")
-    picture = ax.imshow(field, origin="lower", extent=limits, cmap="gray", interpolation="bilinear")
+    darkest, lightest = float(shades.min()), float(shades.max())
+    picture = ax.imshow(field, origin="lower", extent=limits, cmap="gray", interpolation="bilinear", vmin=darkest, vmax=lightest)
     if points is not None:
         ax.scatter(points[:, 0], points[:, 1], s=9, color="white", edgecolors="#222222", linewidths=0.4)
     ax.set_xlim(left, right)
