@@ -322,7 +322,7 @@ def test_a_row_without_any_value_is_named() -> None:
 @pytest.mark.parametrize(
     ("use", "error", "match"),
     [
-        (lambda: es.ClassicalMDS(2).fit(cut(X)), TypeError, "needs all rows in memory here, and X is a dask collection"),
+        (lambda: es.ProjectionPursuit(2).fit(cut(X)), TypeError, "needs all rows in memory here, and X is a dask collection"),
         (lambda: es.PCA(2).fit(cut(X)[:, 0]), ValueError, "Expected 2D array, got a 1D"),
         (lambda: es.PCA(2).fit(cut(X)[:, :, None]), ValueError, "Expected 2D array, got a 3D"),
         (lambda: es.PCA(2).fit(cut(X).astype(str)), ValueError, "holds no numbers"),

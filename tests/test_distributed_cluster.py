@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -126,12 +125,12 @@ def test_nobody_answers() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-    begun = time.monotonic()
+    before = dask.config.get("scheduler", None)
     with pytest.raises(SchedulerError, match=f"no dask scheduler answers at {address} within 1 s"):
         distributed.connect(address, timeout=1)
-    assert time.monotonic() - begun < 8
     with pytest.raises(SchedulerError, match="no dask scheduler answers at nowhere://"):
         distributed.connect("nowhere://", timeout=1)
+    assert dask.config.get("scheduler", None) == before  # dask goes on as it did
 
 
 def told(**workers: dict[str, str]) -> dict[str, Any]:

@@ -46,19 +46,16 @@ def connect(address: str, timeout: float = 5.0) -> Any:
     if address == "local":
         return Client(processes=True, threads_per_worker=1, dashboard_address=":0")
     try:
-        client = Client(address, timeout=timeout)
+        # a first client that is not the current one: one that fails would leave dask looking for it, long after
+        with Client(address, timeout=timeout, set_as_default=False) as first:
+            found: Any = first.get_versions(packages=[_SAME, *_LIKE])
     except (OSError, TimeoutError, ValueError) as error:
         raise SchedulerError(
             f"no dask scheduler answers at {address} within {timeout:g} s; check the address, start one there with 'dask scheduler', or"
             " use 'local'"
         ) from error
-    try:
-        found: Any = client.get_versions(packages=[_SAME, *_LIKE])
-        check_versions(found)
-    except VersionMismatchError:
-        client.close()
-        raise
-    return client
+    check_versions(found)
+    return Client(address, timeout=timeout)
 
 
 def check_versions(found: dict[str, Any]) -> None:
