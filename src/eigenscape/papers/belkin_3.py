@@ -22,6 +22,7 @@ from eigenscape.papers._style import COLORS, new_figure
 from eigenscape.quality import neighbor_purity
 
 PAPER = "Belkin and Niyogi 2003, fig. 3 and 4"
+FILES = ("brown_bigrams",)
 NEIGHBORS, ASKED = 14, 5
 GROUPS = {"infinitives": ("VB",), "prepositions": ("IN",), "modals and auxiliaries": ("MD", "BE", "DO", "HV")}
 REST = "other words"
