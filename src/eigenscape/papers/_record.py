@@ -127,7 +127,7 @@ def make_record(name: str, outcome: Outcome, setting: Record, context: Context, 
                 "own": claim.own,
                 "data": claim.data or outcome.data,
                 "verdict": verdict(claim, claim.data or outcome.data),
-                "why": claim.why,
+                "why": claim.why or ("" if claim.holds else f"Measured {claim.measured}; asked for: {claim.criterion}."),
             }
             for claim in outcome.claims
         ],

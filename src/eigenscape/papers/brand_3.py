@@ -175,7 +175,7 @@ def claims_of(sigma: str, one: _Found, reference: tuple[float, float, float]) ->
             why=""
             if smoother
             else f"The Laplacian eigenmap of this roll, as wide as it is long, hardly folds at all: {100 * reference[1]:.2f} %."
-            " With noise of 0.2 and 0.4, twists of 2 and 3 and widths of 1 and 2 it also folded less than the median kernel eigenmap of sigma 2.",
+            " With noise of 0.2 and 0.4, twists of 2 and 3 and widths of 1 and 2 it also folded less than the median one of sigma 2.",
         ),
         Claim(
             f"{sigma}, posteriors: mass on the diagonal of W makes the map more isometric",
