@@ -85,6 +85,16 @@ def test_claims_hold_on_the_papers_data(name):
     assert all(claim.holds for claim in outcome.claims)
 
 
+def test_closures_are_judged_by_themselves():
+    if not DATA.is_dir():
+        pytest.skip("EIGENSCAPE_DATA names no folder of data")
+    claims = {claim.text: claim for claim in tiny("belkin-5", DATA)[0].claims}
+    closures = claims["the tip of one spoke is closures"]
+    assert not closures.holds
+    assert "silence (" in closures.why
+    assert claims["the tip of one spoke is closures or silence"].holds
+
+
 def test_where_a_rising_curve_crosses_zero():
     from eigenscape.papers.bengio_4 import crossing
 

@@ -146,7 +146,8 @@ def _claims(normalization: str, table: dict[str, Any]) -> list[Claim]:
 def _no_lower(row: dict[str, Any], table: dict[str, Any]) -> str:
     """Whether the factor is 1, or is not known."""
     time = f"In the time this dictionary takes, plain training gets {row['equal_n']} of {table['n']} points: {_TODAY}"
-    unsure = f" Over {len(table['dictionary'][row['m']])} training sets the factor is only known to lie in {row['low']:.2f} to {row['high']:.2f}."
+    sets = len(table["dictionary"][row["m"]])
+    unsure = f" Over {sets} training sets the factor is only known to lie in {row['low']:.2f} to {row['high']:.2f}."
     return time + unsure * bool(row["high"] > 1.05)
 
 
