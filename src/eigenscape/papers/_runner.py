@@ -6,6 +6,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
@@ -65,17 +66,8 @@ def run(
     list of dict
         A record of each experiment named, as in its JSON file; one that failed has ``"error"`` instead of claims.
     """
-    out = Path(out)
-    names = list(dict.fromkeys(names))
-    for name in names:
-        experiment(name)  # an unknown name or a broken module, before any long work
-    if data is not None:
-        check_folder(Path(data), dict.fromkeys(file for name in names for file in getattr(experiment(name), "FILES", ())))
-    _make_folder(out)
-    check_page(out / "index.html")
-    contexts = {name: Context(None if data is None else Path(data), quick, seed, tiny) for name in available()}
-    for name in names:
-        check_files(name, out, contexts[name], force)
+    out, names = Path(out), list(dict.fromkeys(names))
+    contexts = _prepare(names, None if data is None else Path(data), out, Context(None, quick, seed, tiny), force)
     records: dict[str, Record] = {}
     columns = (TextColumn("{task.description:<16}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     try:
@@ -93,6 +85,19 @@ def run(
         shown = {**{name: record for name, record in others.items() if record is not None}, **records}
         write_page(out / "index.html", [shown[name] for name in contexts if name in shown], out)
     return list(records.values())
+
+
+def _prepare(names: list[str], data: Path | None, out: Path, context: Context, force: bool) -> dict[str, Context]:
+    """Whatever can be wrong with names, data and folders is said before any long work; a context for each experiment."""
+    modules = [experiment(name) for name in names]
+    if data is not None:
+        check_folder(data, dict.fromkeys(file for module in modules for file in getattr(module, "FILES", ())))
+    _make_folder(out)
+    check_page(out / "index.html")
+    contexts = {name: replace(context, data=data, files={}) for name in available()}
+    for name in names:
+        check_files(name, out, contexts[name], force)
+    return contexts
 
 
 def _make_folder(out: Path) -> None:

@@ -154,7 +154,9 @@ def crosses(name: str, methods: dict[str, dict[str, Any]], least: int, data: str
     """Zero is crossed in the printed range, and the interval is narrow enough to tell."""
     missed = {method: reason for method, one in methods.items() if (reason := _missed(one))}
     held = len(methods) - len(missed) >= least
-    shown = "; ".join("{1} ({0} to {2})".format(*map(_share, one["crossing"])) for one in methods.values())
+    shown = "; ".join(
+        f"{method} " * (len(methods) > 1) + "{1} ({0} to {2})".format(*map(_share, one["crossing"])) for method, one in methods.items()
+    )
     low, high = (f"{100 * bound:g}" for bound in INFORMATIVE)
     asked = f"crossing in 1 to 5 %, its interval within {low} to {high} %"
     return Claim(

@@ -21,6 +21,7 @@ from eigenscape.papers._style import COLORS, new_figure
 
 PAPER = "Burges 2005, sec. 2.1"
 _RANK, _LEADING, _BANDWIDTH = 12, 5, 8.0
+_FACTORS = (1, 1.5, 2, 3, 4, 6)  # of the rank: numbers of columns
 
 
 def run(context: Context) -> Outcome:
@@ -33,12 +34,11 @@ def run(context: Context) -> Outcome:
     values, vectors = values[::-1], vectors[:, ::-1]
     rank = int(np.searchsorted(np.cumsum(values) / values.sum(), 0.99) + 1)
     repeats = context.pick(full=20, quick=8, tiny=4)
-    factors = (1, 1.5, 2, 3, 4, 6)
-    counts = [round(factor * rank) for factor in factors]
+    counts = [round(factor * rank) for factor in _FACTORS]
     rows = np.array([[few_columns(K, vectors, q, np.random.default_rng([context.seed, q, r])) for r in range(repeats)] for q in counts])
     medians = np.median(rows, axis=1)  # (counts, what)
     best = [float(np.sqrt(np.sum(values[q:] ** 2) / np.sum(values**2))) for q in counts]
-    twice, thrice = medians[factors.index(2)], medians[factors.index(3)]
+    twice, thrice = medians[_FACTORS.index(2)], medians[_FACTORS.index(3)]
     claims = [
         Claim(
             "exact where the submatrix has the rank of the matrix",
