@@ -413,3 +413,12 @@ def test_a_failed_experiment_is_exit_code_one(made_up, tmp_path, monkeypatch):
     assert result.exit_code == 1
     assert "failed" in result.stdout
     assert (tmp_path / "one.json").exists()
+
+
+def test_an_interrupted_command_says_what_is_kept(made_up, tmp_path, monkeypatch):
+    made_up["two"] = _module(error=KeyboardInterrupt())
+    monkeypatch.setattr(papers, "available", lambda: ["one", "two"])
+    result = run("reproduce", "--all", "--out", tmp_path)
+    assert result.exit_code not in (0, 1)
+    assert "one: 1 claim of 1 experiment: 1 reproduced." in result.stderr
+    assert f"what is finished is kept in {tmp_path}" in result.stderr
