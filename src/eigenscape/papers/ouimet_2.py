@@ -52,7 +52,7 @@ def run(context: Context) -> Outcome:
             else f"Apart by {100 * laid[34].error:.0f} % with {sizes[0]} points; the least correlation is {min(same[34]):.4f}.",
         ),
         Claim(
-            "with only 4 it is similar in both coordinates",
+            "with only 4 it is still similar",
             "pictures similar",
             f"m = {sizes[1]}: {100 * laid[4].error:.0f} % of the spread apart; correlations {same[4][0]:.3f}, {same[4][1]:.3f}",
             similar,
