@@ -89,10 +89,25 @@ def test_a_head_is_brighter_on_the_side_the_light_comes_from():
         (lambda: datasets.bars(10, side=10), "length=20 does not fit"),
         (lambda: datasets.swiss_roll(0), "n_samples=0 must be an integer of at least 1"),
         (lambda: datasets.spiral(2.5), "n_samples=2.5 must be"),
-        (lambda: datasets.random_graph(5, density=2), "density=2 must be a probability"),
+        (lambda: datasets.random_graph(5, density=2), "density=2 must be a finite number of at least 0 and at most 1"),
+        (lambda: datasets.random_graph(5, density="all"), "density='all' must be a finite number"),
+        (lambda: datasets.spiral(5, turns=0), "turns=0 must be a finite number above 0"),
+        (lambda: datasets.spiral(5, noise=float("nan")), "noise=nan must be a finite number of at least 0"),
+        (lambda: datasets.two_arcs(5, noise=-1), "noise=-1 must be"),
+        (lambda: datasets.two_arcs(5, noise="much"), "noise='much' must be"),
+        (lambda: datasets.swiss_roll(5, width=-1.0), "width=-1.0 must be"),
+        (lambda: datasets.twisted_roll(3, twist=float("inf")), "twist=inf must be"),
+        (lambda: datasets.two_clusters(bridge=2), "bridge=2 must be a finite number of at least 0 and at most 1"),
+        (lambda: datasets.two_clusters(bridge=-1), "bridge=-1 must be"),
+        (lambda: datasets.sphere(5, random_state="a"), "random_state='a' must be an integer of at least 0"),
         (lambda: datasets.twisted_roll(1), "side=1 must be an integer of at least 2"),
     ],
 )
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_numbers_of_numpy_are_numbers():
+    np.testing.assert_array_equal(datasets.spiral(np.int64(7), noise=np.float32(0))[0], datasets.spiral(7, noise=0.0)[0])
+    np.testing.assert_array_equal(datasets.sphere(3, random_state=np.uint8(4)), datasets.sphere(3, random_state=4))

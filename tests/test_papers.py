@@ -15,7 +15,9 @@ import pytest
 from test_cli import bad, good, run
 
 from eigenscape import papers
+from eigenscape.exceptions import InputFileError
 from eigenscape.papers import Claim, Context, Outcome, _record, _runner, _summary
+from eigenscape.papers._data import check_folder
 from eigenscape.papers._style import STYLE, new_figure
 
 DATA = Path(os.environ.get("EIGENSCAPE_DATA", "no such folder"))
@@ -44,9 +46,11 @@ def test_claims_hold_at_a_small_size(name):
     assert outcome.claims
     assert len({claim.text for claim in outcome.claims}) == len(outcome.claims)
     assert outcome.data.startswith("stand-in") == bool(context.files)
+    assert set(context.files) == set(getattr(papers.experiment(name), "FILES", ()))
     for claim in outcome.claims:
         assert claim.printed
         assert claim.measured
+        assert claim.criterion
         if name not in UNSETTLED or UNSETTLED[name] not in claim.text:
             assert claim.holds, claim
 
@@ -71,7 +75,7 @@ def test_the_same_seed_gives_the_same_numbers(name):
     assert [claim.measured for claim in first.claims] == [claim.measured for claim in again.claims]
 
 
-@pytest.mark.parametrize("name", ["bengio-3", "belkin-3", "belkin-5"])
+@pytest.mark.parametrize("name", ["bengio-3", "belkin-3"])
 def test_claims_hold_on_the_papers_data(name):
     if not DATA.is_dir():
         pytest.skip("EIGENSCAPE_DATA names no folder of data")
@@ -79,6 +83,16 @@ def test_claims_hold_on_the_papers_data(name):
     assert None not in context.files.values()
     assert not outcome.data.startswith("stand-in")
     assert all(claim.holds for claim in outcome.claims)
+
+
+def test_closures_are_judged_by_themselves():
+    if not DATA.is_dir():
+        pytest.skip("EIGENSCAPE_DATA names no folder of data")
+    claims = {claim.text: claim for claim in tiny("belkin-5", DATA)[0].claims}
+    closures = claims["the tip of one spoke is closures"]
+    assert not closures.holds
+    assert "silence (" in closures.why
+    assert claims["the tip of one spoke is closures or silence"].holds
 
 
 def test_where_a_rising_curve_crosses_zero():
@@ -92,10 +106,35 @@ def test_where_a_rising_curve_crosses_zero():
     assert crossing(fractions, np.array([-3.0, -2.0, -1.0])) == np.inf
 
 
+@pytest.mark.parametrize(
+    ("crossing", "reason"),
+    [
+        ((0.012, 0.02, 0.04), ""),
+        ((0.002, 0.02, 0.04), "at 2.0 %, but the interval, 0.2 % to 4.0 %, is too wide to tell"),
+        ((0.012, 0.02, np.inf), "is too wide to tell"),
+        ((0.001, 0.004, 0.012), "earlier: with 1.0 % exchanged the map moves by 30 % of its spread, and new points are placed 20 % off;"),
+        ((0.07, 0.08, 0.09), "later: with 5.0 % exchanged the map moves by 40 % of its spread, and new points are placed 20 % off"),
+        ((0.04, np.inf, np.inf), "the interval reaches into the printed range"),
+    ],
+)
+def test_a_crossing_must_be_in_the_range_and_certain(crossing, reason):
+    from eigenscape.papers.bengio_4 import crosses
+
+    errors = [SimpleNamespace(value=value) for value in (0.6, 0.8)]
+    induction = [SimpleNamespace(value=0.4)] * 2
+    one = {"crossing": crossing, "fractions": [0.01, 0.05], "perturbation": errors, "induction": induction, "spread": 2.0}
+    claim = crosses("faces, MDS", {"MDS": one}, 1, "faces")
+    assert claim.holds == (not reason)
+    assert reason in claim.why
+    assert bool(claim.why) == bool(reason)
+
+
 # --- the runner, with experiments of its own ---------------------------------------------------------------------------------
 
 
-def _module(value: float = 1.0, error: Exception | None = None, data: str = "generated") -> SimpleNamespace:
+def _module(
+    value: float = 1.0, error: BaseException | None = None, data: str = "generated", more: tuple[Claim, ...] = ()
+) -> SimpleNamespace:
     calls: list[int] = []
 
     def work(context: Context) -> Outcome:
@@ -107,9 +146,12 @@ def _module(value: float = 1.0, error: Exception | None = None, data: str = "gen
         figure = new_figure("A figure")
         figure.subplots().plot([0, value])
         numbers = {"value": np.float64(value), "draw": np.random.default_rng(context.seed).random(3), "gap": float("nan")}
-        return Outcome([Claim("it is one", "1", f"{value:g}", value == 1, "" if value == 1 else "it is not <b>")], figure, numbers, data)
+        claim = Claim("it is one", "1", f"{value:g}", value == 1, "" if value == 1 else "it is not <b>", criterion="exactly one")
+        return Outcome([claim, *more], figure, numbers, data)
 
-    return SimpleNamespace(__doc__="A title of the experiment.", PAPER="Nobody 1900", run=work, calls=calls, __name__="made_up")
+    return SimpleNamespace(
+        __doc__="A title of the experiment.\n\nHow ``it`` was <done>.\n", PAPER="Nobody 1900", run=work, calls=calls, __name__="made_up"
+    )
 
 
 @pytest.fixture
@@ -125,7 +167,7 @@ def made_up(monkeypatch):
     for place in (_runner, _record):
         monkeypatch.setattr(place, "experiment", find)
     monkeypatch.setattr(_runner, "available", lambda: list(modules))
-    monkeypatch.setattr(_record.inspect, "getsource", lambda module: f"source of {id(module)}")
+    monkeypatch.setattr(_record, "code", lambda: f"sources of {[id(module) for module in modules.values()]}")
     return modules
 
 
@@ -155,6 +197,8 @@ def test_the_page_is_whole_by_itself_and_honest(made_up, tmp_path):
     assert "2 claims of 2 experiments: 1 reproduced, 1 not reproduced. 1 experiment failed." in page
     assert "it is not &lt;b&gt;" in page
     assert "ZeroDivisionError: of no use" in page
+    assert "exactly one" in page
+    assert "How <code>it</code> was &lt;done&gt;." in page
 
 
 def test_a_failure_does_not_stop_the_others(made_up, tmp_path):
@@ -169,7 +213,25 @@ def test_a_failure_does_not_stop_the_others(made_up, tmp_path):
         "reproduced": 1,
         "reproduced on stand-ins": 0,
         "not reproduced": 0,
+        "own checks": 0,
+        "own checks that hold": 0,
     }
+
+
+def test_own_checks_and_data_of_single_claims_are_told_apart(made_up, tmp_path):
+    own = Claim("we looked", "not printed", "2", True, criterion="two")
+    real = Claim("on real data", "3", "3", True, criterion="three", data="faces")
+    made_up["one"] = _module(data="stand-in: heads", more=(own, real))
+    records = _runner.run(["one"], out=tmp_path)
+    assert [claim["verdict"] for claim in records[0]["claims"]] == [
+        "reproduced (on a stand-in: heads)",
+        "holds (on a stand-in: heads)",
+        "reproduced",
+    ]
+    assert _summary.summary(records) == (
+        "2 claims of 1 experiment: 1 reproduced, 1 reproduced on stand-ins. Of 1 check of our own, 1 hold."
+    )
+    assert "2 of 2 claims reproduced, 1 judged on a stand-in" in (tmp_path / "index.html").read_text()
 
 
 def test_what_is_finished_is_kept_until_something_changes(made_up, tmp_path):
@@ -177,14 +239,19 @@ def test_what_is_finished_is_kept_until_something_changes(made_up, tmp_path):
     for options, count in [
         ({}, 1),
         ({}, 1),
+        ({"seed": 1, "force": True}, 2),
         ({"seed": 1}, 2),
-        ({"seed": 1}, 2),
-        ({"seed": 1, "quick": True}, 3),
+        ({"seed": 1, "quick": True, "force": True}, 3),
         ({"seed": 1, "quick": True, "force": True}, 4),
     ]:
         _runner.run(["one"], out=tmp_path, **options)
         assert len(calls) == count, options
-    for damage in (lambda: (tmp_path / "one.json").write_text('{"settings"'), lambda: (tmp_path / "one.svg").unlink()):
+    record = tmp_path / "one.json"
+    for damage in (
+        lambda: record.write_text(record.read_text()[:300]),
+        lambda: (tmp_path / "one.svg").unlink(),
+        lambda: (tmp_path / "one.png").write_bytes(b""),
+    ):
         damage()
         _runner.run(["one"], out=tmp_path, seed=1, quick=True)
         count += 1
@@ -195,10 +262,15 @@ def test_other_data_or_code_is_another_experiment(made_up, tmp_path):
     made_up["one"] = _module(data="file")
     calls, data = made_up["one"].calls, tmp_path / "data"
     data.mkdir()
+    np.savez(data / "mnist.npz")  # else it is warned of
     for value, count in [(None, 1), (None, 1), (1, 2), (1, 2), (2, 3)]:
         if value is not None:
             np.savez(data / "table.npz", x=np.full(3, value))
-        _runner.run(["one"], out=tmp_path, data=data)
+        changed = len(calls) not in (0, count)
+        if changed:
+            with pytest.raises(FileExistsError, match=r"other data in table\.npz.*--force.*--out"):
+                _runner.run(["one"], out=tmp_path, data=data)
+        _runner.run(["one"], out=tmp_path, data=data, force=changed)
         assert len(calls) == count
     made_up["one"] = other = _module(data="file")
     _runner.run(["one"], out=tmp_path, data=data)
@@ -231,6 +303,70 @@ def test_a_page_of_somebody_else_is_not_written_over(made_up, tmp_path):
     assert (tmp_path / "index.html").read_text() == "my own"
 
 
+@pytest.mark.parametrize("suffix", [".json", ".png", ".svg"])
+def test_files_of_somebody_else_are_not_written_over(made_up, tmp_path, suffix):
+    mine = tmp_path / f"two{suffix}"
+    mine.write_text("my own")
+    with pytest.raises(FileExistsError, match=r"two\..* was not made by .*--out"):
+        _runner.run(["one", "two"], out=tmp_path, force=True)
+    assert mine.read_text() == "my own"
+    assert not made_up["one"].calls
+
+
+def test_results_of_another_run_are_not_replaced_unasked(made_up, tmp_path):
+    _runner.run(["one"], out=tmp_path)
+    with pytest.raises(FileExistsError, match=r"size full, not quick; seed 0, not 3.*--force.*--out"):
+        _runner.run(["two", "one"], out=tmp_path, quick=True, seed=3)
+    assert not made_up["two"].calls
+
+
+def test_a_line_for_each_as_it_finishes(made_up, tmp_path):
+    lines: list[str] = []
+    _runner.run(["one", "broken"], out=tmp_path, said=lines.append)
+    assert lines[0].startswith("one: 1 claim of 1 experiment: 1 reproduced. (")
+    assert lines[1] == "broken: failed, ZeroDivisionError: of no use"
+
+
+def test_all_code_of_the_papers_is_in_the_fingerprint(tmp_path, monkeypatch):
+    for name, text in (("_record.py", "a"), ("_shared.py", "b")):
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(_record, "__file__", str(tmp_path / "_record.py"))
+    before = _record.code()
+    (tmp_path / "_shared.py").write_text("c")
+    assert _record.code() != before
+
+
+def _faces(**changes):
+    return {"X": np.zeros((120, 1024)), **{key: np.zeros(120) for key in ("pan_z", "tilt_z", "light_z")}, **changes}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        (None, "isomap_faces_32x32.npz cannot be read"),
+        ({"X": np.zeros((120, 1024))}, "has no array 'pan_z', only X; put the right file there"),
+        (_faces(X=np.zeros((120, 64))), r"'X' has shape \(120, 64\), not \(120, 1024\)"),
+        (_faces(tilt_z=np.zeros(119)), r"'tilt_z' has shape \(119,\), not \(120\)"),
+        (_faces(light_z=np.full(120, "dark")), "'light_z' holds <U4, not numbers"),
+        ({key: value[:50] for key, value in _faces().items()}, "has 50 rows, not 113 or more"),
+    ],
+)
+def test_wrong_data_are_said_before_any_work(tmp_path, arrays, message):
+    file = tmp_path / "isomap_faces_32x32.npz"
+    file.write_bytes(b"PK no archive")
+    if arrays is not None:
+        np.savez(file, **arrays)
+    with pytest.raises(InputFileError, match=message):
+        _runner.run(["bengio-1", "bengio-3"], data=tmp_path, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    check_folder(tmp_path, ["mnist"])  # others do not mind
+
+
+def test_a_folder_without_data_is_warned_of(tmp_path):
+    with pytest.warns(UserWarning, match=r"holds none of .*mnist\.npz"):
+        check_folder(tmp_path, [])
+
+
 def test_figures_are_the_same_bytes_for_the_same_seed(made_up, tmp_path):
     for folder in ("a", "b"):
         _runner.run(["one"], out=tmp_path / folder)
@@ -258,6 +394,8 @@ def test_unknown_names_and_folders_are_said_before_any_work(tmp_path):
     assert "there is no folder of data" in bad("reproduce", "bengio-1", "--data", tmp_path / "none", "--out", tmp_path / "x")
     assert "not both" in bad("reproduce", "bengio-1", "--all")
     assert not (tmp_path / "x").exists()
+    (tmp_path / "file").write_text("")
+    assert "(--out), is a file" in bad("reproduce", "bengio-1", "--out", tmp_path / "file")
 
 
 def test_the_command_prints_printed_measured_verdict(tmp_path, monkeypatch):
@@ -275,3 +413,12 @@ def test_a_failed_experiment_is_exit_code_one(made_up, tmp_path, monkeypatch):
     assert result.exit_code == 1
     assert "failed" in result.stdout
     assert (tmp_path / "one.json").exists()
+
+
+def test_an_interrupted_command_says_what_is_kept(made_up, tmp_path, monkeypatch):
+    made_up["two"] = _module(error=KeyboardInterrupt())
+    monkeypatch.setattr(papers, "available", lambda: ["one", "two"])
+    result = run("reproduce", "--all", "--out", tmp_path)
+    assert result.exit_code not in (0, 1)
+    assert "one: 1 claim of 1 experiment: 1 reproduced." in result.stderr
+    assert f"what is finished is kept in {tmp_path}" in result.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,10 +15,11 @@ from eigenscape import GreedySpectralEmbedding, papers
 from eigenscape.papers import Context, Outcome, experiment
 from eigenscape.papers._corpus import root
 from eigenscape.papers._labels import label_points
-from eigenscape.papers._ouimet import tolerance
+from eigenscape.papers._ouimet import image_problem, tolerance
 from eigenscape.papers._record import plain
 from eigenscape.papers._roll import folded
 from eigenscape.papers.brand_1 import by_library, excess, random_graphs
+from eigenscape.papers.brand_3 import share_in_order
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -38,9 +40,46 @@ def test_figures_are_titled_and_failures_explained(name: str) -> None:
 
 
 def test_corrections_agree_with_posteriors_and_fold_without() -> None:
-    agree, _, fold, less, isometric = (claim.holds for claim in outcome("brand-3").claims)
-    assert (agree, fold, less, isometric) == (False, True, False, True)
-    assert outcome("brand-3").numbers["corrections_with_posteriors_apart"] < 1e-5
+    found = outcome("brand-3")
+    assert len(found.claims) == 10
+    for claims, numbers in zip((found.claims[:5], found.claims[5:]), found.numbers["sigma"].values(), strict=True):
+        posteriors, _, fold, less, _ = (claim.holds for claim in claims)
+        assert (posteriors, fold, less) == (False, False, False)
+        assert numbers["corrections_with_posteriors_apart"] < 1e-5
+        folds = {name: np.median(values[:, 1]) for name, values in numbers["kernel_eigenmaps"].items()}
+        assert max(folds["reweighted"], folds["stochastic"]) < min(folds["raw"], folds["affine"])
+
+
+def test_the_order_of_the_corrections_is_what_is_asked() -> None:
+    errors = {name: np.full(20, value) for name, value in (("reweighted", 0.1), ("stochastic", 0.2), ("affine", 0.3), ("raw", 0.4))}
+    assert share_in_order(errors) == 1
+    assert share_in_order({**errors, "stochastic": np.repeat([0.2, 0.35], 10)}) == 0.5
+    assert share_in_order({**errors, "reweighted": errors["raw"], "raw": errors["reweighted"]}) == 0  # apart, but the other way round
+    assert share_in_order({name: errors["raw"] + i * 1e-9 for i, name in enumerate(errors)}) == 0
+
+
+def test_claims_name_the_data_they_are_about() -> None:
+    about = {
+        "spiral": "generated",
+        "digits": "stand-in: digits of scikit-learn",
+        "swiss": "swiss roll (generated)",
+        "faces": "stand-in: rendered heads",
+    }
+    for claim in (*outcome("ouimet-3").claims, *outcome("bengio-4").claims):
+        assert claim.data == about[re.split("[ ,:]", claim.text)[0]]
+
+
+def test_errors_are_measured_on_sets_of_the_printed_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    made_up = {"X": np.zeros((15_000, 784), dtype=np.uint8), "y": np.zeros(15_000, dtype=int)}
+    monkeypatch.setattr(Context, "load", lambda *_: made_up)
+    problem, data = image_problem(Context(quick=True), "additive")
+    assert (len(problem.test), len(problem.others), data) == (3267, 3332, "MNIST")
+
+
+def test_table_1_means_and_factor_are_of_one_kind() -> None:
+    for table in outcome("ouimet-table1").timings.values():
+        for row in table["rows"]:
+            assert row["ratio"] == pytest.approx(row["plain"] / row["dictionary"])
 
 
 def test_batches_of_trials_are_the_trials() -> None:

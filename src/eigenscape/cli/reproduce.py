@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,7 @@ def reproduce(
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the figures, numbers and page.")] = Path("reproduced"),
     quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes: all of them in minutes.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Run again what an earlier run has finished.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Run again what is finished; replace results of another size or seed.")] = False,
     seed: Annotated[int, typer.Option(help="Of everything random.", min=0)] = 0,
     progress: Progress = None,
     as_json: AsJson = False,
@@ -64,7 +65,12 @@ def _run(
 
     errors = Console(stderr=True)
     shown = errors.is_terminal and not quiet if progress is None else progress
-    records = run(names, data=data, out=out, quick=quick, force=force, seed=seed, console=errors if shown else None)
+    said = None if shown or quiet else partial(typer.echo, err=True)
+    try:
+        records = run(names, data=data, out=out, quick=quick, force=force, seed=seed, console=errors if shown else None, said=said)
+    except KeyboardInterrupt:
+        typer.echo(f"stopped; what is finished is kept in {out}, and the same command goes on from there", err=True)
+        raise
     if as_json:
         typer.echo(json.dumps({"totals": totals(records), "page": str(out / "index.html"), "experiments": records}, indent=1))
     elif not quiet:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenscape.datasets._check import check_count
+from eigenscape.datasets._check import check_count, check_seed
 
 
 class _Part(NamedTuple):
@@ -62,7 +62,7 @@ def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tup
     """
     n_samples, side = check_count("n_samples", n_samples), check_count("side", side)
     low, high = np.transpose(_RANGES)
-    parameters = np.random.default_rng(random_state).uniform(low, high, (n_samples, 3))
+    parameters = np.random.default_rng(check_seed(random_state)).uniform(low, high, (n_samples, 3))
     X = np.concatenate([_draw(parameters[start : start + _CHUNK], side) for start in range(0, n_samples, _CHUNK)])
     return X, parameters
 

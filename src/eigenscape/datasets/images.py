@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape.datasets._check import check_count
+from eigenscape.datasets._check import check_count, check_seed
 
 
 def bars(
@@ -42,7 +42,7 @@ def bars(
     for name, extent in (("length", length), ("thickness", thickness)):
         if check_count(name, extent) > side:
             raise ValueError(f"{name}={extent} does not fit into images of side={side}; lower {name}")
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(check_seed(random_state))
     labels = (np.arange(n_samples) >= (n_samples + 1) // 2).astype(np.int64)
     extents = np.where(labels[:, np.newaxis] == 0, [length, thickness], [thickness, length])  # rows and columns a bar covers
     corners = rng.integers(0, side - extents, endpoint=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape.datasets._check import check_count
+from eigenscape.datasets._check import check_count, check_number, check_seed
 from eigenscape.datasets.rolls import arc_length
 
 
@@ -34,7 +34,8 @@ def spiral(n_samples: int = 1000, *, turns: float = 2.0, noise: float = 0.02, ra
     ((200, 2), (200,))
     """
     n_samples = check_count("n_samples", n_samples)
-    rng = np.random.default_rng(random_state)
+    turns, noise = check_number("turns", turns, 0, above=True), check_number("noise", noise, 0)
+    rng = np.random.default_rng(check_seed(random_state))
     u = rng.random(n_samples)
     grid = 2 * np.pi * turns * np.linspace(0.1, 1, 10_001)
     lengths = arc_length(grid)
@@ -69,8 +70,8 @@ def two_arcs(n_samples: int = 400, *, noise: float = 0.08, random_state: int = 0
     >>> X.shape, int(labels.sum())
     ((100, 2), 50)
     """
-    n_samples = check_count("n_samples", n_samples, 2)
-    rng = np.random.default_rng(random_state)
+    n_samples, noise = check_count("n_samples", n_samples, 2), check_number("noise", noise, 0)
+    rng = np.random.default_rng(check_seed(random_state))
     u = rng.random(n_samples)
     labels = (np.arange(n_samples) >= (n_samples + 1) // 2).astype(np.int64)
     side = 1 - 2 * labels
@@ -111,7 +112,8 @@ def two_clusters(
     ((500, 2), [100, 400])
     """
     n_first, n_second = check_count("n_first", n_first), check_count("n_second", n_second)
-    rng = np.random.default_rng(random_state)
+    bridge, noise = check_number("bridge", bridge, 0, 1), check_number("noise", noise, 0)
+    rng = np.random.default_rng(check_seed(random_state))
     labels = np.repeat([0, 1], [n_first, n_second])
     # places in an arch, 1 at the meeting point; stratified, so that even a few points on the bridge are spread over it
     u = np.concatenate([(rng.permutation(n) + rng.random(n)) / n for n in (n_first, n_second)])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.datasets._check import check_count
+from eigenscape.datasets._check import check_count, check_number, check_seed
 
 #: The spiral's radius runs from half a turn to a turn and a quarter.
 _FIRST, _LAST = np.pi, 2.5 * np.pi
@@ -40,7 +40,8 @@ def swiss_roll(n_samples: int = 2000, *, width: float = 21.0, noise: float = 0.0
     ((300, 3), (300, 2))
     """
     n_samples = check_count("n_samples", n_samples)
-    rng = np.random.default_rng(random_state)
+    width, noise = check_number("width", width, 0), check_number("noise", noise, 0)
+    rng = np.random.default_rng(check_seed(random_state))
     u, v = rng.random((2, n_samples))
     grid = np.linspace(1.5 * np.pi, 4.5 * np.pi, 10_001)
     lengths = arc_length(grid)
@@ -82,11 +83,12 @@ def twisted_roll(side: int = 30, *, twist: float = 1.0, noise: float = 0.05, ran
     ((900, 3), (900, 2))
     """
     side = check_count("side", side, 2)
+    twist, noise = check_number("twist", twist), check_number("noise", noise, 0)
     width = arc_length(_LAST) - arc_length(_FIRST)
     u, v = (grid.ravel() for grid in np.meshgrid(*2 * [np.linspace(0, 1, side)], indexing="ij"))
     t, angle = _FIRST + (_LAST - _FIRST) * u, _FIRST + (_LAST - _FIRST) * u + twist * v
     X = np.column_stack([t * np.cos(angle), width * v, t * np.sin(angle)])
-    return X + noise * np.random.default_rng(random_state).standard_normal(X.shape), np.column_stack([u, v])
+    return X + noise * np.random.default_rng(check_seed(random_state)).standard_normal(X.shape), np.column_stack([u, v])
 
 
 def arc_length(t: Any) -> Any:

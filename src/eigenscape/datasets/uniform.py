@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape.datasets._check import check_count
+from eigenscape.datasets._check import check_count, check_number, check_seed
 
 
 def sphere(n_samples: int = 1000, *, dimension: int = 2, random_state: int = 0) -> np.ndarray:
@@ -29,7 +29,7 @@ def sphere(n_samples: int = 1000, *, dimension: int = 2, random_state: int = 0) 
     ((50, 21), 1.0)
     """
     n_samples, dimension = check_count("n_samples", n_samples), check_count("dimension", dimension)
-    X = np.random.default_rng(random_state).standard_normal((n_samples, dimension + 1))
+    X = np.random.default_rng(check_seed(random_state)).standard_normal((n_samples, dimension + 1))
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
@@ -56,9 +56,8 @@ def random_graph(n_vertices: int = 50, *, density: float = 1.0, random_state: in
     (True, 0.0)
     """
     n_vertices = check_count("n_vertices", n_vertices)
-    if not 0 <= density <= 1:
-        raise ValueError(f"density={density!r} must be a probability, between 0 and 1")
-    rng = np.random.default_rng(random_state)
+    density = check_number("density", density, 0, 1)
+    rng = np.random.default_rng(check_seed(random_state))
     shape = (n_vertices, n_vertices)
     upper = np.triu(rng.random(shape) * (rng.random(shape) < density), k=1)
     return upper + upper.T

@@ -32,6 +32,7 @@ def purity_claim(name: str, maps: dict[str, np.ndarray], labels: np.ndarray, n_n
         "cluster together (picture)",
         f"{ours:.2f} of neighbours ({first}), {theirs:.2f} ({second}), {chance:.2f} by chance",
         ours > 2 * chance and ours > theirs,
+        criterion=f"more than twice chance, and more than {second}",
     )
 
 

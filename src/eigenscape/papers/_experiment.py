@@ -10,7 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 from matplotlib.figure import Figure
 
+from eigenscape.papers._data import read
+
 T = TypeVar("T")
+NOT_PRINTED = "not printed"
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,15 @@ class Claim:
     holds: bool
     #: What was tried, or where our setting differs; wanted for a claim that does not hold.
     why: str = ""
+    #: What was asked of the numbers for the claim to hold.
+    criterion: str = field(kw_only=True)
+    #: What this claim was measured on, where that is not the experiment's ``data`` as a whole.
+    data: str | None = None
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a check of ours, of which the paper prints nothing."""
+        return self.printed == NOT_PRINTED
 
 
 @dataclass(frozen=True)
@@ -74,8 +86,7 @@ class Context:
         self.files[name] = self.fingerprint(name)
         if self.data is None or self.files[name] is None:
             return None
-        with np.load(self.data / f"{name}.npz", allow_pickle=False) as archive:
-            return dict(archive)
+        return read(self.data / f"{name}.npz")
 
     def fingerprint(self, name: str) -> str | None:
         """Of the file that ``load`` would read: a result counts as finished only with the same one."""

@@ -23,6 +23,7 @@ from eigenscape.quality import linear_alignment
 #: have; of 1.5 to 31.6, those below 5 need more than the 41 to 138 dictionary points of table 1, and above 10 nothing changes.
 SIGMA = {"additive": 31.6, "divisive": 10.0}
 NAMES = {"additive": "kernel PCA", "divisive": "spectral clustering"}
+PRINTED_SIZES = (3267, 3332)  # of D_2 and D_3
 STAND_IN = "stand-in: digits of scikit-learn"
 
 
@@ -123,11 +124,14 @@ def log_axes(axes: Any, ticks: list[int]) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-def image_problem(context: Context, normalization: str, n_test: int) -> tuple[Problem, str]:
-    """Three components of MNIST zeros and ones; on the stand-in fewer images of all digits."""
+def image_problem(context: Context, normalization: str) -> tuple[Problem, str]:
+    """Three components of MNIST zeros and ones; on the stand-in fewer images of all digits.
+
+    D_2 and D_3 are as large as printed: unit eigenvectors over both, and so the errors, scale with their sizes.
+    """
     found = images(context, all_digits=True)
-    n_test = min(n_test, len(found.X) // 4)
-    parts = np.split(found.X, [n_test, 2 * n_test])
+    n_test, n_others = (min(n, len(found.X) // 4) for n in context.pick(full=PRINTED_SIZES, quick=PRINTED_SIZES, tiny=(400, 400)))
+    parts = np.split(found.X, [n_test, n_test + n_others])
     return Problem(parts[2], parts[0], parts[1], normalization, SIGMA[normalization], 3), found.data
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import base64
+import re
 from html import escape
 from pathlib import Path
 
 from eigenscape.io.whole import check_target, whole_file
-from eigenscape.papers._record import VERSION, Record
+from eigenscape.papers._record import MARK, VERSION, Record, is_ours
 from eigenscape.papers._summary import summary
 
-#: By which a page of ours is known.
-_MARK = "eigenscape reproduce"
 _STYLE = """
 :root { color-scheme: light; --ink: #1c2430; --soft: #5a6472; --line: #dde2e8; --good: #1a7f4b; --bad: #b3261e; }
 body { margin: 0 auto; max-width: 72rem; padding: 2rem 1.2rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink) }
@@ -26,17 +25,18 @@ pre { overflow-x: auto; font-size: .8rem } .why { font-size: .9rem; margin: .3re
 """
 
 
-def check_page(path: Path, force: bool) -> None:
+def check_page(path: Path) -> None:
     """Refuse, before any work, to write over a page that is not ours."""
-    ours = path.is_file() and f'content="{_MARK}"' in path.read_text(encoding="utf-8", errors="replace")[:1000]
-    check_target(path, force=force or ours)
+    check_target(path, force=True)
+    if path.is_file() and not is_ours(path):
+        raise FileExistsError(f"{path} exists already and was not made by `{MARK}`; choose another folder with --out")
 
 
 def write_page(path: Path, records: list[Record], folder: Path) -> None:
     """One self-contained file: a summary, then each experiment with its claims and figure."""
     body = "\n".join(_failed(record) if "error" in record else _experiment(record, folder) for record in records)
     page = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="{_MARK}">
+<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="{MARK}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Five papers, run again</title><style>{_STYLE}</style></head><body>
 <h1>The experiments of five papers, run again</h1>
@@ -57,9 +57,10 @@ def _contents(records: list[Record]) -> str:
         if "error" in record:
             state = '<span class="bad">failed</span>'
         else:
-            held, all_claims = sum(claim["holds"] for claim in record["claims"]), len(record["claims"])
-            stand_in = " on a stand-in" if record["data"].startswith("stand-in") else ""
-            state = f'<span class="{"good" if held == all_claims else "bad"}">{held} of {all_claims} claims reproduced{stand_in}</span>'
+            claims = [claim for claim in record["claims"] if not claim["own"]]
+            held, stand_ins = sum(claim["holds"] for claim in claims), sum(claim["data"].startswith("stand-in") for claim in claims)
+            where = "" if not stand_ins else " on a stand-in" if stand_ins == len(claims) else f", {stand_ins} judged on a stand-in"
+            state = f'<span class="{"good" if held == len(claims) else "bad"}">{held} of {len(claims)} claims reproduced{where}</span>'
         rows.append(f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(record["title"])}</td><td>{state}</td></tr>')
     return f"<table><tr><th>experiment</th><th></th><th>verdict</th></tr>{''.join(rows)}</table>"
 
@@ -69,6 +70,7 @@ def _experiment(record: Record, folder: Path) -> str:
     picture = base64.b64encode((folder / f"{name}.png").read_bytes()).decode()
     rows = "".join(
         f"<tr><td>{escape(claim['text'])}</td><td>{escape(claim['printed'])}</td><td>{escape(claim['measured'])}</td>"
+        f"<td>{escape(claim['criterion'])}</td>"
         f'<td class="{"good" if claim["holds"] else "bad"}">{escape(claim["verdict"])}</td></tr>'
         for claim in record["claims"]
     )
@@ -79,8 +81,14 @@ def _experiment(record: Record, folder: Path) -> str:
     return f"""<section id="{escape(name)}"><h2>{escape(record["title"])}</h2>
 <p class="soft">{escape(name)} · {escape(record["paper"])} · data: {escape(record["data"])}
  · size: {settings["size"]} · seed {settings["seed"]} · {record["seconds"]:g} s</p>
-<table><tr><th>claim</th><th>printed</th><th>measured</th><th>verdict</th></tr>{rows}</table>{notes}{warned}
+{_paragraphs(record["about"])}
+<table><tr><th>claim</th><th>printed</th><th>measured</th><th>asked for</th><th>verdict</th></tr>{rows}</table>{notes}{warned}
 <img alt="{escape(record["title"])}" src="data:image/png;base64,{picture}"></section>"""
+
+
+def _paragraphs(text: str) -> str:
+    parts = [re.sub(r"``(.+?)``", r"<code>\1</code>", escape(part)) for part in text.split("\n\n")]
+    return "".join(f"<p>{part}</p>" for part in parts if part)
 
 
 def _failed(record: Record) -> str:

@@ -15,50 +15,104 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.io.whole import whole_file
+from eigenscape.io.whole import check_target, whole_file
 from eigenscape.papers import experiment
 from eigenscape.papers._experiment import Claim, Context, Outcome
 
 Record = dict[str, Any]
 VERSION: str = sys.modules["eigenscape"].__version__  # not imported: the package knows the rooms beside this one
+#: By which files of ours are known.
+MARK = "eigenscape reproduce"
+_FIGURES: tuple[tuple[str, dict[str, Any]], ...] = (
+    (".png", {"dpi": 130, "metadata": {"Software": MARK}}),
+    (".svg", {"metadata": {"Date": None, "Creator": MARK}}),
+)
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
 def verdict(claim: Claim, data: str) -> str:
-    """By the numbers, and on which data."""
-    held = "reproduced" if claim.holds else "not reproduced"
+    """By the numbers, and on which data; a check of our own reproduces nothing."""
+    held = ("holds" if claim.holds else "does not hold") if claim.own else "reproduced" if claim.holds else "not reproduced"
     return f"{held} (on a {data})" if data.startswith("stand-in") else held
 
 
-def settings(name: str, context: Context) -> Record:
+def settings(context: Context) -> Record:
     """What must be the same for a finished experiment to stand; ``files`` is judged apart, as only a run knows which it reads."""
     return {
         "size": context.size,
         "seed": context.seed,
         "version": VERSION,
-        "code": hashlib.sha256(inspect.getsource(experiment(name)).encode()).hexdigest()[:16],
+        "code": code(),
     }
+
+
+def code() -> str:
+    """Fingerprint of all experiments and what they share."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files)).hexdigest()[:16]
+
+
+def is_ours(path: Path) -> bool:
+    """Whether an earlier run made the file, or nothing is in it."""
+    with path.open("rb") as file:
+        start = file.read(4000)
+    return not start or MARK.encode() in start
+
+
+def check_files(name: str, out: Path, context: Context, force: bool) -> None:
+    """Refuse, before any work, to write over what is not ours, or, without ``force``, over results of another size, seed or data."""
+    for suffix in (".json", ".png", ".svg"):
+        path = out / f"{name}{suffix}"
+        check_target(path, force=True)
+        if path.is_file() and not is_ours(path):
+            raise FileExistsError(f"{path} was not made by `{MARK}` and is not written over; choose another folder with --out")
+    record = None if force else _read(out / f"{name}.json")
+    if record is None:
+        return
+    others = [
+        f"{key} {record['settings'][key]}, not {value}"
+        for key, value in (("size", context.size), ("seed", context.seed))
+        if record["settings"][key] != value
+    ]
+    others += [f"other data in {file}.npz" for file, mark in record["files"].items() if context.fingerprint(file) != mark]
+    if others:
+        raise FileExistsError(
+            f"{out / name}.json is a result of another run ({'; '.join(others)});"
+            " replace it with --force, or choose another folder with --out"
+        )
+
+
+def _read(path: Path) -> Record | None:
+    """A record, if it is whole."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return record if {"settings", "files", "figures"} <= set(record) and {"size", "seed"} <= set(record["settings"]) else None
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 def finished(name: str, out: Path, context: Context) -> Record | None:
     """The record of an earlier run with the same settings and data, or None."""
-    path = out / f"{name}.json"
-    if not all(path.with_name(name + suffix).is_file() for suffix in (".json", ".png", ".svg")):
+    record = _read(out / f"{name}.json")
+    if record is None or record["settings"] != settings(context):
         return None
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        same = record["settings"] == settings(name, context)
-        return record if same and all(context.fingerprint(file) == mark for file, mark in record["files"].items()) else None
-    except (ValueError, KeyError, TypeError, AttributeError):  # not a record of ours: run again
-        return None
+    figures = {suffix: _digest(out / f"{name}{suffix}") for suffix, _ in _FIGURES}
+    same = figures == record["figures"] and all(context.fingerprint(file) == mark for file, mark in record["files"].items())
+    return record if same else None
+
+
+def _digest(path: Path) -> str | None:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else None
 
 
 def make_record(name: str, outcome: Outcome, setting: Record, context: Context, seconds: float, warned: list[str]) -> Record:
     """Everything about a run that is no figure."""
     module = experiment(name)
     return {
+        "made by": MARK,
         "experiment": name,
         "title": title(module),
+        "about": about(module),
         "paper": module.PAPER,
         "data": outcome.data,
         "settings": setting,
@@ -68,9 +122,12 @@ def make_record(name: str, outcome: Outcome, setting: Record, context: Context, 
                 "text": claim.text,
                 "printed": claim.printed,
                 "measured": claim.measured,
+                "criterion": claim.criterion,
                 "holds": bool(claim.holds),
-                "verdict": verdict(claim, outcome.data),
-                "why": claim.why,
+                "own": claim.own,
+                "data": claim.data or outcome.data,
+                "verdict": verdict(claim, claim.data or outcome.data),
+                "why": claim.why or ("" if claim.holds else f"Measured {claim.measured}; asked for: {claim.criterion}."),
             }
             for claim in outcome.claims
         ],
@@ -83,11 +140,13 @@ def make_record(name: str, outcome: Outcome, setting: Record, context: Context, 
 
 
 def write(record: Record, outcome: Outcome, out: Path) -> None:
-    """The figures first: the JSON file says that all is there."""
+    """The figures first: the JSON file says that all is there, and which figures are meant."""
     name = record["experiment"]
-    for suffix, options in ((".png", {"dpi": 130}), (".svg", {"metadata": {"Date": None}})):
+    record["figures"] = {}
+    for suffix, options in _FIGURES:
         with whole_file(out / f"{name}{suffix}", force=True) as path:
             outcome.figure.savefig(path, format=suffix[1:], **options)
+        record["figures"][suffix] = _digest(out / f"{name}{suffix}")
     with whole_file(out / f"{name}.json", force=True) as path:
         path.write_text(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
@@ -95,6 +154,11 @@ def write(record: Record, outcome: Outcome, out: Path) -> None:
 def title(module: ModuleType) -> str:
     """The first line of the docstring."""
     return (module.__doc__ or module.__name__).strip().splitlines()[0].rstrip(".")
+
+
+def about(module: ModuleType) -> str:
+    """The rest of the docstring: what was done, what was chosen, and where it differs from the paper."""
+    return inspect.cleandoc(module.__doc__ or "").partition("\n")[2].strip()
 
 
 def plain(value: Any) -> Any:

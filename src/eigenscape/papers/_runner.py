@@ -5,19 +5,22 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from eigenscape.exceptions import InputFileError
+from eigenscape.exceptions import WriteError
 from eigenscape.papers import available, experiment
+from eigenscape.papers._data import check_folder
 from eigenscape.papers._experiment import Context
 from eigenscape.papers._page import check_page, write_page
-from eigenscape.papers._record import Record, finished, make_record, settings, title, write
+from eigenscape.papers._record import Record, check_files, finished, make_record, settings, title, write
 from eigenscape.papers._style import STYLE
+from eigenscape.papers._summary import summary
 
 
 def run(
@@ -30,6 +33,7 @@ def run(
     seed: int = 0,
     tiny: bool = False,
     console: Console | None = None,
+    said: Callable[[str], object] | None = None,
 ) -> list[Record]:
     """Run the experiments named and write each one's figure and numbers, and a page of all, into a folder.
 
@@ -47,28 +51,23 @@ def run(
     quick : bool, default=False
         Smaller sizes.
     force : bool, default=False
-        Run what is finished again.
+        Run what is finished again, and replace results of another size, seed or data.
     seed : int, default=0
         Of everything random.
     tiny : bool, default=False
         The size of the tests.
     console : rich.console.Console, optional
         Where progress is shown; nowhere by default.
+    said : callable, optional
+        Called with a line for each experiment as it finishes.
 
     Returns
     -------
     list of dict
         A record of each experiment named, as in its JSON file; one that failed has ``"error"`` instead of claims.
     """
-    out = Path(out)
-    names = list(dict.fromkeys(names))
-    for name in names:
-        experiment(name)  # an unknown name or a broken module, before any long work
-    if data is not None and not Path(data).is_dir():
-        raise InputFileError(f"there is no folder of data {data}; leave it away to take stand-ins")
-    out.mkdir(parents=True, exist_ok=True)
-    check_page(out / "index.html", force)
-    contexts = {name: Context(None if data is None else Path(data), quick, seed, tiny) for name in available()}
+    out, names = Path(out), list(dict.fromkeys(names))
+    contexts = _prepare(names, None if data is None else Path(data), out, Context(None, quick, seed, tiny), force)
     records: dict[str, Record] = {}
     columns = (TextColumn("{task.description:<16}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     try:
@@ -79,6 +78,8 @@ def run(
                 kept = None if force else finished(name, out, contexts[name])
                 records[name] = kept if kept is not None else _run_one(name, out, contexts[name])
                 bar.advance(task)
+                if said is not None:
+                    said(_line(records[name], kept is not None))
     finally:  # also after an interruption: what is finished is shown
         others = {name: finished(name, out, contexts[name]) for name in contexts if name not in records}
         shown = {**{name: record for name, record in others.items() if record is not None}, **records}
@@ -86,8 +87,36 @@ def run(
     return list(records.values())
 
 
+def _prepare(names: list[str], data: Path | None, out: Path, context: Context, force: bool) -> dict[str, Context]:
+    """Whatever can be wrong with names, data and folders is said before any long work; a context for each experiment."""
+    modules = [experiment(name) for name in names]
+    if data is not None:
+        check_folder(data, dict.fromkeys(file for module in modules for file in getattr(module, "FILES", ())))
+    _make_folder(out)
+    check_page(out / "index.html")
+    contexts = {name: replace(context, data=data, files={}) for name in available()}
+    for name in names:
+        check_files(name, out, contexts[name], force)
+    return contexts
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = "is a file" if out.is_file() else f"cannot be made ({error.strerror})"
+        raise WriteError(f"the folder for results, {out} (--out), {what}; name another") from error
+
+
+def _line(record: Record, kept: bool) -> str:
+    if "error" in record:
+        return f"{record['experiment']}: failed, {record['error']}"
+    seconds = "kept" if kept else f"{record['seconds']:g} s"
+    return f"{record['experiment']}: {summary([record])} ({seconds})"
+
+
 def _run_one(name: str, out: Path, context: Context) -> Record:
-    module, setting, start = experiment(name), settings(name, context), time.perf_counter()
+    module, setting, start = experiment(name), settings(context), time.perf_counter()
     try:
         with matplotlib.rc_context(STYLE), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

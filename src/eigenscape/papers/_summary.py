@@ -13,9 +13,9 @@ from eigenscape.papers._record import Record
 def totals(records: Iterable[Record]) -> dict[str, int]:
     """How many experiments and claims there are, and how they came out."""
     records = list(records)
-    claims = [
-        (claim["holds"], record["data"].startswith("stand-in")) for record in records if "error" not in record for claim in record["claims"]
-    ]
+    everything = [claim for record in records if "error" not in record for claim in record["claims"]]
+    claims = [(claim["holds"], claim["data"].startswith("stand-in")) for claim in everything if not claim["own"]]
+    own = [claim["holds"] for claim in everything if claim["own"]]
     return {
         "experiments": len(records),
         "failed": sum("error" in record for record in records),
@@ -23,6 +23,8 @@ def totals(records: Iterable[Record]) -> dict[str, int]:
         "reproduced": sum(held and not stand_in for held, stand_in in claims),
         "reproduced on stand-ins": sum(held and stand_in for held, stand_in in claims),
         "not reproduced": sum(not held for held, _ in claims),
+        "own checks": len(own),
+        "own checks that hold": sum(own),
     }
 
 
@@ -32,6 +34,8 @@ def summary(records: Iterable[Record]) -> str:
     parts = [f"{count['reproduced']} reproduced"]
     parts += [f"{count[key]} {key}" for key in ("reproduced on stand-ins", "not reproduced") if count[key]]
     text = f"{_counted(count['claims'], 'claim')} of {_counted(count['experiments'] - count['failed'], 'experiment')}: {', '.join(parts)}."
+    if count["own checks"]:
+        text += f" Of {_counted(count['own checks'], 'check')} of our own, {count['own checks that hold']} hold."
     return text + (f" {_counted(count['failed'], 'experiment')} failed." if count["failed"] else "")
 
 

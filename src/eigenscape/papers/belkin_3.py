@@ -11,21 +11,20 @@ Beside this, a map of the same counts as roots of shares, in which frequent word
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
 
 from eigenscape.estimators import PCA, LaplacianEigenmaps
 from eigenscape.papers._classes import class_chance, digits, purity_claim, scatter_classes
 from eigenscape.papers._experiment import Context, Outcome
+from eigenscape.papers._labels import label_points
 from eigenscape.papers._style import COLORS, new_figure
 from eigenscape.quality import neighbor_purity
 
 PAPER = "Belkin and Niyogi 2003, fig. 3 and 4"
+FILES = ("brown_bigrams",)
 NEIGHBORS, ASKED = 14, 5
 GROUPS = {"infinitives": ("VB",), "prepositions": ("IN",), "modals and auxiliaries": ("MD", "BE", "DO", "HV")}
 REST = "other words"
-HALO = [withStroke(linewidth=2, foreground="white")]
 
 
 def run(context: Context) -> Outcome:
@@ -73,19 +72,8 @@ def _draw(maps: dict[str, np.ndarray], words: np.ndarray, groups: np.ndarray, na
     for axes, name in zip(panels, ("eigenmap of shares", "eigenmap", "PCA"), strict=True):
         scatter_classes(axes, maps[name], groups, names, REST)
         axes.set(title={"eigenmap of shares": "Laplacian eigenmap, counts as roots of shares"}.get(name, f"{name} of counts"))
-    _label(panels[0], maps["eigenmap of shares"], words, groups, names)
-    panels[0].legend(loc="best", markerscale=1.6)
+    panels[0].legend(loc="upper right", markerscale=1.6)
+    order = np.argsort(groups == REST, kind="stable")  # words of the groups first
+    shades = [COLORS[names.index(group)] if group != REST else "#8a919c" for group in groups[order]]
+    label_points(panels[0], maps["eigenmap of shares"][order], [str(word) for word in words[order]], shades, size=7.5, beside=True)
     return figure
-
-
-def _label(axes: Axes, Y: np.ndarray, words: np.ndarray, groups: np.ndarray, names: list[str]) -> None:
-    """Write words where there is room, those of the groups first."""
-    scaled = (Y - Y.min(axis=0)) / np.ptp(Y, axis=0)
-    written: list[np.ndarray] = []
-    for place in np.argsort(groups == REST, kind="stable"):
-        if all(abs(scaled[place, 0] - other[0]) > 0.085 or abs(scaled[place, 1] - other[1]) > 0.022 for other in written):
-            written.append(scaled[place])
-            color = COLORS[names.index(groups[place])] if groups[place] != REST else "#8a919c"
-            axes.annotate(
-                str(words[place]), Y[place], xytext=(4, 2), textcoords="offset points", fontsize=8, color=color, path_effects=HALO
-            )

@@ -65,6 +65,7 @@ def _claims(correlation: dict[str, float], rand: float, spread: float) -> list[C
             "one-dimensional manifold captured",
             f"|rank correlation| {correlation[name]:.4f}",
             correlation[name] > 0.99,
+            criterion="above 0.99",
         )
         for name in ("Isomap", "LLE")
     ]
@@ -74,13 +75,21 @@ def _claims(correlation: dict[str, float], rand: float, spread: float) -> list[C
             "should not be used for it",
             f"|rank correlation| {correlation['kernel PCA']:.4f}",
             correlation["kernel PCA"] < 0.9,
+            criterion="below 0.9",
         ),
-        Claim("spectral clustering reveals the clusters", "obvious", f"adjusted Rand index of its sign {rand:.3f}", rand > 0.9),
+        Claim(
+            "spectral clustering reveals the clusters",
+            "obvious",
+            f"adjusted Rand index of its sign {rand:.3f}",
+            rand > 0.9,
+            criterion="above 0.9",
+        ),
         Claim(
             "and has one value on almost all of the larger",
             "the same value",
             f"standard deviation there {spread:.3f} of the gap between clusters",
             spread < 0.1,
+            criterion="below 0.1",
         ),
     ]
     return claims

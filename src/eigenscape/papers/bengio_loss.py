@@ -42,13 +42,15 @@ def run(context: Context) -> Outcome:
                 "falls",
                 f"{training[0]:.3g} to {training[-1]:.3g}",
                 bool((np.diff(training) < 0).all()),
+                criterion="lower at every step of N",
             ),
-            Claim(f"{name}: it is the discarded spectrum", "equal", f"equal to {gap:.0e} of its value", gap < 1e-8),
+            Claim(f"{name}: it is the discarded spectrum", "equal", f"equal to {gap:.0e} of its value", gap < 1e-8, criterion="below 1e-8"),
             Claim(
                 f"{name}: held-out loss tends to it",
                 "converges as m grows",
                 f"apart by {first:.1%} at m = {sizes[0]}, {last:.1%} at m = {sizes[-1]}",
                 bool(last < first / 3),
+                criterion="at the last m less than a third of that at the first",
             ),
         ]
     numbers = {

@@ -49,18 +49,21 @@ def run(context: Context) -> Outcome:
             "this order (bars without numbers), 10^6 trials",
             f"{', '.join(f'{value:.4f}' for value in printed)} in this order; the closest two are {steps.min():.0f} standard errors apart",
             bool((steps > 2).all()),
+            criterion="each step upwards, by more than 2 standard errors",
         ),
         Claim(
             "with the D-mean removed the affine map is best (our own check, not printed)",
             "not printed",
             ", ".join(f"{name} {value:.4f}" for name, value in zip(CORRECTIONS, centred, strict=True)),
             bool(centred.argmin() == 1),
+            criterion="affine lowest",
         ),
         Claim(
             "trials in batches and the library's own maps agree",
             "not printed",
             f"largest difference {gap:.0e} in 20 trials",
             gap < 1e-8,
+            criterion="below 1e-8",
         ),
     ]
     numbers = {

@@ -38,12 +38,14 @@ def run(context: Context) -> Outcome:
             f"roll: {stretch['affine']:.6f} against {stretch['LPP']:.6f}; more in {more} of {len(pairs)} random graphs"
             f" (median {np.median(pairs[:, 0] / pairs[:, 1]):.2f} times less)",
             bool(stretch["affine"] < stretch["LPP"] and more == 0),
+            criterion="less on the roll, and more in none of the graphs",
         ),
         Claim(
             "it captures more of the structure",
             "more (picture)",
             f"an affine function of the map leaves {left['affine']:.3f} of the parameters, against {left['LPP']:.3f}",
             left["affine"] < left["LPP"],
+            criterion="less left over",
             why=""
             if left["affine"] < left["LPP"]
             else "Less distortion along the edges is not less error of the parameters: both are flat views of a"
@@ -55,6 +57,7 @@ def run(context: Context) -> Outcome:
             f"LPP {100 * folds['LPP']:.0f} %, affine {100 * folds['affine']:.0f} % of the grid folded;"
             f" the best of {len(views)} views {100 * least:.0f} %",
             least > 0.01,
+            criterion="more than 1 % folded in every view",
         ),
     ]
     figure = new_figure("Linear views of a twisted roll", 14, 4.4)

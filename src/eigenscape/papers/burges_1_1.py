@@ -44,27 +44,35 @@ def run(context: Context) -> Outcome:
             "1/21 = 0.04762",
             f"{variance:.5f}; sample {np.var(X @ directions[0]):.5f}",
             abs(variance * 21 - 1) < 1e-6,
+            criterion="equal to 1e-6",
         ),
         Claim(
             "constant C of eq. 1.1",
             f"{constant:.6f}",
             f"{density[2000]:.6f}, the library's density at 0",
             abs(density[2000] / constant - 1) < 1e-9,
+            criterion="equal to 1e-9",
         ),
         Claim(
-            "the density is close to the fitted Gaussian", "curves hardly apart", f"at most {100 * gap:.1f} % of the peak apart", gap < 0.05
+            "the density is close to the fitted Gaussian",
+            "curves hardly apart",
+            f"at most {100 * gap:.1f} % of the peak apart",
+            gap < 0.05,
+            criterion="below 5 %",
         ),
         Claim(
             "so it is in every direction",
             "all directions",
             f"largest distance of distribution functions {to_gaussian.max():.4f} over {len(directions)} directions",
             bool(to_gaussian.max() < 0.02),
+            criterion="below 0.02",
         ),
         Claim(
             "yet the data are far from Gaussian",
             "all on the sphere",
             f"lengths spread by {length.std():.0e}; a Gaussian's by {gaussian_spread:.3f}",
             bool(length.std() < 1e-6 < gaussian_spread),
+            criterion="below 1e-6, a Gaussian's above",
         ),
     ]
     numbers = {

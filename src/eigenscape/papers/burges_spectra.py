@@ -50,6 +50,7 @@ def run(context: Context) -> Outcome:
             "it does",
             f"largest gap after d in {100 * right[name]:.0f} % of boxes with d = 2, 3, 4",
             right[name] > 0.9,
+            criterion="above 90 %",
         )
         for name in ("MDS, flat box", "Isomap, bent box")
     ]
@@ -59,6 +60,7 @@ def run(context: Context) -> Outcome:
             "it does not",
             f"largest gap after d in {100 * right[name]:.0f} % of boxes with d = 2, 3, 4",
             right[name] < 0.6,
+            criterion="below 60 %",
             why="No gap stands at d. How fast the whole spectrum of the Laplacian grows does depend on d (Weyl's law).",
         )
         for name in ("Laplacian eigenmaps, bent box", "LLE, bent box")
@@ -69,6 +71,7 @@ def run(context: Context) -> Outcome:
             "not printed",
             f"largest gap after d + 1 in {100 * linear:.0f} % of bent boxes",
             linear > 0.9,
+            criterion="above 90 %",
         )
     )
     numbers = {"n_samples": n_samples, "boxes": boxes, "share_right": right, "dimension_read": read, "spectra": spectra}
