@@ -196,6 +196,16 @@ def test_what_a_collection_cannot_give_is_refused(estimator, message):
     assert not [name for name in vars(estimator) if name == "eigenvalues_"]
 
 
+def test_members_given_by_their_row_numbers():
+    numbers = [1400, 3, 700, 250, 900, 60]
+    model = GreedySpectralEmbedding(selection=numbers, gamma=0.5).fit(ragged(X, [400, 0, 600, 500]))
+    alone = GreedySpectralEmbedding(selection=numbers, gamma=0.5).fit(X)
+    np.testing.assert_allclose(model.embedding_.compute(), alone.embedding_, atol=1e-10)
+    np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
+    with pytest.raises(ValueError, match="row numbers from 3 to 1500, but X has rows 0 to 1499"):
+        GreedySpectralEmbedding(selection=[3, 1500], gamma=0.5).fit(ragged(X, [700, 800]))
+
+
 def test_nan_is_named_by_its_partition():
     Y = X.copy()
     Y[1203, 1] = np.nan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import dask
@@ -16,6 +17,8 @@ from pyarrow import parquet
 
 from eigenscape import KernelPCA
 from eigenscape.cli.app import app
+from eigenscape.distributed import write_parts
+from eigenscape.exceptions import WriteError
 from eigenscape.quality import aligned_error
 
 PARTS, ROWS = 5, 300
@@ -132,6 +135,61 @@ def test_what_does_not_go_with_dask_is_refused_before_any_work(folder, tmp_path,
     assert "no dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
     assert run("embed", folder, "-m", "pca", "--dask", "local", "-o", tmp_path / "no" / "OUT") == 2
     assert "there is no folder" in capsys.readouterr().err
+
+
+def test_a_folder_of_other_files_is_never_overwritten(folder, tmp_path, capsys):
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "part-00000.parquet").write_text("old")
+    (precious / "thesis.tex").write_text("years of work")
+    words = ["embed", folder, "-m", "pca", "--dask", "tcp://127.0.0.1:9", "--force"]
+    assert run(*words, "-o", precious) == 2
+    assert "holds thesis.tex, which is no part-NNNNN.parquet file" in capsys.readouterr().err
+    with pytest.raises(WriteError, match=r"thesis\.tex"):
+        write_parts(precious, da.zeros((3, 2)), ["a", "b"], force=True)
+    assert (precious / "thesis.tex").read_text() == "years of work"
+
+
+def test_the_output_lies_apart_from_what_is_read_and_saved(folder, tmp_path, capsys):
+    words = ["-m", "pca", "--dask", "tcp://127.0.0.1:9", "--force", "-o"]
+    inputs, model = tmp_path / "IN" / "BIG", tmp_path / "M" / "a.model"
+    shutil.copytree(folder, inputs)
+    model.parent.mkdir()
+    model.write_text("a model")
+    (tmp_path / "link").symlink_to(inputs)
+    for out, how in [(inputs, "is also"), (tmp_path / "link", "is also"), (inputs / "OUT", "lies in"), (inputs.parent, "holds")]:
+        assert run("embed", inputs, *words, out) == 2
+        assert f"{how} the input" in capsys.readouterr().err
+        assert run("transform", model, inputs, *words[2:], out) == 2
+        assert f"{how} the input" in capsys.readouterr().err
+    assert run("transform", model, inputs, *words[2:], model.parent) == 2
+    assert "holds the model" in capsys.readouterr().err
+    assert run("embed", inputs, *words, tmp_path / "M", "--save", model) == 2
+    assert "holds the target of --save" in capsys.readouterr().err
+    assert sorted(file.name for file in inputs.iterdir()) == ["0.parquet", "1.parquet", "2.parquet"]
+
+
+def test_a_folder_comes_back_when_its_successor_does_not(tmp_path, monkeypatch):
+    out = tmp_path / "OUT"
+    assert write_parts(out, da.zeros((3, 2)), ["a", "b"]) == 3
+    rename, calls = os.rename, []
+
+    def killed(source, target):
+        calls.append(source)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rename", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write_parts(out, da.ones((4, 2)), ["a", "b"], force=True)
+    assert parquet.read_table(out).num_rows == 3
+    rename(out, tmp_path / ".OUT.0123.eigenscape-part-old")  # what a kill at that moment would leave
+    with pytest.raises(FileExistsError, match="exists already"):
+        write_parts(out, da.ones((4, 2)), ["a", "b"])
+    assert parquet.read_table(out).num_rows == 3
+    assert [each.name for each in tmp_path.iterdir()] == ["OUT"]
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------------

@@ -24,8 +24,11 @@ Dask = Annotated[
 ]
 
 
-def check_request(out: str | None, force: bool, **refused: Any) -> None:
-    """What does not go with ``--dask`` is refused, and so is a folder that cannot be written, before any work."""
+def check_request(out: str | None, force: bool, apart: dict[str, str | None], **refused: Any) -> None:
+    """What does not go with ``--dask`` is refused, and so is a folder that cannot be written, before any work.
+
+    ``apart``: the files and folders that the output must neither be, nor hold, nor lie in.
+    """
     for name, value in refused.items():
         if value not in (None, False, "error"):
             raise WrongCommandError(f"--{name.replace('_', '-')} needs the rows in memory and does not go with --dask; leave it out")
@@ -37,7 +40,7 @@ def check_request(out: str | None, force: bool, **refused: Any) -> None:
     if out is not None:
         from eigenscape.distributed.writing import check_folder
 
-        check_folder(out, force)
+        check_folder(out, force, {what: place for what, place in apart.items() if place is not None})
 
 
 def embed_on_cluster(address: str, source: str, estimator: Any, out: str | None, save: str | None, command: str, **how: Any) -> None:

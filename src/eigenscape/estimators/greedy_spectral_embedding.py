@@ -24,7 +24,7 @@ from eigenscape.estimators._dictionary import (
     check_size,
     choose_members,
     dictionary_attributes,
-    given_points,
+    members_of_blocks,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._samples import refuse_tables
@@ -305,7 +305,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             few = distributed.evenly_spaced(blocks)
             self._source = self._bind(few)
             if not isinstance(self.selection, str):
-                choice = replace(choice, members=given_points(self.selection, few))
+                choice = replace(choice, members=members_of_blocks(self.selection, blocks, few))
             self._solve(distributed.learn_blocks(self._source, blocks, choice, few), choice)
         self._embedding = self.transform(X)
         return self
