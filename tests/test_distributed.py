@@ -329,11 +329,11 @@ def test_sparse_blocks_of_any_form(form: Any) -> None:
 
 @pytest.mark.parametrize("model", [es.LocalityPreservingProjection(2), es.ProbabilisticPCA(2), es.MixturePPCA(2, 1)], ids=repr)
 def test_sparse_blocks_are_refused_where_sparse_rows_are(model: Any) -> None:
-    with pytest.raises(TypeError, match="Sparse"):
+    with pytest.raises(TypeError, match=r"(?i)sparse"):
         model.fit(sparse.csr_array(X))
-    with pytest.raises(TypeError, match="partition 0 of X is sparse, but dense data is required"):
+    with pytest.raises(TypeError, match=r"partition \d of X is sparse, but dense data is required"):
         model.fit(of_blocks(sparse.csr_array))
-    with pytest.raises(TypeError, match="partition 0 of X is sparse, but dense data is required"):
+    with pytest.raises(TypeError, match=r"partition \d of X is sparse, but dense data is required"):
         model.fit(X).transform(of_blocks(sparse.csr_array)).compute(scheduler="synchronous")
 
 
@@ -384,7 +384,8 @@ def test_a_row_without_any_value_is_named() -> None:
         (lambda: es.PCA(2).fit(cut(X)[:0]), ValueError, "not one row to learn from"),
         (lambda: es.LocalityPreservingProjection(2).fit(cut(X)[:0]), ValueError, "not one row to learn from"),
         (lambda: es.PCA(1).fit(da.full((50, 3), 0.1, chunks=(20, 3))), ValueError, "all rows are equal up to rounding"),
-        (lambda: es.PCA(1).fit(dask.delayed(X)), TypeError, "X is a dask.delayed.Delayed, in which no rows and columns can be seen"),
+        (lambda: es.PCA(1).fit(dask.delayed(X)), TypeError, r"X is a dask.delayed.Delayed\w*, in which no rows and columns can be seen"),
+        (lambda: es.GreedySpectralEmbedding(2).fit(dask.bag.from_sequence([X])), TypeError, "X is a dask.bag.core.Bag, in which no rows"),
         (lambda: es.Isomap(1).fit(dask.bag.from_sequence([X])), TypeError, "X is a dask.bag.core.Bag, in which no rows"),
         (lambda: es.DistortionDiscriminantAnalysis(((8, 8, 4),)).fit(cut(X), distorted=[X]), TypeError, "X is a dask collection"),
         (lambda: es.DistortionDiscriminantAnalysis(((8, 8, 4),)).fit(X, distorted=[cut(X)]), TypeError, r"distorted\[0\] is a dask"),

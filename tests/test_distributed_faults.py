@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
+import sys
 
 import dask
 import dask.array as da
@@ -16,6 +19,7 @@ from distributed import Client, LocalCluster
 from pyarrow import parquet
 
 from eigenscape import KernelPCA
+from eigenscape.cli._methods import IN_MEMORY
 from eigenscape.cli.app import app
 from eigenscape.distributed import write_parts
 from eigenscape.exceptions import WriteError
@@ -190,6 +194,34 @@ def test_a_folder_comes_back_when_its_successor_does_not(tmp_path, monkeypatch):
         write_parts(out, da.ones((4, 2)), ["a", "b"])
     assert parquet.read_table(out).num_rows == 3
     assert [each.name for each in tmp_path.iterdir()] == ["OUT"]
+
+
+def test_what_cannot_be_done_is_refused_before_there_is_a_cluster(folder, tmp_path, capsys):
+    nowhere = ["--dask", "tcp://127.0.0.1:9", "-o", tmp_path / "OUT"]
+    for method in IN_MEMORY:
+        assert run("embed", folder, "-m", method, *nowhere) == 2
+        assert f"{method} needs all rows in memory and does not go with --dask; embed some" in capsys.readouterr().err
+    table = tmp_path / "rows.csv"
+    table.write_text("a,b\n1,2\n3,4\n")
+    assert run("embed", table, "-m", "pca", *nowhere) == 2
+    assert "rows.csv cannot be read in parts by several machines; store it as parquet, zarr or npy" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
+def test_an_interrupt_is_quiet(tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).random((1_500_000, 10), dtype=np.float32))
+    words = ["-m", "greedy", "--dictionary-size", "400", "--dask", "local", "-o", "OUT"]
+    code = "from eigenscape.cli.app import app\nif __name__ == '__main__':\n    app()\n"
+    (tmp_path / "command.py").write_text(code)
+    command = [sys.executable, "command.py", "embed", "rows.npy", *words]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        said = [process.stderr.readline(), process.stderr.readline()]
+        assert "dask dashboard" in said[0]
+        assert "rows in" in said[1]
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: workers too
+        assert process.stderr.read() == ""
+    assert process.returncode == 130
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["command.py", "rows.npy"]
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from eigenscape.distributed._presence import is_collection, require
+from eigenscape.distributed._presence import is_collection, is_lazy, require
 
 if TYPE_CHECKING:
     from eigenscape.distributed.blocks import Blocks, as_blocks, label_blocks
@@ -81,6 +81,7 @@ __all__ = [
     "gather_moments",
     "gather_signal",
     "is_collection",
+    "is_lazy",
     "label_blocks",
     "learn_blocks",
     "locality_of_blocks",

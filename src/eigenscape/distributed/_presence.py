@@ -15,22 +15,15 @@ def is_collection(X: Any) -> bool:
     >>> from eigenscape.distributed import is_collection
     >>> is_collection([[0.0, 1.0]])
     False
-
-    Raises
-    ------
-    TypeError
-        It is another object of dask, such as a bag or a delayed value: no rows can be seen in it.
     """
+    return is_lazy(X) and isinstance(getattr(X, "ndim", None), int)
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether ``X`` is anything of dask that is not computed yet: a collection, or a bag or delayed value, in which no rows are seen."""
     if "dask" not in sys.modules or type(X).__module__.split(".")[0] not in ("dask", "dask_expr"):
         return False  # others, such as xarray, wrap dask arrays and say what they are themselves
-    if isinstance(getattr(X, "ndim", None), int):
-        return True
-    if import_module("dask").is_dask_collection(X):
-        raise TypeError(
-            f"X is a {type(X).__module__}.{type(X).__name__}, in which no rows and columns can be seen; make it a dask array"
-            " (dask.array.from_delayed) or dataframe (to_dataframe), or compute it"
-        )
-    return False
+    return bool(import_module("dask").is_dask_collection(X))
 
 
 def require(*modules: str) -> None:

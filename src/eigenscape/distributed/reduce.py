@@ -150,7 +150,9 @@ def _map_one(
     block_id: Any,
 ) -> np.ndarray:
     block = check_block(block, block_id[0], form, float(declared[block_id[0]]))
-    block = block.astype(np.result_type(block.dtype, precision), copy=False)  # a float32 partition of a float64 collection comes out float64
+    block = block.astype(
+        np.result_type(block.dtype, precision), copy=False
+    )  # a float32 partition of a float64 collection comes out float64
     if block.shape[0] == 0:
         return np.empty((0, *tail), dtype)
     with naming(block_id[0]):

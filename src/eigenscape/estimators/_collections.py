@@ -17,7 +17,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from eigenscape import distributed
-from eigenscape.distributed import is_collection
+from eigenscape.distributed import is_collection, is_lazy
 
 #: What a worker has no use for: it would be sent for nothing, or holds the collection itself.
 _STAYS = ("embedding_", "_embedding", "labels_", "feature_names_in_")
@@ -122,6 +122,11 @@ def refuse_collection(estimator: Any, X: Any) -> None:
         raise TypeError(
             f"{name} needs all rows in memory here, and X is a dask collection; pass X.compute(), or fit on some of its rows and call"
             " transform on the collection"
+        )
+    if is_lazy(X):
+        raise TypeError(
+            f"X is a {type(X).__module__}.{type(X).__name__}, in which no rows and columns can be seen; make it a dask array"
+            " (dask.array.from_delayed) or dataframe (to_dataframe), or compute it"
         )
 
 

@@ -17,7 +17,7 @@ from eigenscape.dictionary.rows import ArrayRows, ChunkRows
 from eigenscape.dictionary.source import Source, source_of
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import FittedEmbedding, forget
-from eigenscape.estimators._collections import collected
+from eigenscape.estimators._collections import collected, refuse_collection
 from eigenscape.estimators._dictionary import (
     DictionaryMixin,
     check_dictionary,
@@ -202,6 +202,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         self._rows = self._embedding = None
         if is_collection(X):
             return self._fit_collection(X, choice)
+        refuse_collection(self, X)
         chunks = None if self._is_precomputed() else as_chunks(X)
         with reporting(self.verbose):
             if chunks is not None:

@@ -106,7 +106,7 @@ class OrientedPCA(LinearEstimator):
         y : array-like of shape (n_samples,), optional
             The group of each row, where the rows of a group are versions of one thing. Noise is then what a row differs from
             the mean of its group. As the rows hold that noise themselves, :math:`q = 1` means no signal; the directions are
-            those of a linear discriminant analysis.
+            those of a linear discriminant analysis. Numbers or names; for a dask collection a dask array or column with its row chunks.
         noise : array-like of shape (n_noise, n_features), optional
             Noise vectors themselves.
         distorted : list of array-like of shape (n_samples, n_features), optional
