@@ -76,8 +76,8 @@ def embed(
         check_method(canonical(method))
         check_targets(source, force, as_json, save=save)
         check_request(
-            out, force, {"the input": source, "the target of --save": save}, plot=plot, report=report, compact=compact, label=label, id=id_column,
-            missing=missing, size=size, kind=kind, stream=stream, standardize=standardize
+            out, force, {"the input": source, "the target of --save": save}, plot=plot, report=report, compact=compact, label=label,
+            id=id_column, missing=missing, size=size, kind=kind, stream=stream, standardize=standardize
         )  # fmt: skip
         manners = {"columns": columns, "force": force, "as_json": as_json, "quiet": quiet or as_json, "progress": progress}
         return embed_on_cluster(dask, source, build(cls, chosen, dimensions, "rows"), out, save, command_line(ctx), **manners)
