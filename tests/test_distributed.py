@@ -10,6 +10,7 @@ from typing import Any
 
 import dask
 import dask.array as da
+import dask.bag
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -305,6 +306,60 @@ def test_a_bad_partition_is_named(use: Any) -> None:
         use(raw([X, X[:50].astype(str)]))
 
 
+def test_a_partition_with_other_rows_than_declared_is_named() -> None:
+    wrong = da.from_delayed(dask.delayed(X[:50]), (60, 5), np.float64)
+    for use in (lambda rows: es.PCA(2).fit(rows), lambda rows: es.PCA(2).fit(X).transform(rows).compute()):
+        with pytest.raises(ValueError, match="partition 1 of X has 50 rows, but the collection says 60"):
+            use(da.concatenate([cut(X).rechunk((240, 5)), wrong]))
+
+
+def of_blocks(make: Any, A: np.ndarray = X) -> da.Array:
+    """Partitions of 80 rows, each made into something else."""
+    return da.from_array(A, chunks=(80, A.shape[1])).map_blocks(make, meta=make(A[:0]))
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array, sparse.coo_matrix])
+def test_sparse_blocks_of_any_form(form: Any) -> None:
+    assert_allclose(es.PCA(2).fit(of_blocks(form)).components_, es.PCA(2).fit(X).components_, atol=1e-10)
+    spoilt = X.copy()
+    spoilt[[83, 90], [4, 1]] = np.inf
+    with pytest.raises(ValueError, match=r"NaN or infinity in 2 row\(s\) of partition 1 of X: row\(s\) 3, 10, counted within it"):
+        es.PCA(2).fit(of_blocks(form, spoilt))
+
+
+@pytest.mark.parametrize("model", [es.LocalityPreservingProjection(2), es.ProbabilisticPCA(2), es.MixturePPCA(2, 1)], ids=repr)
+def test_sparse_blocks_are_refused_where_sparse_rows_are(model: Any) -> None:
+    with pytest.raises(TypeError, match=r"(?i)sparse"):
+        model.fit(sparse.csr_array(X))
+    with pytest.raises(TypeError, match=r"partition \d of X is sparse, but dense data is required"):
+        model.fit(of_blocks(sparse.csr_array))
+    with pytest.raises(TypeError, match=r"partition \d of X is sparse, but dense data is required"):
+        model.fit(X).transform(of_blocks(sparse.csr_array)).compute(scheduler="synchronous")
+
+
+def test_blocks_of_the_package_sparse_are_refused() -> None:
+    class COO:
+        __module__ = "sparse.numba_backend"
+        shape, ndim, dtype = (80, 5), 2, np.dtype(float)
+
+    rows = da.from_delayed(dask.delayed(COO()), (80, 5), np.float64)
+    with pytest.raises(TypeError, match="partition 0 of X is a COO of the package sparse"):
+        es.PCA(2).fit(rows)
+
+
+def test_groups_may_have_names() -> None:
+    names = np.array([f"group {number}" for number in GROUPS])
+    expected = es.OrientedPCA(2).fit(X, y=names)
+    series = dd.from_pandas(pd.Series(names), npartitions=3)
+    chunks = tuple(series.map_partitions(len).compute())
+    assert_same_model(expected, es.OrientedPCA(2).fit(cut(X), y=cut(names)))
+    assert_same_model(expected, es.OrientedPCA(2).fit(cut(X, chunks), y=series))
+    gaps = np.where(np.arange(240) == 102, None, names.astype(object))
+    for y in (cut(gaps), cut(np.where(np.arange(240) == 102, np.nan, GROUPS))):
+        with pytest.raises(ValueError, match=r"partition 2 of y has no label in row\(s\) 2"):
+            es.OrientedPCA(2).fit(cut(X), y=y)
+
+
 def test_partitions_of_other_types_are_taken_for_what_they_are() -> None:
     whole = np.concatenate([X, X[:50].astype(np.float32), np.round(X[:50]).astype(int)])
     assert_same_model(es.PCA(2).fit(whole), es.PCA(2).fit(raw([X, X[:50].astype(np.float32), np.round(X[:50]).astype(int)])))
@@ -327,6 +382,13 @@ def test_a_row_without_any_value_is_named() -> None:
         (lambda: es.PCA(2).fit(cut(X)[:, :, None]), ValueError, "Expected 2D array, got a 3D"),
         (lambda: es.PCA(2).fit(cut(X).astype(str)), ValueError, "holds no numbers"),
         (lambda: es.PCA(2).fit(cut(X)[:0]), ValueError, "not one row to learn from"),
+        (lambda: es.LocalityPreservingProjection(2).fit(cut(X)[:0]), ValueError, "not one row to learn from"),
+        (lambda: es.PCA(1).fit(da.full((50, 3), 0.1, chunks=(20, 3))), ValueError, "all rows are equal up to rounding"),
+        (lambda: es.PCA(1).fit(dask.delayed(X)), TypeError, r"X is a dask.delayed.Delayed\w*, in which no rows and columns can be seen"),
+        (lambda: es.GreedySpectralEmbedding(2).fit(dask.bag.from_sequence([X])), TypeError, "X is a dask.bag.core.Bag, in which no rows"),
+        (lambda: es.Isomap(1).fit(dask.bag.from_sequence([X])), TypeError, "X is a dask.bag.core.Bag, in which no rows"),
+        (lambda: es.DistortionDiscriminantAnalysis(((8, 8, 4),)).fit(cut(X), distorted=[X]), TypeError, "X is a dask collection"),
+        (lambda: es.DistortionDiscriminantAnalysis(((8, 8, 4),)).fit(X, distorted=[cut(X)]), TypeError, r"distorted\[0\] is a dask"),
         (lambda: es.PCA(2).fit(cut(X)[:1]), ValueError, "minimum of 2 is required"),
         (lambda: es.PCA(9).fit(cut(X)), ValueError, "n_components=9 needs at least 10 samples and 9 features"),
         (lambda: es.PCA(2).fit(X).transform(da.from_array(X[:, :3], chunks=50)), ValueError, "3 features, but PCA is expecting 5"),

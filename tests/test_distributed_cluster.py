@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -107,6 +109,23 @@ def test_arrays_on_disk(tmp_path: Path) -> None:
     assert_array_equal(distributed.read(tmp_path / "rows.zarr").array.compute(), X)
 
 
+def test_read_gives_collections_where_they_are_wanted(tmp_path: Path) -> None:
+    np.save(tmp_path / "rows.npy", X)
+    table = es.read(tmp_path / "rows.npy", dask=True)
+    assert isinstance(table.array, da.Array)
+    assert_array_equal(table.array.compute(), X)
+    assert_array_equal(es.read(tmp_path / "rows.npy").array, X)
+    with pytest.raises(TypeError, match="stream and dask=True do not go together"):
+        es.read(tmp_path / "rows.npy", dask=True, stream=True)
+
+
+def test_text_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("a,b\n1,not a number")
+    for path in (tmp_path / "rows.csv", "-"):
+        with pytest.raises(InputFileError, match="store it as parquet, zarr or npy"):
+            es.read(path, dask=True)
+
+
 def test_what_cannot_be_read_in_parts(tmp_path: Path) -> None:
     file = tmp_path / "rows.arrow"
     import pyarrow as pa
@@ -131,6 +150,15 @@ def test_nobody_answers() -> None:
     with pytest.raises(SchedulerError, match="no dask scheduler answers at nowhere://"):
         distributed.connect("nowhere://", timeout=1)
     assert dask.config.get("scheduler", None) == before  # dask goes on as it did
+
+
+def test_a_script_without_a_main_part_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("from eigenscape import distributed\ndistributed.connect('local')\n")
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert 'SchedulerError: the processes of "local" could not start' in ended.stderr
+    assert 'if __name__ == "__main__":' in ended.stderr.splitlines()[-1]
 
 
 def told(**workers: dict[str, str]) -> dict[str, Any]:

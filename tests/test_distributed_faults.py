@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import subprocess
+import sys
 
 import dask
 import dask.array as da
@@ -15,7 +19,10 @@ from distributed import Client, LocalCluster
 from pyarrow import parquet
 
 from eigenscape import KernelPCA
+from eigenscape.cli._methods import IN_MEMORY
 from eigenscape.cli.app import app
+from eigenscape.distributed import write_parts
+from eigenscape.exceptions import WriteError
 from eigenscape.quality import aligned_error
 
 PARTS, ROWS = 5, 300
@@ -132,6 +139,89 @@ def test_what_does_not_go_with_dask_is_refused_before_any_work(folder, tmp_path,
     assert "no dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
     assert run("embed", folder, "-m", "pca", "--dask", "local", "-o", tmp_path / "no" / "OUT") == 2
     assert "there is no folder" in capsys.readouterr().err
+
+
+def test_a_folder_of_other_files_is_never_overwritten(folder, tmp_path, capsys):
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "part-00000.parquet").write_text("old")
+    (precious / "thesis.tex").write_text("years of work")
+    words = ["embed", folder, "-m", "pca", "--dask", "tcp://127.0.0.1:9", "--force"]
+    assert run(*words, "-o", precious) == 2
+    assert "holds thesis.tex, which is no part-NNNNN.parquet file" in capsys.readouterr().err
+    with pytest.raises(WriteError, match=r"thesis\.tex"):
+        write_parts(precious, da.zeros((3, 2)), ["a", "b"], force=True)
+    assert (precious / "thesis.tex").read_text() == "years of work"
+
+
+def test_the_output_lies_apart_from_what_is_read_and_saved(folder, tmp_path, capsys):
+    words = ["-m", "pca", "--dask", "tcp://127.0.0.1:9", "--force", "-o"]
+    inputs, model = tmp_path / "IN" / "BIG", tmp_path / "M" / "a.model"
+    shutil.copytree(folder, inputs)
+    model.parent.mkdir()
+    model.write_text("a model")
+    (tmp_path / "link").symlink_to(inputs)
+    for out, how in [(inputs, "is also"), (tmp_path / "link", "is also"), (inputs / "OUT", "lies in"), (inputs.parent, "holds")]:
+        assert run("embed", inputs, *words, out) == 2
+        assert f"{how} the input" in capsys.readouterr().err
+        assert run("transform", model, inputs, *words[2:], out) == 2
+        assert f"{how} the input" in capsys.readouterr().err
+    assert run("transform", model, inputs, *words[2:], model.parent) == 2
+    assert "holds the model" in capsys.readouterr().err
+    assert run("embed", inputs, *words, tmp_path / "M", "--save", model) == 2
+    assert "holds the target of --save" in capsys.readouterr().err
+    assert sorted(file.name for file in inputs.iterdir()) == ["0.parquet", "1.parquet", "2.parquet"]
+
+
+def test_a_folder_comes_back_when_its_successor_does_not(tmp_path, monkeypatch):
+    out = tmp_path / "OUT"
+    assert write_parts(out, da.zeros((3, 2)), ["a", "b"]) == 3
+    rename, calls = os.rename, []
+
+    def killed(source, target):
+        calls.append(source)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rename", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write_parts(out, da.ones((4, 2)), ["a", "b"], force=True)
+    assert parquet.read_table(out).num_rows == 3
+    rename(out, tmp_path / ".OUT.0123.eigenscape-part-old")  # what a kill at that moment would leave
+    with pytest.raises(FileExistsError, match="exists already"):
+        write_parts(out, da.ones((4, 2)), ["a", "b"])
+    assert parquet.read_table(out).num_rows == 3
+    assert [each.name for each in tmp_path.iterdir()] == ["OUT"]
+
+
+def test_what_cannot_be_done_is_refused_before_there_is_a_cluster(folder, tmp_path, capsys):
+    nowhere = ["--dask", "tcp://127.0.0.1:9", "-o", tmp_path / "OUT"]
+    for method in IN_MEMORY:
+        assert run("embed", folder, "-m", method, *nowhere) == 2
+        assert f"{method} needs all rows in memory and does not go with --dask; embed some" in capsys.readouterr().err
+    table = tmp_path / "rows.csv"
+    table.write_text("a,b\n1,2\n3,4\n")
+    assert run("embed", table, "-m", "pca", *nowhere) == 2
+    assert "rows.csv cannot be read in parts by several machines; store it as parquet, zarr or npy" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
+def test_an_interrupt_is_quiet(tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).random((1_500_000, 10), dtype=np.float32))
+    words = ["-m", "greedy", "--dictionary-size", "400", "--dask", "local", "-o", "OUT"]
+    code = "from eigenscape.cli.app import app\nif __name__ == '__main__':\n    app()\n"
+    (tmp_path / "command.py").write_text(code)
+    command = [sys.executable, "command.py", "embed", "rows.npy", *words]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        said = [process.stderr.readline(), process.stderr.readline()]
+        assert "dask dashboard" in said[0]
+        assert "rows in" in said[1]
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: workers too
+        assert process.stderr.read() == ""
+    assert process.returncode == 130
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["command.py", "rows.npy"]
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
@@ -74,6 +75,29 @@ def test_a_sample_stands_for_the_collection(name):
         assert model.sample_loss_.held_out == pytest.approx(alone.loss(X[others]), rel=1e-6)
     if name == "spectral-clustering":
         assert (model.labels_.compute() == model.predict(X)).all()
+
+
+@pytest.mark.parametrize("estimator", [LandmarkMDS(n_landmarks=50), Isomap(n_landmarks=60)], ids=["landmark-mds", "landmark-isomap"])
+def test_landmarks_are_rows_of_the_collection(estimator):
+    model = clone(estimator).fit(ragged(X, [500, 700]))
+    alone = clone(estimator).fit(X[model.sample_indices_])
+    assert (X[model.landmarks_] == X[model.sample_indices_][alone.landmarks_]).all()
+    assert set(model.landmarks_) <= set(model.sample_indices_)
+    with pytest.raises(ValueError, match=r"give the points themselves, as in landmarks=X\[numbers\].compute\(\)"):
+        estimator.set_params(n_landmarks="auto", landmarks=[3, 700, 900, 20]).fit(ragged(X, [500, 700]))
+
+
+def test_landmarks_given_as_points():
+    chosen = X[[3, 700, 900, 20]]
+    model = LandmarkMDS(landmarks=chosen).fit(ragged(X, [500, 700]))
+    np.testing.assert_allclose(model.embedding_.compute(), LandmarkMDS(landmarks=chosen).fit(X).embedding_, atol=1e-9)
+
+
+def test_sparse_rows_have_a_sample_too():
+    rows = ragged(X, [500, 700]).map_blocks(sparse.csr_array, meta=sparse.csr_array((0, 3)))
+    model, dense = LandmarkMDS(n_landmarks=50).fit(rows), LandmarkMDS(n_landmarks=50).fit(ragged(X, [500, 700]))
+    np.testing.assert_allclose(np.abs(model.embedding_.compute()), np.abs(dense.embedding_.compute()), atol=1e-9)
+    assert model.sample_loss_.held_out == pytest.approx(dense.sample_loss_.held_out)
 
 
 @pytest.mark.parametrize("name", ["isomap", "classical-mds", "laplacian-eigenmaps"])

@@ -72,17 +72,18 @@ if TYPE_CHECKING:
         graph_embedding,
         save,
     )
-    from eigenscape.io import load, read
+    from eigenscape.io import load
+    from eigenscape.reading import read
 
 _MODULES = ("datasets", "distributed", "exceptions", "io", "kernels", "nystrom", "plot", "quality", "report")
-_FROM_IO = ("load", "read")
+_HOMES = {"load": "eigenscape.io", "read": "eigenscape.reading"}
 
 
 def __getattr__(name: str) -> Any:
     """Load on first use, so that ``import eigenscape`` costs nothing."""
     if name not in __all__:
         raise AttributeError(f"module 'eigenscape' has no attribute {name!r}")
-    room = "eigenscape.io" if name in _FROM_IO else "eigenscape.estimators"
+    room = _HOMES.get(name, "eigenscape.estimators")
     value = import_module(f"eigenscape.{name}") if name in _MODULES else getattr(import_module(room), name)
     globals()[name] = value
     return value

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -10,7 +13,7 @@ import typer
 from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._estimate import readable
 from eigenscape.cli._fitting import Clock
-from eigenscape.cli._methods import method_of
+from eigenscape.cli._methods import IN_MEMORY, method_of
 from eigenscape.cli._shared import finish, say, showing
 
 Dask = Annotated[
@@ -24,8 +27,11 @@ Dask = Annotated[
 ]
 
 
-def check_request(out: str | None, force: bool, **refused: Any) -> None:
-    """What does not go with ``--dask`` is refused, and so is a folder that cannot be written, before any work."""
+def check_request(out: str | None, force: bool, apart: dict[str, str | None], **refused: Any) -> None:
+    """What does not go with ``--dask`` is refused, and so is a folder that cannot be written, before any work.
+
+    ``apart``: the files and folders that the output must neither be, nor hold, nor lie in.
+    """
     for name, value in refused.items():
         if value not in (None, False, "error"):
             raise WrongCommandError(f"--{name.replace('_', '-')} needs the rows in memory and does not go with --dask; leave it out")
@@ -37,14 +43,23 @@ def check_request(out: str | None, force: bool, **refused: Any) -> None:
     if out is not None:
         from eigenscape.distributed.writing import check_folder
 
-        check_folder(out, force)
+        check_folder(out, force, {what: place for what, place in apart.items() if place is not None})
+
+
+def check_method(method: str) -> None:
+    """Methods that cannot learn from a collection are refused before there is a cluster."""
+    if method in IN_MEMORY:
+        raise WrongCommandError(
+            f"{method} needs all rows in memory and does not go with --dask; embed some of the rows without it and --save the model,"
+            " then place the others with `eigenscape transform MODEL INPUT --dask ...`"
+        )
 
 
 def embed_on_cluster(address: str, source: str, estimator: Any, out: str | None, save: str | None, command: str, **how: Any) -> None:
     """Fit to the rows of a folder where they lie, and write their coordinates: one file a partition."""
     clock, quiet = Clock(), how["quiet"]
+    table = _read(source, how["columns"])
     with _client(address, quiet) as client, showing(how["progress"], quiet):
-        table = _read(source, how["columns"])
         estimated = _announce(estimator, table.array, client, quiet)
         with clock.timed("fit"):
             estimator.fit(table.array)
@@ -70,19 +85,24 @@ def transform_on_cluster(address: str, model_file: str, source: str, out: str, *
     estimator, scaler = parts(model)
     if scaler is not None:
         raise WrongCommandError("a model saved with --standardize is not applied on a cluster; scale the rows, and fit without it")
+    wanted = None if source.rstrip("/").endswith((".npy", ".zarr")) else ",".join(notes.get("columns", [])) or None
+    table = _read(source, wanted)
     with _client(address, quiet), showing(how["progress"], quiet):
-        wanted = None if source.rstrip("/").endswith((".npy", ".zarr")) else ",".join(notes.get("columns", [])) or None
-        table = _read(source, wanted)
         rows = _write(out, estimator.transform(table.array), estimator, clock, how["force"])
     finish({"method": method_of(estimator), "rows": rows, "timings": clock.seconds}, {"coordinates": out}, how["as_json"], quiet)
 
 
-def _client(address: str, quiet: bool) -> Any:
+@contextmanager
+def _client(address: str, quiet: bool) -> Iterator[Any]:
     from eigenscape.distributed import connect
 
-    client = connect(address)
-    say(f"dask dashboard: {client.dashboard_link}", quiet or not client.dashboard_link)
-    return client
+    tasks = logging.getLogger("asyncio")  # which would tell of those that Ctrl-C leaves behind
+    before = tasks.level
+    tasks.setLevel(logging.CRITICAL)
+    with connect(address) as client:
+        say(f"dask dashboard: {client.dashboard_link}", quiet or not client.dashboard_link)
+        yield client
+    tasks.setLevel(before)
 
 
 def _read(source: str, columns: str | None) -> Any:

@@ -56,6 +56,9 @@ ALIASES = {
 #: Methods that `cluster` takes.
 CLUSTERING = ("spectral-clustering", "mixture-ppca")
 
+#: Methods that are not fitted with `--dask`: they need all rows together, or their labels.
+IN_MEMORY = ("ordinal-mds", "oriented-pca", "projection-pursuit")
+
 
 def canonical(name: str) -> str:
     """The name of a method, from any name it is known by."""

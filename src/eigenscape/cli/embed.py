@@ -8,7 +8,7 @@ import typer
 
 from eigenscape.cli import _reading as reading
 from eigenscape.cli._building import build, wanted_kind
-from eigenscape.cli._dask import Dask, check_request, embed_on_cluster
+from eigenscape.cli._dask import Dask, check_method, check_request, embed_on_cluster
 from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._fitting import summary
 from eigenscape.cli._methods import canonical, estimator_class
@@ -73,10 +73,11 @@ def embed(
     cls = estimator_class(canonical(method))
     chosen = chosen_parameters(ctx, cls)
     if dask is not None:
+        check_method(canonical(method))
         check_targets(source, force, as_json, save=save)
         check_request(
-            out, force, plot=plot, report=report, compact=compact, label=label, id=id_column, missing=missing, size=size, kind=kind,
-            stream=stream, standardize=standardize
+            out, force, {"the input": source, "the target of --save": save}, plot=plot, report=report, compact=compact, label=label,
+            id=id_column, missing=missing, size=size, kind=kind, stream=stream, standardize=standardize
         )  # fmt: skip
         manners = {"columns": columns, "force": force, "as_json": as_json, "quiet": quiet or as_json, "progress": progress}
         return embed_on_cluster(dask, source, build(cls, chosen, dimensions, "rows"), out, save, command_line(ctx), **manners)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from eigenscape.distributed._presence import is_collection, require
+from eigenscape.distributed._presence import is_collection, is_lazy, require
 
 if TYPE_CHECKING:
-    from eigenscape.distributed.blocks import Blocks, as_blocks
+    from eigenscape.distributed.blocks import Blocks, as_blocks, label_blocks
     from eigenscape.distributed.cluster import check_versions, connect
     from eigenscape.distributed.dictionary import gather_blocks, learn_blocks
     from eigenscape.distributed.estimate import cost
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eigenscape.distributed.pca import gather_moments, pca_of_blocks
     from eigenscape.distributed.ppca import BlockRows
     from eigenscape.distributed.reading import as_collection, read
-    from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, sample_rows, send
+    from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, sample_rows, send, take_rows
     from eigenscape.distributed.sample import Sample, choose_sample, evenly_spaced, sample_size
     from eigenscape.distributed.writing import write_parts
 
@@ -44,6 +44,7 @@ _HOMES = {
     "gather_blocks": "dictionary",
     "gather_moments": "pca",
     "gather_signal": "oriented",
+    "label_blocks": "blocks",
     "learn_blocks": "dictionary",
     "locality_of_blocks": "locality",
     "map_blocks": "reduce",
@@ -57,6 +58,7 @@ _HOMES = {
     "sample_rows": "reduce",
     "sample_size": "sample",
     "send": "reduce",
+    "take_rows": "reduce",
     "write_parts": "writing",
 }
 
@@ -79,6 +81,8 @@ __all__ = [
     "gather_moments",
     "gather_signal",
     "is_collection",
+    "is_lazy",
+    "label_blocks",
     "learn_blocks",
     "locality_of_blocks",
     "map_blocks",
@@ -93,6 +97,7 @@ __all__ = [
     "sample_rows",
     "sample_size",
     "send",
+    "take_rows",
     "write_parts",
 ]
 

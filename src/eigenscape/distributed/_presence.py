@@ -16,9 +16,14 @@ def is_collection(X: Any) -> bool:
     >>> is_collection([[0.0, 1.0]])
     False
     """
+    return is_lazy(X) and isinstance(getattr(X, "ndim", None), int)
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether ``X`` is anything of dask that is not computed yet: a collection, or a bag or delayed value, in which no rows are seen."""
     if "dask" not in sys.modules or type(X).__module__.split(".")[0] not in ("dask", "dask_expr"):
         return False  # others, such as xarray, wrap dask arrays and say what they are themselves
-    return isinstance(getattr(X, "ndim", None), int)
+    return bool(import_module("dask").is_dask_collection(X))
 
 
 def require(*modules: str) -> None:

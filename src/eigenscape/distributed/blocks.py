@@ -11,13 +11,24 @@ from dask.delayed import Delayed, delayed
 from scipy import sparse
 
 
+@dataclass(frozen=True)
+class Form:
+    """What every block of a collection must be."""
+
+    name: str = "X"  # what the collection is called
+    width: int | None = None  # columns; None for a single value a row
+    missing: bool = False  # whether NaN means that a value is missing
+    dense: bool = False  # whether sparse blocks are refused
+    labels: bool = False  # whether values are names, of any kind that can be sorted
+
+
 @dataclass(frozen=True, eq=False)
 class Blocks:
     """Rows in the order of the collection, one array (n_b, n_features) a partition; how many rows a partition has may be unknown."""
 
     array: da.Array  # (n, d), or (n,); chunked by rows alone
     names: tuple[Any, ...] | None  # of the columns, for a dataframe
-    missing: bool = False  # whether NaN means that a value is missing
+    form: Form
 
     @property
     def n_features(self) -> int:
@@ -36,14 +47,19 @@ class Blocks:
         return self.n_blocks
 
     @property
+    def declared(self) -> np.ndarray:
+        """How many rows the collection says that each partition has (n_blocks,); NaN where it does not know."""
+        return np.array(self.array.chunks[0], dtype=float)
+
+    @property
     def parts(self) -> list[Delayed]:
         """One checked block of rows each, not computed yet."""
-        width = None if self.array.ndim == 1 else self.n_features
         checked = delayed(check_block, pure=False)
-        return [checked(part, number, width, self.missing) for number, part in enumerate(self.array.to_delayed().ravel())]
+        parts = enumerate(zip(self.array.to_delayed().ravel(), self.declared, strict=True))
+        return [checked(part, number, self.form, float(rows)) for number, (part, rows) in parts]
 
 
-def as_blocks(X: Any, missing: bool = False) -> Blocks:
+def as_blocks(X: Any, missing: bool = False, name: str = "X", dense: bool = False) -> Blocks:
     """A dask array or dataframe as blocks of rows with all their columns.
 
     Parameters
@@ -52,20 +68,39 @@ def as_blocks(X: Any, missing: bool = False) -> Blocks:
         Columns are joined into one chunk. Row counts may be unknown. Every column of a dataframe must hold numbers.
     missing : bool, default=False
         Whether NaN means a missing value; otherwise it is an error where a block is used.
+    name : str, default="X"
+        What errors call the collection.
+    dense : bool, default=False
+        Whether a sparse block is an error where it is used.
 
     Returns
     -------
     Blocks
     """
     if not isinstance(X, da.Array):
-        return Blocks(_numbers(X), tuple(X.columns) if X.ndim == 2 else None, missing)
+        array = _numbers(X)
+        return Blocks(array, tuple(X.columns) if X.ndim == 2 else None, Form(name, _width(array), missing, dense))
     if X.dtype.kind not in "fiub":
-        raise ValueError(f"X is a dask array of dtype {X.dtype}, which holds no numbers; convert it with X.astype(float)")
+        raise ValueError(f"{name} is a dask array of dtype {X.dtype}, which holds no numbers; convert it with {name}.astype(float)")
     if X.ndim == 2:
         if np.isnan(X.shape[1]):
-            raise ValueError("X is a dask array with an unknown number of columns; call X.compute_chunk_sizes() first")
+            raise ValueError(f"{name} is a dask array with an unknown number of columns; call {name}.compute_chunk_sizes() first")
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-    return Blocks(X, None, missing)
+    return Blocks(X, None, Form(name, _width(X), missing, dense))
+
+
+def label_blocks(y: Any, name: str = "y") -> Blocks:
+    """The blocks of a collection of names, one for each row: numbers or text."""
+    array = y if isinstance(y, da.Array) else y.map_partitions(_partition_labels, meta=np.empty(0, dtype=object))
+    return Blocks(array, None, Form(name, labels=True))
+
+
+def _width(array: da.Array) -> int | None:
+    return None if array.ndim == 1 else array.shape[1]
+
+
+def _partition_labels(partition: Any) -> np.ndarray:
+    return partition.to_numpy(dtype=object, na_value=None)
 
 
 def _numbers(X: Any) -> da.Array:
@@ -85,28 +120,62 @@ def _partition_numbers(partition: Any, dtype: str) -> np.ndarray:
     return partition.to_numpy(dtype=dtype, na_value=np.nan)
 
 
-def check_block(block: Any, number: int, width: int | None, missing: bool) -> Any:
+def check_block(block: Any, number: int, form: Form, declared: float = np.nan) -> Any:
     """A block as floats: those it came with where they are floats, for sums are taken in double precision anyway.
 
-    A partition whose values are of another type than the collection says is taken for what it is.
+    A partition whose values are of another type than the collection says is taken for what it is. ``declared`` is the number of rows
+    that the collection says it has, NaN where that is unknown.
     """
-    where = f"partition {number} of X"
-    block = block if sparse.issparse(block) else np.asarray(block)
-    if block.ndim != (1 if width is None else 2) or (width is not None and block.shape[1] != width):
-        expected = "one column" if width is None else f"{width} columns"
+    where = f"partition {number} of {form.name}"
+    block = _array(block, form, where)
+    if block.ndim != (1 if form.width is None else 2) or (form.width is not None and block.shape[1] != form.width):
+        expected = "one column" if form.width is None else f"{form.width} columns"
         raise ValueError(f"{where} has shape {block.shape}, but the collection says {expected}; all partitions need the same columns")
+    if not np.isnan(declared) and block.shape[0] != declared:
+        raise ValueError(
+            f"{where} has {block.shape[0]} rows, but the collection says {declared:g}; make it with the row counts it has, or with unknown"
+            " ones (NaN)"
+        )
+    if form.labels:
+        return _checked_labels(block, where)
     if block.dtype.kind not in "fiub":
         raise ValueError(f"{where} holds {block.dtype}, and must hold numbers; convert it before")
     if block.dtype not in (np.float32, np.float64):
         block = block.astype(np.float64)
-    wrong = _rows_not_finite(block, missing)
+    wrong = _rows_not_finite(block, form.missing)
     if len(wrong):
-        shown = ", ".join(map(str, wrong[:5])) + (", ..." if len(wrong) > 5 else "")
-        what = "infinity" if missing else "NaN or infinity"
+        what = "infinity" if form.missing else "NaN or infinity"
         raise ValueError(
-            f"Input X contains {what} in {len(wrong)} row(s) of {where}: row(s) {shown}, counted within it; drop or fill these rows"
+            f"Input {form.name} contains {what} in {len(wrong)} row(s) of {where}: row(s) {_shown(wrong)}, counted within it; drop or fill"
+            " these rows"
         )
     return block
+
+
+def _array(block: Any, form: Form, where: str) -> Any:
+    """Dense, or CSR where sparse blocks are taken."""
+    if sparse.issparse(block):
+        if form.dense or form.width is None:
+            raise TypeError(
+                f"{where} is sparse, but dense data is required; convert it with {form.name}.map_blocks(lambda block: block.toarray())"
+            )
+        return block.tocsr()
+    if type(block).__module__.split(".")[0] == "sparse":  # which refuses to become an array
+        raise TypeError(f"{where} is a {type(block).__name__} of the package sparse; make it a scipy.sparse.csr_array, or dense")
+    return np.asarray(block)
+
+
+def _checked_labels(labels: np.ndarray, where: str) -> np.ndarray:
+    """Names that are there; text as text, so that partitions compare."""
+    values = labels.tolist()
+    absent = np.array([value is None or (isinstance(value, float) and np.isnan(value)) for value in values], dtype=bool)
+    if absent.any():
+        raise ValueError(f"{where} has no label in row(s) {_shown(np.flatnonzero(absent))}, counted within it; drop or name these rows")
+    return labels if labels.dtype.kind in "fiub" else labels.astype(str)
+
+
+def _shown(rows: np.ndarray) -> str:
+    return ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
 
 
 def _rows_not_finite(block: Any, missing: bool) -> np.ndarray:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import signal
+import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any
 
 from eigenscape.distributed._presence import require
@@ -18,7 +24,8 @@ def connect(address: str, timeout: float = 5.0) -> Any:
     Parameters
     ----------
     address : str
-        Such as ``"tcp://10.0.0.1:8786"``; ``"local"`` starts one process a core on this machine, which end with the client.
+        Such as ``"tcp://10.0.0.1:8786"``; ``"local"`` starts one process a core on this machine, which end with the client. Each of them
+        imports the script that runs: what it does must stand under ``if __name__ == "__main__":``.
     timeout : float, default=5
         Seconds to wait for an answer.
 
@@ -30,21 +37,22 @@ def connect(address: str, timeout: float = 5.0) -> Any:
     Raises
     ------
     SchedulerError
-        Nobody answers there.
+        Nobody answers there, or the processes of ``"local"`` do not start.
     VersionMismatchError
         A worker has another eigenscape, or none.
 
     Examples
     --------
     >>> from eigenscape.distributed import connect
-    >>> with connect("local") as client:  # doctest: +SKIP
-    ...     model = PCA().fit(X)
+    >>> if __name__ == "__main__":  # doctest: +SKIP
+    ...     with connect("local") as client:
+    ...         model = PCA().fit(X)
     """
     require("distributed")
     from distributed import Client
 
     if address == "local":
-        return Client(processes=True, threads_per_worker=1, dashboard_address=":0")
+        return _local_client()
     try:
         # a first client that is not the current one: one that fails would leave dask looking for it, long after
         with Client(address, timeout=timeout, set_as_default=False) as first:
@@ -56,6 +64,34 @@ def connect(address: str, timeout: float = 5.0) -> Any:
         ) from error
     check_versions(found)
     return Client(address, timeout=timeout)
+
+
+def _local_client() -> Any:
+    """A client with workers of its own, which Ctrl-C does not reach: they end when the client does, and say nothing of it."""
+    from distributed import Client
+
+    try:
+        with _interrupts_for_this_process_alone():
+            return Client(processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL)
+    except RuntimeError as error:
+        raise SchedulerError(
+            'the processes of "local" could not start. A script is imported by each of them: put what it does under'
+            ' if __name__ == "__main__":'
+        ) from error
+
+
+@contextmanager
+def _interrupts_for_this_process_alone() -> Iterator[None]:
+    """Threads and processes started inside, and by these, have SIGINT blocked; one that comes meanwhile is raised at the end."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # where it is started by the first process, that would unblock the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def check_versions(found: dict[str, Any]) -> None:

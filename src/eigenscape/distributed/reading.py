@@ -15,6 +15,11 @@ from eigenscape.exceptions import InputFileError
 from eigenscape.io import Table
 from eigenscape.io import read as read_table
 from eigenscape.io.chunks import ParquetChunks, SlicedChunks, chunk_rows, numbers_of
+from eigenscape.io.tables import EDGES, TEXT, format_of
+
+#: Files that a stream too reads as a whole.
+WHOLE = (*TEXT, *EDGES, ".npz", ".mtx", ".h5ad")
+_NOT_IN_PARTS = "{} cannot be read in parts by several machines; store it as parquet, zarr or npy"
 
 
 def read(
@@ -24,14 +29,14 @@ def read(
     label: str | None = None,
     id: str | None = None,  # noqa: A002
 ) -> Table:
-    """Read a table as :func:`eigenscape.read` does, but leave its numbers where they are.
+    """Read a table as :func:`eigenscape.io.read` does, but leave its numbers where they are: ``eigenscape.read(path, dask=True)``.
 
     Parameters
     ----------
     path : str or Path
         A parquet file or a folder of them, a zarr array or an npy file, on storage that all workers see under the same path.
     columns, label, id
-        As for :func:`eigenscape.read`.
+        As for :func:`eigenscape.io.read`.
 
     Returns
     -------
@@ -49,6 +54,8 @@ def read(
     >>> PCA(n_components=2).fit(X).embedding_.shape
     (1000, 2)
     """
+    if str(path) == "-" or (Path(path).is_file() and format_of(Path(path)) in WHOLE):
+        raise InputFileError(_NOT_IN_PARTS.format("standard input" if str(path) == "-" else path))  # before it is read as a whole
     table = read_table(path, columns=columns, label=label, id=id, stream=True)
     return replace(table, array=as_collection(table.array, table.source))
 
@@ -59,7 +66,7 @@ def as_collection(chunks: Any, source: str = "the stream") -> da.Array:
         return _of_row_groups(chunks)
     if isinstance(chunks, SlicedChunks):
         return _of_slices(chunks)
-    raise InputFileError(f"{source} cannot be read in parts by several machines; store it as parquet, zarr or npy")
+    raise InputFileError(_NOT_IN_PARTS.format(source))
 
 
 def _of_row_groups(chunks: ParquetChunks) -> da.Array:

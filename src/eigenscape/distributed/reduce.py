@@ -15,10 +15,12 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 from scipy import sparse
 
-from eigenscape.distributed.blocks import Blocks, check_block
+from eigenscape.distributed.blocks import Blocks, Form, check_block
 
 #: Results that are combined at once, in the order of the blocks: the tree depends on their number alone, not on who works.
 FAN = 8
+
+EMPTY = "the dask collection is empty: there is not one row to learn from"
 
 
 def compute(node: Delayed) -> Any:
@@ -30,9 +32,9 @@ def compute(node: Delayed) -> Any:
     return node.compute(retries=dask.config.get("eigenscape.retries", 3))
 
 
-def send(value: Any) -> Delayed:
+def send(value: Any, what: str = "shared") -> Delayed:
     """One node of the graph for what all blocks need: a worker gets it once, and once more from another if it was lost."""
-    return delayed(value, name=f"eigenscape-shared-{uuid4().hex}", traverse=False)
+    return delayed(value, name=f"eigenscape-{what}-{uuid4().hex}", traverse=False)
 
 
 def reduce_blocks(
@@ -73,7 +75,7 @@ def reduce_blocks(
         level = [fold(combine, thin, level[start : start + FAN]) for start in range(0, len(level), FAN)]
     result = compute(level[0]) if level else None
     if result is None:
-        raise ValueError("the dask collection is empty: there is not one row to learn from")
+        raise ValueError(EMPTY)
     return result
 
 
@@ -121,11 +123,11 @@ def map_blocks(function: Callable[..., np.ndarray], blocks: Blocks, tail: tuple[
         _map_one,
         array,
         function,
-        None if array.ndim == 1 else blocks.n_features,
-        blocks.missing,
+        blocks.form,
         blocks.dtype,
         tail,
         np.dtype(dtype),
+        send(blocks.declared, "row-counts"),
         *nodes,
         dtype=dtype,
         chunks=(array.chunks[0], *((size,) for size in tail)),
@@ -139,16 +141,18 @@ def map_blocks(function: Callable[..., np.ndarray], blocks: Blocks, tail: tuple[
 def _map_one(
     block: Any,
     function: Any,
-    width: int | None,
-    missing: bool,
-    declared: np.dtype,
+    form: Form,
+    precision: np.dtype,
     tail: tuple[int, ...],
     dtype: np.dtype,
+    declared: np.ndarray,
     *shared: Any,
     block_id: Any,
 ) -> np.ndarray:
-    block = check_block(block, block_id[0], width, missing)
-    block = block.astype(np.result_type(block.dtype, declared), copy=False)  # a float32 partition of a float64 collection comes out float64
+    block = check_block(block, block_id[0], form, float(declared[block_id[0]]))
+    block = block.astype(
+        np.result_type(block.dtype, precision), copy=False
+    )  # a float32 partition of a float64 collection comes out float64
     if block.shape[0] == 0:
         return np.empty((0, *tail), dtype)
     with naming(block_id[0]):
@@ -157,7 +161,7 @@ def _map_one(
 
 def count_rows(blocks: Blocks) -> np.ndarray:
     """How many rows each partition has (n_blocks,): read from the collection where it knows, else counted."""
-    known = np.array(blocks.array.chunks[0], dtype=float)
+    known = blocks.declared
     if not np.isnan(known).any():
         return known.astype(np.int64)
     length = delayed(_length, pure=False)
@@ -184,6 +188,8 @@ def sample_rows(blocks: Blocks, count: int, seed: int, lengths: np.ndarray | Non
 
 def take_rows(blocks: Blocks, numbers: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The rows with these numbers (ascending), gathered."""
+    if len(numbers) == 0:
+        raise ValueError(EMPTY)
     ends = np.cumsum(lengths)
     owner = np.searchsorted(ends, numbers, side="right")
     pick = delayed(getitem, pure=False)

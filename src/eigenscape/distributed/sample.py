@@ -74,10 +74,7 @@ def choose_sample(blocks: Blocks, size: int, distance: HalfSquaredDistance, how:
 def evenly_spaced(blocks: Blocks, most: int = 1000) -> np.ndarray:
     """At most so many evenly spaced rows; a thousand are those that one machine takes its scales from."""
     lengths = count_rows(blocks)
-    total = int(lengths.sum())
-    if total == 0:
-        raise ValueError("the dask collection is empty: there is not one row to learn from")
-    return take_rows(blocks, sample_numbers(total, most), lengths)
+    return take_rows(blocks, sample_numbers(int(lengths.sum()), most), lengths)
 
 
 def _local(Y: Any, size: int, distance: HalfSquaredDistance, how: str) -> Candidates:

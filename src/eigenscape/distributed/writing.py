@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,19 +19,47 @@ from eigenscape.distributed.reduce import compute
 from eigenscape.exceptions import WriteError
 from eigenscape.io import write_table
 
+#: What folders are called before they are complete, and while another takes their place.
+_SUFFIX, _ASIDE = ".eigenscape-part", "-old"
+_PART = re.compile(r"part-\d{5,}\.parquet")
 
-def check_folder(path: str | Path, force: bool = False) -> Path:
-    """Refuse, before any work, a folder that cannot or must not be written."""
+
+def check_folder(path: str | Path, force: bool = False, apart: Mapping[str, str | Path] | None = None) -> Path:
+    """Refuse, before any work, a folder that cannot or must not be written.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder.
+    force : bool, default=False
+        Whether a folder of parts that is there may be replaced; one that holds anything else never is.
+    apart : mapping of str to path, optional
+        What must neither be the folder nor lie in it nor hold it, by what it is.
+    """
     target = Path(os.path.realpath(Path(path).expanduser()))
+    for what, other in (apart or {}).items():
+        place = Path(os.path.realpath(Path(other).expanduser()))
+        if target == place or place in target.parents or target in place.parents:
+            how = "is also" if target == place else "holds" if target in place.parents else "lies in"
+            raise WriteError(f"{path} {how} {what}, {other}; name another folder for the parts")
+    _restore(target)
     if target.exists() and not target.is_dir():
         raise WriteError(f"{path} is a file; name a folder for the parts")
     if target.exists() and not force:
         raise FileExistsError(f"{path} exists already; choose another name, or overwrite it with force=True (--force)")
+    _refuse_foreign(target)
     if not target.parent.is_dir():
         raise WriteError(f"there is no folder {target.parent}; create it first")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise WriteError(f"the folder {target.parent} is read-only; choose another one")
     return target
+
+
+def _refuse_foreign(target: Path) -> None:
+    """Only parts may be replaced by parts: whatever else a folder holds cannot be made again."""
+    others = [each.name for each in target.iterdir() if not (_PART.fullmatch(each.name) and each.is_file())] if target.exists() else []
+    if others:
+        raise WriteError(f"{target} holds {min(others)}, which is no part-NNNNN.parquet file, and is not overwritten; name another folder")
 
 
 def write_parts(path: str | Path, array: Any, names: Sequence[str], *, force: bool = False) -> int:
@@ -47,10 +76,10 @@ def write_parts(path: str | Path, array: Any, names: Sequence[str], *, force: bo
     names : sequence of str
         Of the columns.
     force : bool, default=False
-        Whether an existing folder may be replaced.
+        Whether an existing folder may be replaced, if it holds nothing but parts.
     """
     target = check_folder(path, force)
-    hidden = target.with_name(f".{target.name}.{uuid4().hex[:12]}.eigenscape-part")
+    hidden = target.with_name(f".{target.name}.{uuid4().hex[:12]}{_SUFFIX}")
     hidden.mkdir()
     try:
         write = delayed(_write_part, pure=False)
@@ -76,11 +105,25 @@ def _write_part(block: np.ndarray, file: str, names: tuple[str, ...]) -> int:
 
 
 def _replace(hidden: Path, target: Path) -> None:
-    """Folders cannot be renamed over others that hold files: the old one steps aside first."""
+    """Folders cannot be renamed over others that hold files: the old one steps aside first, and comes back if the new one cannot come."""
     if not target.exists():
         os.rename(hidden, target)
         return
-    aside = target.with_name(f"{hidden.name}-old")
+    _refuse_foreign(target)
+    aside = target.with_name(f"{hidden.name}{_ASIDE}")
     os.rename(target, aside)
-    os.rename(hidden, target)
+    try:
+        os.rename(hidden, target)
+    except BaseException:
+        os.rename(aside, target)
+        raise
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def _restore(target: Path) -> None:
+    """The folder that had stepped aside when a run was killed between the two renames, back in its place."""
+    if target.exists() or not target.parent.is_dir():
+        return
+    aside = [each for each in target.parent.iterdir() if each.name.startswith(f".{target.name}.") and each.name.endswith(_SUFFIX + _ASIDE)]
+    if aside:
+        os.rename(aside[0], target)

@@ -12,11 +12,12 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from eigenscape import distributed
-from eigenscape.distributed import is_collection
+from eigenscape.distributed import is_collection, is_lazy
 
 #: What a worker has no use for: it would be sent for nothing, or holds the collection itself.
 _STAYS = ("embedding_", "_embedding", "labels_", "feature_names_in_")
@@ -81,7 +82,8 @@ def averaged(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def collected(estimator: Any, X: Any, reset: bool) -> Any:
     """The blocks of a collection whose columns are those the estimator knows, or with ``reset`` will know."""
-    blocks = distributed.as_blocks(X, missing=bool(getattr(estimator, "_missing", False)))
+    dense = not get_tags(estimator).input_tags.sparse
+    blocks = distributed.as_blocks(X, missing=bool(getattr(estimator, "_missing", False)), dense=dense)
     if blocks.array.ndim != 2:
         raise ValueError(f"Expected 2D array, got a {blocks.array.ndim}D dask collection instead; X has rows and columns")
     columns = np.empty((0, blocks.n_features)) if blocks.names is None else X._meta
@@ -99,7 +101,7 @@ def weight_blocks(sample_weight: Any) -> list[Any]:
             f"X is a dask collection, and sample_weight is a {type(sample_weight).__name__}; pass a dask array of one dimension with the"
             " row chunks of X"
         )
-    return [distributed.as_blocks(sample_weight)]
+    return [distributed.as_blocks(sample_weight, name="sample_weight")]
 
 
 def check_weight(total: float, sample_weight: Any) -> None:
@@ -120,6 +122,11 @@ def refuse_collection(estimator: Any, X: Any) -> None:
         raise TypeError(
             f"{name} needs all rows in memory here, and X is a dask collection; pass X.compute(), or fit on some of its rows and call"
             " transform on the collection"
+        )
+    if is_lazy(X):
+        raise TypeError(
+            f"X is a {type(X).__module__}.{type(X).__name__}, in which no rows and columns can be seen; make it a dask array"
+            " (dask.array.from_delayed) or dataframe (to_dataframe), or compute it"
         )
 
 

@@ -111,14 +111,28 @@ def choose_members(selection: Any, size: int | None, source: Source, X: Any, see
         return X[numbers], numbers
     given = np.asarray(selection)
     if given.ndim == 1 and given.dtype.kind in "iu":
-        if len(given) == 0 or given.min() < 0 or given.max() >= n_points(X):
-            raise ValueError(
-                f"selection holds row numbers from {given.min(initial=0)} to {given.max(initial=0)}, but X has rows 0 to {n_points(X) - 1}"
-            )
+        check_row_numbers(given, n_points(X))
         return X[given], given.astype(np.int64)
     if isinstance(source, Columns) or X.ndim == 1:
         given = np.empty(0)  # no points that could stand beside the rows
     return given_points(given, X)
+
+
+def check_row_numbers(given: np.ndarray, n: int) -> None:
+    """Numbers of rows that there are."""
+    if len(given) == 0 or given.min() < 0 or given.max() >= n:
+        raise ValueError(f"selection holds row numbers from {given.min(initial=0)} to {given.max(initial=0)}, but X has rows 0 to {n - 1}")
+
+
+def members_of_blocks(selection: Any, blocks: Any, few: Any) -> tuple[Any, np.ndarray]:
+    """The same for a collection, of which ``few`` are some rows: rows by their numbers, fetched, or points."""
+    given = np.asarray(selection)
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        return given_points(selection, few)
+    lengths = distributed.count_rows(blocks)
+    check_row_numbers(given, int(lengths.sum()))
+    numbers, places = np.unique(given, return_inverse=True)
+    return distributed.take_rows(blocks, numbers, lengths)[places], given.astype(np.int64)
 
 
 def given_points(selection: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
 from eigenscape import distributed
@@ -31,6 +32,7 @@ def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
     refuse_tables(estimator)
     wish = estimator.get_params(deep=False)
     landmarks, wanted = wish.get("landmarks"), wish.get("n_landmarks")
+    _refuse_numbers(landmarks)
     distance = HalfSquaredDistance(wish.get("metric", "euclidean"), dict(wish.get("metric_params") or {}))
     size = distributed.sample_size(wanted if isinstance(wanted, int) else 2)
     sample = distributed.choose_sample(
@@ -39,9 +41,12 @@ def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
     estimator.fit(sample.rows)
     collected(estimator, X, reset=True)  # fitting to an array has dropped the names of the columns
     estimator.sample_indices_ = sample.numbers
+    chosen = vars(estimator).get("landmarks_")
+    if chosen is not None and np.ndim(chosen) == 1:  # numbers of rows, not points
+        estimator.landmarks_ = sample.numbers[chosen]
     estimator.sample_stability_ = _stability(estimator, sample)
     if spectral and "eigenvalues_" in vars(estimator):
-        held_out = estimator.loss(sample.held_out) if len(sample.held_out) else np.nan
+        held_out = estimator.loss(sample.held_out) if sample.held_out.shape[0] else np.nan
         estimator.sample_loss_ = SampleLoss(estimator.loss(), held_out)
     estimator.embedding_ = estimator.transform(X)
     return estimator
@@ -56,12 +61,22 @@ def refuse_tables(estimator: Any) -> None:
             )
 
 
+def _refuse_numbers(landmarks: Any) -> None:
+    """Row numbers of a collection mean nothing in its sample."""
+    if landmarks is None or isinstance(landmarks, str) or sparse.issparse(landmarks) or np.ndim(landmarks) != 1:
+        return
+    raise ValueError(
+        "landmarks are given by their row numbers, and X is a dask collection, of which only a sample is at hand; give the points"
+        " themselves, as in landmarks=X[numbers].compute(), or let them be chosen (n_landmarks)"
+    )
+
+
 def _stability(estimator: Any, sample: Any) -> float:
     """How far rows move, after alignment and over the spread of the map, when it is made of half the sample.
 
     Infinite where half the sample gives no map with as many coordinates.
     """
-    points = sample.held_out if len(sample.held_out) else sample.rows
+    points = sample.held_out if sample.held_out.shape[0] else sample.rows
     half = clone(estimator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to say was said of the whole sample

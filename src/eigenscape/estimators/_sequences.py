@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from eigenscape.distributed import is_collection
 from eigenscape.estimators._validation import check_count
 from eigenscape.methods.distortion import LayerPlan
 
@@ -20,6 +21,8 @@ def is_list_of_sequences(X: Any) -> bool:
 
 def as_sequence(X: Any, name: str, least: int = 1) -> np.ndarray:
     """Time steps by channels (T, c), finite; a vector is one channel."""
+    if is_collection(X):
+        raise TypeError(f"{name} is a dask collection, and windows over time need a whole sequence in memory; pass {name}.compute()")
     X = check_array(X, dtype=[np.float64, np.float32], ensure_2d=False, ensure_min_samples=least, input_name=name)
     return X[:, None] if X.ndim == 1 else X
 

@@ -17,14 +17,14 @@ from eigenscape.dictionary.rows import ArrayRows, ChunkRows
 from eigenscape.dictionary.source import Source, source_of
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import FittedEmbedding, forget
-from eigenscape.estimators._collections import collected
+from eigenscape.estimators._collections import collected, refuse_collection
 from eigenscape.estimators._dictionary import (
     DictionaryMixin,
     check_dictionary,
     check_size,
     choose_members,
     dictionary_attributes,
-    given_points,
+    members_of_blocks,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._samples import refuse_tables
@@ -202,6 +202,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         self._rows = self._embedding = None
         if is_collection(X):
             return self._fit_collection(X, choice)
+        refuse_collection(self, X)
         chunks = None if self._is_precomputed() else as_chunks(X)
         with reporting(self.verbose):
             if chunks is not None:
@@ -305,7 +306,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             few = distributed.evenly_spaced(blocks)
             self._source = self._bind(few)
             if not isinstance(self.selection, str):
-                choice = replace(choice, members=given_points(self.selection, few))
+                choice = replace(choice, members=members_of_blocks(self.selection, blocks, few))
             self._solve(distributed.learn_blocks(self._source, blocks, choice, few), choice)
         self._embedding = self.transform(X)
         return self

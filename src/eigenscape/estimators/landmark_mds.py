@@ -63,7 +63,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     kernel_ : BoundKernel
         Bound to the landmarks, ``kernel_.X``.
     landmarks_ : ndarray
-        Numbers of the samples that are landmarks; the points, where points were given.
+        Numbers of the samples that are landmarks (of a dask collection: of its rows); the points, where points were given.
     n_landmarks_ : int
     landmark_steps_ : list of Step
         For "auto": (``n_landmarks``, ``movement``) of each step.

@@ -106,7 +106,7 @@ class OrientedPCA(LinearEstimator):
         y : array-like of shape (n_samples,), optional
             The group of each row, where the rows of a group are versions of one thing. Noise is then what a row differs from
             the mean of its group. As the rows hold that noise themselves, :math:`q = 1` means no signal; the directions are
-            those of a linear discriminant analysis.
+            those of a linear discriminant analysis. Numbers or names; for a dask collection a dask array or column with its row chunks.
         noise : array-like of shape (n_noise, n_features), optional
             Noise vectors themselves.
         distorted : list of array-like of shape (n_samples, n_features), optional
@@ -162,7 +162,7 @@ class OrientedPCA(LinearEstimator):
         """The blocks of what goes with a collection."""
         if not is_collection(value) or value.ndim != 2 or value.shape[1] != self.n_features_in_:
             raise ValueError(f"X is a dask collection, so {name} must be one too, with the same {self.n_features_in_} columns, cut as X is")
-        return distributed.as_blocks(value)
+        return distributed.as_blocks(value, name=name, dense=True)
 
     def _publish(self, orientation: Orientation) -> None:
         self.components_, self.patterns_ = orientation.directions.T, orientation.patterns.T
@@ -246,9 +246,9 @@ def _check_one_source(y: Any, noise: Any, distorted: Any) -> None:
 def _labels(y: Any) -> Any:
     if not is_collection(y) or y.ndim != 1:
         raise TypeError(
-            f"X is a dask collection, and y is a {type(y).__name__}; pass a dask array of group numbers with the row chunks of X"
+            f"X is a dask collection, and y is a {type(y).__name__}; pass a dask array of group numbers or names with the row chunks of X"
         )
-    return distributed.as_blocks(y)
+    return distributed.label_blocks(y)
 
 
 def _versions(distorted: Any) -> list[Any]:

@@ -29,6 +29,7 @@ NEVER_FORMED = 8000
 _LOST = 1e-6
 
 _EPS = np.finfo(np.float64).eps
+_NO_SPREAD = "all rows are equal up to rounding; there is nothing to embed"
 
 #: A number, a share of the variance, "mle", or None for all.
 Wish = int | float | str | None
@@ -98,6 +99,8 @@ def leading_axes(rows: CenteredRows, count: int, solver: Solver) -> PrincipalAxe
 
 def pca_of_scatter(scatter: np.ndarray, mean: np.ndarray, weight: float, n_rows: int, wish: Wish, solver: Solver) -> PrincipalAxes:
     """The axes asked for of a scatter matrix (d, d) gathered over chunks."""
+    if (np.sqrt(np.diag(scatter)) <= offset_rounding(np.eye(len(mean)), mean, weight)).all():
+        raise RankError(_NO_SPREAD)
     count = wish if isinstance(wish, int) else len(scatter)
     return restricted(axes_of_scatter(Moments(mean, scatter, weight, n_rows), count, solver), wish)
 
@@ -166,7 +169,7 @@ def restricted(axes: PrincipalAxes, wish: Wish) -> PrincipalAxes:
     """The axes that were asked for; fewer than a number asked for are an error."""
     found = len(axes.eigenvalues)
     if found == 0:
-        raise RankError("all rows are equal up to rounding; there is nothing to embed")
+        raise RankError(_NO_SPREAD)
     if wish is None:
         return axes
     if isinstance(wish, int):
