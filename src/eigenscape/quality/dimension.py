@@ -85,6 +85,10 @@ def intrinsic_dimension(
     if method == "scikit-dimension" and not installed:
         raise ModuleNotFoundError("method='scikit-dimension' needs the package scikit-dimension; install it or use method='auto'")
     X = np.asarray(X, dtype=np.float64)
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions (points, features), got shape {X.shape}")
+    if not np.isfinite(X).all():
+        raise ValueError(f"X must be finite numbers, and {(~np.isfinite(X)).any(axis=1).sum()} rows are not; leave them out")
     points = X[distinct_rows(X)[0]]
     if len(points) < 3:
         raise ValueError(f"a dimension needs at least 3 distinct rows, got {len(points)}")

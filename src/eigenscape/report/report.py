@@ -26,7 +26,7 @@ from eigenscape.report._map import (
 from eigenscape.report._measures import measure
 from eigenscape.report._page import document, write_page
 from eigenscape.report._sections import Told, report_body
-from eigenscape.report._subject import Points, coordinates_of, placed, points_of
+from eigenscape.report._subject import Points, check_columns, coordinates_of, placed, points_of
 from eigenscape.report._words import summarize
 
 
@@ -97,6 +97,8 @@ def write_report(
     points = points_of(table_or_X, labels, ids, extra)
     others = None if held_out is None else points_of(held_out, argument="held_out", least=1)
     embedding, where = coordinates_of(model, points)
+    if others is not None:
+        check_columns(model, others)
     new = _new_points(model, others)
     rows = drawn_rows(points.n, seed)
     measures = measure(model, points, embedding, others, seed, rows)
