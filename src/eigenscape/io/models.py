@@ -116,7 +116,8 @@ def describe(path: str | Path) -> dict[str, Any]:
     dict
         ``method``, ``version`` (of eigenscape), ``format``, ``date``, ``parameters``, ``n_samples``, ``n_features``, ``n_components``,
         ``feature_names``, ``spectrum``, ``fingerprint`` (of the training rows), ``standardized``,
-        ``compact`` (None, or the ``size`` of the dictionary and its ``error``), ``notes``, ``size`` (of the file, in bytes).
+        ``compact`` (None, or the ``size`` of the dictionary and its ``error``
+        on training rows, each predicted without itself; rows unlike them may lose more), ``notes``, ``size`` (of the file, in bytes).
     """
     path = _existing(path)
     with path.open("rb") as file, open_archive(file, path) as archive:
