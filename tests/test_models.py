@@ -210,7 +210,7 @@ def test_what_cannot_be_saved_is_said_before_any_work(tmp_path: Path, model: Any
     with pytest.raises(FileExistsError, match="--force"):
         eigenscape.save(model, tmp_path / "m")
     eigenscape.save(model, tmp_path / "m", force=True)
-    for compact in (0, 1, -3, False):
+    for compact in (0, 1, -3, False, "x", 2.7):
         with pytest.raises(ValueError, match="compact="):
             eigenscape.save(model, tmp_path / "c", compact=compact)
 
@@ -392,7 +392,10 @@ def test_a_packed_matrix_goes_by_no_other_name(saved: Path, monkeypatch: pytest.
 def test_what_a_damaged_list_of_contents_lacks_is_named(saved: Path) -> None:
     content = saved.read_bytes()
     parts: list[tuple[Any, str]] = [
-        ({"__class__": "list", "__module__": "builtins", "__loader__": "ListNode"}, "a builtins.list in its list of contents has no content"),
+        (
+            {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode"},
+            "a builtins.list in its list of contents has no content",
+        ),
         ({"__class__": "list", "__module__": "builtins", "__loader__": []}, "no model of eigenscape has"),
         ({"__class__": "list\x1b[31m\n", "__module__": "builtins", "__loader__": "ListNode"}, r"builtins\.list\[31m as ListNode"),
         ({"__id__": 1}, "has no '__loader__'"),
@@ -570,7 +573,7 @@ def test_maps_that_need_no_rows_lose_them_at_no_error(tmp_path: Path, estimator:
 
 def test_a_map_that_few_rows_do_not_make_is_announced(tmp_path: Path) -> None:
     noise = np.random.default_rng(9).standard_normal((150, 10))
-    with pytest.warns(ToleranceWarning, match=r"rows represent the map with an error of .* %, not 1 %"):
+    with pytest.warns(ToleranceWarning, match=r"rows represent the map with an error of .* % on training rows, not 1 %"):
         eigenscape.save(eigenscape.Isomap(n_neighbors=6).fit(noise), tmp_path / "m", compact=True)
 
 

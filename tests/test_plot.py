@@ -20,7 +20,6 @@ from eigenscape.plot.spectra import eigengap
 from eigenscape.plot.thumbnails import places_apart
 from eigenscape.quality import perturbation_stability, procrustes
 
-
 PLANE = KernelPCA().fit(np.random.default_rng(0).random((20, 2)))
 
 

@@ -373,6 +373,8 @@ def test_data_that_are_not_the_models_are_refused(tmp_path, roll):
             write(path, models, np.column_stack([X, X[:, 0]])[:20])
         with pytest.raises(ValueError, match=r"held_out has 2 columns, and Isomap was fitted to 3"):
             write(path, models, X, held_out=X[:5, :2])
+        with pytest.raises(ValueError, match=r"held_out cannot be placed: Input X contains NaN"):
+            write(path, models, X, held_out=np.full((2, 3), np.nan))
         with pytest.raises(ValueError, match=r"as many rows as Isomap was fitted to, but they are not those: the model places row 0"):
             write(path, models, X[::-1])
     assert list(tmp_path.iterdir()) == []

@@ -75,8 +75,8 @@ def made_compact(model: Any, size: int | None) -> Small:
     found = compact_functions(rows, coordinates, _own_kernel(inner), size, getattr(model, "n_jobs", None))
     if not found.reached:
         warnings.warn(
-            f"{found.size} of {rows.shape[0]} rows represent the map with an error of {100 * found.error:.2g} % on training rows, not {100 * GOAL:g} %;"
-            " give a larger compact, or save all rows",
+            f"{found.size} of {rows.shape[0]} rows represent the map with an error of {100 * found.error:.2g} % on training rows, not"
+            f" {100 * GOAL:g} %; give a larger compact, or save all rows",
             ToleranceWarning,
             stacklevel=3,
         )

@@ -63,8 +63,9 @@ def read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise ModelFileError(f"{path} is damaged: it has no format number")
     if number > FORMAT:
+        version = one_line(str(header.get("version", "unknown")))
         raise ModelFileError(
-            f"{path} was written by eigenscape {one_line(str(header.get('version', 'unknown')))} in format {number}, and this version reads formats"
+            f"{path} was written by eigenscape {version} in format {number}, and this version reads formats"
             f" up to {FORMAT}; update eigenscape"
         )
     return header

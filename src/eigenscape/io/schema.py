@@ -130,7 +130,9 @@ def _check_room(archive: zipfile.ZipFile, names: list[str], path: Path) -> None:
     whole = sum(member.file_size for member in archive.infolist())
     named = sum(archive.getinfo(name).file_size for name in names)
     if named > whole:
-        raise ModelFileError(f"{path} would load {named} bytes of arrays from {whole}; models hold each array once, so this is none of ours")
+        raise ModelFileError(
+            f"{path} would load {named} bytes of arrays from {whole}; models hold each array once, so this is none of ours"
+        )
     unpacked = 0
     for name in set(names):
         if name.endswith(".npz"):

@@ -183,6 +183,17 @@ def placed(model: Any, X: Any) -> np.ndarray:
         return np.asarray(model.transform(X), dtype=np.float64)
 
 
+def placed_new(model: Any, others: Points | None, most: int) -> np.ndarray | None:
+    """Where the model puts the first of the new points."""
+    if others is None:
+        return None
+    check_columns(model, others)
+    try:
+        return placed(model, others.take(np.arange(min(others.n, most))))
+    except ValueError as error:
+        raise ValueError(f"{others.argument} cannot be placed: {error}") from error
+
+
 def learnt_coordinates(model: Any) -> np.ndarray | None:
     """``embedding_``, where the model has it; a stream that cannot be read again leaves none."""
     try:
