@@ -61,7 +61,8 @@ def sampled_trustworthiness(
 
     Trustworthiness is a mean over points, so the mean over a sample has no bias, and the spread within the sample
     gives the interval, which leaves room below for rare bad points that the sample may have missed. Time grows as
-    ``n_samples * n``; memory beside the data is bounded, and dense data may be a :class:`numpy.memmap`. With ``n_samples`` of ``n`` or more the exact value comes out, with an interval of width zero.
+    ``n_samples * n``; memory beside the data is bounded, and dense data may be a :class:`numpy.memmap`. With ``n_samples`` of ``n`` or
+    more the exact value comes out, with an interval of width zero.
 
     Parameters
     ----------
