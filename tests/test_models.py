@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import zipfile
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import skops.io
+from cases import CASES, MAPS, WITHOUT_KERNEL
 from scipy.spatial.distance import cdist
 from sklearn.linear_model import LinearRegression
 
@@ -21,6 +23,9 @@ from eigenscape.exceptions import InputFileError, ModelFileError, ToleranceWarni
 from eigenscape.io import describe
 from eigenscape.io.archive import FORMAT, HEADER, SCHEMA
 from eigenscape.io.models import fingerprint
+
+#: One of each kind.
+KINDS = sorted({type(case.make()) for case in [*CASES, *WITHOUT_KERNEL, *MAPS]}, key=lambda cls: cls.__name__)
 
 rng = np.random.default_rng(0)
 X, NEW = rng.random((60, 3)), rng.random((9, 3))
@@ -108,6 +113,18 @@ def test_no_square_matrix_goes_to_disk(tmp_path: Path, make: Callable[[], Any], 
     np.testing.assert_array_equal(model.transform(new), make().fit(own).transform(new))  # saving left the model as it was
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("cls", KINDS, ids=[cls.__name__ for cls in KINDS])
+def test_files_grow_no_faster_than_the_data(tmp_path: Path, cls: type) -> None:
+    """Twice the rows, not four times the bytes: any array of all pairs, square or not, would show."""
+    points = np.random.default_rng(1).random((300, 3))
+    sizes = []
+    for n in (75, 150, 300):
+        eigenscape.save(cls().fit(points[:n], np.arange(n) % 4), tmp_path / "m", force=True)
+        sizes.append((tmp_path / "m").stat().st_size)
+    assert sizes[2] - sizes[1] < 2.5 * (sizes[1] - sizes[0]) + 4096
+
+
 def test_what_was_left_out_says_so(tmp_path: Path) -> None:
     model = eigenscape.KernelPCA(kernel="precomputed").fit(np.exp(-cdist(X, X)))
     eigenscape.save(model, tmp_path / "m")
@@ -193,7 +210,7 @@ def test_what_cannot_be_saved_is_said_before_any_work(tmp_path: Path, model: Any
     with pytest.raises(FileExistsError, match="--force"):
         eigenscape.save(model, tmp_path / "m")
     eigenscape.save(model, tmp_path / "m", force=True)
-    for compact in (0, 1, -3, False):
+    for compact in (0, 1, -3, False, "x", 2.7):
         with pytest.raises(ValueError, match="compact="):
             eigenscape.save(model, tmp_path / "c", compact=compact)
 
@@ -309,6 +326,112 @@ def test_a_bomb_inside_a_sparse_matrix_is_not_unpacked(saved: Path, monkeypatch:
     refused(saved, "more than there is memory for")
 
 
+def array_file(values: np.ndarray) -> bytes:
+    written = io.BytesIO()
+    np.save(written, values)
+    return written.getvalue()
+
+
+def with_attributes(members: dict[str, bytes], parts: list[dict[str, Any]]) -> None:
+    """Give the model of a file further attributes."""
+    schema = json.loads(members[SCHEMA])
+    attributes = schema["content"]
+    for number, part in enumerate(parts):
+        attributes["content"][f"more{number}_"] = part
+        attributes["key_types"]["content"].append({"__class__": "str", "__module__": "builtins", "__loader__": "TypeNode"})
+    members[SCHEMA] = json.dumps(schema).encode()
+
+
+ARRAY = {"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode", "type": "numpy"}
+SPARSE = {"__class__": "csr_array", "__module__": "scipy.sparse._csr", "__loader__": "SparseMatrixNode", "type": "scipy"}
+
+
+def test_an_array_is_loaded_once_however_often_it_is_named(saved: Path, model: Any) -> None:
+    def name_often(numbers: list[dict[str, Any]]) -> Callable[[dict[str, bytes]], None]:
+        def change(members: dict[str, bytes]) -> None:
+            members["more.npy"] = array_file(np.zeros(100_000))
+            with_attributes(members, [{**ARRAY, **number, "file": "more.npy"} for number in numbers])
+
+        return change
+
+    rewritten(saved, name_often([{"__id__": -1}] * 50))  # one array, shared
+    loaded = eigenscape.load(saved)
+    assert loaded.more7_ is loaded.more42_
+    rewritten(saved, name_often([{}] * 50))
+    refused(saved, "would load .* each array once")
+    rewritten(saved, name_often([{"__id__": -2 - i} for i in range(50)]))
+    refused(saved, "would load .* each array once")
+
+
+def test_a_packed_matrix_goes_by_no_other_name(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.npy", bytes(9_000_000))
+
+    def matrices(count: int, part: dict[str, str], suffix: str) -> Callable[[dict[str, bytes]], None]:
+        def change(members: dict[str, bytes]) -> None:
+            names = [f"more{i}{suffix}" for i in range(count)]
+            members.update(dict.fromkeys(names, inner.getvalue()))
+            with_attributes(members, [{**part, "file": name} for name in names])
+
+        return change
+
+    content = saved.read_bytes()
+    for count, part, suffix, message in (
+        (1, SPARSE, ".npy", r"more0\.npy, which is no \.npz"),
+        (1, ARRAY, ".npz", r"more0\.npz, which is no \.npy"),
+        (1, ARRAY, ".npy", r"more0\.npy is no array"),
+        (3, SPARSE, ".npz", "more than there is memory for"),  # each by itself would fit
+    ):
+        saved.write_bytes(content)
+        rewritten(saved, matrices(count, part, suffix))
+        monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 40_000_000)
+        refused(saved, message)
+
+
+def test_what_a_damaged_list_of_contents_lacks_is_named(saved: Path) -> None:
+    content = saved.read_bytes()
+    parts: list[tuple[Any, str]] = [
+        (
+            {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode"},
+            "a builtins.list in its list of contents has no content",
+        ),
+        ({"__class__": "list", "__module__": "builtins", "__loader__": []}, "no model of eigenscape has"),
+        ({"__class__": "list\x1b[31m\n", "__module__": "builtins", "__loader__": "ListNode"}, r"builtins\.list\[31m as ListNode"),
+        ({"__id__": 1}, "has no '__loader__'"),
+    ]
+    for part, message in parts:
+        saved.write_bytes(content)
+        rewritten(saved, lambda members, part=part: with_attributes(members, [part]))  # type: ignore[misc]
+        refused(saved, message)
+    for schema in (b"[]", b"3", b"{}", b"[" * 100_000):
+        saved.write_bytes(content)
+        rewritten(saved, lambda members, schema=schema: members.update({SCHEMA: schema}))  # type: ignore[misc]
+        refused(saved, "damaged: its (list of )?contents")
+
+
+def test_damage_to_the_archive_itself_is_refused(saved: Path) -> None:
+    """Every byte of the entry of the header in the archive's directory, with some values that mean something there."""
+    whole = saved.read_bytes()
+    start = whole.rindex(b"PK\x01\x02")
+    for place in range(start + 4, start + 46):
+        for value in (1, 99):
+            saved.write_bytes(whole[:place] + bytes([value]) + whole[place + 1 :])
+            with contextlib.suppress(ModelFileError):
+                describe(saved)
+            with contextlib.suppress(ModelFileError):
+                eigenscape.load(saved)
+
+
+def test_a_header_does_not_steer_the_terminal(saved: Path) -> None:
+    def steer(members: dict[str, bytes]) -> None:
+        said = {**json.loads(members[HEADER]), "notes": "two\nlines\x1b[31m", "feature_names": ["a\x07"]}
+        members[HEADER] = json.dumps(said).encode()
+
+    rewritten(saved, steer)
+    assert (describe(saved)["notes"], describe(saved)["feature_names"]) == ("two\nlines[31m", ["a"])
+
+
 def foreign(loader: str, module: str, name: str) -> Callable[[dict[str, bytes]], None]:
     """A file in which one parameter is an object of another type."""
 
@@ -341,6 +464,10 @@ def foreign(loader: str, module: str, name: str) -> Callable[[dict[str, bytes]],
         ("PartialNode", "functools", "partial"),
         ("MethodNode", "eigenscape.graph.rows", "RowIndex"),
         ("ListNode", "os", "listdir"),
+        ("ListNode", "numpy", "ndarray"),
+        ("SetNode", "sklearn.cluster._kmeans", "KMeans"),
+        ("ObjectNode", "numpy", "ndarray"),
+        ("JsonNode", "numpy", "float64"),
         ("UnheardOfNode", "builtins", "list"),
     ],
 )
@@ -446,7 +573,7 @@ def test_maps_that_need_no_rows_lose_them_at_no_error(tmp_path: Path, estimator:
 
 def test_a_map_that_few_rows_do_not_make_is_announced(tmp_path: Path) -> None:
     noise = np.random.default_rng(9).standard_normal((150, 10))
-    with pytest.warns(ToleranceWarning, match=r"rows represent the map with an error of .* %, not 1 %"):
+    with pytest.warns(ToleranceWarning, match=r"rows represent the map with an error of .* % on training rows, not 1 %"):
         eigenscape.save(eigenscape.Isomap(n_neighbors=6).fit(noise), tmp_path / "m", compact=True)
 
 

@@ -84,7 +84,7 @@ def test_stress_is_what_it_says(ties):
 def test_steps_lower_the_stress(square):
     monotone = Monotone(pdist(square) ** 2, "primary")
     start = np.random.default_rng(3).standard_normal((70, 2))
-    stresses = [smacof(monotone, start, steps, 1e-15).stress for steps in (0, 1, 2, 5, 20, 100)]
+    stresses = [smacof(monotone, start, steps, 1e-15)[0].stress for steps in (0, 1, 2, 5, 20, 100)]
     assert (np.diff(stresses) < 0).all()
 
 

@@ -13,11 +13,14 @@ from matplotlib.offsetbox import AnnotationBbox
 from sklearn.datasets import load_iris, make_moons
 
 from eigenscape import PCA, FastMap, Isomap, KernelPCA, LaplacianEigenmaps, ProjectionPursuit, plot
-from eigenscape.plot._common import MUTED, PALETTE, category_colors
+from eigenscape.plot._categories import category_colors
+from eigenscape.plot._common import MUTED, PALETTE
 from eigenscape.plot.maps import DENSE
 from eigenscape.plot.spectra import eigengap
 from eigenscape.plot.thumbnails import places_apart
 from eigenscape.quality import perturbation_stability, procrustes
+
+PLANE = KernelPCA().fit(np.random.default_rng(0).random((20, 2)))
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +66,34 @@ def test_labels_have_colours_of_their_own_and_a_legend(model, iris):
     assert [to_hex(c.get_facecolor()[0]).upper() for c in ax.collections] == list(PALETTE[:3])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["setosa", "versicolor", "virginica"]
     assert np.allclose(offsets(ax)[1], model.embedding_[50:100, :2])
+
+
+def test_of_very_many_labels_the_most_frequent_have_colours():
+    rng = np.random.default_rng(0)
+    labels = np.concatenate([np.repeat([f"often {i:02}" for i in range(20)], 10), [f"once {i}" for i in range(3000)]]).astype(object)
+    labels[-5:] = None
+    for density in (False, True):
+        ax = plot.scatter(rng.random((len(labels), 2)), labels, density=density)
+        names = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert names == [*(f"often {i:02}" for i in range(20)), "other (2995)", "missing"]
+        draw(ax.figure)
+    assert len(plot.scatter(rng.random((len(labels), 2)), labels).collections) == 22
+
+
+def test_missing_labels_are_no_class_of_their_own():
+    labels = np.array(["a", None, "b", float("nan")], dtype=object)
+    ax = plot.scatter(np.random.default_rng(0).random((4, 2)), labels)
+    assert [len(points) for points in offsets(ax)] == [1, 1, 2]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "missing"]
+
+
+def test_names_are_drawn_as_they_are_written():
+    names = np.array(["$5 to $", "_hidden", "$\\frac{$", "new"])
+    Y = np.random.default_rng(0).random((4, 2))
+    ax = plot.scatter(Y, names, title="$a$b$", new=Y[:1])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [*sorted(names), "new"]
+    draw(ax.figure)
+    draw(plot.compare({"$5 to $\\frac{$": Y, "b$": Y[::-1]}, names))
 
 
 def test_values_have_a_colour_bar_with_their_limits(model, iris):
@@ -191,6 +222,16 @@ def test_colours_are_different():
         (lambda m: plot.eigenfunction(m), ValueError, "two features, got PCA with n_features_in_=4"),
         (lambda m: plot.compare({"a": m, "b": np.zeros((3, 2))}), ValueError, "'b' has 3 and 'a' 150"),
         (lambda _: plot.compare([]), ValueError, "nothing to compare"),
+        (lambda m: plot.compare([m], n_columns=-1), ValueError, "n_columns=-1 must be a whole number, at least 1"),
+        (lambda m: plot.scatter(m, components=(0, 1.0)), ValueError, r"components=\(0, 1.0\) must be two of"),
+        (lambda m: plot.scatter(m, images=np.zeros((150, 4, 4, 2))), ValueError, "last axis of images must be .* got 2"),
+        (lambda _: plot.scatter([[0, 1], [np.nan, 1]]), ValueError, "1 of 2 points have coordinates that are NaN or infinite.* point 1"),
+        (lambda _: plot.scatter(np.full((DENSE + 1, 2), np.inf)), ValueError, "NaN or infinite"),
+        (lambda m: plot.compare([m, np.full((150, 2), np.nan)]), ValueError, "150 of 150 points have coordinates"),
+        (lambda _: plot.spectrum([0.0, 0.0], log=True), ValueError, "logarithmic scale cannot show"),
+        (lambda _: plot.eigenfunction(PLANE, resolution=0), ValueError, "resolution=0 must be a whole number"),
+        (lambda _: plot.eigenfunction(PLANE, limits=(1, 0, 0, 1)), ValueError, "left below right"),
+        (lambda _: plot.eigenfunction(PLANE, component=1.0), ValueError, "component=1.0 must lie"),
     ],
 )
 def test_bad_arguments_are_named(model, call, error, message):

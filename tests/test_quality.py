@@ -28,7 +28,7 @@ from eigenscape.quality import (
     sampled_trustworthiness,
     trustworthiness,
 )
-from eigenscape.quality.estimate import mean_estimate, sample_points
+from eigenscape.quality.estimate import mean_estimate, sample_points, share_estimate
 
 
 @pytest.fixture
@@ -61,6 +61,18 @@ def test_intervals_cover_as_often_as_they_say(cloud, sampled, exact):
     covered = np.mean([e.low <= truth <= e.high for e in estimates])
     assert 0.90 <= covered <= 0.99
     assert np.mean([e.value for e in estimates]) == pytest.approx(truth, abs=0.002)  # no bias
+
+
+@pytest.mark.parametrize("rest", [0.0, 1e-3])
+@pytest.mark.parametrize("size", [50, 200])
+def test_intervals_know_that_rare_misplacements_may_be_missed(rest, size):
+    """Of a third of the smaller samples no misplaced point is seen, and Student's interval has next to no width."""
+    rng = np.random.default_rng(0)
+    charges = np.concatenate([np.minimum(rng.exponential(0.2, 30), 1.0), rest * rng.random(1470)])
+    samples = [rng.choice(charges, size, replace=False) for _ in range(300)]
+    estimates = [share_estimate(sample, len(charges)) for sample in samples]
+    assert np.mean([e.low <= charges.mean() <= e.high for e in estimates]) >= 0.95
+    assert share_estimate(charges, len(charges)) == (charges.mean(),) * 3
 
 
 def test_sampled_quality_forms_no_square_array():
@@ -115,6 +127,13 @@ def test_rows_on_disk_and_frames(cloud, tmp_path):
         (lambda X, Y: linear_alignment(X, Y[:5]), "same points"),
         (lambda X, _: intrinsic_dimension(X, method="guess"), "method='guess' is not known"),
         (lambda *_: intrinsic_dimension(np.ones((9, 2))), "at least 3 distinct rows, got 1"),
+        (lambda X, _: intrinsic_dimension(np.where(X > 2, np.nan, X)), "finite numbers, and .* rows are not"),
+        (lambda X, _: intrinsic_dimension(X[:, 0]), "two dimensions"),
+        (lambda X, _: intrinsic_dimension(X, n_neighbors=5.0), "n_neighbors=5.0 must be a whole number"),
+        (lambda X, Y: trustworthiness(X, Y, 5.0), "n_neighbors=5.0 must be a whole number"),
+        (lambda X, Y: sampled_trustworthiness(X, Y, n_samples=10.5), "n_samples=10.5 must be a whole number"),
+        (lambda X, Y: sampled_trustworthiness(X, Y, n_samples=10, random_state=-1), "random_state=-1 must be a whole number"),
+        (lambda _, Y: neighbor_purity(Y, np.zeros(400), 5.0), "n_neighbors=5.0 must be a whole number"),
     ],
 )
 def test_bad_arguments_are_named(cloud, call, message):
@@ -189,6 +208,15 @@ def test_purity_by_hand():
     assert float(purity) == purity.value
 
 
+def test_purity_leaves_out_points_without_a_label():
+    line = np.arange(6.0)[:, None]
+    labels = np.array(["a", "a", None, float("nan"), "b", "b"], dtype=object)
+    assert neighbor_purity(line, labels, 1) == (1.0, pytest.approx(1 / 3), {"a": 1.0, "b": 1.0})
+    assert neighbor_purity(line, np.array([0, 0, np.nan, np.nan, 1, 1]), 1).per_class == {0.0: 1.0, 1.0: 1.0}
+    with pytest.raises(ValueError, match="n_neighbors=4 must lie between 1 and n_labelled - 1 = 3"):
+        neighbor_purity(line, labels, 4)
+
+
 def test_purity_of_labels_without_meaning_is_chance():
     rng = np.random.default_rng(0)
     purity = neighbor_purity(rng.standard_normal((4000, 2)), rng.choice(["x", "y", "z"], 4000, p=[0.6, 0.3, 0.1]))
@@ -202,7 +230,7 @@ def test_purity_of_equal_points_leaves_the_point_itself_out():
 
 def test_purity_takes_objects_and_numbers():
     X, y = load_iris(return_X_y=True)
-    names = np.array(["setosa", None, "virginica"], dtype=object)[y]
+    names = np.array(["setosa", 7, "virginica"], dtype=object)[y]
     assert neighbor_purity(X, names).value == neighbor_purity(X, y).value
 
 

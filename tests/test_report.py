@@ -354,11 +354,35 @@ def test_mistakes_are_named_and_leave_no_file(tmp_path, roll):
         write_report(path, "model", X)
     with pytest.raises(ValueError, match="not fitted"):
         write_report(path, PCA(2), X)
+    with pytest.raises(TypeError, match="models must be a dict of name to fitted estimator, got list"):
+        write_comparison(path, [model, model], X)
     with pytest.raises(ValueError, match="at least two models"):
         write_comparison(path, {"one": model}, X)
     with pytest.raises(ValueError, match="at least 3"):
         write_report(path, model, X[:2])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_data_that_are_not_the_models_are_refused(tmp_path, roll):
+    X, model = roll
+    path, two = tmp_path / "r.html", {"one": model, "two": PCA(2).fit(X)}
+    for write, models in ((write_report, model), (write_comparison, two)):
+        with pytest.raises(ValueError, match=r"table_or_X has 2 columns, and Isomap was fitted to 3"):
+            write(path, models, X[:, :2])
+        with pytest.raises(ValueError, match=r"table_or_X has 4 columns, and Isomap was fitted to 3"):
+            write(path, models, np.column_stack([X, X[:, 0]])[:20])
+        with pytest.raises(ValueError, match=r"held_out has 2 columns, and Isomap was fitted to 3"):
+            write(path, models, X, held_out=X[:5, :2])
+        with pytest.raises(ValueError, match=r"held_out cannot be placed: Input X contains NaN"):
+            write(path, models, X, held_out=np.full((2, 3), np.nan))
+        with pytest.raises(ValueError, match=r"as many rows as Isomap was fitted to, but they are not those: the model places row 0"):
+            write(path, models, X[::-1])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_of_another_number_are_said_to_be_other_points(tmp_path, roll):
+    X, model = roll
+    assert "from 80 other points" in words_of(write_report(tmp_path / "r.html", model, X[:40]))
 
 
 # --- comparisons --------------------------------------------------------------------------------------------------------------

@@ -120,6 +120,9 @@ def test_crossing_lies_between_the_fractions():
         ({"fraction": 0.001}, "leaves none to exchange"),
         ({"n_repeats": 0}, "n_repeats=0"),
         ({"n_left_out": -1}, "n_left_out=-1"),
+        ({"n_repeats": 2.5}, "n_repeats=2.5 must be a whole number"),
+        ({"random_state": -1}, "random_state=-1 must be a whole number"),
+        ({"random_state": np.random.RandomState(0)}, "random_state=RandomState.* must be a whole number"),
     ],
 )
 def test_bad_arguments_are_named(options, message):
@@ -157,6 +160,22 @@ def test_default_candidates_fit_the_data():
     assert choice.candidates == [5, 7, 10]
 
 
+@pytest.mark.parametrize(
+    ("n", "options", "message"),
+    [
+        (5, {}, "5 points are too few for 5 neighbours"),
+        (30, {"n_repeats": 1}, "n_repeats=1 must be at least 2"),
+        (30, {"candidates": [5, 27]}, r"n_neighbors=27 must lie between 1 and 26"),
+        (30, {"candidates": [5, 6.5]}, r"n_neighbors=6.5 must be a whole number"),
+        (30, {"candidates": [0, 5]}, r"n_neighbors=0 must lie"),
+    ],
+)
+def test_candidates_are_looked_at_before_any_work(monkeypatch, n, options, message):
+    monkeypatch.setattr("eigenscape.quality.choice.perturbation_stability", None)
+    with pytest.raises(ValueError, match=message):
+        choose_n_neighbors(Isomap(), np.random.default_rng(0).random((n, 2)), **options)
+
+
 def test_bandwidths_are_tried_in_their_order():
     X = np.random.default_rng(0).standard_normal((100, 3))
     choice = choose_bandwidth(KernelPCA(), X, [50.0, 0.5, 0.1], n_repeats=3)
@@ -165,6 +184,8 @@ def test_bandwidths_are_tried_in_their_order():
     assert choice.scores[0].value > choice.scores[1].value
     with pytest.raises(ValueError, match="PCA has no parameter"):
         choose_bandwidth(PCA(), X, [1.0])
+    with pytest.raises(ValueError, match=r"gamma=-1.0 must be above 0|bandwidth=-1.0 must be above 0"):
+        choose_bandwidth(KernelPCA(), X, [1.0, -1.0])
     with pytest.raises(ValueError, match="candidates is empty"):
         choose_bandwidth(KernelPCA(), X, [])
     with pytest.raises(ValueError, match="PCA has no parameter n_neighbors"):

@@ -48,7 +48,7 @@ def save_model(path: str, work: Work, compact: int | bool | None, command: str, 
     cost = describe(path)["compact"]
     if cost is not None:
         kept = "no rows" if cost["size"] is None else f"{cost['size']} rows"
-        say(f"the compact model keeps {kept}; its error is {100 * cost['error']:.2g} % of the map's spread", quiet)
+        say(f"the compact model keeps {kept}; on training rows its error is {100 * cost['error']:.2g} % of the map's spread", quiet)
     return cost
 
 

@@ -35,7 +35,8 @@ class CompactMap(MapEstimator):
     dictionary_ : array of shape (m, n_features)
         The training rows kept.
     compact_error_ : float
-        Root mean square error on training rows, each predicted without itself, relative to the spread of the map.
+        Root mean square error on training rows, each predicted without itself, relative to the spread of the map. New rows that are
+        unlike the training rows may lose more.
     """
 
     def __init__(self, method: str = "", parameters: dict[str, Any] | None = None, verbose: bool = False) -> None:
@@ -74,8 +75,8 @@ def made_compact(model: Any, size: int | None) -> Small:
     found = compact_functions(rows, coordinates, _own_kernel(inner), size, getattr(model, "n_jobs", None))
     if not found.reached:
         warnings.warn(
-            f"{found.size} of {rows.shape[0]} rows represent the map with an error of {100 * found.error:.2g} %, not {100 * GOAL:g} %;"
-            " give a larger compact, or save all rows",
+            f"{found.size} of {rows.shape[0]} rows represent the map with an error of {100 * found.error:.2g} % on training rows, not"
+            f" {100 * GOAL:g} %; give a larger compact, or save all rows",
             ToleranceWarning,
             stacklevel=3,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,8 @@ def save(
         The file; any suffix, ``.skops`` by custom.
     compact : int or bool, optional
         Keep a dictionary of so many training rows instead of all, and of the model what places new points. True takes as many as bring
-        the error below 1 % of the map's spread, or, with a warning, as many as seem worth it. The error is part of the description.
+        the error below 1 % of the map's spread, or, with a warning, as many as seem worth it. The error is part of the
+        description: that on training rows, each predicted without itself. New rows that are unlike them may lose more.
         Models that place points without their training rows (PCA and its kin, dictionaries, landmarks) just lose these, at no error.
     force : bool, default=False
         Whether an existing file may be replaced.
@@ -70,8 +72,9 @@ def save(
     check_target(path, force)
     scaler, model = _behind_scaler(model)
     check_model(model)
-    if compact is not None and compact is not True and (compact is False or compact < 2):
-        raise ValueError(f"compact={compact!r} must be True or a number of rows, at least 2")
+    whole = isinstance(compact, numbers.Integral) and not isinstance(compact, bool)
+    if compact is not None and compact is not True and not (whole and compact >= 2):
+        raise ValueError(f"compact={compact!r} must be True or a whole number of rows, at least 2")
     small = Small(model, {}) if compact is None else made_compact(model, None if compact is True else int(compact))
     write_model(
         small.model, model, path, force=force, notes=notes, data=data, compact=small.facts or None, needless=small.needless, scaler=scaler

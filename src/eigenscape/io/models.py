@@ -16,8 +16,9 @@ from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape.exceptions import ModelFileError
-from eigenscape.io.archive import FORMAT, HEADER, check_members, check_types, checksum, open_archive, read_header
+from eigenscape.io.archive import FORMAT, HEADER, check_members, checksum, one_line, open_archive, read_header
 from eigenscape.io.lean import Lean, LeftOut, refuse_functions
+from eigenscape.io.schema import check_contents
 from eigenscape.io.whole import whole_file
 
 #: Of a longer spectrum only so much goes into the description.
@@ -89,28 +90,34 @@ def load(path: str | Path) -> Any:
         with open_archive(file, path) as archive:
             header = read_header(archive, path)
             check_members(archive, header, path)
-            types = check_types(archive, path)
+            types = check_contents(archive, path)
         file.seek(0)
         try:
             model = skops.io.load(file, trusted=types)
         except ModelFileError:
             raise
+        except KeyError as error:
+            raise ModelFileError(f"{path} is damaged: something in its list of contents has no {one_line(str(error))}") from error
         except Exception as error:  # whatever a consistent file of wrong content may cause
-            raise ModelFileError(f"{path} cannot be loaded: {(str(error).splitlines() or [type(error).__name__])[0]}") from error
+            raise ModelFileError(f"{path} cannot be loaded: {one_line(str(error)) or type(error).__name__}") from error
     if type(model).__name__ != header.get("type"):
-        raise ModelFileError(f"{path} says that it holds a {header.get('type')}, and holds a {type(model).__name__}")
+        raise ModelFileError(f"{path} says that it holds a {one_line(str(header.get('type')))}, and holds a {type(model).__name__}")
     return model
 
 
 def describe(path: str | Path) -> dict[str, Any]:
     """What a model file says about itself, without loading the model.
 
+    That is all that is read: whether the model itself is whole, and what it says it is, only :func:`eigenscape.load` finds out. Control
+    characters are left out of the texts.
+
     Returns
     -------
     dict
         ``method``, ``version`` (of eigenscape), ``format``, ``date``, ``parameters``, ``n_samples``, ``n_features``, ``n_components``,
         ``feature_names``, ``spectrum``, ``fingerprint`` (of the training rows), ``standardized``,
-        ``compact`` (None, or the ``size`` of the dictionary and its ``error``), ``notes``, ``size`` (of the file, in bytes).
+        ``compact`` (None, or the ``size`` of the dictionary and its ``error``
+        on training rows, each predicted without itself; rows unlike them may lose more), ``notes``, ``size`` (of the file, in bytes).
     """
     path = _existing(path)
     with path.open("rb") as file, open_archive(file, path) as archive:

@@ -65,10 +65,9 @@ class Monotone:
 
 
 class Layout(NamedTuple):
-    """A map, its disparities (condensed), its stress, and how it was reached."""
+    """A map, its stress, and how it was reached. Its disparities, one for each pair of points, are no part of it: it is kept."""
 
     points: np.ndarray  # (m, p)
-    disparities: np.ndarray
     stress: float
     n_iter: int
     converged: bool
@@ -79,8 +78,8 @@ def require_square(m: int) -> None:
     _memory.require(64.0 * m * m, f"ordinal MDS of {m} points (all their pairs)", "fit a sample and transform the rest")
 
 
-def best_layout(dissimilarities: np.ndarray, wish: OrdinalWish) -> tuple[Layout, Monotone]:
-    """The least stress over a start by classical MDS of the ranks and ``n_init - 1`` random ones.
+def best_layout(dissimilarities: np.ndarray, wish: OrdinalWish) -> tuple[Layout, np.ndarray, Monotone]:
+    """The least stress over a start by classical MDS of the ranks and ``n_init - 1`` random ones, and its disparities (condensed).
 
     Ranks, not the dissimilarities themselves: nothing but their order may matter.
     """
@@ -93,15 +92,15 @@ def best_layout(dissimilarities: np.ndarray, wish: OrdinalWish) -> tuple[Layout,
     starts = [_by_ranks(dissimilarities, wish.n_components)]
     rng = np.random.default_rng(wish.seed)
     starts += [rng.standard_normal(starts[0].shape) for _ in range(wish.n_init - 1)]
-    best: Layout | None = None
+    best: tuple[Layout, np.ndarray] | None = None
     with stage("starts", total=len(starts)) as advance:
         for start in starts:
             found = smacof(monotone, start, wish.max_iter, wish.tol)
-            if best is None or found.stress < best.stress - 1e-9:  # of equal ones the first
+            if best is None or found[0].stress < best[0].stress - 1e-9:  # of equal ones the first
                 best = found
             advance(1)
     assert best is not None
-    return _turned(best), monotone
+    return *_turned(*best), monotone
 
 
 def _by_ranks(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
@@ -113,15 +112,18 @@ def _by_ranks(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
     return vectors * np.sqrt(np.maximum(values, 1e-3 * values[0]))  # a column of zeros would stay so
 
 
-def smacof(monotone: Monotone, start: np.ndarray, max_iter: int, tol: float) -> Layout:
-    """Majorisation of Kruskal's stress-1, ``sqrt(sum (d - d^)^2 / sum d^2)``, until a step lowers it by less than ``tol``."""
+def smacof(monotone: Monotone, start: np.ndarray, max_iter: int, tol: float) -> tuple[Layout, np.ndarray]:
+    """Majorisation of Kruskal's stress-1, ``sqrt(sum (d - d^)^2 / sum d^2)``, until a step lowers it by less than ``tol``.
+
+    Returns the map and its disparities ``d^`` (condensed).
+    """
     points, before = start, np.inf
     for step in range(max_iter + 1):
         distances = pdist(points)
         disparities = monotone(distances)
         stress = float(np.sqrt(np.square(distances - disparities).sum() / np.square(distances).sum()))
         if before - stress < tol or step == max_iter:
-            return Layout(points, disparities, stress, step, before - stress < tol)
+            return Layout(points, stress, step, before - stress < tol), disparities
         before = stress
         wanted = disparities * np.sqrt(len(distances) / np.square(disparities).sum())  # of mean square one, lest the map shrink
         ratios = squareform(np.divide(wanted, distances, out=np.zeros_like(wanted), where=distances > 0))
@@ -129,12 +131,12 @@ def smacof(monotone: Monotone, start: np.ndarray, max_iter: int, tol: float) -> 
     raise AssertionError("unreachable")
 
 
-def _turned(layout: Layout) -> Layout:
+def _turned(layout: Layout, disparities: np.ndarray) -> tuple[Layout, np.ndarray]:
     """Centred, on its principal axes, signs fixed, of mean squared distance one."""
     scale = 1 / np.sqrt(np.mean(np.square(pdist(layout.points))))
     centred = (layout.points - layout.points.mean(axis=0)) * scale
     axes = np.linalg.svd(centred, full_matrices=False)[2]
-    return layout._replace(points=canonical_signs(centred @ axes.T), disparities=layout.disparities * scale)
+    return layout._replace(points=canonical_signs(centred @ axes.T)), disparities * scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,8 +200,8 @@ def ordinal_mds(
     dissimilarities: np.ndarray, wish: OrdinalWish, dissimilarity: Callable[[Any], np.ndarray], points: RowIndex | TableRows
 ) -> OrdinalEmbedding:
     """The map of points with these ``dissimilarities`` (condensed), which ``dissimilarity`` gives for any point."""
-    layout, monotone = best_layout(dissimilarities, wish)
-    return OrdinalEmbedding(dissimilarity, points, layout, _corners(monotone.values, monotone.group_means(layout.disparities)))
+    layout, disparities, monotone = best_layout(dissimilarities, wish)
+    return OrdinalEmbedding(dissimilarity, points, layout, _corners(monotone.values, monotone.group_means(disparities)))
 
 
 def _corners(values: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

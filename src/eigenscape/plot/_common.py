@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -45,39 +46,23 @@ def coordinates_of(model: Any) -> np.ndarray:
     Y = Y[:, None] if Y.ndim == 1 else Y
     if Y.ndim != 2 or not Y.size:
         raise ValueError(f"coordinates must have shape (n, d) with at least one of each, got {Y.shape}")
-    return Y.astype(np.float64, copy=False)
+    Y = Y.astype(np.float64, copy=False)
+    lost = np.flatnonzero(~np.isfinite(Y).all(axis=1))
+    if len(lost):
+        raise ValueError(
+            f"{len(lost)} of {len(Y)} points have coordinates that are NaN or infinite, the first of them point {lost[0]} (counted from 0);"
+            " leave them out"
+        )
+    return Y
 
 
 def chosen_columns(Y: np.ndarray, components: tuple[int, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Two columns to draw and their names; a map of one coordinate is drawn over the number of the point."""
     if Y.shape[1] == 1:
         return np.column_stack([np.arange(len(Y)), Y[:, 0]]), ("point", "coordinate 1")
-    if len(components) != 2 or not all(0 <= c < Y.shape[1] for c in components):
+    if len(components) != 2 or not all(isinstance(c, numbers.Integral) and 0 <= c < Y.shape[1] for c in components):
         raise ValueError(f"components={components!r} must be two of the coordinates 0 to {Y.shape[1] - 1}")
     return Y[:, list(components)], tuple(f"coordinate {c + 1}" for c in components)
-
-
-def category_colors(count: int) -> list[Any]:
-    """Colours for ``count`` categories that everyone can tell apart while there are such, then evenly spaced hues."""
-    for palette in (PALETTE, MUTED):
-        if count <= len(palette):
-            return list(palette[:count])
-    from matplotlib import colormaps
-
-    wheel = colormaps["turbo"]
-    return [wheel(x) for x in np.linspace(0.03, 0.97, count)]
-
-
-def categories(labels: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Names and code numbers where labels are categories: texts, booleans, or at most 20 different whole numbers. None for values."""
-    labels = np.asarray(labels)
-    if labels.dtype.kind in "OUSTb":
-        names, code = np.unique(labels.astype(str), return_inverse=True)
-        return names, code
-    if labels.dtype.kind in "iu":
-        names, code = np.unique(labels, return_inverse=True)
-        return (names.astype(str), code) if len(names) <= 20 else None
-    return None
 
 
 def plain(ax: Axes, names: tuple[str, ...] = (), equal: bool = False) -> None:
@@ -86,10 +71,15 @@ def plain(ax: Axes, names: tuple[str, ...] = (), equal: bool = False) -> None:
     ax.spines[["left", "bottom"]].set_color(FAINT)
     ax.tick_params(color=FAINT, labelcolor=INK, labelsize=8)
     if names:
-        ax.set_xlabel(names[0], color=INK)
-        ax.set_ylabel(names[1], color=INK)
+        ax.set_xlabel(names[0], color=INK, parse_math=False)
+        ax.set_ylabel(names[1], color=INK, parse_math=False)
     if equal:
         ax.set_aspect("equal", adjustable="datalim")
+
+
+def titled(ax: Axes, title: str, size: float = 11) -> None:
+    """A title as it is written: a dollar sign in it begins no formula."""
+    ax.set_title(title, color=INK, fontsize=size, parse_math=False)
 
 
 def figure_of(ax: Axes) -> Any:

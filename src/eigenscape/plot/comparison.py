@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from eigenscape.plot._common import INK, color_bar, coordinates_of, new_figure
+from eigenscape.plot._common import color_bar, coordinates_of, new_figure, titled
 from eigenscape.plot.maps import draw_legend, draw_map
 from eigenscape.quality.alignment import procrustes
 
@@ -50,6 +51,8 @@ def compare(
     >>> figure.axes[0].get_title()
     'PCA'
     """
+    if n_columns is not None and (not isinstance(n_columns, numbers.Integral) or n_columns < 1):
+        raise ValueError(f"n_columns={n_columns!r} must be a whole number, at least 1")
     maps = _named(models)
     names = list(maps)
     first = coordinates_of(maps[names[0]])
@@ -67,10 +70,10 @@ def compare(
         Y, error = aligned[name]
         key = draw_map(ax, Y, labels, values, components)
         ax.set(xlabel="", ylabel="", xticks=[], yticks=[])
-        ax.set_title(name if error is None else f"{name}\n{error:.2f} from {names[0]}", color=INK, fontsize=10)
+        titled(ax, name if error is None else f"{name}\n{error:.2f} from {names[0]}", 10)
     for ax in axes.flat[len(names) :]:
         ax.remove()
-    if key.names is not None:
+    if key.named is not None:
         draw_legend(axes[0, min(columns, len(names)) - 1], key)  # at the end of the first row
     elif values is not None or labels is not None:
         color_bar(list(axes.flat[: len(names)]), key.mappable, extend=key.extend)

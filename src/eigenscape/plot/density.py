@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize, to_rgb
 from matplotlib.image import AxesImage
 
-from eigenscape.plot._common import VALUES, category_colors
+from eigenscape.plot._categories import Categories
+from eigenscape.plot._common import VALUES
 
 #: Cells along the longer side.
 _CELLS = 500
@@ -17,7 +18,7 @@ _CELLS = 500
 _FAINTEST = 0.45
 
 
-def draw_density(ax: Axes, points: np.ndarray, values: np.ndarray | None, codes: np.ndarray | None, count: int, limits: Any) -> AxesImage:
+def draw_density(ax: Axes, points: np.ndarray, values: np.ndarray | None, named: Categories | None, limits: Any) -> AxesImage:
     """Counts on a logarithmic scale as darkness; the mean of the values, or the mean colour of the categories, as hue.
 
     Returns the image; ``limits`` are those of the values' colours, or None.
@@ -28,12 +29,12 @@ def draw_density(ax: Axes, points: np.ndarray, values: np.ndarray | None, codes:
     place = _cells(points, extent, shape)
     size = shape[0] * shape[1]
     counts = np.bincount(place, minlength=size).astype(np.float64).reshape(shape)
-    if values is None and codes is None:
+    if values is None and named is None:
         shades = np.where(counts > 0, counts, np.nan)
         norm = LogNorm(1, max(counts.max(), 2))
         return ax.imshow(shades, origin="lower", extent=extent, cmap=_ramp(), norm=norm, aspect="auto", interpolation="nearest")
-    if codes is not None:
-        colors = np.array([to_rgb(color) for color in category_colors(count)])
+    if named is not None:
+        colors, codes = np.array([to_rgb(color) for color in named.colors]), named.codes
         sums = [np.bincount(place, weights=colors[codes, channel], minlength=size).reshape(shape) for channel in range(3)]
         hue = np.stack(sums, axis=2) / np.maximum(counts, 1)[..., None]
         mapping = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from eigenscape.plot._common import INK, color_bar, new_axes, plain
+from eigenscape.plot._common import color_bar, new_axes, plain, titled
 
 
 def eigenfunction(
@@ -62,24 +63,26 @@ def eigenfunction(
             f"an eigenfunction is drawn over the plane, so the model must be fitted to two features, got {type(model).__name__} with"
             f" n_features_in_={getattr(model, 'n_features_in_', None)}"
         )
+    if not isinstance(resolution, numbers.Integral) or resolution < 2:
+        raise ValueError(f"resolution={resolution!r} must be a whole number of cells, at least 2")
     points = _points_of(model, X)
     if limits is None:
         if points is None:
             raise ValueError(f"{type(model).__name__} does not keep its training points; pass X, or limits of the plane to draw")
         limits = _around(points)
-    left, right, bottom, top = limits
+    left, right, bottom, top = _checked(limits)
     step_x, step_y = (right - left) / resolution, (top - bottom) / resolution
     across = left + step_x * (np.arange(resolution) + 0.5)  # centres of the cells
     up = bottom + step_y * (np.arange(resolution) + 0.5)
     grid = np.stack(np.meshgrid(across, up), axis=2).reshape(-1, 2)
     function = model.eigenfunctions if hasattr(model, "eigenfunctions") else model.transform
     values = np.asarray(function(grid))
-    if not 0 <= component < values.shape[1]:
+    if not isinstance(component, numbers.Integral) or not 0 <= component < values.shape[1]:
         raise ValueError(f"component={component} must lie between 0 and {values.shape[1] - 1}, the last one the model has")
     field = values[:, component].reshape(resolution, resolution)
     shades = field if points is None else np.asarray(function(points))[:, component]
     if log:
-        unit = np.abs(field).max() / 1000
+        unit = max(np.abs(field).max() / 1000, np.finfo(float).tiny)
         field, shades = (np.sign(part) * np.log1p(np.abs(part) / unit) for part in (field, shades))
     ax = new_axes(ax)
     plain(ax, tuple(getattr(model, "feature_names_in_", ("feature 1", "feature 2"))))
@@ -91,13 +94,21 @@ def eigenfunction(
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)
     color_bar(ax, picture)
-    ax.set_title(title or f"eigenfunction {component + 1}" + (" (logarithm)" if log else ""), color=INK, fontsize=11)
+    titled(ax, title or f"eigenfunction {component + 1}" + (" (logarithm)" if log else ""))
     return ax
 
 
 def _points_of(model: Any, X: Any) -> np.ndarray | None:
     kept = getattr(getattr(model, "kernel_", None), "X", None) if X is None else X
     return None if kept is None or np.ndim(kept) != 2 or np.shape(kept)[1] != 2 else np.asarray(kept, dtype=np.float64)
+
+
+def _checked(limits: Any) -> tuple[float, float, float, float]:
+    given = np.asarray(limits, dtype=np.float64)
+    if given.shape != (4,) or not np.isfinite(given).all() or given[0] >= given[1] or given[2] >= given[3]:
+        raise ValueError(f"limits={limits!r} must be (left, right, bottom, top), with left below right and bottom below top")
+    left, right, bottom, top = given.tolist()
+    return left, right, bottom, top
 
 
 def _around(points: np.ndarray) -> tuple[float, float, float, float]:

@@ -10,26 +10,28 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 
+from eigenscape.plot._categories import Categories, categories
 from eigenscape.plot._common import (
     FAINT,
     INK,
     MARKERS,
     PALETTE,
     VALUES,
-    categories,
-    category_colors,
     chosen_columns,
     color_bar,
     coordinates_of,
     figure_of,
     new_axes,
     plain,
+    titled,
 )
 from eigenscape.plot.density import draw_density
 from eigenscape.plot.thumbnails import draw_thumbnails
 
 #: Above this many points dots hide one another, and density is drawn.
 DENSE = 50_000
+#: By this the rings of new points are known, whatever the categories are called.
+_RINGS = "eigenscape-new"
 
 
 def scatter(
@@ -54,7 +56,8 @@ def scatter(
         What to draw. Of more than two coordinates ``components`` are shown; a single one is drawn over ``values``, or without them (or with
         ``new`` points, which have none) over the numbers of the points.
     labels : array-like of shape (n,), optional
-        Categories, with a legend; numbers that are no categories (not whole, or more than 20 different ones) are taken for ``values``.
+        Categories, with a legend. Of more than 20 the most frequent have colours, the others one grey, and so have missing ones (None,
+        NaN). Numbers that are no categories (not whole, or more than 20 different ones) are taken for ``values``.
     values : array-like of shape (n,), optional
         Numbers, shown by colour with a colour bar; not finite ones are grey. Where density is drawn the hue is the mean value, and colours
         end at the first and last hundredth of the values.
@@ -91,14 +94,14 @@ def scatter(
     key = draw_map(ax, Y, labels, values, components, density, new)
     if key.mappable is not None:
         color_bar(ax, key.mappable, key.unit, extend=key.extend)
-    if key.names is not None:
+    if key.named is not None:
         draw_legend(ax, key)
     if images is not None:
         ax.margins(0.08)
         figure_of(ax).get_figure(root=True).draw_without_rendering()  # bars and legends take their room first
         draw_thumbnails(ax, key.points, images, thumbnail_size, n_thumbnails)
     if title:
-        ax.set_title(title, color=INK, fontsize=11)
+        titled(ax, title)
     return ax
 
 
@@ -106,7 +109,7 @@ class Key(NamedTuple):
     """What explains the colours of a map, and where its points are drawn."""
 
     points: np.ndarray  # (n, 2)
-    names: np.ndarray | None = None  # of the categories
+    named: Categories | None = None
     mappable: Any = None  # colours of the values, or of the counts
     unit: str = ""
     extend: str = "neither"
@@ -131,11 +134,11 @@ def draw_map(
     _mark_new(ax, new, Y, components)
     if named is not None:
         if dense:
-            draw_density(ax, points, None, named[1], len(named[0]), limits)
+            draw_density(ax, points, None, named, limits)
         else:
-            _draw_categories(ax, points, *named)
-        return Key(points, named[0], dense=dense)
-    drawn = draw_density(ax, points, values, None, 0, limits) if dense else _draw_dots(ax, points, values, limits)
+            _draw_categories(ax, points, named)
+        return Key(points, named, dense=dense)
+    drawn = draw_density(ax, points, values, None, limits) if dense else _draw_dots(ax, points, values, limits)
     if values is not None:
         return Key(points, None, ScalarMappable(Normalize(*limits), VALUES), extend="both" if dense else "neither", dense=dense)
     return Key(points, None, drawn if dense else None, "points", dense=dense)
@@ -176,11 +179,16 @@ def _draw_dots(ax: Axes, points: np.ndarray, values: np.ndarray | None, limits: 
     return ax.scatter(points[known, 0], points[known, 1], c=values[known], cmap=VALUES, vmin=limits[0], vmax=limits[1], **look)
 
 
-def _draw_categories(ax: Axes, points: np.ndarray, names: np.ndarray, codes: np.ndarray) -> None:
-    """One collection of points for each category, shapes as well as colours where there are few."""
-    for code, color in enumerate(category_colors(len(names))):
-        mine = codes == code
-        marker = MARKERS[code] if len(names) <= len(MARKERS) else "o"
+def _shapes(named: Categories, dense: bool) -> list[str]:
+    """Shapes as well as colours where there are few categories."""
+    few = named.own <= len(MARKERS) and not dense
+    return [MARKERS[code] if few and code < named.own else "o" for code in range(len(named.names))]
+
+
+def _draw_categories(ax: Axes, points: np.ndarray, named: Categories) -> None:
+    """One collection of points for each category; the grey ones lie below."""
+    for code, (name, color, marker) in enumerate(zip(named.names, named.colors, _shapes(named, False), strict=True)):
+        mine = named.codes == code
         ax.scatter(
             points[mine, 0],
             points[mine, 1],
@@ -189,21 +197,21 @@ def _draw_categories(ax: Axes, points: np.ndarray, names: np.ndarray, codes: np.
             marker=marker,
             linewidths=0,
             alpha=0.85,
-            label=names[code],
+            label=name,
+            zorder=1 if code < named.own else 0.9,
         )
 
 
 def draw_legend(ax: Axes, key: Key) -> None:
     """The names of the categories beside the axes, and the rings of new points."""
-    assert key.names is not None
-    names, colors = key.names, category_colors(len(key.names))
-    shapes = MARKERS if len(names) <= len(MARKERS) and not key.dense else ("o",) * len(names)
+    assert key.named is not None
+    names = key.named.names
     handles = [
-        Line2D([], [], linestyle="", marker=shapes[i], markersize=6, markeredgewidth=0, color=colors[i], label=name)
-        for i, name in enumerate(names)
+        Line2D([], [], linestyle="", marker=shape, markersize=6, markeredgewidth=0, color=color, label=str(number))
+        for number, (color, shape) in enumerate(zip(key.named.colors, _shapes(key.named, key.dense), strict=True))
     ]
-    old = [handle for handle in ax.get_legend_handles_labels()[0] if handle.get_label() == "new"]
-    ax.legend(
+    old = [handle for handle in ax.get_legend_handles_labels()[0] if handle.get_gid() == _RINGS]
+    legend = ax.legend(
         handles=handles + old,
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
@@ -211,9 +219,18 @@ def draw_legend(ax: Axes, key: Key) -> None:
         frameon=False,
         fontsize=8,
         labelcolor=INK,
-        ncols=1 + (len(names) - 1) // 20,
+        ncols=1 + (len(names) - 1) // 22,
         handletextpad=0.3,
     )
+    for text, name in zip(legend.get_texts(), names, strict=False):  # written afterwards, as they are: a name may begin with _ or hold $
+        text.set_parse_math(False)
+        text.set_text(_short(name))
+
+
+def _short(name: str) -> str:
+    """A name in one line that leaves room for the map."""
+    line = " ".join(name.split())
+    return line if len(line) <= 40 else f"{line[:39]}…"
 
 
 def _mark_new(ax: Axes, new: Any, Y: np.ndarray, components: tuple[int, int]) -> None:
@@ -225,5 +242,6 @@ def _mark_new(ax: Axes, new: Any, Y: np.ndarray, components: tuple[int, int]) ->
         raise ValueError(f"new points have {Z.shape[1]} coordinates, the map {Y.shape[1]}")
     points = chosen_columns(np.concatenate([Y, Z]), components)[0][len(Y) :]
     rings = ax.scatter(points[:, 0], points[:, 1], s=max(36.0, 2 * dot_area(len(points))), zorder=3, linewidths=1.2, label="new")
+    rings.set_gid(_RINGS)
     rings.set_facecolor("none")
     rings.set_edgecolor("#000000")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from eigenscape.plot._common import FAINT, INK, PALETTE, new_axes, plain
+from eigenscape.plot._common import FAINT, INK, PALETTE, new_axes, plain, titled
 
 
 def spectrum(model: Any, *, log: bool = False, title: str | None = None, ax: Axes | None = None) -> Axes:
@@ -40,6 +40,8 @@ def spectrum(model: Any, *, log: bool = False, title: str | None = None, ax: Axe
     4
     """
     values = _values_of(model)
+    if log and not values.any():
+        raise ValueError("all eigenvalues are 0, which a logarithmic scale cannot show; set log=False")
     order = np.argsort(-values, kind="stable")
     values = values[order]
     place = np.arange(1, len(values) + 1)
@@ -72,7 +74,7 @@ def spectrum(model: Any, *, log: bool = False, title: str | None = None, ax: Axe
         title = f"{title}\n" if title else ""
         title += f"{negative.sum()} of {len(values)} negative, {share:.1%} of the magnitude"
     if title:
-        ax.set_title(title, color=INK, fontsize=11)
+        titled(ax, title)
     ax.tick_params(axis="x", color=FAINT)
     return ax
 

@@ -36,7 +36,9 @@ def as_images(images: Any, n: int) -> np.ndarray:
     pictures = np.asarray(images)
     if pictures.ndim not in (3, 4) or len(pictures) != n:
         raise ValueError(f"images must have shape (n, height, width) for the {n} points, got {pictures.shape}")
-    return pictures
+    if pictures.ndim == 4 and pictures.shape[3] not in (1, 3, 4):
+        raise ValueError(f"the last axis of images must be 1 (grey), 3 or 4 colours, got {pictures.shape[3]} of shape {pictures.shape}")
+    return pictures[..., 0] if pictures.ndim == 4 and pictures.shape[3] == 1 else pictures
 
 
 def places_apart(pixels: np.ndarray, gap: np.ndarray, most: int) -> list[int]:

@@ -9,11 +9,14 @@ import numpy as np
 from sklearn.base import clone
 
 from eigenscape.kernels.base import n_points
+from eigenscape.quality.arguments import check_whole
 from eigenscape.quality.estimate import Estimate, mean_estimate
 from eigenscape.quality.stability import perturbation_stability
 
 #: Names that a width goes by, in the order in which they are looked for.
 _WIDTHS = ("bandwidth", "t", "gamma", "sigma")
+#: Numbers of neighbours to try.
+_USUAL = (5, 7, 10, 14, 20)
 
 
 class Choice(NamedTuple):
@@ -52,7 +55,7 @@ def choose_n_neighbors(
     candidates : iterable of int or None, default=None
         None: 5, 7, 10, 14, 20, as far as there are points for them.
     fraction, n_repeats, random_state, n_jobs
-        As for :func:`perturbation_stability`.
+        As for :func:`perturbation_stability`; at least two repeats.
 
     Returns
     -------
@@ -68,8 +71,18 @@ def choose_n_neighbors(
     >>> choose_n_neighbors(Isomap(), X, [5, 7, 10], n_repeats=3).best
     7
     """
-    room = n_points(X) - int(np.ceil(fraction * n_points(X))) - 1
-    tried = [k for k in (5, 7, 10, 14, 20) if k <= room] if candidates is None else sorted(set(candidates))
+    n = n_points(X)
+    room = n - int(np.ceil(fraction * n)) - 1
+    if candidates is None and room < _USUAL[0]:
+        raise ValueError(f"{n} points are too few for {_USUAL[0]} neighbours, the fewest of the usual candidates; give candidates")
+    tried = [k for k in _USUAL if k <= room] if candidates is None else sorted(set(candidates))
+    for k in tried:
+        check_whole("candidates: n_neighbors", k)
+        if not 1 <= k <= n - np.rint(fraction * n) - 1:
+            raise ValueError(
+                f"candidates: n_neighbors={k} must lie between 1 and {int(n - np.rint(fraction * n)) - 1}, for of {n} points all but"
+                f" the fraction of {fraction} are trained on at a time"
+            )
     return _most_stable(estimator, X, "n_neighbors", tried, fraction, n_repeats, random_state, n_jobs)
 
 
@@ -99,7 +112,7 @@ def choose_bandwidth(
     parameter : str or None, default=None
         What the width is called. None: the first of "bandwidth", "t", "gamma" and "sigma" that the estimator has.
     fraction, n_repeats, random_state, n_jobs
-        As for :func:`perturbation_stability`.
+        As for :func:`perturbation_stability`; at least two repeats.
 
     Returns
     -------
@@ -119,7 +132,11 @@ def choose_bandwidth(
     name = parameter or next((name for name in _WIDTHS if name in known), None)
     if name is None or name not in known:
         raise ValueError(f"{type(estimator).__name__} has no parameter {name or ' or '.join(_WIDTHS)}; name its width with parameter=")
-    return _most_stable(estimator, X, name, list(candidates), fraction, n_repeats, random_state, n_jobs)
+    widths = list(candidates)
+    for width in widths:
+        if isinstance(width, (int, float)) and not 0 < width < np.inf:
+            raise ValueError(f"candidates: {name}={width} must be above 0 and finite")
+    return _most_stable(estimator, X, name, widths, fraction, n_repeats, random_state, n_jobs)
 
 
 def _most_stable(
@@ -127,6 +144,9 @@ def _most_stable(
 ) -> Choice:
     if not candidates:
         raise ValueError("candidates is empty; give at least one value to try")
+    check_whole("n_repeats", n_repeats)
+    if n_repeats < 2:
+        raise ValueError(f"n_repeats={n_repeats} must be at least 2: one split says nothing of how much is chance")
     if name not in estimator.get_params(deep=False):
         raise ValueError(f"{type(estimator).__name__} has no parameter {name}")
     options: dict[str, Any] = {

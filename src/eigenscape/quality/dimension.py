@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from eigenscape.graph.rows import distinct_rows
+from eigenscape.quality.arguments import check_whole
 from eigenscape.quality.estimate import sample_points
 from eigenscape.quality.residual import geodesic_blocks
 from eigenscape.quality.spaces import Space, nearest_others
@@ -81,13 +82,21 @@ def intrinsic_dimension(
     """
     if method not in METHODS:
         raise ValueError(f"method={method!r} is not known; choose one of {', '.join(map(repr, METHODS))}")
+    check_whole("n_neighbors", n_neighbors)
+    check_whole("most", most)
     installed = find_spec("skdim") is not None
     if method == "scikit-dimension" and not installed:
         raise ModuleNotFoundError("method='scikit-dimension' needs the package scikit-dimension; install it or use method='auto'")
     X = np.asarray(X, dtype=np.float64)
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions (points, features), got shape {X.shape}")
+    if not np.isfinite(X).all():
+        raise ValueError(f"X must be finite numbers, and {(~np.isfinite(X)).any(axis=1).sum()} rows are not; leave them out")
     points = X[distinct_rows(X)[0]]
     if len(points) < 3:
         raise ValueError(f"a dimension needs at least 3 distinct rows, got {len(points)}")
+    if min(n_neighbors, most) < 1:
+        raise ValueError(f"n_neighbors={n_neighbors} and most={most} must be at least 1")
     n_neighbors = min(n_neighbors, len(points) - 1)
     which = sample_points(len(points), n_samples, random_state)
     if method == "scikit-dimension" or (method == "auto" and installed):

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+from eigenscape.quality.arguments import check_seed, check_whole
+
 
 class Estimate(NamedTuple):
     """A value and its 95 % interval. ``float(estimate)`` is the value.
@@ -43,8 +45,27 @@ def mean_estimate(values: np.ndarray, population: int | None = None) -> Estimate
     return Estimate(mean, mean - half, mean + half)
 
 
+def share_estimate(values: np.ndarray, population: int) -> Estimate:
+    """The mean of a sample of values between 0 and 1, of which most are small and some may be large, with a 95 % interval.
+
+    Student's interval trusts the spread of the sample, which says nothing of rare large values that it has missed. A share
+    ``1 - 0.025^(1/s)`` of the population (about ``3.7 / s``) is missed by a sample of ``s`` with a probability of 2.5 %, and its values
+    may all be 1: the upper end leaves room for that much.
+    """
+    found = mean_estimate(values, population)
+    s = len(values)
+    if s >= population:
+        return found
+    rare = (1 - 0.025 ** (1 / s)) * (1 - found.value) * np.sqrt(1 - s / population)
+    return found._replace(high=max(found.high, found.value + float(rare)))
+
+
 def sample_points(n: int, n_samples: int | None, random_state: int | np.random.Generator | None) -> np.ndarray:
     """Numbers of ``n_samples`` points of ``n``, ascending, without replacement; all of them for None or for as many as there are."""
+    if n_samples is not None:
+        check_whole("n_samples", n_samples)
+    if not isinstance(random_state, np.random.Generator):
+        check_seed(random_state)
     if n_samples is None or n_samples >= n:
         return np.arange(n)
     if n_samples < 2:

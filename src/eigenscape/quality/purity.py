@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.quality.arguments import check_whole, missing_labels
 
 
 class Purity(NamedTuple):
@@ -28,7 +29,7 @@ def neighbor_purity(embedding: Any, labels: Any, n_neighbors: int = 10) -> Purit
     embedding : array-like of shape (n, n_components)
         The map.
     labels : array-like of shape (n,)
-        Numbers or texts.
+        Numbers or texts. Points whose label is missing (None, NaN) are left out, as neighbours too.
     n_neighbors : int, default=10
         How many neighbours are asked. A class of ``c`` points cannot exceed ``(c - 1) / n_neighbors``.
 
@@ -50,11 +51,15 @@ def neighbor_purity(embedding: Any, labels: Any, n_neighbors: int = 10) -> Purit
     1.0
     """
     embedding, labels = np.asarray(embedding, dtype=np.float64), np.asarray(labels)
+    if labels.shape != (len(embedding),):
+        raise ValueError(f"labels must be one for each of the {len(embedding)} points, got shape {labels.shape}")
+    check_whole("n_neighbors", n_neighbors)
+    known = ~missing_labels(labels)
+    embedding, labels = embedding[known], labels[known]
     n = len(embedding)
-    if labels.shape != (n,):
-        raise ValueError(f"labels must be one for each of the {n} points, got shape {labels.shape}")
     if not 1 <= n_neighbors <= n - 1:
-        raise ValueError(f"n_neighbors={n_neighbors} must lie between 1 and n_samples - 1 = {n - 1}")
+        of = "n_samples" if known.all() else "n_labelled"
+        raise ValueError(f"n_neighbors={n_neighbors} must lie between 1 and {of} - 1 = {n - 1}")
     names, code = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
     number = neighbor_index(embedding, neighbors="exact").nearest(embedding, n_neighbors + 1)[1]
     share = np.mean(code[other_points(number)] == code[:, None], axis=1)

@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from eigenscape._progress import reporting, stage
 from eigenscape.kernels.base import n_points
 from eigenscape.quality.alignment import linear_alignment
+from eigenscape.quality.arguments import check_seed, check_whole
 from eigenscape.quality.estimate import Estimate, mean_estimate
 
 
@@ -138,6 +139,7 @@ def perturbation_stability(
     n = n_points(X)
     fractions = _check_fractions(fraction, n)
     _check_counts(estimator, n_repeats, n_left_out)
+    check_seed(random_state)
     pairwise = bool(get_tags(estimator).input_tags.pairwise)
     splits = [[*_splits(n, size, n_repeats, n_left_out, (random_state, i))] for i, size in enumerate(np.rint(fractions * n).astype(int))]
     total = sum(len(split.left_out) + 2 for family in splits for split in family)
@@ -156,6 +158,9 @@ def _check_fractions(fraction: Any, n: int) -> np.ndarray:
 
 
 def _check_counts(estimator: Any, n_repeats: int, n_left_out: int | None) -> None:
+    check_whole("n_repeats", n_repeats)
+    if n_left_out is not None:
+        check_whole("n_left_out", n_left_out)
     if n_repeats < 1:
         raise ValueError(f"n_repeats={n_repeats} must be at least 1")
     if n_left_out is not None and n_left_out < 0:

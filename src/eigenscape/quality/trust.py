@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.quality.estimate import Estimate, mean_estimate, sample_points
+from eigenscape.quality.arguments import check_whole
+from eigenscape.quality.estimate import Estimate, sample_points, share_estimate
 from eigenscape.quality.spaces import Space, nearest_others, to_others, two_spaces
 
 
@@ -59,8 +60,9 @@ def sampled_trustworthiness(
     """:func:`trustworthiness` from a sample of points, each ranked exactly against all, with a 95 % interval.
 
     Trustworthiness is a mean over points, so the mean over a sample has no bias, and the spread within the sample
-    gives the interval. Time grows as ``n_samples * n``; memory beside the data is bounded, and dense data may be a
-    :class:`numpy.memmap`. With ``n_samples`` of ``n`` or more the exact value comes out, with an interval of width zero.
+    gives the interval, which leaves room below for rare bad points that the sample may have missed. Time grows as
+    ``n_samples * n``; memory beside the data is bounded, and dense data may be a :class:`numpy.memmap`. With ``n_samples`` of ``n`` or
+    more the exact value comes out, with an interval of width zero.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ def sampled_continuity(
 
 def _sampled(truth: Space, claim: Space, k: int, n_samples: int | None, random_state: int | None) -> Estimate:
     which = sample_points(truth.n_points, n_samples, random_state)
-    charge = mean_estimate(_charges(truth, claim, k, which), truth.n_points)
+    charge = share_estimate(_charges(truth, claim, k, which), truth.n_points)
     return Estimate(1 - charge.value, max(1 - charge.high, 0.0), min(1 - charge.low, 1.0))
 
 
@@ -113,6 +115,7 @@ def _charges(truth: Space, claim: Space, k: int, which: np.ndarray) -> np.ndarra
     from eigenscape._compiled.ranks import count_below
 
     n = truth.n_points
+    check_whole("n_neighbors", k)
     if not 1 <= k <= n - 2:
         raise ValueError(f"n_neighbors={k} must lie between 1 and n_samples - 2 = {n - 2}")
     charges = []

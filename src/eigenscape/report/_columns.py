@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape.quality.arguments import is_missing
+
 #: A number column with at most so many different whole numbers is a name, not a quantity.
 _FEW = 12
 #: Categories with a colour of their own; rarer ones share one.
@@ -67,7 +69,7 @@ def as_column(name: str, values: Any, group: str, n: int, argument: str) -> Colu
 
 def _settled(values: np.ndarray) -> np.ndarray:
     """Objects as numbers where all that are there are numbers."""
-    gaps = np.array([_is_gap(value) for value in values], dtype=bool)
+    gaps = np.array([is_missing(value) for value in values], dtype=bool)
     known = values[~gaps]
     if len(known) and all(isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in known):
         numbers = np.full(len(values), np.nan)
@@ -76,15 +78,6 @@ def _settled(values: np.ndarray) -> np.ndarray:
     values = values.copy()
     values[gaps] = None
     return values
-
-
-def _is_gap(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        return bool(value != value)  # NaN, NaT
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"  # pandas' missing value has no truth
 
 
 def _alike(first: np.ndarray, second: np.ndarray) -> bool:
@@ -159,7 +152,7 @@ def _fits_single(values: np.ndarray) -> bool:
 
 def _encode_names(values: np.ndarray) -> dict[str, Any]:
     """Codes, the most frequent names first (numbers in their order), -1 for missing ones."""
-    gaps = np.array([_is_gap(value) for value in values], dtype=bool)
+    gaps = np.array([is_missing(value) for value in values], dtype=bool)
     known = values[~gaps]
     numbers = values.dtype.kind in "iuf"
     texts = known if numbers else np.array([str(value) for value in known], dtype=object)

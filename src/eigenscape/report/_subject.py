@@ -19,6 +19,11 @@ from eigenscape.io import Table
 from eigenscape.io.chunks import as_chunks, can_repeat
 from eigenscape.report._columns import Column, as_column
 
+#: So many rows are placed again, to see that they are those which the model has seen.
+_COMPARED = 10
+#: Coordinates of the same row agree to this share of the largest; rows of lower precision are placed by it too.
+_SAME = 1e-3
+
 
 @dataclass(frozen=True, eq=False)
 class Points:
@@ -32,6 +37,7 @@ class Points:
     names: tuple[str, ...] = ()  # of the columns of X
     source: str = ""
     stream: bool = False
+    argument: str = "table_or_X"  # by which they were given
 
     def take(self, rows: np.ndarray) -> Any:
         """Some rows of ``X``, in ascending order."""
@@ -81,6 +87,7 @@ def points_of(
         names,
         source,
         chunks is not None,
+        argument,
     )
 
 
@@ -131,13 +138,42 @@ def pairwise_function(model: Any) -> tuple[str, Any]:
 def coordinates_of(model: Any, points: Points) -> tuple[np.ndarray, str]:
     """Coordinates (n, d) of the points on a model's map, and in words where they come from."""
     check_model(model)
+    check_columns(model, points)
     learnt = learnt_coordinates(model)
     if learnt is not None and len(learnt) == points.n:
-        return np.asarray(learnt, dtype=np.float64), "from these points"
+        learnt = np.asarray(learnt, dtype=np.float64)
+        _check_same_points(model, points, learnt)
+        return learnt, "from these points"
     if points.stream:
         return np.concatenate([placed(model, chunk) for chunk in points.X]), "which places them chunk by chunk"
     where = "which places them by its transform" if learnt is None else f"from {len(learnt)} other points"
     return placed(model, points.X), where
+
+
+def check_columns(model: Any, points: Points) -> None:
+    """Refuse rows that have other columns than those which the model was fitted to."""
+    shape = np.shape(next(iter(points.X)) if points.stream else points.X)
+    expected = getattr(model, "n_features_in_", None)
+    if expected is not None and len(shape) == 2 and shape[1] != expected:
+        raise ValueError(
+            f"{points.argument} has {shape[1]} columns, and {type(model).__name__} was fitted to {expected}; pass the columns that it knows"
+        )
+
+
+def _check_same_points(model: Any, points: Points, learnt: np.ndarray) -> None:
+    """Refuse as many points as the model has seen that are not those: each would be shown where another one is."""
+    if not isinstance(model, MapEstimator):  # transform of others need not put a training point where fit did
+        return
+    rows = np.unique(np.linspace(0, points.n - 1, _COMPARED).astype(np.intp))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = placed(model, points.take(rows))
+    off = np.abs(again - learnt[rows]).max(axis=1) > _SAME * np.nanmax(np.abs(learnt))
+    if off.any():
+        raise ValueError(
+            f"{points.argument} has as many rows as {type(model).__name__} was fitted to, but they are not those: the model places row"
+            f" {rows[off][0]} (counted from 0) elsewhere; pass the training rows in their order, and these as held_out"
+        )
 
 
 def placed(model: Any, X: Any) -> np.ndarray:
@@ -145,6 +181,17 @@ def placed(model: Any, X: Any) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         return np.asarray(model.transform(X), dtype=np.float64)
+
+
+def placed_new(model: Any, others: Points | None, most: int) -> np.ndarray | None:
+    """Where the model puts the first of the new points."""
+    if others is None:
+        return None
+    check_columns(model, others)
+    try:
+        return placed(model, others.take(np.arange(min(others.n, most))))
+    except ValueError as error:
+        raise ValueError(f"{others.argument} cannot be placed: {error}") from error
 
 
 def learnt_coordinates(model: Any) -> np.ndarray | None:

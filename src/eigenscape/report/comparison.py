@@ -18,7 +18,7 @@ from eigenscape.report._map import MOST_NEW, all_columns, drawn_rows, drawn_word
 from eigenscape.report._measures import measure
 from eigenscape.report._page import document, write_page
 from eigenscape.report._spaces import truth_of
-from eigenscape.report._subject import Points, check_model, coordinates_of, placed, points_of
+from eigenscape.report._subject import Points, check_model, coordinates_of, placed_new, points_of
 from eigenscape.report._verdict import Entry, total_seconds
 
 
@@ -70,6 +70,8 @@ def write_comparison(
     'iris.html'
     """
     check_target(path, force)
+    if not isinstance(models, Mapping):
+        raise TypeError(f"models must be a dict of name to fitted estimator, got {type(models).__name__}")
     if len(models) < 2:
         raise ValueError(f"a comparison needs at least two models, got {len(models)}; write_report is for one")
     points = points_of(table_or_X, labels, ids, extra)
@@ -112,9 +114,9 @@ def _entries(
     made = []
     for name, model in models.items():
         embedding, _ = coordinates_of(model, points)
+        new = placed_new(model, others, MOST_NEW)
         truth = truth_of(model, points, seed, None if len(metrics) == 1 else "euclidean")
         measures = measure(model, points, embedding, others, seed, rows, truth=truth, brief=True)
-        new = None if others is None else placed(model, others.take(np.arange(min(others.n, MOST_NEW))))
         used = memory.get(name) if isinstance(memory, Mapping) else None
         made.append(Entry(str(name), model, embedding, new, measures, total_seconds((timings or {}).get(name)), used))
     return made

@@ -26,7 +26,7 @@ from eigenscape.report._map import (
 from eigenscape.report._measures import measure
 from eigenscape.report._page import document, write_page
 from eigenscape.report._sections import Told, report_body
-from eigenscape.report._subject import Points, coordinates_of, placed, points_of
+from eigenscape.report._subject import coordinates_of, placed_new, points_of
 from eigenscape.report._words import summarize
 
 
@@ -97,7 +97,7 @@ def write_report(
     points = points_of(table_or_X, labels, ids, extra)
     others = None if held_out is None else points_of(held_out, argument="held_out", least=1)
     embedding, where = coordinates_of(model, points)
-    new = _new_points(model, others)
+    new = placed_new(model, others, MOST_NEW)
     rows = drawn_rows(points.n, seed)
     measures = measure(model, points, embedding, others, seed, rows)
     graph = graph_facts(model)
@@ -118,13 +118,6 @@ def write_report(
     meta = f"{counted(points.n)} points · {embedding.shape[1]} coordinates · {len(page['columns'])} columns to colour by"
     write_page(path, document(title, meta, body, page), force)
     return Path(path)
-
-
-def _new_points(model: Any, others: Points | None) -> np.ndarray | None:
-    """Where the model puts the new points that are drawn."""
-    if others is None:
-        return None
-    return placed(model, others.take(np.arange(min(others.n, MOST_NEW))))
 
 
 def _crowded(names: list[str]) -> str:
