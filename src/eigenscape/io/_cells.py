@@ -55,7 +55,7 @@ def refuse_slips(name: str, cells: Sequence[str], source: str, first_line: int) 
 def numbers_of_text(cells: Sequence[str]) -> np.ndarray | None:
     """The numbers in cells of text, NaN where one is missing; None where there is a word among them, or no number."""
     known = [cell for cell in cells if cell not in NULLS]
-    if not known or not all(looks_numeric(cell) for cell in known):
+    if not known or not all(looks_numeric(cell) and "," not in cell for cell in known):
         return None
     return np.array([np.nan if cell in NULLS else float(cell) for cell in cells])
 
