@@ -31,10 +31,18 @@ Kind = Annotated[
 ]
 Stream = Annotated[
     bool,
-    typer.Option("--stream", help="Read in chunks (greedy, pca); by itself for files larger than half the memory.", rich_help_panel=_PANEL),
+    typer.Option(
+        "--stream",
+        metavar="",
+        help="Read in chunks (greedy, pca); by itself for files larger than half the memory.",
+        rich_help_panel=_PANEL,
+    ),
 ]
 Standardize = Annotated[
-    bool, typer.Option("--standardize", help="Scale every column to mean 0 and variance 1; transform will too.", rich_help_panel=_PANEL)
+    bool,
+    typer.Option(
+        "--standardize", metavar="", help="Scale every column to mean 0 and variance 1; transform will too.", rich_help_panel=_PANEL
+    ),
 ]
 
 #: Names of columns that are said.
