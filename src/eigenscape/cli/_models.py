@@ -41,7 +41,7 @@ def save_model(path: str, work: Work, compact: int | bool | None, command: str, 
     from eigenscape.io import describe
 
     how, table = work.how, work.raw
-    notes = {"columns": list(table.names), "label": how.label or table.label_name, "id": how.id, "size": how.size, "command": command}
+    notes = {"columns": list(table.names), "label": how.label, "id": how.id, "size": how.size, "command": command}
     text = json.dumps({name: value for name, value in notes.items() if value is not None})
     n_rows = len(work.embedding)
     if compact is not None and compact is not True and compact >= n_rows:
