@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -24,13 +27,17 @@ Dask = Annotated[
 ]
 
 
-def check_request(out: str | None, force: bool, **refused: Any) -> None:
-    """What does not go with ``--dask`` is refused, and so is a folder that cannot be written, before any work."""
+def check_request(out: str | None, force: bool, inputs: Sequence[str], **refused: Any) -> None:
+    """What does not go with ``--dask`` is refused, and so is a folder that cannot be written or holds an input, before any work."""
     for name, value in refused.items():
         if value not in (None, False, "error"):
             raise WrongCommandError(f"--{name.replace('_', '-')} needs the rows in memory and does not go with --dask; leave it out")
     if out == "-":
         raise WrongCommandError("-o - does not go with --dask: the coordinates are a folder of parquet files; name one")
+    for source in inputs if out is not None else ():
+        folder, file = (Path(os.path.realpath(Path(each).expanduser())) for each in (str(out), source))
+        if file.is_relative_to(folder):
+            raise WrongCommandError(f"-o {out} is, or holds, the input {source}; give another name")
     from eigenscape.distributed import require
 
     require("distributed")

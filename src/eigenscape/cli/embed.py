@@ -75,8 +75,8 @@ def embed(
     if dask is not None:
         check_targets(source, force, as_json, save=save)
         check_request(
-            out, force, plot=plot, report=report, compact=compact, label=label, id=id_column, missing=missing, size=size, kind=kind,
-            stream=stream, standardize=standardize
+            out, force, [source], plot=plot, report=report, compact=compact, label=label, id=id_column, missing=missing, size=size,
+            kind=kind, stream=stream, standardize=standardize
         )  # fmt: skip
         manners = {"columns": columns, "force": force, "as_json": as_json, "quiet": quiet or as_json, "progress": progress}
         return embed_on_cluster(dask, source, build(cls, chosen, dimensions, "rows"), out, save, command_line(ctx), **manners)

@@ -48,7 +48,7 @@ def transform(
     if not (out or plot):
         raise WrongCommandError("nothing to write: give -o OUT for coordinates, or --plot")
     if dask is not None:
-        check_request(out, force, plot=plot, label=label, id=id_column, missing=missing, stream=stream)
+        check_request(out, force, [source, model_file], plot=plot, label=label, id=id_column, missing=missing, stream=stream)
         how = {"force": force, "as_json": as_json, "quiet": quiet or as_json, "progress": progress}
         return transform_on_cluster(dask, model_file, source, str(out), **how)
     check_targets(source, force, as_json, model_file, out=out, plot=plot)
