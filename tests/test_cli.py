@@ -45,7 +45,7 @@ def rows(path):
 def numbers(path):
     """The coordinates in a CSV file."""
     found = rows(path)
-    names = [name for name in found[0] if name not in ("id", "label")]
+    names = [name for name in found[0] if name not in ("id", "species", "cluster")]
     return np.array([[float(row[name]) for name in names] for row in found])
 
 
@@ -93,11 +93,11 @@ def test_every_method_embeds_saves_and_places(method, tmp_path, table, new, flow
     assert found["shape"] == [100, 3 if method == "spectral-clustering" else 2]
     map_rows = rows(out)
     assert [row["id"] for row in map_rows] == [f"f{i}" for i in range(100)]
-    assert [row["label"] for row in map_rows] == flowers[1][:100].tolist()
+    assert [row["species"] for row in map_rows] == flowers[1][:100].tolist()
 
     good("transform", model, new, "-o", placed)
     assert [row["id"] for row in rows(placed)] == [f"f{i}" for i in range(100, 150)]
-    assert [row["label"] for row in rows(placed)] == flowers[1][100:].tolist()
+    assert [row["species"] for row in rows(placed)] == flowers[1][100:].tolist()
     np.testing.assert_allclose(numbers(placed), eigenscape.load(model).transform(flowers[0][100:]), rtol=1e-9, atol=1e-12)
 
     good("transform", model, table, "-o", again, "-q")
@@ -163,7 +163,7 @@ def test_labels_that_are_numbers(tmp_path, flowers):
     new = write_csv(tmp_path / "b.csv", np.column_stack([kinds[100:], X[100:]]), ["kind", *NAMES])
     good("embed", table, "-m", "pca", "--label", "kind", "-o", tmp_path / "map.csv", "--save", tmp_path / "m.model")
     good("transform", tmp_path / "m.model", new, "-o", tmp_path / "new.csv")
-    assert [float(row["label"]) for row in rows(tmp_path / "new.csv")] == kinds[100:].tolist()
+    assert [float(row["kind"]) for row in rows(tmp_path / "new.csv")] == kinds[100:].tolist()
 
 
 def test_distances_edges_and_similarities(tmp_path, flowers):

@@ -92,6 +92,6 @@ def test_from_a_table_to_a_report_and_new_rows_in_two_commands(tmp_path):
     assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']https?:", page)
     good("transform", tmp_path / "roll.model", new, "-o", tmp_path / "placed.csv", "--plot", tmp_path / "placed.png")
     placed = rows(tmp_path / "placed.csv")
-    assert [row["label"] for row in placed] == kind[2000:].tolist()
+    assert [row["kind"] for row in placed] == kind[2000:].tolist()
     first = np.array([float(row["isomap_1"]) for row in placed])
     assert abs(np.corrcoef(first, color[2000:])[0, 1]) > 0.98  # the new rows lie along the unrolled length

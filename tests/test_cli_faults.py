@@ -81,7 +81,7 @@ BAD_FILES = {
     "ragged.csv": (_ragged, "3 cells"),
     "words.csv": (_words, "'four' in line 12"),
     "gaps.csv": (_gaps, "row(s) 2,"),
-    "one-row.csv": (_one_row, "sample"),
+    "one-row.csv": (_one_row, "one-row.csv has 1 row;"),
     "header-only.csv": (_header_only, "no rows"),
     "wide.csv": (_wide, "1000000 columns"),
     "latin.csv": (_latin, "UTF-8"),

@@ -102,6 +102,30 @@ def test_columns_are_chosen_and_the_rest_kept(tmp_path: Path) -> None:
         read(path, columns=["kind"])
 
 
+def test_codes_ids_and_labels_are_kept_as_they_are_written(tmp_path: Path) -> None:
+    lines = "".join(f"{i:04d},0{i}.5, {'ab'[i % 2]} ,{i + 10:03d}\n" for i in range(6))
+    table = read(text(tmp_path, "Id,x, kind,zip\n" + lines))
+    assert table.ids.tolist() == [f"{i:04d}" for i in range(6)]
+    assert (table.id_name, table.label_name, table.names) == ("Id", "kind", ("x",))
+    assert table.labels.tolist() == ["a", "b"] * 3  # without the blanks around them
+    assert table.extra["zip"].tolist() == [f"{i + 10:03d}" for i in range(6)]
+    assert "'zip'" in table.remarks[0]
+    assert read(tmp_path / "t.csv", columns=["zip"]).array[:, 0].tolist() == list(range(10, 16))
+    ids = ["2020-01-01T00:00", "2020-01-02T00:00"]
+    assert read(text(tmp_path, f"id,x,label\n{ids[0]},1,true\n{ids[1]},2,false\n")).ids.tolist() == ids
+    assert read(tmp_path / "t.csv").labels.tolist() == ["true", "false"]
+
+
+def test_a_delimiter_at_the_end_of_lines_makes_no_column(tmp_path: Path) -> None:
+    for content in ("x,y,\n1,2,\n3,4,\n", "x,y\n1,2,\n3,4,\n", "1,2,\n3,4,\n"):
+        assert read(text(tmp_path, content)).array.tolist() == [[1, 2], [3, 4]]
+
+
+def test_words_for_missing_values(tmp_path: Path) -> None:
+    path = text(tmp_path, "x,y\n1, 2\nNone, NA\n<NA>,4\nNAN,5\nNull, none\n")
+    assert np.isnan(read(path, missing="keep").array).sum(axis=0).tolist() == [4, 2]
+
+
 def test_types_may_change_after_the_first_block(tmp_path: Path) -> None:
     """Whole numbers for a megabyte, then a fraction, and labels that begin as numbers."""
     lines = ["x,k"] + ["1,2"] * 400_000 + ["0.5,b"] * 500_000
@@ -414,8 +438,11 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "ragged": ("a.csv", "x,y\n1,2\n3\n4,5\n", "line 3 has 1 cells where 2 are expected"),
     "ragged late": ("a.csv", "x,y\n" + 5 * "1,2\n" + "1,2,3\n", "line 7 has 3 cells where 2 are expected"),
     "a word among numbers": ("a.csv", "x,y\n1,2\n3,abc\n4,5\n", "column 'y' .* but for 'abc' in line 3"),
+    "a word among gaps": ("a.csv", "x,y\n1,2\n3,None\n4,abc\n5,6\n6,7\n", "but for 'abc' in line 4; .*--missing drop"),
+    "an empty column": ("a.csv", "x,q,y\n1,,2\n3,,4\n", "column 'q' .* is empty; .*--columns"),
+    "a remark": ("a.csv", "# made by me\nx,y\n1,2\n", "first line is a comment"),
     "thousands": ("a.csv", 'x,y\n"1,234",2\n"2,345",3\n', "holds numbers such as '1,234'; write them without commas"),
-    "words alone": ("a.csv", "a,b\nc,d\ne,f\n", "no column of numbers"),
+    "words alone": ("a.csv", "a,b\nc,d\ne,f\n", "no column of numbers; its first line is 'a', 'b'"),
     "Latin-1": ("a.csv", "x,name\n1,b\n2,é\n".encode("latin1"), "not UTF-8: byte 0xe9 in line 3.*save it as UTF-8"),
     "binary": ("a.csv", b"\x00\x01\x02\x03,\n", "binary data"),
     "a million columns": ("a.csv", ",".join(["1.5"] * 1_000_000) + "\n", "1000000 columns.*npy or parquet"),

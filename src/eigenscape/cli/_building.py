@@ -32,8 +32,8 @@ def wanted_kind(kind: str | None, chosen: dict[str, Any]) -> str | None:
     return kind
 
 
-def build(cls: Any, chosen: dict[str, Any], dimensions: int | None, kind: str) -> Any:
-    """An estimator with the parameters chosen, ready for input of this kind."""
+def build(cls: Any, chosen: dict[str, Any], dimensions: int | None, kind: str, array: Any = None) -> Any:
+    """An estimator with the parameters chosen, ready for input of this kind; ``array`` holds the weights of edges."""
     chosen = dict(chosen)
     if dimensions is not None:
         name = "n_components" if "n_components" in cls().get_params() else "n_clusters"
@@ -43,9 +43,12 @@ def build(cls: Any, chosen: dict[str, Any], dimensions: int | None, kind: str) -
     if kind in ("distances", "affinities", "edges"):
         name = getattr(cls, "_pairwise_parameter", None) or ""
         value = _SAYING.get(name, {}).get(kind)
-        if value is None:
-            raise WrongCommandError(f"{method_of(cls())} needs rows of numbers, and the input is {_said(kind)}; {_remedy(kind)}")
+        if value is None or (kind == "edges" and name == "metric" and cls.__name__ != "Isomap"):  # the others need all distances
+            needed = "rows of numbers" if value is None else "all distances"
+            raise WrongCommandError(f"{method_of(cls())} needs {needed}, and the input is {_said(kind)}; {_remedy(kind)}")
         chosen.setdefault(name, value)
+        if kind == "edges" and chosen[name] == "precomputed" and name == "metric" and not {"n_neighbors", "radius"} & set(chosen):
+            chosen["radius"] = 2.0 * float(array.max()) or 1.0  # every edge joins neighbours
     return cls(**chosen)
 
 
@@ -54,5 +57,6 @@ def _said(kind: str) -> str:
 
 
 def _remedy(kind: str) -> str:
-    takes = [parameter for parameter, values in _SAYING.items() if kind in values]
-    return "take " + {"metric": "isomap or classical-mds", "affinity": "laplacian-eigenmaps", "kernel": "kernel-pca"}[takes[0]]
+    if kind == "edges":
+        return "take laplacian-eigenmaps, diffusion-map or spectral-clustering (weights are affinities), or isomap (they are lengths)"
+    return "take " + {"distances": "isomap or classical-mds", "affinities": "laplacian-eigenmaps or kernel-pca"}[kind]

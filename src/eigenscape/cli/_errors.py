@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import sys
 import traceback
 import warnings
@@ -39,9 +40,15 @@ def one_line(error: BaseException) -> str:
         text = error.format_message()
     else:
         text = str(error)
-    text = " ".join(text.split())
+    text = in_options(" ".join(text.split()))
     known = isinstance(error, (ValueError, TypeError, OSError, MemoryError, RuntimeError, ImportError, _TYPER_ERROR))
     return text if known and text else f"{type(error).__name__}: {text or 'no further message'} (--debug shows where)"
+
+
+def in_options(text: str) -> str:
+    """Remedies as they are typed here: ``missing='drop' (--missing drop)`` is said for both, and the second is ours."""
+    text = re.sub(r"\(see ([a-z_]+)\)", lambda found: f"(see --{found[1].replace('_', '-')})", text)
+    return re.sub(r"\b\w+=(?:\[[^\]]*\]|\S+) \((--[a-z][^)]*)\)", r"\1", text)
 
 
 @contextmanager
@@ -63,7 +70,7 @@ def ending(debug: bool) -> Iterator[None]:
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        _say(f"warning: {' '.join(str(message).split())}")
+        _say(f"warning: {in_options(' '.join(str(message).split()))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

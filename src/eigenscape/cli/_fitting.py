@@ -11,7 +11,7 @@ from typing import Any
 from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._estimate import memory_estimate, peak_memory, readable
 from eigenscape.cli._methods import method_of
-from eigenscape.cli._reading import _chunks, how_streamed
+from eigenscape.cli._reading import _chunks, how_streamed, used
 from eigenscape.cli._shared import say
 
 #: A training loss takes a kernel evaluation for each pair of rows; beyond this many rows nobody waits for it.
@@ -75,9 +75,17 @@ def place(model: Any, X: Any) -> Any:
     return np.concatenate([model.transform(chunk) for chunk in _chunks(X)]) if how_streamed(X) else model.transform(X)
 
 
+def clusters_of(model: Any, X: Any) -> Any:
+    """The clusters of any rows, chunk by chunk where they come in chunks."""
+    import numpy as np
+
+    return np.concatenate([model.predict(chunk) for chunk in _chunks(X)]) if how_streamed(X) else model.predict(X)
+
+
 def summary(work: Any) -> dict[str, Any]:
     """What ``--json`` prints of a fit, without the files written."""
     return described(work.estimator, work.embedding) | {
+        "input": used(work.raw),
         "timings": work.clock.seconds,
         "stages": work.clock.stages,
         "memory": {"estimate": work.memory, "peak": peak_memory()},

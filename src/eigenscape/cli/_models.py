@@ -30,8 +30,8 @@ def compact_rows(compact: str | None) -> int | bool | None:
     """What ``--compact`` asks for: a number of rows, or True for as many as it takes."""
     if compact is None or compact == "auto":
         return None if compact is None else True
-    if not compact.isdigit():
-        raise WrongCommandError(f"--compact takes a number of rows or nothing, got {compact!r}")
+    if not compact.isdigit() or int(compact) == 0:
+        raise WrongCommandError(f"--compact takes a number of rows, at least 1, or nothing, got {compact!r}")
     return int(compact)
 
 
@@ -43,6 +43,10 @@ def save_model(path: str, work: Work, compact: int | bool | None, command: str, 
     how, table = work.how, work.raw
     notes = {"columns": list(table.names), "label": how.label, "id": how.id, "size": how.size, "command": command}
     text = json.dumps({name: value for name, value in notes.items() if value is not None})
+    n_rows = len(work.embedding)
+    if compact is not None and compact is not True and compact >= n_rows:
+        say(f"--compact {compact}: there are {n_rows} rows, and the model is saved whole", quiet)
+        compact = None
     data = None if how_streamed(table.array) or table.kind == "edges" else table.array
     save(with_scaler(work.estimator, work.scaler), path, compact=compact, force=force, notes=text, data=data)
     cost = describe(path)["compact"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import deque
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import pairwise
@@ -14,6 +15,8 @@ from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._methods import canonical, estimator_class
 from eigenscape.cli._parameters import Parameter, parameters
 
+#: Words after a flag that are its value.
+_SAID = ("yes", "no", "true", "false", "on", "off")
 #: Where the parsed parameters wait for the command, in its context.
 PARAMETERS = "eigenscape.parameters"
 
@@ -91,8 +94,9 @@ def _split(args: list[str], known: dict[str, Parameter], own: set[str], methods:
     """Values of the parameters, and the words that are left."""
     chosen: dict[str, Any] = {}
     rest: list[str] = []
-    words = iter(args)
-    for word in words:
+    words = deque(args)
+    while words:
+        word = words.popleft()
         if word == "--":
             rest += [word, *words]
             break
@@ -105,7 +109,7 @@ def _split(args: list[str], known: dict[str, Parameter], own: set[str], methods:
         elif name.startswith("no_") and name[3:] in known and known[name[3:]].is_flag:
             chosen[name[3:]] = False
         elif option == "--method":
-            rest += ["-m", value if equals else next(words, "")]
+            rest += ["-m", value if equals else words.popleft() if words else ""]
         elif option.replace("_", "-") in own:
             rest.append(option.replace("_", "-") + equals + value)
         else:
@@ -113,10 +117,10 @@ def _split(args: list[str], known: dict[str, Parameter], own: set[str], methods:
     return chosen, rest
 
 
-def _value(parameter: Parameter, value: str | None, words: Any) -> Any:
-    if value is None and parameter.is_flag:
+def _value(parameter: Parameter, value: str | None, words: deque[str]) -> Any:
+    if value is None and parameter.is_flag and not (words and words[0].lower() in _SAID):
         return True
-    value = next(words, None) if value is None else value
+    value = (words.popleft() if words else None) if value is None else value
     if value is None:
         raise WrongCommandError(f"{parameter.option} needs a value{f': {parameter.kind}' if parameter.kind else ''}")
     return parameter.parse(value)

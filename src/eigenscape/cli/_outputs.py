@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,15 +19,19 @@ Plot = Annotated[str | None, typer.Option(help="Draw the map: .png, .svg or .pdf
 Out = Annotated[
     str | None,
     typer.Option(
-        "-o", "--out", help="Coordinates: .csv, .tsv, .parquet, .npy, .npz, .h5ad; - for standard output.", rich_help_panel=_PANEL
+        "-o",
+        "--out",
+        help="Coordinates: .csv, .tsv, .parquet, .arrow, .feather, .npy, .npz, .mtx, .h5ad; - for standard output.",
+        metavar="OUT",
+        rich_help_panel=_PANEL,
     ),
 ]
 ReportFile = Annotated[str | None, typer.Option(help="An interactive report, one HTML file.", metavar="FILE.html", rich_help_panel=_PANEL)]
 Save = Annotated[str | None, typer.Option(help="The model, for transform.", metavar="MODEL", rich_help_panel=_PANEL)]
 
 
-def check_targets(source: str, force: bool, as_json: bool, **targets: str | None) -> None:
-    """Refuse targets that cannot be written, that are the input, or that are one another."""
+def check_targets(source: str, force: bool, as_json: bool, model: str | None = None, **targets: str | None) -> None:
+    """Refuse targets that cannot be written, that are the input or the model it meets, or that are one another."""
     if as_json and targets.get("out") == "-":
         raise WrongCommandError("-o - and --json both write to standard output; give -o a file")
     from eigenscape.io.whole import check_target
@@ -33,6 +39,8 @@ def check_targets(source: str, force: bool, as_json: bool, **targets: str | None
 
     annotated = source.endswith(".h5ad")  # coordinates may go into the file itself, which is copied with them
     seen = {} if source == "-" or annotated else {os.path.realpath(source): "the input"}
+    if model is not None:
+        seen[os.path.realpath(Path(model).expanduser())] = "the model"
     for name, target in targets.items():
         if target is None or (target == "-" and name == "out"):
             continue
@@ -68,11 +76,26 @@ def draw(path: str, embedding: Any, *, title: str, table: Any = None, labels: An
         figure.savefig(part, dpi=150)
 
 
-def write_coordinates(path: str, embedding: Any, method: str, table: Any, force: bool) -> None:
-    """Coordinates with the names and labels of their rows."""
+def coordinate_names(method: str, count: int) -> list[str]:
+    """How the columns of a map are called in a file: ``kernel_pca_1``, ``kernel_pca_2``, ..."""
+    short = method.replace("-", "_")
+    return [f"{short}_{place + 1}" for place in range(count)]
+
+
+def label_name(table: Any, taken: Sequence[str]) -> str:
+    """What the labels of a table are called in a file: as they were in the input, unless they had no name there, or it is taken."""
+    name = table.label_name
+    nameless = name is None or re.fullmatch(r"x\d+", name) is not None  # as columns without a name are called
+    return "label" if nameless or name in (*taken, "id") else str(name)
+
+
+def write_coordinates(path: str, embedding: Any, method: str, table: Any, force: bool, clusters: Any = None) -> None:
+    """Coordinates with the names and labels of their rows, and their clusters, where the method has some."""
     from eigenscape.io import write_table
 
-    short = method.replace("-", "_")
-    names = [f"{short}_{place + 1}" for place in range(embedding.shape[1])]
+    short, names = method.replace("-", "_"), coordinate_names(method, embedding.shape[1])
+    extra = {} if clusters is None else {"cluster": clusters}
     like = table.source if table.source.endswith(".h5ad") else None  # whose other annotations are kept
-    write_table(path, embedding, names=names, ids=table.ids, labels=table.labels, force=force, like=like, method=short)
+    called = label_name(table, [*names, *extra])
+    beside = {"ids": table.ids, "labels": table.labels, "label_name": called, "extra": extra}
+    write_table(path, embedding, names=names, **beside, force=force, like=like, method=short)

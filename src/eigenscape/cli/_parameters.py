@@ -13,6 +13,15 @@ from eigenscape.cli._errors import WrongCommandError
 #: Parameters that have an option of the command line itself.
 _OWN = {"verbose"}
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+#: Annotated as anything, because Python may pass an object; on the command line they are these.
+_NUMBERS = {"random_state": "a whole number or none"}
+#: What parameters mean whose docstring says their type alone.
+_USUAL = {
+    "n_components": "Number of coordinates.",
+    "metric_params": "Further arguments of the metric.",
+    "max_iter": "The most steps to take.",
+    "eigen_solver": "How eigenvectors are found.",
+}
 _SAID = {"int": "a whole number", "float": "a number", "bool": "true or false", "dict": "a JSON object", "None": "none"}
 
 
@@ -35,7 +44,13 @@ class Parameter:
         return "bool" in self.types
 
     def parse(self, value: str) -> Any:
-        """The value that a word of the command line stands for."""
+        """The value that a word of the command line stands for; a count below 1 is refused before any file is read."""
+        found = self._value(value)
+        if self.name.startswith("n_") and self.name != "n_jobs" and isinstance(found, (int, float)) and found <= 0:
+            raise WrongCommandError(f"{self.option} takes a number of at least 1, got {value!r}")
+        return found
+
+    def _value(self, value: str) -> Any:
         lower = value.strip().lower()
         if lower == "none" and {"None", "Any"} & set(self.types):
             return None
@@ -47,10 +62,10 @@ class Parameter:
                     return convert(value)
                 except ValueError:
                     continue
-        if "str" in self.types or "Any" in self.types:
-            return value
-        wanted = " or ".join(_SAID[kind] for kind in self.types if kind in _SAID)
-        raise WrongCommandError(f"{self.option} takes {wanted}, got {value!r}")
+        if self.name in _NUMBERS or not {"str", "Any"} & set(self.types):
+            wanted = _NUMBERS.get(self.name) or " or ".join(_SAID[kind] for kind in self.types if kind in _SAID)
+            raise WrongCommandError(f"{self.option} takes {wanted}, got {value!r}")
+        return value
 
 
 def _mapping(value: str) -> dict:
@@ -90,7 +105,7 @@ def explanation(cls: Any, name: str, seen: tuple[str, ...] = ()) -> tuple[str, s
         other_kind, other = explanation(getattr(eigenscape, reference[1]), name, (*seen, cls.__name__))
         rest = text[reference.end() :]
         kind, text = kind or other_kind, f"{other} {rest[:1].upper()}{rest[1:]}".strip()
-    return kind, _plain(text)
+    return kind, _plain(text) or _USUAL.get(name, "")
 
 
 def summary(cls: Any) -> str:

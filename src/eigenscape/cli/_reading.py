@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from eigenscape.cli._errors import WrongCommandError
+from eigenscape.cli._errors import WrongCommandError, in_options
 from eigenscape.cli._shared import say
 
 _PANEL = "Reading"
@@ -31,12 +31,22 @@ Kind = Annotated[
 ]
 Stream = Annotated[
     bool,
-    typer.Option("--stream", help="Read in chunks (greedy, pca); by itself for files larger than half the memory.", rich_help_panel=_PANEL),
+    typer.Option(
+        "--stream",
+        metavar="",
+        help="Read in chunks (greedy, pca); by itself for files larger than half the memory.",
+        rich_help_panel=_PANEL,
+    ),
 ]
 Standardize = Annotated[
-    bool, typer.Option("--standardize", help="Scale every column to mean 0 and variance 1; transform will too.", rich_help_panel=_PANEL)
+    bool,
+    typer.Option(
+        "--standardize", metavar="", help="Scale every column to mean 0 and variance 1; transform will too.", rich_help_panel=_PANEL
+    ),
 ]
 
+#: Names of columns that are said.
+_SHOWN = 8
 #: Methods that can learn from chunks, by the name of their class.
 STREAMING = ("GreedySpectralEmbedding", "PCA")
 
@@ -92,10 +102,41 @@ def read_table(source: str, how: Reading, quiet: bool = False) -> Any:
     table = read(source, **how.options())
     if isinstance(table.array, np.memmap) and not how.stream:
         table = replace(table, array=np.asarray(table.array))  # the same bytes on disk; a memmap means a stream to the library
-    shape = getattr(table.array, "shape", None)
-    size = f"{shape[0]} rows, {shape[1]} columns" if shape else "rows in chunks"
-    say(f"read {table.source or source}: {size}", quiet)
+    say(f"read {table.source or source}: {_described(table)}", quiet)
     return table
+
+
+def read_for_fitting(source: str, how: Reading, quiet: bool) -> Any:
+    """The same, where it is the training set: what is odd about its columns is said, and one row is refused."""
+    table = read_table(source, how, quiet)
+    for remark in table.remarks:
+        say(f"warning: {in_options(remark)}")
+    shape = getattr(table.array, "shape", None)
+    if shape is not None and shape[0] < 2:
+        raise WrongCommandError(f"{table.source or source} has {counted(shape[0], 'row')}; a map needs at least 2 samples")
+    return table
+
+
+def counted(number: int, what: str) -> str:
+    """``1 row``, ``2 rows``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def used(table: Any) -> dict[str, Any]:
+    """The columns of a table, for ``--json``."""
+    return {"columns": list(table.names), "label": table.label_name, "id": table.id_name}
+
+
+def _described(table: Any) -> str:
+    """Size, and which columns are what, where they have names."""
+    from eigenscape.io._table import numbered
+
+    shape = getattr(table.array, "shape", None)
+    parts = [f"{counted(shape[0], 'row')}, {counted(shape[1], 'column')}" if shape else "rows in chunks"]
+    if table.kind == "rows" and tuple(table.names) != numbered(len(table.names)):
+        parts[0] += f" ({', '.join(table.names[:_SHOWN])}{', ...' if len(table.names) > _SHOWN else ''})"
+    parts += [f"{what} {name}" for what, name in (("label", table.label_name), ("id", table.id_name)) if name is not None]
+    return ", ".join(parts)
 
 
 def scaled(table: Any, scaler: Any) -> Any:

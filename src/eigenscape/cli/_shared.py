@@ -10,10 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON on standard output, for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over files that exist.", rich_help_panel="Writing")]
-Progress = Annotated[bool | None, typer.Option("--progress/--no-progress", help="Show the stages of the work; else on a terminal only.")]
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print a summary as JSON on standard output, for machines.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="Print nothing but warnings and errors.")]
+Force = Annotated[bool, typer.Option("--force", metavar="", help="Write over files that exist.", rich_help_panel="Writing")]
+Progress = Annotated[
+    bool | None, typer.Option("--progress/--no-progress", metavar="", help="Show the stages of the work; else on a terminal only.")
+]
 
 
 def jsonable(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from eigenscape.cli._building import build
 from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._fitting import Clock, announce_memory, coordinates, fit
-from eigenscape.cli._reading import Reading, fitted_scaler, read_table, scaled
+from eigenscape.cli._reading import Reading, fitted_scaler, read_for_fitting, scaled
 from eigenscape.cli._shared import showing
 
 
@@ -45,10 +45,10 @@ def read_and_fit(
     """Read ``source`` and fit the method to it, showing what goes on."""
     clock = Clock()
     with clock.timed("reading"):
-        raw = read_table(source, how, quiet)
+        raw = read_for_fitting(source, how, quiet)
     if standardize and raw.kind not in ("rows", "images"):
         raise WrongCommandError(f"--standardize is for columns of numbers, and the input is {raw.kind}; leave it out")
-    estimator = build(cls, chosen, dimensions, raw.kind)
+    estimator = build(cls, chosen, dimensions, raw.kind, raw.array)
     memory = announce_memory(estimator, raw.array, quiet)
     with showing(progress, quiet) as stages, clock.timed("fit"):
         scaler = fitted_scaler(raw.array) if standardize else None

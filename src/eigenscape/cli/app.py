@@ -51,8 +51,10 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def eigenscape(
-    version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback with errors. May stand anywhere.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", metavar="", help="Show a traceback with errors. May stand anywhere.")] = False,
 ) -> None:
     """Maps of data that have a place for every later point, too.
 

@@ -13,7 +13,7 @@ from eigenscape.cli._fitting import summary
 from eigenscape.cli._methods import CLUSTERING, canonical, estimator_class
 from eigenscape.cli._models import save_model
 from eigenscape.cli._options import MethodCommand, chosen_parameters, command_line
-from eigenscape.cli._outputs import Out, Plot, Save, check_targets, draw
+from eigenscape.cli._outputs import Out, Plot, Save, check_targets, draw, label_name
 from eigenscape.cli._reading import Reading
 from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish, say
 from eigenscape.cli._work import read_and_fit
@@ -62,6 +62,8 @@ def cluster(
     cls = estimator_class(name)
     chosen = chosen_parameters(ctx, cls)
     chosen |= {} if clusters is None else {_counted(name): clusters}
+    if _counted(name) not in chosen:
+        say(f"{cls().get_params()[_counted(name)]} clusters; -k chooses", quiet or as_json)
     how = Reading(label, id_column, columns, missing, size, wanted_kind(kind, chosen))
     work = read_and_fit(source, cls, chosen, None, how, standardize, progress, quiet or as_json)
     clusters_found = vars(work.estimator).get("labels_")
@@ -91,4 +93,5 @@ def _sizes(found: Any) -> list[int]:
 def _write_clusters(path: str, found: Any, table: Any, force: bool) -> None:
     from eigenscape.io import write_table
 
-    write_table(path, found[:, None], names=["cluster"], ids=table.ids, labels=table.labels, force=force)
+    called = label_name(table, ["cluster"])
+    write_table(path, found[:, None], names=["cluster"], ids=table.ids, labels=table.labels, label_name=called, force=force)

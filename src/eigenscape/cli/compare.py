@@ -14,7 +14,7 @@ from eigenscape.cli._fitting import Clock, announce_memory, coordinates, describ
 from eigenscape.cli._methods import canonical, estimator_class
 from eigenscape.cli._options import MethodCommand, chosen_parameters, command_line
 from eigenscape.cli._outputs import check_targets
-from eigenscape.cli._reading import Reading, fitted_scaler, read_table, scaled
+from eigenscape.cli._reading import Reading, fitted_scaler, read_for_fitting, scaled, used
 from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish, say, showing
 
 #: What is compared where nothing is named: one of each family.
@@ -55,13 +55,15 @@ def compare(
         eigenscape compare iris.csv -m pca -m isomap -m lle --n-neighbors 12 --report comparison.html
     """
     names = list(dict.fromkeys(canonical(name) for name in method or _USUAL))
+    if len(names) < 2:
+        raise WrongCommandError(f"a comparison needs two different methods, got {names[0]} alone; name another with -m")
     check_targets(source, force, as_json, report=report)
     classes = {name: estimator_class(name) for name in names}
     kinds = [wanted_kind(kind, chosen_parameters(ctx, cls)) for cls in classes.values()]
     how = Reading(label, id_column, columns, missing, size, next((each for each in kinds if each), None))
     quiet, clock = quiet or as_json, Clock()
     with clock.timed("reading"):
-        table = read_table(source, how, quiet)
+        table = read_for_fitting(source, how, quiet)
     table = scaled(table, fitted_scaler(table.array)) if standardize else table
     models: dict[str, Any] = {}
     found: dict[str, Any] = {}
@@ -69,7 +71,7 @@ def compare(
         for name, cls in classes.items():
             each = Clock()
             try:
-                estimator = build(cls, chosen_parameters(ctx, cls), dimensions, table.kind)
+                estimator = build(cls, chosen_parameters(ctx, cls), dimensions, table.kind, table.array)
                 memory = announce_memory(estimator, table.array, quiet)
                 with each.timed("fit"), clock.timed(name):
                     models[name] = fit(estimator, table)
@@ -80,7 +82,7 @@ def compare(
     if len(models) < 2:
         raise WrongCommandError(f"a comparison needs two methods, and {len(models)} could be fitted; name others with -m")
     _write(report, models, table, command_line(ctx), clock, force)
-    finish({"methods": found, "timings": clock.seconds}, {"report": report}, as_json, quiet)
+    finish({"methods": found, "input": used(table), "timings": clock.seconds}, {"report": report}, as_json, quiet)
 
 
 def _write(path: str, models: dict[str, Any], table: Any, command: str, clock: Clock, force: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._methods import method_of
 from eigenscape.cli._models import notes_of, parts
-from eigenscape.cli._outputs import check_targets
+from eigenscape.cli._outputs import check_targets, coordinate_names, label_name
 from eigenscape.cli._reading import Reading, read_table
 from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish, showing
 
@@ -30,9 +30,10 @@ def inverse(
         eigenscape inverse iris.model map.csv -o rows.csv
         echo 0.5,-1.2 | eigenscape inverse iris.model - -o -
 
+    The coordinates are found by their names, as embed writes them; columns of other names count by their places.
     Not every map leads back; the model of one that does not says so.
     """
-    check_targets(source, force, as_json, out=out)
+    check_targets(source, force, as_json, model_file, out=out)
     from eigenscape.io import describe, load, write_table
 
     quiet = quiet or as_json
@@ -40,10 +41,16 @@ def inverse(
     estimator, scaler = parts(model)
     if not hasattr(estimator, "inverse_transform"):
         raise WrongCommandError(f"{method_of(estimator)} has no way back from coordinates to rows; pca, kernel-pca and isomap have one")
-    table = read_table(source, Reading(), quiet)
+    from eigenscape.cli._matching import on_the_map
+
+    table = read_table(source, Reading(missing="keep"), quiet)
+    wanted = coordinate_names(method_of(estimator), len(estimator.get_feature_names_out()))
+    table = on_the_map(table, wanted, notes.get("label"), quiet)
     with showing(progress, quiet):
         rows = estimator.inverse_transform(table.array)
         rows = rows if scaler is None else scaler.inverse_transform(rows)
     names = notes.get("columns")
-    write_table(out, rows, names=names if names and len(names) == rows.shape[1] else None, ids=table.ids, labels=table.labels, force=force)
+    names = names if names and len(names) == rows.shape[1] else None
+    called = label_name(table, names or [])
+    write_table(out, rows, names=names, ids=table.ids, labels=table.labels, label_name=called, force=force)
     finish({"method": method_of(estimator), "shape": list(rows.shape)}, {"rows": out}, as_json, quiet)

@@ -13,7 +13,7 @@ from eigenscape.cli._parameters import parameters, summary
 
 def methods(
     name: Annotated[str | None, typer.Argument(help="One method, to see all its parameters.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON, for machines.")] = False,
 ) -> None:
     """List the methods, or the parameters of one.
 

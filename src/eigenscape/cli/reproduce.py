@@ -16,15 +16,17 @@ from eigenscape.cli._shared import AsJson, Progress, Quiet, say
 def reproduce(
     context: typer.Context,
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Experiments, as --list names them.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
-    listing: Annotated[bool, typer.Option("--list", help="List them and stop.")] = False,
+    everything: Annotated[bool, typer.Option("--all", metavar="", help="All of them.")] = False,
+    listing: Annotated[bool, typer.Option("--list", metavar="", help="List them and stop.")] = False,
     data: Annotated[
         Path | None,
         typer.Option(metavar="DIR", envvar="EIGENSCAPE_DATA", help="Folder of the real data sets; else stand-ins, and it is said."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the figures, numbers and page.")] = Path("reproduced"),
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes: all of them in minutes.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Run again what is finished; replace results of another size or seed.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", metavar="", help="Smaller sizes: all of them in minutes.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", metavar="", help="Run again what is finished; replace results of another size or seed.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Of everything random.", min=0)] = 0,
     progress: Progress = None,
     as_json: AsJson = False,

@@ -11,11 +11,11 @@ from eigenscape.cli import _reading as reading
 from eigenscape.cli._dask import Dask, check_request, transform_on_cluster
 from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._estimate import peak_memory
-from eigenscape.cli._fitting import Clock, place
-from eigenscape.cli._methods import method_named
+from eigenscape.cli._fitting import Clock, clusters_of, place
+from eigenscape.cli._methods import CLUSTERING, method_named, method_of
 from eigenscape.cli._models import notes_of, parts
 from eigenscape.cli._outputs import Out, Plot, check_targets, draw, write_coordinates
-from eigenscape.cli._reading import Reading, read_table
+from eigenscape.cli._reading import Reading, read_table, used
 from eigenscape.cli._shared import AsJson, Force, Progress, Quiet, finish, showing
 
 
@@ -53,7 +53,7 @@ def transform(
         )
         how = {"force": force, "as_json": as_json, "quiet": quiet or as_json, "progress": progress}
         return transform_on_cluster(dask, model_file, source, str(out), **how)
-    check_targets(source, force, as_json, out=out, plot=plot)
+    check_targets(source, force, as_json, model_file, out=out, plot=plot)
     from eigenscape.io import describe, load
 
     quiet, clock = quiet or as_json, Clock()
@@ -65,12 +65,14 @@ def transform(
     estimator, _ = parts(model)
     with showing(progress, quiet), clock.timed("placing"):
         placed = place(model, table.array)
+        clusters = clusters_of(model, table.array) if method_of(estimator) in CLUSTERING else None
     if out:
-        write_coordinates(out, placed, method, table, force)
+        write_coordinates(out, placed, method, table, force, clusters)
     if plot:
         known = vars(estimator).get("embedding_")
         draw(plot, placed if known is None else known, new=None if known is None else placed, force=force, title=method)
     found = {"method": method, "shape": list(placed.shape), "timings": clock.seconds, "memory": {"peak": peak_memory()}}
+    found |= {"input": used(table)} | ({} if clusters is None else {"clusters": clusters})
     finish(found, {"coordinates": out, "plot": plot}, as_json, quiet)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,10 @@ from scipy import sparse
 
 from eigenscape._memory import require, row_blocks
 from eigenscape.exceptions import InputFileError
-from eigenscape.io._table import Table
+from eigenscape.io._cells import count_of_rows, looks_like_amounts, numbers_of_text, refuse_slips, stripped
+from eigenscape.io._table import Table, numbered
 
 MISSING = ("error", "drop", "keep")
-#: A text column of which more than this share is numbers is a column of numbers with a mistake in it.
-_MOSTLY = 0.5
 
 
 @dataclass(frozen=True)
@@ -40,15 +39,19 @@ class Choice:
         """Every column asked for must be there."""
         for name in (*(self.columns or ()), self.label, self.id):
             if name is not None and name not in names:
-                shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
-                raise InputFileError(f"{source} has no column {name!r}; it has {shown}")
+                alike = [known for known in names if known.casefold() == name.casefold()]
+                meant = f"; did you mean {alike[0]!r}?" if alike else ""
+                raise InputFileError(f"{source} has no column {name!r}; it has {some(names, 20)}{meant}")
 
     def completed(self, names: Sequence[str]) -> Choice:
-        """The same, with columns called ``id`` and ``label`` (as :func:`write_table` calls them) taken for what they are."""
+        """The same, with columns called ``id`` and ``label`` (as :func:`write_table` calls them) taken for what they are, also ``Id``."""
         taken = (*(self.columns or ()), self.label, self.id)
-        label = self.label or ("label" if "label" in names and "label" not in taken else None)
-        named = self.id or ("id" if "id" in names and "id" not in taken else None)
-        return Choice(self.columns, label, named, self.missing)
+
+        def called(word: str) -> str | None:
+            alike = [name for name in names if name.casefold() == word and name not in taken]
+            return word if word in alike else next(iter(alike), None)
+
+        return Choice(self.columns, self.label or called("label"), self.id or called("id"), self.missing)
 
     def features(self, names: Sequence[str], text: set[str]) -> tuple[str, ...]:
         """The columns that make the array: those asked for, or all numbers that are neither label nor name."""
@@ -57,21 +60,26 @@ class Choice:
         return tuple(name for name in names if name not in text and name not in (self.label, self.id))
 
 
-def assemble(columns: dict[str, Any], choice: Choice, source: str, first_line: int | None = None) -> Table:
-    """The table that arrow columns make. ``first_line`` is the line of a text file where the first row stands; None for typed columns."""
+def assemble(
+    columns: dict[str, Any], choice: Choice, source: str, first_line: int | None = None, codes: frozenset[str] = frozenset()
+) -> Table:
+    """The table that arrow columns make.
+
+    ``first_line`` is the line of a text file where the first row stands; None for typed columns. ``codes`` are columns of digits that are
+    text, because some begin with zeros.
+    """
     choice.check(list(columns), source)
     choice = choice.completed(list(columns))
     columns = _without_lists(columns)
+    if first_line is not None:
+        columns = _understood(columns, choice, source, first_line, codes)
     text = {name for name, column in columns.items() if not is_number(column.type)}
-    for name in text:
-        if first_line is not None and name not in (choice.label, choice.id):
-            _refuse_slips(name, columns[name], source, first_line)
     names = choice.features(tuple(columns), text)
     wrong = [name for name in names if name in text]
     if wrong:
         raise InputFileError(f"column {wrong[0]!r} of {source} holds {columns[wrong[0]].type}, not numbers; leave it out of columns")
     if not names:
-        raise InputFileError(f"{source} has no column of numbers; its columns are {', '.join(map(repr, list(columns)[:20]))}")
+        raise InputFileError(f"{source} has no column of numbers; {_what_there_is(columns, first_line)}")
     n_rows = len(next(iter(columns.values())))
     require(8 * n_rows * len(names), f"reading {source}", "choose fewer columns, or stream=True with a dictionary method")
     array = np.empty((n_rows, len(names)))
@@ -79,6 +87,7 @@ def assemble(columns: dict[str, Any], choice: Choice, source: str, first_line: i
         array[:, place] = numbers(columns[name])
     others = {name: values(column) for name, column in columns.items() if name not in names}
     label = choice.label or _label_among(others, choice.id)
+    remarks = _remarks(columns, choice, names, codes)
     table = Table(
         array,
         labels=others.pop(label) if label in others else _beside(columns, label),
@@ -86,8 +95,60 @@ def assemble(columns: dict[str, Any], choice: Choice, source: str, first_line: i
         names=names,
         extra=others,
         source=source,
+        label_name=label,
+        id_name=choice.id,
+        remarks=remarks,
     )
     return without_missing(table, choice.missing)
+
+
+def _understood(columns: dict[str, Any], choice: Choice, source: str, first_line: int, codes: frozenset[str]) -> dict[str, Any]:
+    """The columns of a text file: slips refused, blanks around words left off, numbers beside blank cells found."""
+    import pyarrow as pa
+
+    found = dict(columns)
+    for name, column in columns.items():
+        if not pa.types.is_string(column.type):
+            continue
+        cells = stripped(column)
+        plain = name not in (choice.label, choice.id) and (name not in codes or name in (choice.columns or ()))
+        if plain:
+            refuse_slips(name, cells, source, first_line)
+        array = numbers_of_text(cells) if plain else None
+        found[name] = pa.chunked_array([pa.array(cells if array is None else array)])
+    return found
+
+
+def _what_there_is(columns: dict[str, Any], first_line: int | None) -> str:
+    if first_line == 1 and tuple(columns) == numbered(len(columns)):  # no line of names: the words of the first row say more
+        return f"its first line is {some([str(column[0]) for column in columns.values()], 20)}"
+    return f"its columns are {some(list(columns), 20)}"
+
+
+def _remarks(columns: dict[str, Any], choice: Choice, names: Sequence[str], codes: frozenset[str]) -> tuple[str, ...]:
+    """What was decided about columns that somebody may have meant otherwise."""
+    import pyarrow as pa
+
+    found = []
+    for name, column in columns.items():
+        if name in (choice.label, choice.id, *(choice.columns or ())):
+            continue
+        if name in codes:
+            found.append(
+                f"column {name!r} has numbers that begin with 0 and is taken as text; columns=[{name!r}] (--columns) makes it numbers"
+            )
+        elif name in names and pa.types.is_integer(column.type) and count_of_rows(numbers(column)):
+            found.append(
+                f"column {name!r} counts the rows and is used as a coordinate; if it only names them, say so with id={name!r} (--id {name})"
+            )
+        elif pa.types.is_string(column.type) and (amount := looks_like_amounts(column.to_pylist())):
+            found.append(f"column {name!r} holds text such as {amount!r} and is no coordinate; write plain numbers to use it")
+    return tuple(found)
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """Names in quotation marks, not too many."""
+    return ", ".join(map(repr, names[:most])) + (", ..." if len(names) > most else "")
 
 
 def _beside(columns: dict[str, Any], name: str | None) -> np.ndarray | None:
@@ -152,59 +213,48 @@ def _without_lists(columns: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _refuse_slips(name: str, column: Any, source: str, first_line: int) -> None:
-    """A word among numbers is a mistake, not a label."""
-    import pyarrow as pa
-
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return
-    cells = column.to_pylist()
-    slips = [i for i, cell in enumerate(cells) if cell and not looks_numeric(cell)]
-    filled = sum(bool(cell) for cell in cells)
-    if slips and len(slips) < (1 - _MOSTLY) * filled:
-        shown = ", ".join(f"{cells[i]!r} in line {i + first_line}" for i in slips[:3]) + (", ..." if len(slips) > 3 else "")
-        raise InputFileError(
-            f"column {name!r} of {source} holds numbers but for {shown}; correct it, make it the label, or choose other columns"
-        )
-    if filled and not slips and any("," in cell for cell in cells):
-        shown = next(cell for cell in cells if "," in cell)
-        raise InputFileError(
-            f"column {name!r} of {source} holds numbers such as {shown!r}; write them without commas, or make it the label"
-        )
-
-
-def looks_numeric(cell: str) -> bool:
-    """Whether a cell of text is a number."""
-    try:
-        float(cell.replace(",", "."))
-    except ValueError:
-        return False
-    return True
-
-
 def without_missing(table: Table, missing: str) -> Table:
     """The table with its rows that are not finite refused, dropped, or (NaN alone) kept."""
     lacking, infinite = rows_not_finite(table.array)
     bad = infinite if missing == "keep" else np.union1d(lacking, infinite)
     if len(bad) == 0:
         return table
+    width = len(table.names) if len(table.names) == table.array.shape[1] and table.kind == "rows" else 0
+    columns = [table.names[place] for place in _columns_not_finite(table.array, bad)] if width else []
+    if len(bad) == table.array.shape[0] > 1:
+        _refuse_empty(table, columns)
     if missing == "drop":
         keep = np.setdiff1d(np.arange(table.array.shape[0]), bad)
         if len(keep) == 0:
             raise InputFileError(f"every row of {table.source} has a missing value; choose columns, or missing='keep' (--missing keep)")
         return select_rows(table, keep)
     shown = ", ".join(str(row + 1) for row in bad[:5]) + (", ..." if len(bad) > 5 else "")
+    where = f" (column(s) {some(columns, 5)})" if columns else ""
     what = "a missing value (NaN)" if len(infinite) == 0 else "an infinite value" if len(lacking) == 0 else "missing or infinite values"
     remedy = "missing='drop' (--missing drop) leaves them out"
     if len(infinite) == 0:
-        remedy += ", missing='keep' keeps NaN for methods that take it (ProbabilisticPCA, MixturePPCA)"
-    raise InputFileError(f"{table.source} has {what} in {len(bad)} row(s): row(s) {shown}, counted from 1; {remedy}")
+        remedy += ", missing='keep' (--missing keep) keeps NaN for methods that take it (ProbabilisticPCA, MixturePPCA)"
+    raise InputFileError(f"{table.source} has {what} in {len(bad)} row(s): row(s) {shown}, counted from 1{where}; {remedy}")
+
+
+def _columns_not_finite(array: Any, rows: np.ndarray) -> np.ndarray:
+    part = array[rows[:1000]]
+    part = part.toarray() if sparse.issparse(part) else np.asarray(part)
+    return np.flatnonzero(~np.isfinite(part).all(axis=0))
+
+
+def _refuse_empty(table: Table, columns: Sequence[str]) -> None:
+    """A column without any value is no matter of rows."""
+    names = list(table.names)
+    for name in columns:
+        if np.isnan(table.array[:, [names.index(name)]]).all():
+            raise InputFileError(f"column {name!r} of {table.source} is empty; leave it out with columns=[...] (--columns)")
 
 
 def select_rows(table: Table, rows: np.ndarray) -> Table:
     """The same table with these rows alone."""
 
-    def some(column: np.ndarray | None) -> np.ndarray | None:
+    def chosen(column: np.ndarray | None) -> np.ndarray | None:
         return None if column is None else column[rows]
 
     extra = {name: column[rows] for name, column in table.extra.items()}
@@ -212,7 +262,7 @@ def select_rows(table: Table, rows: np.ndarray) -> Table:
     if table.kind in ("distances", "affinities"):
         array = array[:, rows]
     names = tuple(table.names[i] for i in rows) if table.kind == "distances" and len(table.names) == len(table.array) else table.names
-    return Table(array, some(table.labels), some(table.ids), names, extra, table.kind, table.image_shape, table.source)
+    return replace(table, array=array, labels=chosen(table.labels), ids=chosen(table.ids), names=names, extra=extra)
 
 
 def rows_not_finite(array: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -33,6 +33,10 @@ class Table:
         Where each row is an image.
     source : str
         What was read.
+    label_name, id_name : str or None
+        The columns that the labels and the names of the rows come from, where they have a name.
+    remarks : tuple of str
+        What a reader may want to know of the columns: one that looks like a count of the rows, or like numbers that are none.
     """
 
     array: Any
@@ -43,6 +47,9 @@ class Table:
     kind: str = "rows"
     image_shape: tuple[int, int] | None = None
     source: str = ""
+    label_name: str | None = None
+    id_name: str | None = None
+    remarks: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.array, self.labels, self.ids))

@@ -77,7 +77,7 @@ def _streamed(path: Path, choice: Choice, by_arrow: bool) -> Table:
     chunks: Any = ArrowChunks(path, names) if by_arrow else ParquetChunks(path, names)
     label = choice.label or next((name for name in schema.names if name in text and name != choice.id), None)
     beside = {name: _column(path, name, by_arrow) for name in (label, choice.id) if name is not None}
-    return Table(chunks, beside.get(label or ""), beside.get(choice.id or ""), names, source=str(path))
+    return Table(chunks, beside.get(label or ""), beside.get(choice.id or ""), names, source=str(path), label_name=label, id_name=choice.id)
 
 
 def _column(path: Path, name: str, by_arrow: bool) -> Any:

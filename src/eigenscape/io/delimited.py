@@ -13,12 +13,12 @@ from typing import Any
 
 from eigenscape._memory import require
 from eigenscape.exceptions import InputFileError
-from eigenscape.io._columns import Choice, assemble, looks_numeric
+from eigenscape.io._cells import NULLS, looks_numeric
+from eigenscape.io._columns import Choice, assemble
 from eigenscape.io._table import Table, numbered
 
 #: A text table of more columns is not looked at further: it is a mistake, or a format for arrays serves better.
 MOST_COLUMNS = 100_000
-_NULLS = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "?"]
 _SAMPLE_LINES = 50
 #: In this order: a semicolon in every line is hardly part of a number, a comma may be.
 _DELIMITERS = ("\t", ";", "|", ",")
@@ -32,6 +32,7 @@ class Layout:
     names: tuple[str, ...]
     header: bool
     decimal: str
+    trailing: bool = False  # whether the last column has no name: a delimiter may stand at the end of every line
     unnamed: bool = False  # whether the first column has no name in a line of names: row names that pandas and R write
 
 
@@ -46,7 +47,48 @@ def read_delimited(content: bytes, choice: Choice, source: str, delimiter: str |
     columns = _parse(content, layout, source)
     if len(next(iter(columns.values()))) == 0:
         raise InputFileError(f"{source} has a line of names and no rows")
-    return assemble(columns, choice, source, first_line=2 if layout.header else 1)
+    if layout.trailing and len(columns) > 1 and str(columns[layout.names[-1]].type) == "null":
+        del columns[layout.names[-1]]
+    codes = _columns_of_codes(content, layout, columns, source)
+    columns |= _parse(content, layout, source, sorted(codes | _as_written(columns, choice)))
+    return assemble(columns, choice, source, first_line=2 if layout.header else 1, codes=frozenset(codes))
+
+
+def _as_written(columns: dict[str, Any], choice: Choice) -> set[str]:
+    """Names of rows that are no whole numbers, and labels that are no numbers, are kept as they are written: dates, true and false."""
+    import pyarrow as pa
+
+    completed = choice.completed(list(columns))
+    found = set()
+    for name, fits in (
+        (completed.id, pa.types.is_integer),
+        (completed.label, lambda kind: pa.types.is_integer(kind) or pa.types.is_floating(kind)),
+    ):
+        if (
+            name in columns
+            and name not in (choice.columns or ())
+            and not (fits(columns[name].type) or pa.types.is_string(columns[name].type))
+        ):
+            found.add(name)
+    return found
+
+
+def _columns_of_codes(content: bytes, layout: Layout, columns: dict[str, Any], source: str) -> set[str]:
+    """Columns of digits of which some begin with 0, such as ``00417``: these are codes, and as numbers they would lose the zeros."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not re.search(rb'(?:^|["' + re.escape(layout.delimiter.encode()) + rb"])[ \t]*0\d", content, flags=re.MULTILINE):
+        return set()
+    written = _parse(
+        content, layout, source, [n for n, c in columns.items() if pa.types.is_integer(c.type) or pa.types.is_floating(c.type)]
+    )
+    found = set()
+    for name, column in written.items():
+        whole = compute.all(compute.match_substring_regex(column, r"^\s*\d*\s*$")).as_py()
+        if whole and compute.any(compute.match_substring_regex(column, r"^\s*0\d+\s*$")).as_py():
+            found.add(name)
+    return found
 
 
 def as_utf8(content: bytes, source: str) -> bytes:
@@ -88,13 +130,16 @@ def find_layout(content: bytes, source: str, delimiter: str | None) -> Layout:
     comma = comma and not any(re.fullmatch(r"\s*[-+]?\d+\.\d+\s*", cell) for cell in cells)
     header = _is_header(rows)
     if not header:
-        return Layout(delimiter, numbered(width), False, "," if comma else ".")
+        return Layout(delimiter, numbered(width), False, "," if comma else ".", trailing=True)
     names = [name.strip() for name in rows[0]]
+    if len(rows) > 1 and all(len(row) == width + 1 and not row[-1].strip() for row in rows[1:]):
+        names.append("")  # a delimiter at the end of every line but the first
+        width += 1
     unnamed = names[0] == ""
     if unnamed or (len(rows) > 1 and len(rows[1]) == width + 1):  # R names the columns but not the row names
         names = ["row", *names[1:]] if unnamed else ["row", *names]
         unnamed = True
-    return Layout(delimiter, _distinct(names, source), True, "," if comma else ".", unnamed)
+    return Layout(delimiter, _distinct(names, source), True, "," if comma else ".", names[-1] == "", unnamed)
 
 
 def _first_lines(content: bytes) -> list[str]:
@@ -137,7 +182,7 @@ def _is_header(rows: list[list[str]]) -> bool:
     """Names stand above numbers; where no column has numbers, words that do not come again are names."""
 
     def numeric(cell: str) -> bool:
-        return cell.strip() in _NULLS or looks_numeric(cell)
+        return cell.strip() in NULLS or looks_numeric(cell)
 
     first, rest = rows[0], rows[1:]
     if not rest or all(numeric(cell) for cell in first):
@@ -158,11 +203,14 @@ def _distinct(names: Iterable[str], source: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _parse(content: bytes, layout: Layout, source: str) -> dict[str, Any]:
-    """The columns, types found from all values."""
+def _parse(content: bytes, layout: Layout, source: str, as_text: list[str] | None = None) -> dict[str, Any]:
+    """The columns, types found from all values; or some of them, as the text that is written."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
+    if as_text == []:
+        return {}
+    types = None if as_text is None else dict.fromkeys(as_text, pa.string())
     require(4 * len(content), f"reading {source}", "store it as parquet or npy and use stream=True with a dictionary method")
     bad: list[Any] = []
 
@@ -175,7 +223,13 @@ def _parse(content: bytes, layout: Layout, source: str) -> dict[str, Any]:
             io.BytesIO(content),
             arrow.ReadOptions(column_names=list(layout.names), skip_rows=1 if layout.header else 0, block_size=block, use_threads=threads),
             arrow.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in content, invalid_row_handler=refuse),
-            arrow.ConvertOptions(null_values=_NULLS, decimal_point=layout.decimal, strings_can_be_null=False),
+            arrow.ConvertOptions(
+                null_values=list(NULLS),
+                decimal_point=layout.decimal,
+                strings_can_be_null=False,
+                column_types=types,
+                include_columns=as_text,
+            ),
         )
 
     try:
@@ -190,9 +244,10 @@ def _parse(content: bytes, layout: Layout, source: str) -> dict[str, Any]:
             place = f"line {row.number}" if row.number is not None else f"the row {row.text[:60]!r}"
             raise InputFileError(
                 f"{source}: {place} has {row.actual_columns} cells where {row.expected_columns} are expected; correct it"
+                + (" (the first line is a comment; take it out)" if content.startswith(b"#") else "")
             ) from error
         raise InputFileError(f"{source} cannot be read as a text table: {str(error).splitlines()[0]}") from error
-    return dict(zip(layout.names, table.columns, strict=True))
+    return dict(zip(table.column_names, table.columns, strict=True))
 
 
 def read_bytes(path: Path) -> bytes:

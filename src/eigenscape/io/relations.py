@@ -34,7 +34,7 @@ def matrix_of_text(content: bytes, kind: str, source: str, delimiter: str | None
     ids = table.ids if table.ids is not None else table.labels
     if ids is None and table.array.shape[0] == table.array.shape[1] and table.names != numbered(table.array.shape[1]):
         ids = np.array(table.names, dtype=object)
-    return check_relation(replace(table, kind=kind, ids=ids, labels=None))
+    return check_relation(replace(table, kind=kind, ids=ids, labels=None, label_name=None, id_name=None, remarks=()))
 
 
 def check_relation(table: Table) -> Table:

@@ -40,9 +40,10 @@ def read(
     columns : sequence of str, optional
         The columns that make the array, in this order. Default: all numbers that are neither label nor name.
     label : str, optional
-        The column of labels. Default: the column ``label``, or the first column of text.
+        The column of labels. Default: the column ``label`` (or ``Label``), or the first column of text.
     id : str, optional
-        The column that names the rows. Default: the column ``id``, or the first where it alone has no name (as pandas and R write it).
+        The column that names the rows. Default: the column ``id`` (or ``ID``), or the first where it alone has no name (as pandas and R
+        write it). Ids and codes with zeros before them, such as ``00417``, are text.
     size : int or (height, width), optional
         Size to which images are brought.
     kind : {"rows", "distances", "affinities", "edges", "images"}, optional
@@ -57,7 +58,7 @@ def read(
     Returns
     -------
     Table
-        ``X, labels, ids = read(path)`` unpacks it; ``names``, ``extra``, ``kind``, ``image_shape`` and ``source`` are attributes.
+        ``X, labels, ids = read(path)`` unpacks it; ``names``, ``extra``, ``kind`` and others are attributes (:class:`Table`).
 
     Raises
     ------

@@ -89,6 +89,8 @@ def whole_file(path: str | Path, *, force: bool = False) -> Iterator[Path]:
     except OSError as error:
         if error.errno in _FULL or "requested and" in str(error):  # the second is what numpy says, without a number
             raise WriteError(f"no space left to write {path}; free some or choose another disk (nothing there was changed)") from error
+        if error.filename is not None and str(error.filename) == str(part):
+            raise WriteError(f"{path} cannot be written: {error.strerror}; choose another place") from error
         raise
     finally:
         with suppress(OSError):

@@ -24,6 +24,7 @@ def write_table(
     names: Sequence[str] | None = None,
     ids: Any = None,
     labels: Any = None,
+    label_name: str = "label",
     extra: Mapping[str, Any] | None = None,
     force: bool = False,
     like: str | Path | None = None,
@@ -41,6 +42,8 @@ def write_table(
         Names of the columns. Default: ``x0``, ``x1`` and so on.
     ids, labels : array-like of n values, optional
         Written as columns ``id`` (first) and ``label`` (last); npy and mtx hold numbers alone.
+    label_name : str, default="label"
+        Another name for the column of labels (npz has its own, ``labels``).
     extra : mapping of name to n values, optional
         Further columns.
     force : bool, default=False
@@ -63,7 +66,8 @@ def write_table(
     names = tuple(names) if names is not None else tuple(f"x{i}" for i in range(coordinates.shape[1]))
     if len(names) != coordinates.shape[1]:
         raise ValueError(f"{len(names)} names for {coordinates.shape[1]} columns of coordinates")
-    columns = _columns(coordinates, names, ids, labels, extra)
+    beside = {**(extra or {}), **({} if labels is None else {label_name: labels})}
+    columns = _columns(coordinates, names, ids, beside)
     if str(path) == "-":
         _write_text(sys.stdout.buffer if hasattr(sys.stdout, "buffer") else None, columns, ",")
         return
@@ -78,7 +82,8 @@ def write_table(
             with part.open("wb") as file:
                 np.save(file, coordinates, allow_pickle=False)
         elif suffix == ".npz":
-            _write_npz(part, coordinates, names, {name: columns[name] for name in columns if name not in names})
+            own = {"id": "ids", label_name: "labels"}
+            _write_npz(part, coordinates, names, {own.get(name, name): columns[name] for name in columns if name not in names})
         elif suffix == ".mtx":
             with part.open("wb") as file:
                 mmwrite(file, coordinates)
@@ -95,10 +100,9 @@ def check_format(path: str | Path) -> str:
     return suffix
 
 
-def _columns(coordinates: np.ndarray, names: tuple[str, ...], ids: Any, labels: Any, extra: Mapping[str, Any] | None) -> dict[str, Any]:
+def _columns(coordinates: np.ndarray, names: tuple[str, ...], ids: Any, beside: Mapping[str, Any]) -> dict[str, Any]:
     columns: dict[str, Any] = {} if ids is None else {"id": np.asarray(ids)}
     columns.update({name: coordinates[:, place] for place, name in enumerate(names)})
-    beside = {**(extra or {}), **({} if labels is None else {"label": labels})}
     for name, column in beside.items():
         if name in columns:
             raise ValueError(f"two columns would have the name {name!r}; rename one")
@@ -140,7 +144,6 @@ def _write_arrow(part: Path, columns: Mapping[str, Any], suffix: str) -> None:
 
 
 def _write_npz(part: Path, coordinates: np.ndarray, names: tuple[str, ...], beside: Mapping[str, Any]) -> None:
-    plain = {"id": "ids", "label": "labels"}
-    arrays = {plain.get(name, name): column.astype(str) if column.dtype.kind == "O" else column for name, column in beside.items()}
+    arrays = {name: column.astype(str) if column.dtype.kind == "O" else column for name, column in beside.items()}
     with part.open("wb") as file:
         np.savez(file, X=coordinates, names=np.array(names), **arrays)
