@@ -57,13 +57,6 @@ def test_the_model_is_never_written_over(command, tmp_path, model, plain):
     assert model.read_bytes() == before
 
 
-def test_a_folder_of_results_is_no_folder_of_inputs(tmp_path):
-    (tmp_path / "parts").mkdir()
-    words = ("embed", tmp_path / "parts", "-m", "pca", "--dask", "local", "--force", "-o")
-    assert "is, or holds, the input" in bad(*words, tmp_path / "parts")
-    assert "is, or holds, the input" in bad(*words, tmp_path)
-
-
 # --- ids and codes ------------------------------------------------------------------------------------------------------------
 
 
