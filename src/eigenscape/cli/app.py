@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from eigenscape import __version__
-from eigenscape.cli._errors import ending
+from eigenscape.cli._errors import INTERRUPTED, ending
 from eigenscape.cli._options import MethodCommand
 from eigenscape.cli.cluster import ClusterCommand, cluster
 from eigenscape.cli.compare import CompareCommand, compare
@@ -31,6 +31,8 @@ class Commands(TyperGroup):
         debug = "--debug" in words
         with ending(debug):
             code = super().main([word for word in words if word != "--debug"], *rest, **{**extra, "standalone_mode": False})
+            if code == INTERRUPTED:  # typer has taken Ctrl-C for an answer
+                raise KeyboardInterrupt
         raise SystemExit(code if isinstance(code, int) else 0)
 
 
