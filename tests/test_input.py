@@ -827,11 +827,11 @@ STAGES = {
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
 def test_stages_are_shown_when_asked(name, capsys):
     model = make(name, verbose=True).fit(data())
-    shown = capsys.readouterr().out
+    shown = capsys.readouterr().err
     for stage in STAGES[name]:
         assert stage in shown
     model.transform(data() + 0.01)
-    assert "projection" in capsys.readouterr().out
+    assert "projection" in capsys.readouterr().err
     model.set_params(verbose=False).fit(data())
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
