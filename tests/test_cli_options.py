@@ -12,6 +12,7 @@ import eigenscape
 from eigenscape.cli._errors import WrongCommandError
 from eigenscape.cli._methods import ALIASES, METHODS, canonical, estimator_class
 from eigenscape.cli._parameters import Parameter, parameters
+from eigenscape.cli._reading import streams
 from eigenscape.cli.app import app
 
 
@@ -132,3 +133,13 @@ def test_help_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_large_files_are_read_in_chunks_without_being_asked(tmp_path, monkeypatch):
+    file = tmp_path / "rows.npy"
+    file.write_bytes(bytes(2000))
+    assert not streams(str(file), False, "GreedySpectralEmbedding")
+    monkeypatch.setattr("eigenscape.cli._reading.LARGE", 1000)
+    assert streams(str(file), False, "GreedySpectralEmbedding")
+    assert not streams(str(file), False, "Isomap")  # needs all rows
+    assert not streams("-", False, "PCA")

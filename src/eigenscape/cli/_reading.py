@@ -34,7 +34,7 @@ Stream = Annotated[
     typer.Option(
         "--stream",
         metavar="",
-        help="Read in chunks (greedy, pca); by itself for files larger than half the memory.",
+        help="Read in chunks (greedy, pca); by itself for files larger than 256 MiB.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -80,17 +80,19 @@ def image_size(text: str | None) -> tuple[int, int] | None:
     return int(parts[0]), int(parts[-1])
 
 
+#: Bytes of a file from which on methods that can learn from chunks do so.
+LARGE = 2**28
+
+
 def streams(source: str, asked: bool, class_name: str) -> bool:
-    """Whether to read in chunks: on request, or where the file would fill half of the free memory."""
+    """Whether to read in chunks: on request, or where the file is large; the map is the same, and the memory that of a chunk."""
     if asked and class_name not in STREAMING:
         raise WrongCommandError(f"--stream is for methods that learn from chunks: -m greedy, or -m pca; {class_name} needs all rows")
     if asked or class_name not in STREAMING or source == "-":
         return asked
-    from eigenscape._memory import available_bytes
-
     path = Path(source)
     files = [path] if path.is_file() else list(path.glob("*.parquet"))
-    return sum(file.stat().st_size for file in files) > available_bytes() / 2
+    return sum(file.stat().st_size for file in files) > LARGE
 
 
 def read_table(source: str, how: Reading, quiet: bool = False) -> Any:
