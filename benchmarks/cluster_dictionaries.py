@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.clusters import processes
 
 #: Rows of a block, columns, groups; members of the dictionary and rows of dask-ml's sample.
-BLOCK, COLUMNS, GROUPS, MEMBERS = 50_000, 20, 8, 100
+BLOCK, COLUMNS, GROUPS, MEMBERS = 100_000, 20, 8, 100
 #: Width of the Gaussian: rows of a group are similar, those of two are not.
 GAMMA = 0.02
 

@@ -14,7 +14,7 @@ import numpy as np
 from eigenscape.kernels import Gaussian
 
 #: The function that a worker is in during each phase.
-PHASES = {"local dictionaries": "_chosen_rows", "merge": "_fold", "accumulation": "_tally", "transform": "_map_one"}
+PHASES = {"selection": "survey", "accumulation": "_moments", "transform": "_map_one"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,20 @@ class Deadly(Gaussian):
                 if _first(Path(self.marker) / f"{self.how}-{time_}"):
                     _kill() if self.how == "kill" else _fill_memory()
         return super().evaluate(Y, X)
+
+
+def die_when_joining(marker: str) -> None:
+    """From now on the process ends, once, when it joins what blocks of rows gave; no kernel is evaluated there."""
+    from eigenscape.distributed import reduce as module
+
+    join = module.reduce
+
+    def deadly(*given):
+        if _first(Path(marker) / "joining"):
+            _kill()
+        return join(*given)
+
+    module.reduce = deadly
 
 
 def _first(marker: Path) -> bool:

@@ -251,7 +251,7 @@ def test_partitioning_changes_nothing(cuts: list[int], fan: int) -> None:
     rows, gaps = cut(X, sizes), cut(GAPS, sizes)
     assert rows.chunks[0] == sizes
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["eigenscape.distributed.reduce"], "FAN", fan)
+        patch.setattr(sys.modules["eigenscape.distributed.graphs"], "FAN", fan)
         model = es.PCA(3).fit(rows)
         right = es.PCA(3).fit(X)
         assert_allclose(model.eigenvalues_, right.eigenvalues_, rtol=1e-10)

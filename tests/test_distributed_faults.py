@@ -14,14 +14,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from dask.delayed import delayed
-from deadly import PHASES, Deadly, made_rows, peak_megabytes, unlucky_rows, wide_rows
+from deadly import PHASES, Deadly, die_when_joining, made_rows, peak_megabytes, unlucky_rows, wide_rows
 from distributed import Client, LocalCluster
 from pyarrow import parquet
 
 from eigenscape import KernelPCA
 from eigenscape.cli._methods import IN_MEMORY
 from eigenscape.cli.app import app
-from eigenscape.distributed import write_parts
+from eigenscape.dictionary import survey
+from eigenscape.distributed import dictionary, write_parts
 from eigenscape.exceptions import WriteError
 from eigenscape.quality import aligned_error
 
@@ -44,6 +45,15 @@ def client():
         Client(cluster) as client,
     ):
         yield client
+
+
+@pytest.fixture(scope="module", autouse=True)
+def parts_are_asked():
+    """Few rows are at hand, and few come together, so that partitions are asked."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(survey, "_FIRST", 64)
+        patched.setattr(dictionary, "pool_size", lambda _: 200)
+        yield
 
 
 def collection(read=made_rows, *args):
@@ -244,6 +254,12 @@ def test_memory_does_not_grow_with_the_rows(client):
 def test_a_worker_killed_changes_nothing(client, undisturbed, tmp_path, phase):
     assert_same(numbers_of(model_with(phase=phase, marker=str(tmp_path)).fit(collection())), undisturbed)
     assert list(tmp_path.iterdir())  # it was killed indeed
+
+
+def test_a_worker_killed_when_results_are_joined_changes_nothing(client, undisturbed, tmp_path):
+    client.run(die_when_joining, str(tmp_path))
+    assert_same(numbers_of(model_with().fit(collection())), undisturbed)
+    assert list(tmp_path.iterdir())
 
 
 def test_a_worker_out_of_memory_changes_nothing(client, undisturbed, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -160,46 +160,69 @@ def by_tolerance(start: Dictionary, rows: Rows, tol: float, limit: float) -> Dic
     return now[0]
 
 
-def by_size(start: Dictionary, rows: Rows, size: int, first_tol: float) -> Dictionary:
-    """Algorithm 2: a dictionary of ``size`` members with an almost minimal error level; fewer if there are not so many.
+class Scan(Protocol):
+    """Points that algorithm 1 goes through again and again."""
+
+    def run(self, dictionary: Dictionary, tol: float, size: float, below: float = 0.0, stop: bool = False) -> Dictionary | None:
+        """Algorithm 1 with all points; None as soon as it takes more than ``size`` members (with ``stop`` it ends there).
+
+        What is learnt about the points holds for the dictionary that is returned, and those that grow from it: it is the one to go
+        on with. ``below``: later runs will have a tolerance of no less, as a rule.
+        """
+        ...
+
+
+class RowScan:
+    """Rows at hand.
 
     Distances from the span only fall as the dictionary grows, so a point once seen within the present tolerance need not be
     looked at again: ``level`` holds each point's last known distance.
     """
-    dictionary, level = start, np.full(rows.count, np.inf)
-    below, above = 0.0, first_tol  # epsilon+ and epsilon-
-    with stage("dictionary", total=size) as advance:
-        while (run := _run(dictionary, rows, level, above, size)) is None:
-            below, above = above, 10 * above
-        while True:
-            for _ in range(_BISECTIONS):
-                if run is not None:
-                    advance(run[0].size - dictionary.size)
-                    dictionary, level = run
-                    if dictionary.size == size:
-                        return dictionary
-                middle = below + (above - below) / 2
-                run = _run(dictionary, rows, level, middle, size)
-                below, above = (middle, above) if run is None else (below, middle)
-            if run is not None:
-                dictionary, level = run
-            last = _run(dictionary, rows, level, below, size, stop=True)
-            assert last is not None
-            if last[0].size == size or below == 0.0:
-                return last[0]
-            # Step 25 takes epsilon+ to lead to a size, but it did so from a smaller dictionary: other points may have filled the gap since.
-            run, below, above = last, 0.0, below
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows, self.level = rows, np.full(rows.count, np.inf)
+
+    def run(self, dictionary: Dictionary, tol: float, size: float, below: float = 0.0, stop: bool = False) -> Dictionary | None:
+        found = run(dictionary, self.rows, self.level, tol, size, stop)
+        if found is None:
+            return None
+        dictionary, self.level = found
+        return dictionary
 
 
-def _run(
-    dictionary: Dictionary, rows: Rows, level: np.ndarray, tol: float, size: int, stop: bool = False
-) -> tuple[Dictionary, np.ndarray] | None:
-    """Algorithm 1 on the points that may be beyond ``tol``; None as soon as it takes more than ``size`` members (or ``stop`` there)."""
+def run(dictionary: Dictionary, rows: Rows, level: np.ndarray, tol: float, size: float, stop: bool) -> tuple[Dictionary, np.ndarray] | None:
+    """Algorithm 1 on the points that may be beyond ``tol``, as :meth:`Scan.run` has it, and their new levels."""
     level, now = level.copy(), [dictionary]
     for numbers, Y in rows.blocks(level > tol, lambda: now[0].block_rows):
-        now[0], level[numbers] = sieved(now[0], Y, numbers, tol, size if stop else size + 1)
+        now[0], level[rows.places(numbers)] = sieved(now[0], Y, numbers, tol, size if stop else size + 1)
         if now[0].size > size:
             return None
         if stop and now[0].size == size:
             break
     return now[0], level
+
+
+def by_size(start: Dictionary, scan: Scan, size: int, first_tol: float) -> Dictionary:
+    """Algorithm 2: a dictionary of ``size`` members with an almost minimal error level; fewer if there are not so many."""
+    dictionary = start
+    below, above = 0.0, first_tol  # epsilon+ and epsilon-
+    with stage("dictionary", total=size) as advance:
+        while (found := scan.run(dictionary, above, size)) is None:
+            below, above = above, 10 * above
+        while True:
+            for _ in range(_BISECTIONS):
+                if found is not None:
+                    advance(found.size - dictionary.size)
+                    dictionary = found
+                    if dictionary.size == size:
+                        return dictionary
+                middle = below + (above - below) / 2
+                found = scan.run(dictionary, middle, size, below)
+                below, above = (middle, above) if found is None else (below, middle)
+            dictionary = dictionary if found is None else found
+            last = scan.run(dictionary, below, size, below, stop=True)
+            assert last is not None
+            if last.size == size or below == 0.0:
+                return last
+            # Step 25 takes epsilon+ to lead to a size, but it did so from a smaller dictionary: other points may have filled the gap since.
+            found, below, above = last, 0.0, below

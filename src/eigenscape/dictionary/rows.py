@@ -26,6 +26,10 @@ class Rows(Protocol):
         """Numbers and rows of those that ``mask`` marks (None: all), in blocks no longer than ``most()``, asked anew for each."""
         ...
 
+    def places(self, numbers: np.ndarray) -> np.ndarray:
+        """Where the rows with these numbers stand among all."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class ArrayRows:
@@ -47,6 +51,28 @@ class ArrayRows:
             yield some + self.first, self.X[rows] if marked is None else self.X[some]
             start = rows.stop
 
+    def places(self, numbers: np.ndarray) -> np.ndarray:
+        return numbers - self.first
+
+
+@dataclass(frozen=True, eq=False)
+class PickedRows:
+    """Some of the rows, with their numbers among all of them, ascending."""
+
+    X: Any
+    numbers: np.ndarray  # (n,)
+
+    @property
+    def count(self) -> int:
+        return len(self.numbers)
+
+    def blocks(self, mask: np.ndarray | None, most: Callable[[], int]) -> Iterator[tuple[np.ndarray, Any]]:
+        for places, Y in ArrayRows(self.X).blocks(mask, most):
+            yield self.numbers[places], Y
+
+    def places(self, numbers: np.ndarray) -> np.ndarray:
+        return np.searchsorted(self.numbers, numbers)
+
 
 @dataclass(frozen=True, eq=False)
 class ChunkRows:
@@ -64,6 +90,9 @@ class ChunkRows:
             stop = first + n_points(chunk)
             yield from ArrayRows(chunk, first).blocks(None if mask is None else mask[first:stop], most)
             first = stop
+
+    def places(self, numbers: np.ndarray) -> np.ndarray:
+        return numbers
 
 
 @cache

@@ -13,7 +13,7 @@ from eigenscape.distributed._presence import is_collection, is_lazy, require
 if TYPE_CHECKING:
     from eigenscape.distributed.blocks import Blocks, as_blocks, label_blocks
     from eigenscape.distributed.cluster import check_versions, connect
-    from eigenscape.distributed.dictionary import gather_blocks, learn_blocks
+    from eigenscape.distributed.dictionary import absorb_blocks, gather_blocks, learn_blocks
     from eigenscape.distributed.estimate import cost
     from eigenscape.distributed.kernels import bind_blocks
     from eigenscape.distributed.locality import ANCHORS, locality_of_blocks
@@ -32,6 +32,7 @@ _HOMES = {
     "BlockRows": "ppca",
     "Blocks": "blocks",
     "Sample": "sample",
+    "absorb_blocks": "dictionary",
     "as_blocks": "blocks",
     "as_collection": "reading",
     "bind_blocks": "kernels",
@@ -68,6 +69,7 @@ __all__ = [
     "BlockRows",
     "Blocks",
     "Sample",
+    "absorb_blocks",
     "as_blocks",
     "as_collection",
     "bind_blocks",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import dask.array as da
 import numpy as np
-from dask.delayed import Delayed, delayed
+from dask.core import flatten
+from dask.utils import ensure_dict
 from scipy import sparse
 
 
@@ -29,6 +31,13 @@ class Blocks:
     array: da.Array  # (n, d), or (n,); chunked by rows alone
     names: tuple[Any, ...] | None  # of the columns, for a dataframe
     form: Form
+    first: int = 0  # the number of the first partition, where these are some of a collection
+
+    def between(self, first: int, last: int) -> Blocks:
+        """The partitions from one to another, the last one excluded."""
+        if first == 0 and last == self.n_blocks:
+            return self
+        return replace(self, array=self.array.blocks[first:last], first=self.first + first)
 
     @property
     def n_features(self) -> int:
@@ -51,12 +60,33 @@ class Blocks:
         """How many rows the collection says that each partition has (n_blocks,); NaN where it does not know."""
         return np.array(self.array.chunks[0], dtype=float)
 
+    @cached_property
+    def tasks(self) -> dict[Any, Any]:
+        """The graph that makes the blocks, optimised; with the one as it was, for what is computed already is missing from the former."""
+        array = self.array
+        return {**ensure_dict(array.dask), **ensure_dict(array.__dask_optimize__(array.dask, array.__dask_keys__()))}
+
     @property
-    def parts(self) -> list[Delayed]:
-        """One checked block of rows each, not computed yet."""
-        checked = delayed(check_block, pure=False)
-        parts = enumerate(zip(self.array.to_delayed().ravel(), self.declared, strict=True))
-        return [checked(part, number, self.form, float(rows)) for number, (part, rows) in parts]
+    def keys(self) -> list[Any]:
+        """Names in the graph, one for each block of rows, not computed and not checked yet."""
+        return list(flatten(self.array.__dask_keys__()))
+
+    @property
+    def expected(self) -> list[Expected]:
+        """What each block must be."""
+        return [Expected(number, self.form, float(rows)) for number, rows in enumerate(self.declared, self.first)]
+
+
+class Expected(NamedTuple):
+    """What a block must be; whoever uses it on a worker checks it there, for a task of its own would cost the scheduler more."""
+
+    number: int  # of the partition
+    form: Form
+    declared: float = np.nan  # rows that the collection says it has; NaN where it does not know
+
+    def checked(self, block: Any) -> Any:
+        """The block, if it is what it must be."""
+        return check_block(block, *self)
 
 
 def as_blocks(X: Any, missing: bool = False, name: str = "X", dense: bool = False) -> Blocks:
@@ -181,7 +211,7 @@ def _shown(rows: np.ndarray) -> str:
 def _rows_not_finite(block: Any, missing: bool) -> np.ndarray:
     values = block.data if sparse.issparse(block) else block
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):  # no second look at good rows
+        if np.isfinite(values.sum()):  # no second look at good rows
             return np.array([], dtype=int)
     bad = np.isinf(values) if missing else ~np.isfinite(values)
     if sparse.issparse(block):

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import reduce
-from operator import getitem
+from functools import partial, reduce
 from typing import Any
 from uuid import uuid4
 
-import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
 from scipy import sparse
 
-from eigenscape.distributed.blocks import Blocks, Form, check_block
-
-#: Results that are combined at once, in the order of the blocks: the tree depends on their number alone, not on who works.
-FAN = 8
+from eigenscape.distributed._allocation import kept_memory
+from eigenscape.distributed.blocks import Blocks, Expected, Form, check_block
+from eigenscape.distributed.graphs import Graph, Kept
 
 EMPTY = "the dask collection is empty: there is not one row to learn from"
-
-
-def compute(node: Delayed) -> Any:
-    """The value of a node. A task that fails is tried again as often as dask's configuration says ("eigenscape.retries", 3 times).
-
-    Trying again, and doing elsewhere what a lost worker had, is the business of dask's distributed scheduler: without one there is
-    none of it.
-    """
-    return node.compute(retries=dask.config.get("eigenscape.retries", 3))
 
 
 def send(value: Any, what: str = "shared") -> Delayed:
@@ -43,7 +31,6 @@ def reduce_blocks(
     combine: Callable[[Any, Any], Any],
     *shared: Any,
     beside: Any = (),
-    thin: Callable[[Any], Any] | None = None,
 ) -> Any:
     """``function(block, *beside, *shared)`` of every block, combined two by two in a tree fixed by the order of the blocks.
 
@@ -58,42 +45,96 @@ def reduce_blocks(
         What every block needs, sent to each worker once.
     beside : sequence of Blocks
         Further columns of the same rows (weights, labels), partition by partition.
-    thin : callable or None
-        Of what a knot of the tree has combined: makes it small again, where combining makes it grow.
 
     Returns
     -------
     The combined result. Work is done by the current ``Client``, or by dask's own scheduler where there is none.
     """
-    nodes = [send(value) for value in shared]
-    apply = delayed(_apply, pure=False)
-    columns = [each.parts for each in (blocks, *beside)]
-    check_aligned(blocks, beside)
-    level = [apply(function, number, [*rows], *nodes) for number, rows in enumerate(zip(*columns, strict=True))]
-    fold = delayed(_fold, pure=False)
-    while len(level) > 1:
-        level = [fold(combine, thin, level[start : start + FAN]) for start in range(0, len(level), FAN)]
-    result = compute(level[0]) if level else None
+    graph = Graph()
+    leaves = _leaves(graph, function, (blocks, *beside), [()] * blocks.n_blocks, shared)
+    return _there(graph.result(graph.tree(leaves, partial(_fold, combine, None))))
+
+
+def reduce_thinned(
+    function: Callable[..., Any], blocks: Blocks, combine: Callable[[Any, Any], Any], thin: Callable[[Any], Any], *shared: Any
+) -> Any:
+    """The same where combining makes results grow: ``thin`` makes what a knot of the tree has combined small again."""
+    graph = Graph()
+    leaves = _leaves(graph, function, (blocks,), [()] * blocks.n_blocks, shared)
+    return _there(graph.result(graph.tree(leaves, partial(_fold, combine, thin))))
+
+
+def reduce_remembering(
+    function: Callable[..., Any],
+    blocks: Blocks,
+    result: Callable[[Any], Any],
+    combine: Callable[[Any, Any], Any],
+    thin: Callable[[Any], Any],
+    own: Sequence[Sequence[Any]],
+    before: Sequence[Kept | None],
+    *shared: Any,
+) -> tuple[Any, list[Kept]]:
+    """The same for ``function(before, block, *own, *shared)``, which is remembered; ``result`` of it is what is combined.
+
+    ``before`` is what was remembered of the block last, or None; ``own`` is something small for each block.
+
+    Returns
+    -------
+    The combined result, and what is remembered: it stays with the workers. For a block without rows that is None.
+    """
+    graph = Graph()
+    leaves = _leaves(graph, function, (blocks,), own, shared, [graph.kept(kept) for kept in before])
+    results = graph.each("result", [partial(_result, result)] * len(leaves), [[leaf] for leaf in leaves])
+    found, kept = graph.result_and_kept(graph.tree(results, partial(_fold, combine, thin)), leaves)
+    return _there(found), kept
+
+
+def _leaves(
+    graph: Graph,
+    function: Callable[..., Any],
+    columns: Sequence[Blocks],
+    own: Sequence[Sequence[Any]],
+    shared: Sequence[Any],
+    before: Sequence[Any] | None = None,
+) -> list[Any]:
+    check_aligned(columns)
+    if columns[0].n_blocks == 0:
+        raise ValueError(EMPTY)
+    keys = list(zip(*[graph.blocks(each) for each in columns], strict=True))
+    expected = zip(*[each.expected for each in columns], strict=True)
+    nodes = [graph.shared(value) for value in shared]
+    remembered = [[]] * len(keys) if before is None else [[key] for key in before]
+    return graph.each(
+        getattr(function, "__name__", "blocks").strip("_"),
+        [partial(_apply, function, wish, mine) for wish, mine in zip(expected, own, strict=True)],
+        [[list(some), last, nodes] for some, last in zip(keys, remembered, strict=True)],
+    )
+
+
+def _there(result: Any) -> Any:
     if result is None:
         raise ValueError(EMPTY)
     return result
 
 
-def check_aligned(blocks: Blocks, beside: Any) -> None:
+def check_aligned(columns: Sequence[Blocks]) -> None:
     """Further columns come in as many partitions; those whose lengths differ are found where they lie."""
-    for each in beside:
-        if each.n_blocks != blocks.n_blocks:
-            raise ValueError(f"X has {blocks.n_blocks} partitions, but what goes with its rows has {each.n_blocks}; rechunk it like X")
+    for each in columns[1:]:
+        if each.n_blocks != columns[0].n_blocks:
+            raise ValueError(f"X has {columns[0].n_blocks} partitions, but what goes with its rows has {each.n_blocks}; rechunk it like X")
 
 
-def _apply(function: Callable[..., Any], number: int, rows: list[Any], *shared: Any) -> Any:
-    lengths = [part.shape[0] for part in rows]
+def _apply(
+    function: Callable[..., Any], expected: Sequence[Expected], own: Sequence[Any], blocks: list[Any], before: list[Any], shared: list[Any]
+) -> Any:
+    rows = [wish.checked(block) for wish, block in zip(expected, blocks, strict=True)]
+    number, lengths = expected[0].number, [part.shape[0] for part in rows]
     if len(set(lengths)) > 1:
         raise ValueError(f"partition {number} of X has {lengths[0]} rows, but what goes with them has {lengths[1:]}; rechunk it like X")
     if lengths[0] == 0:
         return None
-    with naming(number):
-        return function(*rows, *shared)
+    with naming(number), kept_memory():
+        return function(*before, *rows, *own, *shared)
 
 
 @contextmanager
@@ -107,12 +148,17 @@ def naming(number: int) -> Iterator[None]:
         raise ValueError(f"in partition {number} of X: {error}") from error
 
 
+def _result(result: Callable[[Any], Any], leaf: Any) -> Any:
+    return None if leaf is None else result(leaf)
+
+
 def _fold(combine: Callable[[Any, Any], Any], thin: Callable[[Any], Any] | None, results: list[Any]) -> Any:
     there = [result for result in results if result is not None]
     if len(there) < 2:
         return there[0] if there else None
-    total = reduce(combine, there)
-    return total if thin is None else thin(total)
+    with kept_memory():
+        total = reduce(combine, there)
+        return total if thin is None else thin(total)
 
 
 def map_blocks(function: Callable[..., np.ndarray], blocks: Blocks, tail: tuple[int, ...], dtype: Any, *shared: Any) -> Any:
@@ -155,7 +201,7 @@ def _map_one(
     )  # a float32 partition of a float64 collection comes out float64
     if block.shape[0] == 0:
         return np.empty((0, *tail), dtype)
-    with naming(block_id[0]):
+    with naming(block_id[0]), kept_memory():
         return np.asarray(function(block, *shared)).astype(dtype, copy=False)
 
 
@@ -164,8 +210,9 @@ def count_rows(blocks: Blocks) -> np.ndarray:
     known = blocks.declared
     if not np.isnan(known).any():
         return known.astype(np.int64)
-    length = delayed(_length, pure=False)
-    return np.array(compute(delayed(list)([length(part) for part in blocks.array.to_delayed().ravel()])), dtype=np.int64)
+    graph = Graph()
+    lengths = graph.each("length", [_length] * blocks.n_blocks, [[key] for key in graph.blocks(blocks)])
+    return np.array(graph.result(graph.each("lengths", [list], [[lengths]])[0]), dtype=np.int64)
 
 
 def _length(part: Any) -> int:
@@ -192,8 +239,14 @@ def take_rows(blocks: Blocks, numbers: np.ndarray, lengths: np.ndarray) -> np.nd
         raise ValueError(EMPTY)
     ends = np.cumsum(lengths)
     owner = np.searchsorted(ends, numbers, side="right")
-    pick = delayed(getitem, pure=False)
-    parts = blocks.parts
-    pieces = [pick(parts[block], numbers[owner == block] - (ends[block] - lengths[block])) for block in np.unique(owner)]
-    found = compute(delayed(list)(pieces))
+    owners = np.unique(owner)
+    graph = Graph()
+    keys, expected = graph.blocks(blocks), blocks.expected
+    picks = [partial(_pick, expected[block], numbers[owner == block] - (ends[block] - lengths[block])) for block in owners]
+    pieces = graph.each("rows", picks, [[keys[block]] for block in owners])
+    found = graph.result(graph.each("rows-of-all", [list], [[pieces]])[0])
     return sparse.csr_array(sparse.vstack(found)) if sparse.issparse(found[0]) else np.concatenate(found)
+
+
+def _pick(expected: Expected, which: np.ndarray, block: Any) -> Any:
+    return expected.checked(block)[which]

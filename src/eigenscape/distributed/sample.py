@@ -12,7 +12,7 @@ import numpy as np
 from eigenscape._memory import available_bytes
 from eigenscape.dictionary.candidates import Candidates, spread_out
 from eigenscape.distributed.blocks import Blocks
-from eigenscape.distributed.reduce import count_rows, reduce_blocks, take_rows
+from eigenscape.distributed.reduce import count_rows, reduce_thinned, take_rows
 from eigenscape.kernels.bandwidth import sample_numbers
 from eigenscape.kernels.distance import HalfSquaredDistance
 
@@ -58,7 +58,7 @@ def choose_sample(blocks: Blocks, size: int, distance: HalfSquaredDistance, how:
     are no more.
     """
     thin = partial(spread_out, size=size, distance=distance, how=how)
-    chosen = reduce_blocks(_local, blocks, Candidates.beside, size, distance, how, thin=thin)
+    chosen = reduce_thinned(_local, blocks, Candidates.beside, thin, size, distance, how)
     lengths = count_rows(blocks)
     if chosen.count <= size:  # equal rows too, as on one machine
         numbers = np.arange(chosen.count)

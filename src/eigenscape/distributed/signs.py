@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenscape._memory import row_blocks
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import reduce_blocks
 
 #: Entries that are largest up to this share count as equally large, and the first one decides.
 _TIE = 1e-6
+#: Rows that are looked at together have so many bytes: most have no entry that leads.
+_BYTES = 2**17
 
 
 class Leaders(NamedTuple):
@@ -36,12 +39,20 @@ class Leaders(NamedTuple):
 
 def leaders(coordinates: np.ndarray) -> Leaders | None:
     """Of the rows of one block; None where there are no rows."""
-    if len(coordinates) == 0:
-        return None
-    size = np.abs(coordinates)
-    columns = np.arange(coordinates.shape[1])
-    first = np.argmax(size >= (1 - _TIE) * size.max(axis=0), axis=0)
-    return Leaders(coordinates[np.argmax(size, axis=0), columns], coordinates[first, columns])
+    found: Leaders | None = None
+    for rows in row_blocks(len(coordinates), 8 * coordinates.shape[1], _BYTES):
+        columns = np.ascontiguousarray(coordinates[rows].T)
+        if found is None or (np.abs(columns).max(axis=1) >= (1 - _TIE) * np.abs(found.largest)).any():
+            more = _leaders(columns)
+            found = more if found is None else found.joined(more)
+    return found
+
+
+def _leaders(columns: np.ndarray) -> Leaders:
+    size = np.abs(columns)
+    first = np.argmax(size >= (1 - _TIE) * size.max(axis=1, keepdims=True), axis=1)
+    numbers = np.arange(len(columns))
+    return Leaders(columns[numbers, np.argmax(size, axis=1)], columns[numbers, first])
 
 
 def block_signs(coordinates: Callable[..., np.ndarray], blocks: Blocks, *shared: Any, beside: Any = ()) -> np.ndarray:

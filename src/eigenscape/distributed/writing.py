@@ -15,7 +15,7 @@ import numpy as np
 from dask.delayed import delayed
 
 from eigenscape._progress import stage
-from eigenscape.distributed.reduce import compute
+from eigenscape.distributed.graphs import compute
 from eigenscape.exceptions import WriteError
 from eigenscape.io import write_table
 

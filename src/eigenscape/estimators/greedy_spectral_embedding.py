@@ -226,7 +226,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_chunk, n_features)
+        X : array-like or sparse matrix of shape (n_chunk, n_features), or a dask collection
         y : ignored
 
         Returns
@@ -238,12 +238,17 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         for name, before in self._settled.items() if seen else ():
             if getattr(self, name) != before:
                 raise ValueError(f"{name}={getattr(self, name)!r}, but the stream began with {before!r}; call fit to begin anew")
-        X = check_chunk(self, X, reset=seen == 0, first_row=seen)
         with reporting(self.verbose):
-            if seen == 0:
-                self._rows = self._embedding = None
-                self._source = self._bind(X)
-            self._solve(absorb(self._learnt if seen else begin(self._source, X, choice), X, choice), choice)
+            if is_collection(X):
+                blocks = collected(self, X, reset=seen == 0)
+                few = distributed.evenly_spaced(blocks)
+                self._source = self._source if seen else self._bind(few)
+                learnt = distributed.absorb_blocks(self._source, self._learnt if seen else None, blocks, choice, few)
+            else:
+                X = check_chunk(self, X, reset=seen == 0, first_row=seen)
+                self._source = self._source if seen else self._bind(X)
+                learnt = absorb(self._learnt if seen else begin(self._source, X, choice), X, choice)
+            self._solve(learnt, choice)
             self._rows = self._embedding = None
         return self
 

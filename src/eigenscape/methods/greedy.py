@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape._progress import stage
-from eigenscape.dictionary.greedy import Dictionary, by_size, by_tolerance, empty, grown
+from eigenscape.dictionary.greedy import Dictionary, RowScan, Scan, by_size, by_tolerance, empty, grown
 from eigenscape.dictionary.low_rank import announce_lost
 from eigenscape.dictionary.moments import Moments
 from eigenscape.dictionary.rows import ArrayRows, Rows, over_rows
@@ -78,20 +78,20 @@ def select(source: Source, rows: Rows, choice: Choice) -> Dictionary:
         return grown(start, *choice.members, tol=0.0)[0]
     if choice.tol is not None:
         return by_tolerance(start, rows, choice.tol, choice.size or np.inf)
-    assert choice.size is not None
-    scale = float(source.own(Y, numbers).max())
-    dictionary = by_size(start, rows, choice.size, scale if scale > 0 else 1.0)
-    refuse_small(dictionary.size, choice)
-    return dictionary
+    return of_size(start, RowScan(rows), choice.size, Y, numbers)
 
 
-def refuse_small(size: int, choice: Choice) -> None:
-    """An error where a size was asked for that the points do not give."""
-    if choice.size is not None and choice.tol is None and size < choice.size:
+def of_size(start: Dictionary, scan: Scan, size: int | None, few: Any, numbers: np.ndarray) -> Dictionary:
+    """Algorithm 2; the first tolerance is the longest of a ``few`` points. An error where the points do not give so many members."""
+    assert size is not None
+    longest = float(start.span.source.own(few, numbers).max())
+    dictionary = by_size(start, scan, size, longest if longest > 0 else 1.0)
+    if dictionary.size < size:
         raise ValueError(
-            f"dictionary_size={choice.size}, but only {size} of the points are independent in feature space (equal rows count"
+            f"dictionary_size={size}, but only {dictionary.size} of the points are independent in feature space (equal rows count"
             " once); lower dictionary_size"
         )
+    return dictionary
 
 
 def gather(dictionary: Dictionary, rows: Rows, choice: Choice) -> Learnt:
@@ -99,7 +99,7 @@ def gather(dictionary: Dictionary, rows: Rows, choice: Choice) -> Learnt:
     span = dictionary.span
     mean = _average_feature(dictionary, rows, choice)
     if choice.normalization == "divisive":
-        mean = _mean_of_all(span, rows) if mean is None else mean
+        mean = sums_over(span, rows).mean(span) if mean is None else mean
     return gathered(dictionary, moments_of(span, rows, mean if choice.normalization == "divisive" else None), mean, choice)
 
 
@@ -114,10 +114,10 @@ def gathered(dictionary: Dictionary, moments: Moments, mean: np.ndarray | None, 
     return Learnt(dictionary, plain, moments, mean, exact=True)
 
 
-def moments_of(span: Span, rows: Rows, mean: np.ndarray | None) -> Moments:
+def moments_of(span: Span, rows: Rows, mean: np.ndarray | None, origin: np.ndarray | None = None) -> Moments:
     """Moments of all rows; with ``mean`` weighted by one over ``p(x) . E[p]``."""
     alone = replace(span, n_jobs=None)  # blocks are what is shared out among cores
-    origin = origin_of(span)
+    origin = origin_of(span) if origin is None else origin
 
     def part(numbers: np.ndarray, Y: Any) -> Moments:
         seen = alone.project(Y, numbers)
@@ -154,20 +154,36 @@ def mean_of_members(span: Span) -> np.ndarray:
     return span.features(span.factor).mean(axis=0)
 
 
-def _mean_of_all(span: Span, rows: Rows) -> np.ndarray:
-    """``E[p]`` over all points: it is linear in the kernel values, so their sums are enough."""
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Kernel values with the members, summed over points: ``E[p]`` is linear in them."""
 
-    def part(_: np.ndarray, Y: Any) -> tuple[np.ndarray, int]:
+    values: np.ndarray  # (m,)
+    count: int
+
+    def merged(self, other: Sums) -> Sums:
+        """Of the points of both."""
+        return Sums(self.values + other.values, self.count + other.count)
+
+    def mean(self, span: Span) -> np.ndarray:
+        """``E[p]`` over the points."""
+        return span.features(span.from_values(self.values[None] / self.count))[0]
+
+
+def sums_over(span: Span, rows: Rows) -> Sums:
+    """The sums over all rows, which must be affinities."""
+
+    def part(_: np.ndarray, Y: Any) -> Sums:
         values = span.values(Y)
         refuse_negative(values)
-        return values.sum(axis=0), len(values)
+        return Sums(values.sum(axis=0), len(values))
 
-    total, count = np.zeros(span.size), 0
+    total = Sums(np.zeros(span.size), 0)
     with stage("averages") as advance:
-        for sums, more in over_rows(part, rows, BLOCK, span.n_jobs):
-            total, count = total + sums, count + more
-            advance(more)
-    return span.features(span.from_values(total[None] / count))[0]
+        for more in over_rows(part, rows, BLOCK, span.n_jobs):
+            total = total.merged(more)
+            advance(more.count)
+    return total
 
 
 def refuse_negative(affinities: np.ndarray) -> None:
