@@ -62,9 +62,14 @@ class Blocks:
 
     @cached_property
     def tasks(self) -> dict[Any, Any]:
-        """The graph that makes the blocks, optimised; with the one as it was, for what is computed already is missing from the former."""
+        """The graph that makes the blocks, optimised. What lies with workers already is missing from such a graph, and added."""
         array = self.array
-        return {**ensure_dict(array.dask), **ensure_dict(array.__dask_optimize__(array.dask, array.__dask_keys__()))}
+        tasks = dict(ensure_dict(array.__dask_optimize__(array.dask, array.__dask_keys__())))
+        missing = [key for key in self.keys if key not in tasks]
+        if missing:
+            before = ensure_dict(array.dask)
+            tasks.update({key: before[key] for key in missing})
+        return tasks
 
     @property
     def keys(self) -> list[Any]:

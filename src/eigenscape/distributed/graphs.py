@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import dask
-import dask.array as da
-import numpy as np
+from dask.base import DaskMethodsMixin
 from dask.delayed import Delayed
 from dask.utils import ensure_dict
 
@@ -33,18 +32,17 @@ class Graph:
 
     def __init__(self) -> None:
         self.tasks: dict[Key, Any] = {}
-        self._known: list[dict[Key, Any]] = []
 
     def blocks(self, blocks: Blocks) -> list[Key]:
         """The blocks of a collection, not checked yet."""
-        self._add(blocks.tasks)
+        self.tasks.update(blocks.tasks)
         return blocks.keys
 
     def kept(self, kept: Kept | None) -> Key | None:
         """What was kept before."""
         if kept is None:
             return None
-        self._add(kept.tasks)
+        self.tasks.update(kept.tasks)
         return kept.key
 
     def shared(self, value: Any) -> Key:
@@ -70,17 +68,34 @@ class Graph:
         return compute(Delayed(key, self.tasks))
 
     def result_and_kept(self, key: Key, others: list[Key]) -> tuple[Any, list[Kept]]:
-        """Compute it, and ``others``, made together by :meth:`each`, which stay with the workers."""
-        name = others[0][0]
-        array = da.Array(self.tasks, name, chunks=((np.nan,) * len(others),), dtype=object)
-        first, array = dask.persist(Delayed(key, self.tasks), array, optimize_graph=False, retries=retries())
-        tasks = ensure_dict(array.dask)
-        return compute(first), [Kept(other, tasks) for other in others]
+        """Compute it, and ``others``, which stay with the workers."""
+        tasks = _Several(self.tasks, [key, *others]).persist(retries=retries()).tasks
+        return compute(Delayed(key, {key: tasks[key]})), [Kept(other, {other: tasks[other]}) for other in others]
 
-    def _add(self, tasks: dict[Key, Any]) -> None:
-        if not any(tasks is known for known in self._known):
-            self._known.append(tasks)
-            self.tasks.update(tasks)
+
+class _Several(DaskMethodsMixin):
+    """Several results of one graph, as dask wants collections: a delayed value for each would have the graph merged as often."""
+
+    def __init__(self, tasks: dict[Key, Any], keys: list[Key]) -> None:
+        self.tasks, self.keys = tasks, keys
+
+    __dask_optimize__ = staticmethod(Delayed.__dask_optimize__)
+    __dask_scheduler__ = staticmethod(Delayed.__dask_scheduler__)
+
+    def __dask_graph__(self) -> dict[Key, Any]:
+        return self.tasks
+
+    def __dask_keys__(self) -> list[Key]:
+        return self.keys
+
+    def __dask_postcompute__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return list, ()
+
+    def __dask_postpersist__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self._rebuilt, ()
+
+    def _rebuilt(self, tasks: Any, **_: Any) -> _Several:
+        return _Several(ensure_dict(tasks), self.keys)
 
 
 def retries() -> int:
