@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-#: Rows of a block, and columns: 16 MB in single precision.
-BLOCK, COLUMNS = 200_000, 20
+#: Rows of a block, and columns: 40 MB in single precision.
+BLOCK, COLUMNS = 500_000, 20
 
 
 def made_rows(n: int) -> Any:
@@ -40,6 +40,21 @@ def processes(n_workers: int) -> Any:
     return client
 
 
+def forget_peaks(client: Any) -> None:
+    """From now on workers count their highest memory anew."""
+    from benchmarks.worker import forget_peak, memory
+
+    client.run(forget_peak)
+    client.resident = client.run(memory, "VmRSS")
+
+
+def worker_bytes(client: Any) -> int:
+    """What all workers together have had at most, each at its own time, above what they had before."""
+    from benchmarks.worker import memory
+
+    return sum(max(0, peak - client.resident[worker]) for worker, peak in client.run(memory, "VmHWM").items())
+
+
 class OnProcesses:
     """An estimator of dask collections. Rows are made once and stay with the workers; of their embedding only the sum comes back."""
 
@@ -56,9 +71,12 @@ class OnProcesses:
             from eigenscape import PCA
 
             model = PCA(self.n_components)
-        with processes(self.n_workers).as_current():
+        client = processes(self.n_workers)
+        forget_peaks(client)
+        with client.as_current():
             X = X.persist()
             self.total_ = model.fit(X).transform(X).sum(axis=0).compute()
+        self.worker_bytes_ = worker_bytes(client)
         self.components_ = model.components_
         return self
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import make_swiss_roll
 
-from benchmarks.cluster_dictionaries import made_groups
+from benchmarks.cluster_dictionaries import made_groups, true_groups
 from benchmarks.clusters import made_rows
 
 
@@ -108,5 +108,5 @@ SETS = {
     "topics": topics,
     "gaps": gaps,
     "made_rows": lambda n: Data(made_rows(n)),
-    "made_groups": lambda n: Data(made_groups(n)),
+    "made_groups": lambda n: Data(made_groups(n), labels=true_groups(n)),
 }

@@ -4,6 +4,7 @@
 ``excess`` the worst component's residual in units of what is still right;
 ``r2`` are squared correlations of the known coordinates with their regression on the embedding; ``agreement`` is the adjusted Rand
 index with the true clusters; ``of_means`` is the error of imputed values, in units of that of column means;
+``left_out`` is the part of new rows that a dictionary does not explain;
 ``distortion`` is how much a map stretches the edges of its graph.
 """
 
@@ -18,6 +19,7 @@ from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks import cluster_dictionaries, clusters
 from benchmarks.data import SETS, Data
 
 EPS = np.finfo(np.float64).eps
@@ -185,6 +187,25 @@ def nothing(_model: Any, _data: Data) -> dict[str, Any]:
     return {}
 
 
+def made_components(model: Any, data: Data) -> dict[str, Any]:
+    """``|S c - l c| / l`` for the scatter matrix of all rows, summed here block by block."""
+    count, total, scatter = 0, 0.0, 0.0
+    for number, size in enumerate(data.X.chunks[0]):
+        rows = clusters.made_block(number, size).astype(np.float64)
+        count, total, scatter = count + size, total + rows.sum(axis=0), scatter + rows.T @ rows
+    S = scatter - np.outer(total, total) / count
+    C = np.asarray(model.components_, dtype=np.float64).T
+    values = (C * (S @ C)).sum(axis=0)
+    return {"residual": float((np.linalg.norm(S @ C - values * C, axis=0) / values).max())}
+
+
+def left_out(model: Any, data: Data) -> dict[str, Any]:
+    """Mean of ``1 - k' M^-1 k`` over new rows: what the span of the dictionary leaves out of them, before centring."""
+    rows, members = cluster_dictionaries.made_block(10**6, 5000).astype(np.float64), np.asarray(model.dictionary_, dtype=np.float64)
+    k, M = (np.exp(-cluster_dictionaries.GAMMA * cdist(some, members, "sqeuclidean")) for some in (rows, members))
+    return {"left_out": float(1 - (k * np.linalg.solve(M, k.T).T).sum(axis=1).mean())}
+
+
 def placed(model: Any, train: Data, new: Data, coordinates: np.ndarray) -> dict[str, Any]:
     """New points: kernel PCA against the projection written out, the others by r^2 with the known coordinates."""
     if new.coordinates is not None:
@@ -209,5 +230,7 @@ MEASURES = {
     "aligned": aligned,
     "components": components,
     "imputation": imputation,
+    "made_components": made_components,
+    "left_out": left_out,
     "nothing": nothing,
 }

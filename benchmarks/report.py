@@ -18,6 +18,7 @@ the highest resident size above that just before the fit. The error is the worst
 points of kernel PCA: the relative error of the coordinates), computed here from each method's own matrix; r² is that of the known
 coordinates (arc length, height) regressed on the embedding, agreement the adjusted Rand index with the true clusters, aligned
 the squared error of held-out points against exact kernel PCA after linear regression ("wrong" above 1e-6).
+For dictionaries it is what they leave out of new rows, in units of their squared length.
 For imputed values it is their root mean squared error in units of that of column means.
 Distortion is how much a map stretches the edges of its graph (Brand eq. 5).
 
@@ -76,6 +77,8 @@ def error(entry: dict[str, Any]) -> str:
         parts.append(f"aligned {found['aligned']:.0e}")
     if "of_means" in found:
         parts.append(f"{found['of_means']:.3f} of column means'")
+    if "left_out" in found:
+        parts.append(f"leaves out {found['left_out']:.3g}")
     if "distortion" in found:
         parts.append(f"distortion {found['distortion']:.3g}")
     if "agreement" in found:

@@ -193,6 +193,7 @@ def run(job: Job, limit: float) -> dict[str, Any]:
         error = MEASURES[job.measure](model, train, *seen)
     right = error.get("excess", error.get("residual", 0.0) / WRONG) <= 1
     found = vars(model)
+    numbers["peak_bytes"] += found.get("worker_bytes_", 0)
     solver = found.get("solver_", found.get("method_", "")) if job.ours else job.params.get("eigen_solver", "")
     return {**answer, **numbers, "error": error, "right": bool(right), "solver": solver}
 

@@ -286,14 +286,14 @@ def _kernel_eigenmap(quick: bool) -> list[Work]:
 
 def _clusters(quick: bool) -> list[Work | Growth]:
     """PCA of a dask collection: against dask-ml, against one process without dask, two processes against one, and against n."""
-    n, steps = (1_000_000, (100_000, 1_000_000)) if quick else (4_000_000, (100_000, 1_000_000, 10_000_000))
+    n, steps = (1_000_000, (100_000, 1_000_000)) if quick else (10_000_000, (100_000, 1_000_000, 10_000_000))
 
     def job(name: str, library: str, n_workers: int, rows: int = n) -> Job:
         params = {"library": library, "n_workers": n_workers}
-        return Job(name, "benchmarks.clusters.OnProcesses", params, "made_rows", rows, "nothing")
+        return Job(name, "benchmarks.clusters.OnProcesses", params, "made_rows", rows, "made_components")
 
     one, two = (job(f"eigenscape, {count} process(es)", "eigenscape", count) for count in (1, 2))
-    alone = Job("eigenscape without dask", "benchmarks.clusters.OneProcess", {}, "made_rows", n, "nothing")
+    alone = Job("eigenscape without dask", "benchmarks.clusters.OneProcess", {}, "made_rows", n, "made_components")
     title = f"PCA, dask, {n:,} x 20 made on the fly"
     return [
         Work("dask-pca", f"{title}, two processes", two, (job("dask-ml", "dask-ml", 2),), Goal(1)),
@@ -311,29 +311,39 @@ def _clusters(quick: bool) -> list[Work | Growth]:
     ]
 
 
-def _cluster_dictionaries(quick: bool) -> list[Work]:
-    """A dictionary of a dask collection: spectral clustering against dask-ml, kernel PCA against one process without dask, and two."""
-    n = 100_000 if quick else 1_000_000
+def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
+    """A dictionary of a dask collection: spectral clustering against dask-ml, kernel PCA against one process without dask, two, and n."""
+    n, few, steps = (400_000, 50_000, (100_000, 400_000)) if quick else (4_000_000, 200_000, (100_000, 1_000_000, 10_000_000))
 
     def groups(name: str, library: str) -> Job:
         params = {"library": library, "n_workers": 2}
-        return Job(name, "benchmarks.cluster_dictionaries.GroupsOnProcesses", params, "made_groups", n, "nothing")
+        return Job(name, "benchmarks.cluster_dictionaries.GroupsOnProcesses", params, "made_groups", few, "clustering")
 
-    def kernel(name: str, n_workers: int) -> Job:
-        return Job(name, "benchmarks.cluster_dictionaries.KernelOnProcesses", {"n_workers": n_workers}, "made_groups", n, "nothing")
+    def kernel(name: str, n_workers: int, rows: int = n) -> Job:
+        return Job(name, "benchmarks.cluster_dictionaries.KernelOnProcesses", {"n_workers": n_workers}, "made_groups", rows, "left_out")
 
     alone, one, two = kernel("eigenscape without dask", 0), kernel("eigenscape, one process", 1), kernel("eigenscape, two processes", 2)
-    title = f"{n:,} x 20 made on the fly, dictionary of 100"
+    title = "x 20 made on the fly, dictionary of 100"
     return [
         Work(
             "dask-clustering",
-            f"Spectral clustering, dask, {title}, two processes",
+            f"Spectral clustering, dask, {few:,} {title}, two processes",
             groups("eigenscape", "eigenscape"),
             (groups("dask-ml", "dask-ml"),),
             Goal(1),
         ),
-        Work("dask-dictionary-one", f"Kernel PCA, dask, {title}, one process", one, (alone,), Goal(1 / 1.3)),
-        Work("dask-dictionary-two", f"Kernel PCA, dask, {title}, two processes against one", two, (one,), Goal(1.6)),
+        Work("dask-dictionary-one", f"Kernel PCA, dask, {n:,} {title}, one process", one, (alone,), Goal(1 / 1.3)),
+        Work("dask-dictionary-two", f"Kernel PCA, dask, {n:,} {title}, two processes against one", two, (one,), Goal(1.6)),
+        Growth(
+            "growth-dask-dictionary",
+            f"Kernel PCA, dask, dictionary of 100, two processes, n = {steps[0]:,} to {steps[-1]:,}",
+            tuple(
+                Work(f"growth-dask-dictionary-{rows}", f"growth-dask-dictionary, n = {rows:,}", kernel("eigenscape", 2, rows), ())
+                for rows in steps
+            ),
+            time_exponent=1.05,
+            memory_exponent=None,
+        ),
     ]
 
 
