@@ -199,7 +199,7 @@ def made_components(model: Any, data: Data) -> dict[str, Any]:
     return {"residual": float((np.linalg.norm(S @ C - values * C, axis=0) / values).max())}
 
 
-def left_out(model: Any, data: Data) -> dict[str, Any]:
+def left_out(model: Any, _: Data) -> dict[str, Any]:
     """Mean of ``1 - k' M^-1 k`` over new rows: what the span of the dictionary leaves out of them, before centring."""
     rows, members = cluster_dictionaries.made_block(10**6, 5000).astype(np.float64), np.asarray(model.dictionary_, dtype=np.float64)
     k, M = (np.exp(-cluster_dictionaries.GAMMA * cdist(some, members, "sqeuclidean")) for some in (rows, members))

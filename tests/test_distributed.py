@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -470,3 +471,48 @@ def test_the_example_of_the_documentation_runs() -> None:
     found: dict[str, Any] = {}
     exec(first, found)
     assert found["model"].embedding_.chunks == ((20_000,) * 5, (2,))
+
+
+# --- memory of tasks --------------------------------------------------------------------------------------------------------
+
+FAULTS = """
+import resource
+import numpy as np
+from eigenscape.distributed._allocation import kept_memory
+
+A, B = np.ones((2048, 100)), np.ones((100, 100))
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(100):
+        A @ B
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+def free():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 2**20
+
+outside = faults()
+with kept_memory():
+    inside = faults()
+    with kept_memory():
+        pass
+    still = faults()
+    before = free()
+    rows = [np.ones(2**17) for _ in range(100)]
+    del rows
+print(outside, inside, still, faults(), free() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library of others is another one")
+def test_a_task_keeps_its_memory_as_long_as_it_runs() -> None:
+    """Arrays of 1.6 MB are 400 pages each, mapped anew every time, as dask's workers do it; within a task they are not."""
+
+    environment = {**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", FAULTS], env=environment, capture_output=True, text=True, check=True)
+    outside, inside, still, after, grown = (float(word) for word in done.stdout.split())
+    assert outside > 20_000
+    assert max(inside, still) < 5000  # the first array, and what a few others need
+    assert after > 20_000  # as it was
+    assert grown < 20  # 100 MB were given back

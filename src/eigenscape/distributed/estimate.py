@@ -38,7 +38,8 @@ def cost(estimator: Any, rows: int, columns: int, largest: int, cores: int) -> C
         return Cost(partition + 8.0 * largest * 4, work / (_speed(columns, 64) * cores))
     m = wish.get("dictionary_size") or _MEMBERS
     work = _PASSES * rows * (2.0 * m * columns + 2.0 * m * m)
-    return Cost(partition + 8.0 * (6 * m * m + 4 * _BLOCK * m), work / (_speed(m, m) * cores))
+    remembered = 8.0 * rows / cores if wish.get("dictionary_size") else 0.0  # how far each row was, while a size is searched for
+    return Cost(partition + remembered + 8.0 * (6 * m * m + 4 * _BLOCK * m), work / (_speed(m, m) * cores))
 
 
 def _speed(inner: int, outer: int) -> float:
