@@ -65,23 +65,23 @@ class GroupsOnProcesses:
 class KernelOnProcesses:
     """Kernel PCA of a dask collection with a dictionary; of the embedding only the sum comes back. No workers: no dask at all."""
 
-    def __init__(self, n_workers: int) -> None:
-        self.n_workers = n_workers
+    def __init__(self, n_workers: int, members: int = MEMBERS, memory_limit: str = "auto") -> None:
+        self.n_workers, self.members, self.memory_limit = n_workers, members, memory_limit
 
     def fit(self, X: Any) -> KernelOnProcesses:
-        """Fit, and place all rows."""
+        """Fit, and place all rows; where memory is limited these are made anew in every pass."""
         from eigenscape import KernelPCA
 
-        model = KernelPCA(2, gamma=GAMMA, dictionary_size=MEMBERS)
+        model = KernelPCA(2, gamma=GAMMA, dictionary_size=self.members)
         if self.n_workers == 0:
             rows = np.concatenate([made_block(number, size) for number, size in enumerate(X.chunks[0])])
             self.total_ = model.fit(rows).embedding_.sum(axis=0)
             self.dictionary_ = model.dictionary_
             return self
-        client = processes(self.n_workers)
+        client = processes(self.n_workers, self.memory_limit)
         forget_peaks(client)
         with client.as_current():
-            X = X.persist()
+            X = X.persist() if self.memory_limit == "auto" else X
             self.total_ = model.fit(X).embedding_.sum(axis=0).compute()
         self.worker_bytes_ = worker_bytes(client)
         self.dictionary_ = model.dictionary_

@@ -29,11 +29,13 @@ def made_block(number: int, size: int) -> np.ndarray:
 
 
 @cache
-def processes(n_workers: int) -> Any:
+def processes(n_workers: int, memory_limit: str = "auto") -> Any:
     """A client of so many processes of one thread each; the warm-up starts them, the end of the process ends them."""
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1")
+    cluster = LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, memory_limit=memory_limit, dashboard_address="127.0.0.1:0", host="127.0.0.1"
+    )
     client = Client(cluster)
     atexit.register(cluster.close)
     atexit.register(client.close)

@@ -323,6 +323,8 @@ def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
         return Job(name, "benchmarks.cluster_dictionaries.KernelOnProcesses", {"n_workers": n_workers}, "made_groups", rows, "left_out")
 
     alone, one, two = kernel("eigenscape without dask", 0), kernel("eigenscape, one process", 1), kernel("eigenscape, two processes", 2)
+    params = {"n_workers": 2, "members": 300, "memory_limit": "1GB"}
+    capped = Job("eigenscape", "benchmarks.cluster_dictionaries.KernelOnProcesses", params, "made_groups", steps[-1], "left_out")
     title = "x 20 made on the fly, dictionary of 100"
     return [
         Work(
@@ -334,6 +336,13 @@ def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
         ),
         Work("dask-dictionary-one", f"Kernel PCA, dask, {n:,} {title}, one process", one, (alone,), Goal(1 / 1.3)),
         Work("dask-dictionary-two", f"Kernel PCA, dask, {n:,} {title}, two processes against one", two, (one,), Goal(1.6)),
+        Work(
+            "dask-memory",
+            f"Kernel PCA, dask, {steps[-1]:,} x 20, dictionary of 300, two workers of 1 GB",
+            capped,
+            (),
+            Goal(peak=2_000_000_000),
+        ),
         Growth(
             "growth-dask-dictionary",
             f"Kernel PCA, dask, dictionary of 100, two processes, n = {steps[0]:,} to {steps[-1]:,}",
