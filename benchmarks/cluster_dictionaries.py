@@ -39,7 +39,7 @@ def true_groups(n: int) -> np.ndarray:
 
 
 class GroupsOnProcesses:
-    """Spectral clustering of a dask collection, whose labels come back. Rows are made in every pass: dask-ml fails on persisted ones."""
+    """Spectral clustering of a dask collection, whose labels come back. Rows are made in every pass."""
 
     def __init__(self, library: str, n_workers: int) -> None:
         self.library, self.n_workers = library, n_workers
@@ -49,6 +49,7 @@ class GroupsOnProcesses:
         if self.library == "dask-ml":
             from dask_ml.cluster import SpectralClustering
 
+            X = X if X.numblocks[0] > 1 else X.rechunk((-(-X.shape[0] // 2), COLUMNS))  # it fails with a KeyError on a single block
             model = SpectralClustering(GROUPS, gamma=GAMMA, n_components=MEMBERS, random_state=0)
         else:
             from eigenscape import SpectralClustering
