@@ -8,6 +8,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
+from dask.delayed import delayed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -168,6 +169,45 @@ def test_parts_that_are_all_new_are_not_asked_over_and_over(parts_are_asked, sur
     assert sum(surveys) < 8 * parts
 
 
+def test_empty_partitions_among_parts_that_are_new(parts_are_asked):
+    """What a filter leaves: ranges of partitions without a row are not asked."""
+    parts_are_asked(20)
+    Y = X[np.argsort(X[:, 0])] * [50, 1, 1]
+    sizes = [0, 375, 375, 0, 0, 0, 0, 375, 375, *[0] * 9]
+    estimator = GreedySpectralEmbedding(tol=0.2, gamma=1.0)
+    alone, model = clone(estimator).fit(Y), estimator.fit(ragged(Y, sizes))
+    np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
+
+
+def test_a_row_is_chosen_once(parts_are_asked):
+    """A narrow kernel, more members wanted than there are different rows: distances of members are rounding, and larger than none."""
+    few = np.random.default_rng(3).uniform(size=(100, 3))
+    twins = few[np.random.default_rng(4).integers(0, 100, 3000)]
+    with pytest.raises(ValueError, match="dictionary_size=120, but there are only 100 distinct points"):
+        KernelPCA(dictionary_size=120, gamma=1e4).fit(ragged(twins, [1000] * 3))
+    model = KernelPCA(dictionary_size=1000, gamma=1e4).fit(ragged(X, [500] * 3))
+    assert len(np.unique(model.dictionary_indices_)) == 1000
+
+
+@pytest.mark.parametrize("kernel", ["poly", "rbf", "laplacian"])
+@pytest.mark.parametrize("cls", [GreedySpectralEmbedding, KernelPCA])
+def test_open_parameters_of_kernels_are_those_of_one_machine(cls, kernel):
+    estimator = cls(kernel=kernel, dictionary_size=8)
+    alone, model = clone(estimator).fit(X), estimator.fit(ragged(X, [500, 1000]))
+    assert model.gamma_ == pytest.approx(alone.gamma_, rel=1e-12)
+    np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
+
+
+def test_dense_and_sparse_partitions_in_any_order():
+    S = sparse.random_array((600, 40), density=0.1, rng=np.random.default_rng(0), format="csr")
+    alone = KernelPCA(kernel="cosine", dictionary_size=30).fit(S)
+    for kinds in ((np.asarray, sparse.csr_array), (sparse.csr_array, np.asarray)):
+        parts = [kind(part.toarray()) for kind, part in zip(kinds, (S[:250], S[250:]), strict=True)]
+        nodes = [da.from_delayed(delayed(part, traverse=False), part.shape, float) for part in parts]
+        model = KernelPCA(kernel="cosine", dictionary_size=30).fit(da.concatenate(nodes))
+        np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
+
+
 def test_the_size_is_a_cap_on_the_tolerance(parts_are_asked):
     """The first members, as on one machine."""
     estimator = KernelPCA(dictionary_tol=1e-6, dictionary_size=70, gamma=2.0)
@@ -191,8 +231,13 @@ def test_more_members_than_digits_allow(parts_are_asked):
 
 def test_too_large_a_size_is_refused_as_on_one_machine():
     twins = np.repeat(X[:10], 30, axis=0)
-    with pytest.raises(ValueError, match="dictionary_size=11, but only 10 of the points are independent"):
+    with pytest.raises(ValueError, match="dictionary_size=11, but there are only 10 distinct points"):
         KernelPCA(dictionary_size=11).fit(ragged(twins, [100, 200]))
+    with pytest.raises(ValueError, match="all rows are equal"):
+        KernelPCA(dictionary_tol=0.1, gamma=1.0).fit(ragged(twins[:20], [5, 15]))
+    flat = np.pad(X[:, :1], ((0, 0), (0, 2)))  # three points span a line, and no more
+    with pytest.raises(ValueError, match="dictionary_size=4, but only 2 of the points are independent"):
+        KernelPCA(kernel="linear", dictionary_size=4).fit(ragged(flat, [700, 800]))
 
 
 def test_unknown_lengths_and_dataframes():

@@ -94,7 +94,7 @@ def test_algorithm_2(ends, head, most, size, sum_to_one):
 def test_no_row_is_lost(levels, cut, most, least):
     """All rows farther than the floor, up to the end; where too many are beyond the tolerance the first of them; never too many."""
     level, numbers = np.array(levels), np.arange(len(levels))
-    question = Question(tol=0.4, least=least, most=most, share=10**6)
+    question = Question(tol=0.4, least=least, most=most, share=10**6, members=np.empty(0, dtype=int))
     pools = [Pool(numbers[some][:, None], numbers[some], level[some], least).thinned(question) for some in (numbers < cut, numbers >= cut)]
     pool = pools[0].beside(pools[1]).thinned(question)
     expected = np.flatnonzero((level > pool.floor) & (numbers < pool.end))
@@ -119,12 +119,12 @@ def test_rows_that_were_near_are_not_looked_at_again():
     start = empty(Points(Counting(gamma=0.7)), X, False)
     dictionary = PartScan(LocalParts([300]), ArrayRows(X), 300).run(start, 0.1, np.inf, stop=True)
     looked.clear()
-    answer = survey(None, X, 0, dictionary.span, Question(0.1, 0.05, 300, 300))
+    answer = survey(None, X, 0, dictionary.span, Question(0.1, 0.05, 300, 300, dictionary.numbers))
     first, near = sum(looked), int((answer.level <= 0.05).sum())
     assert near > 50
     looked.clear()
-    survey(answer, X, 0, dictionary.span, Question(0.1, 0.05, 300, 300))
-    assert (first, sum(looked)) == (300, 300 - near)
+    survey(answer, X, 0, dictionary.span, Question(0.1, 0.05, 300, 300, dictionary.numbers))
+    assert (first, sum(looked)) == (300 - dictionary.size, 300 - near)
 
 
 def test_how_much_comes_together():

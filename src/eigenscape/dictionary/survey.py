@@ -26,14 +26,15 @@ _PART, _FIRST = 64, 8192
 _AHEAD = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Question:
     """What is asked of every part of the rows."""
 
     tol: float  # rows beyond this are wanted, from the first on,
     least: float  # and of those beyond this the farthest,
     most: int  # but not more than this in all,
-    share: int  # and of the latter not more than this of each part
+    share: int  # and of the latter not more than this of each part;
+    members: np.ndarray  # rows that are in the dictionary: no distance from it, whatever rounding says
     first: int = 0  # rows before this one have been looked at
 
 
@@ -98,8 +99,9 @@ def survey(before: Answer | None, Y: Any, first: int, span: Span, question: Ques
     """
     numbers = np.arange(first, first + n_points(Y))
     level = np.full(n_points(Y), np.inf) if before is None else before.level.copy()
+    level[question.members[(question.members >= first) & (question.members <= numbers[-1])] - first] = 0.0
     for which, some in ArrayRows(Y).blocks(level > question.least, lambda: 8192):
-        level[which] = _bounds(span, some, numbers[which], question.least)
+        level[which] = _bounds(span, some, which, question.least)
     seen = numbers < question.first
     level[seen] = np.minimum(level[seen], question.tol)  # what is beyond for want of digits was passed over
     which, floor, end = _wanted(numbers, level, question, question.share, np.inf)
@@ -167,8 +169,11 @@ class PartScan:
         start, width, first = 0, len(ends), 0
         while start < len(ends):
             stop_at = min(start + width, len(ends))
+            if start > 0 and ends[stop_at - 1] == ends[start - 1]:  # no rows in these
+                start, width = stop_at, 2 * width
+                continue
             share = max(_FEWEST, 4 * self.most // (stop_at - start))
-            question = Question(tol, max(min(below, tol), _AHEAD * tol), self.most, share, first)
+            question = Question(tol, max(min(below, tol), _AHEAD * tol), self.most, share, dictionary.numbers, first)
             pool = self.parts.ask(dictionary, question, start, stop_at)
             found = self._grown(dictionary, pool, tol, size, stop)
             if found is None:

@@ -25,11 +25,13 @@ def kept_memory() -> Iterator[None]:
 
     Dask starts its workers with ``MALLOC_TRIM_THRESHOLD_=65536``, so that memory which is free does not look used. But it also means that
     every array of more than 128 kB is mapped anew, page by page, which can take longer than what is done with it: kernel values
-    of a block of rows are such arrays. Nothing is touched where that variable is not set, or the C library is another one.
+    of a block of rows are such arrays. Nothing is touched where that variable is not set, where the user has set
+    ``MALLOC_MMAP_THRESHOLD_``, or where the C library is another one.
     """
     global _running
     usual = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
-    libc = ctypes.CDLL(None) if usual.isdigit() and os.name == "posix" else None
+    set_otherwise = "MALLOC_MMAP_THRESHOLD_" in os.environ or not (usual.isascii() and usual.isdigit())
+    libc = None if set_otherwise or os.name != "posix" else ctypes.CDLL(None)
     if libc is None or not hasattr(libc, "mallopt") or not hasattr(libc, "malloc_trim"):
         yield
         return

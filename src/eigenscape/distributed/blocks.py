@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -31,13 +31,13 @@ class Blocks:
     array: da.Array  # (n, d), or (n,); chunked by rows alone
     names: tuple[Any, ...] | None  # of the columns, for a dataframe
     form: Form
-    first: int = 0  # the number of the first partition, where these are some of a collection
+    which: slice = field(default_factory=lambda: slice(None))  # partitions of the array that are meant
 
     def between(self, first: int, last: int) -> Blocks:
-        """The partitions from one to another, the last one excluded."""
-        if first == 0 and last == self.n_blocks:
-            return self
-        return replace(self, array=self.array.blocks[first:last], first=self.first + first)
+        """The partitions from one to another, the last one excluded, for sums over them; in the same graph."""
+        part = replace(self, which=slice(first, last))
+        vars(part)["tasks"] = self.tasks
+        return part
 
     @property
     def n_features(self) -> int:
@@ -50,7 +50,7 @@ class Blocks:
 
     @property
     def n_blocks(self) -> int:
-        return self.array.numblocks[0]
+        return len(range(self.array.numblocks[0])[self.which])
 
     def __len__(self) -> int:
         return self.n_blocks
@@ -58,14 +58,14 @@ class Blocks:
     @property
     def declared(self) -> np.ndarray:
         """How many rows the collection says that each partition has (n_blocks,); NaN where it does not know."""
-        return np.array(self.array.chunks[0], dtype=float)
+        return np.array(self.array.chunks[0][self.which], dtype=float)
 
     @cached_property
     def tasks(self) -> dict[Any, Any]:
         """The graph that makes the blocks, optimised. What lies with workers already is missing from such a graph, and added."""
         array = self.array
         tasks = dict(ensure_dict(array.__dask_optimize__(array.dask, array.__dask_keys__())))
-        missing = [key for key in self.keys if key not in tasks]
+        missing = [key for key in flatten(array.__dask_keys__()) if key not in tasks]
         if missing:
             before = ensure_dict(array.dask)
             tasks.update({key: before[key] for key in missing})
@@ -74,12 +74,13 @@ class Blocks:
     @property
     def keys(self) -> list[Any]:
         """Names in the graph, one for each block of rows, not computed and not checked yet."""
-        return list(flatten(self.array.__dask_keys__()))
+        return list(flatten(self.array.__dask_keys__()))[self.which]
 
     @property
     def expected(self) -> list[Expected]:
         """What each block must be."""
-        return [Expected(number, self.form, float(rows)) for number, rows in enumerate(self.declared, self.first)]
+        numbers = range(self.array.numblocks[0])[self.which]
+        return [Expected(number, self.form, float(rows)) for number, rows in zip(numbers, self.declared, strict=True)]
 
 
 class Expected(NamedTuple):

@@ -20,6 +20,7 @@ from eigenscape.dictionary.survey import PartScan, Pool, Question, head_size, po
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.graphs import Kept
 from eigenscape.distributed.reduce import count_rows, reduce_blocks, reduce_remembering, take_rows
+from eigenscape.graph.rows import row_hashes
 from eigenscape.methods.greedy import Choice, Learnt, Sums, gathered, mean_of_members, moments_of, of_size, refuse_empty, sums_over
 
 
@@ -78,6 +79,8 @@ def _selected(source: Source, blocks: Blocks, choice: Choice, few: Any, learnt: 
     most, seen = pool_size(few), 0 if learnt is None else learnt.moments.count
     head = take_rows(blocks, np.arange(head_size(int(lengths.sum()), most)), lengths)
     start = empty(source, head, choice.sum_to_one, choice.n_jobs) if learnt is None else learnt.dictionary
+    if learnt is None:
+        _check_distinct(choice.size if choice.tol is None else None, head, blocks)
     rows = ArrayRows(head, seen)
     scan = RowScan(rows) if rows.count == lengths.sum() else PartScan(BlockParts(blocks, lengths, seen), rows, most)
     if choice.tol is None:
@@ -87,6 +90,21 @@ def _selected(source: Source, blocks: Blocks, choice: Choice, few: Any, learnt: 
         dictionary = scan.run(start, choice.tol, choice.size or np.inf, choice.tol, stop=True)
     assert dictionary is not None
     return dictionary
+
+
+def _check_distinct(wanted: int | None, head: Any, blocks: Blocks) -> None:
+    """Rows that are all equal, and a dictionary larger than the number of distinct points, are refused before the search.
+
+    The first rows are nearly always enough to see that it is not so.
+    """
+    wanted = max(2, wanted or 2)
+    distinct = len(_hashes(head, wanted))
+    if distinct < wanted:
+        distinct = len(reduce_blocks(_hashes, blocks, partial(_united, wanted), wanted))
+    if distinct == 1:
+        raise ValueError("all rows are equal; there is nothing to embed")
+    if distinct < wanted:
+        raise ValueError(f"dictionary_size={wanted}, but there are only {distinct} distinct points; lower dictionary_size")
 
 
 class BlockParts:
@@ -115,6 +133,15 @@ class BlockParts:
 
 
 # What workers do, with their rows first.
+
+
+def _hashes(Y: Any, size: int) -> np.ndarray:
+    """The lowest hashes of rows, of as many different ones as are wanted."""
+    return np.unique(row_hashes(Y))[:size]
+
+
+def _united(size: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return np.union1d(first, second)[:size]
 
 
 def _sums(Y: Any, span: Span) -> Sums:

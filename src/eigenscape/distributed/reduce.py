@@ -13,6 +13,7 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 from scipy import sparse
 
+from eigenscape.dictionary.source import joined
 from eigenscape.distributed._allocation import kept_memory
 from eigenscape.distributed.blocks import Blocks, Expected, Form, check_block
 from eigenscape.distributed.graphs import Graph, Kept
@@ -145,7 +146,7 @@ def naming(number: int) -> Iterator[None]:
     except ValueError as error:
         if "partition" in str(error):
             raise
-        raise ValueError(f"in partition {number} of X: {error}") from error
+        raise ValueError(f"in partition {number} of X, whose rows are counted within it: {error}") from error
 
 
 def _result(result: Callable[[Any], Any], leaf: Any) -> Any:
@@ -245,7 +246,7 @@ def take_rows(blocks: Blocks, numbers: np.ndarray, lengths: np.ndarray) -> np.nd
     picks = [partial(_pick, expected[block], numbers[owner == block] - (ends[block] - lengths[block])) for block in owners]
     pieces = graph.each("rows", picks, [[keys[block]] for block in owners])
     found = graph.result(graph.each("rows-of-all", [list], [[pieces]])[0])
-    return sparse.csr_array(sparse.vstack(found)) if sparse.issparse(found[0]) else np.concatenate(found)
+    return reduce(joined, found) if any(map(sparse.issparse, found)) else np.concatenate(found)
 
 
 def _pick(expected: Expected, which: np.ndarray, block: Any) -> Any:

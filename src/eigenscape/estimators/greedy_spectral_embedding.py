@@ -20,6 +20,7 @@ from eigenscape.estimators._base import FittedEmbedding, forget
 from eigenscape.estimators._collections import collected, refuse_collection
 from eigenscape.estimators._dictionary import (
     DictionaryMixin,
+    bind,
     check_dictionary,
     check_size,
     choose_members,
@@ -242,7 +243,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             if is_collection(X):
                 blocks = collected(self, X, reset=seen == 0)
                 few = distributed.evenly_spaced(blocks)
-                self._source = self._source if seen else self._bind(few)
+                self._source = self._source if seen else self._bind(few, blocks)
                 learnt = distributed.absorb_blocks(self._source, self._learnt if seen else None, blocks, choice, few)
             else:
                 X = check_chunk(self, X, reset=seen == 0, first_row=seen)
@@ -309,7 +310,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             raise ValueError(f"{name} needs all data at hand, and X is a dask collection; use averages='implicit' and selection='greedy'")
         with reporting(self.verbose):
             few = distributed.evenly_spaced(blocks)
-            self._source = self._bind(few)
+            self._source = self._bind(few, blocks)
             if not isinstance(self.selection, str):
                 choice = replace(choice, members=members_of_blocks(self.selection, blocks, few))
             self._solve(distributed.learn_blocks(self._source, blocks, choice, few), choice)
@@ -355,9 +356,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             if learnt is not None and learnt.moments.count:
                 self._solve(learnt, choice)
 
-    def _bind(self, X: Any) -> Source:
-        params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        similarity = kernel_by_name(self.kernel, **params).bind(X)
+    def _bind(self, X: Any, blocks: Any = None) -> Source:
+        similarity = bind(kernel_by_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0), X, blocks)
         check_inverse(self, None if self.normalization == "divisive" else pairwise_kernel(similarity))
         settled = getattr(getattr(similarity, "kernel", None), "gamma", None)
         if settled is not None:

@@ -81,7 +81,7 @@ class Linear(PairwiseKernel):
     def diagonal(self, Y: Any) -> np.ndarray:
         if self.around_mean:
             raise TypeError("a linear kernel around the mean of its training rows has no values between other points")
-        return _squared_norms(Y)
+        return squared_norms(Y)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Polynomial(PairwiseKernel):
 
     def diagonal(self, Y: Any) -> np.ndarray:
         assert self.gamma is not None
-        return (self.gamma * _squared_norms(Y) + self.coef0) ** self.degree
+        return (self.gamma * squared_norms(Y) + self.coef0) ** self.degree
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Sigmoid(PairwiseKernel):
 
     def diagonal(self, Y: Any) -> np.ndarray:
         assert self.gamma is not None
-        return np.tanh(self.gamma * _squared_norms(Y) + self.coef0)
+        return np.tanh(self.gamma * squared_norms(Y) + self.coef0)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Cosine(PairwiseKernel):
         return _dense(cosine_similarity(Y, X))
 
     def diagonal(self, Y: Any) -> np.ndarray:
-        return (_squared_norms(Y) > 0).astype(np.float64)
+        return (squared_norms(Y) > 0).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -241,13 +241,18 @@ def kernel_by_name(kernel: str | Callable | Kernel, argument: str = "kernel", al
     return maker(**{name: value for name, value in params.items() if name in fields})
 
 
-def _squared_norms(X: Any) -> np.ndarray:
+def squared_norms(X: Any) -> np.ndarray:
+    """Squared lengths (n,) of dense or sparse rows."""
     squares = X.multiply(X) if sparse.issparse(X) else X * X
     return np.asarray(squares.sum(axis=1)).ravel()
 
 
 def _per_squared_norm(X: Any) -> float:
-    mean = float(_squared_norms(X).mean())
+    return gamma_of_norms(float(squared_norms(X).mean()))
+
+
+def gamma_of_norms(mean: float) -> float:
+    """``gamma`` of polynomials and sigmoids, for rows with this mean squared norm."""
     return 1.0 / mean if mean > 0 else 1.0
 
 
