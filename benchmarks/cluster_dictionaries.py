@@ -49,7 +49,9 @@ class GroupsOnProcesses:
         if self.library == "dask-ml":
             from dask_ml.cluster import SpectralClustering
 
-            X = X if X.numblocks[0] > 1 else X.rechunk((-(-X.shape[0] // 2), COLUMNS))  # it fails with a KeyError on a single block
+            if X.numblocks[0] == 1:  # where it fails with a KeyError: its warm-up is the start of the processes
+                processes(self.n_workers)
+                return self
             model = SpectralClustering(GROUPS, gamma=GAMMA, n_components=MEMBERS, random_state=0)
         else:
             from eigenscape import SpectralClustering

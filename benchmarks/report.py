@@ -24,7 +24,8 @@ Distortion is how much a map stretches the edges of its graph (Brand eq. 5).
 
 A relative residual above 1e-3, and above what rounding allows, is "wrong". The peer of a row is the fastest right one, else one that
 ran into the limit (the ratio is then a lower bound), else a wrong one, marked so. Rounding matters for LLE, whose eigenvalues
-go down to 1e-12 and below. A star marks times during which other processes of the machine used more than a quarter of a core.
+go down to 1e-12 and below. A star marks times during which other processes of the machine used more than a quarter of a core;
+on rows with dask its workers are such processes, and their memory counts as ours or the peer's.
 
 k = 10 throughout. scikit-learn's spectral embedding counts the point itself among them, so its graphs are a little thinner than ours.
 LLE runs with the same matrix in both (ours divides `reg` by k). "k-d tree search alone" is scipy's, for 10 neighbours besides

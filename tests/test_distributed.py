@@ -369,7 +369,9 @@ def test_partitions_of_other_types_are_taken_for_what_they_are() -> None:
 def test_a_row_without_any_value_is_named() -> None:
     empty = GAPS[:50].copy()
     empty[3] = np.nan
-    with pytest.raises(ValueError, match="in partition 1 of X, whose rows are counted within it: row 3 of the 50 rows has no observed value"):
+    with pytest.raises(
+        ValueError, match="in partition 1 of X, whose rows are counted within it: row 3 of the 50 rows has no observed value"
+    ):
         es.ProbabilisticPCA(2).fit(raw([GAPS, empty]))
     with pytest.raises(ValueError, match="column 2 of the 5 columns has no observed value"):
         es.ProbabilisticPCA(2).fit(cut(np.where(np.arange(5) == 2, np.nan, X)))

@@ -278,6 +278,14 @@ def test_clusters_of_a_collection_are_those_of_its_rows():
     assert (model.predict(Y) == labels).all()
 
 
+def test_a_stream_may_begin_with_one_row():
+    alone, model = GreedySpectralEmbedding(tol=1e-3, gamma=0.5), GreedySpectralEmbedding(tol=1e-3, gamma=0.5)
+    for some in (X[:1], X[1:200]):
+        alone.partial_fit(some)
+        model.partial_fit(ragged(some, [len(some)]))
+    np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
+
+
 @pytest.mark.parametrize("averages", ["implicit", "dictionary"])
 @pytest.mark.parametrize("normalization", ["additive", "divisive", None])
 def test_a_stream_goes_on_with_collections(normalization, averages, parts_are_asked):

@@ -34,7 +34,7 @@ def learn_blocks(source: Source, blocks: Blocks, choice: Choice, few: Any) -> Le
     if choice.members is not None:
         dictionary = grown(empty(source, few, choice.sum_to_one, choice.n_jobs), *choice.members, tol=0.0)[0]
     else:
-        dictionary = _selected(source, blocks, choice, few)
+        dictionary = _selected(source, blocks, choice, few, whole=True)
     refuse_empty(dictionary)
     return gather_blocks(dictionary, blocks, choice)
 
@@ -73,13 +73,13 @@ def absorb_blocks(source: Source, learnt: Learnt | None, blocks: Blocks, choice:
     return replace(learnt, divided=before.merged(more))
 
 
-def _selected(source: Source, blocks: Blocks, choice: Choice, few: Any, learnt: Learnt | None = None) -> Dictionary:
-    """Algorithm 1 or 2 over all rows, or what was learnt from rows before these enlarged by algorithm 1."""
+def _selected(source: Source, blocks: Blocks, choice: Choice, few: Any, learnt: Learnt | None = None, whole: bool = False) -> Dictionary:
+    """Algorithm 1 or 2 over all rows, or what was learnt from rows before these enlarged by algorithm 1; ``whole``: no others follow."""
     lengths = count_rows(blocks)
     most, seen = pool_size(few), 0 if learnt is None else learnt.moments.count
     head = take_rows(blocks, np.arange(head_size(int(lengths.sum()), most)), lengths)
     start = empty(source, head, choice.sum_to_one, choice.n_jobs) if learnt is None else learnt.dictionary
-    if learnt is None:
+    if whole:
         _check_distinct(choice.size if choice.tol is None else None, head, blocks)
     rows = ArrayRows(head, seen)
     scan = RowScan(rows) if rows.count == lengths.sum() else PartScan(BlockParts(blocks, lengths, seen), rows, most)
