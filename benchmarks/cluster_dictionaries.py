@@ -49,10 +49,8 @@ class GroupsOnProcesses:
         if self.library == "dask-ml":
             from dask_ml.cluster import SpectralClustering
 
-            if X.numblocks[0] == 1:  # where it fails with a KeyError: its warm-up is the start of the processes
-                processes(self.n_workers)
-                return self
-            model = SpectralClustering(GROUPS, gamma=GAMMA, n_components=MEMBERS, random_state=0)
+            # Its own k-means ends with a KeyError in most runs, and is slower where it does not.
+            model = SpectralClustering(GROUPS, gamma=GAMMA, n_components=MEMBERS, random_state=0, assign_labels="sklearn-kmeans")
         else:
             from eigenscape import SpectralClustering
 

@@ -313,7 +313,7 @@ def _clusters(quick: bool) -> list[Work | Growth]:
 
 def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
     """A dictionary of a dask collection: spectral clustering against dask-ml, kernel PCA against one process without dask, two, and n."""
-    n, few, steps = (400_000, 50_000, (100_000, 400_000)) if quick else (4_000_000, 200_000, (100_000, 1_000_000, 10_000_000))
+    n, few, steps = (400_000, 200_000, (100_000, 400_000)) if quick else (4_000_000, 1_000_000, (100_000, 1_000_000, 10_000_000))
 
     def groups(name: str, library: str) -> Job:
         params = {"library": library, "n_workers": 2}
