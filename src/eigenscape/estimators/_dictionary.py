@@ -30,6 +30,8 @@ from eigenscape.methods.low_rank import announce, error_bound
 
 #: A second eigenvalue nearer to one than this says that the kernel vanishes between groups of points.
 _APART = 1e-8
+#: Rows among which distinct ones are sought first.
+_FEW = 8192
 
 
 def _has_dictionary(estimator: Any) -> bool:
@@ -87,12 +89,14 @@ def choice_of(estimator: Any, normalization: str | None) -> Choice:
 
 
 def check_size(size: int | None, X: Any) -> None:
-    """A dictionary larger than the number of distinct points is refused before any work."""
+    """A dictionary larger than the number of distinct points is refused before any work; the first rows nearly always tell."""
     if size is None or X.ndim == 1:
         return
-    distinct = n_points(X) if size > n_points(X) else len(np.unique(row_hashes(X)))
-    if size > distinct:
-        raise ValueError(f"dictionary_size={size}, but there are only {distinct} distinct points; lower dictionary_size")
+    for some in (X[: max(_FEW, 4 * size)], X):
+        distinct = n_points(some) if size > n_points(some) else len(np.unique(row_hashes(some)))
+        if size <= distinct:
+            return
+    raise ValueError(f"dictionary_size={size}, but there are only {distinct} distinct points; lower dictionary_size")
 
 
 def choose_members(selection: Any, size: int | None, source: Source, X: Any, seed: int) -> tuple[Any, np.ndarray]:
