@@ -74,6 +74,15 @@ def test_the_dictionary_is_that_of_algorithm_2(kernel, size, sum_to_one):
         assert_array_equal(model.dictionary_indices_, expected)
 
 
+def test_rows_that_the_first_members_explain_ask_for_no_others():
+    """More members than are looked at together, and a block of which none is left after the first of them."""
+    Z = np.random.default_rng(5).normal(size=(300, 2))
+    X = np.concatenate([Z, np.repeat(Z[:1], 2000, axis=0)])
+    model = GreedySpectralEmbedding(1, kernel="laplacian", tol=1e-2).fit(X)
+    assert len(model.dictionary_) > 128
+    assert model.dictionary_indices_.max() < 300
+
+
 def test_every_size_is_reached_up_to_the_number_of_points():
     """The last tolerance of algorithm 2 was tried with a smaller dictionary and need not lead to the size any more."""
     X = np.random.default_rng(0).random((300, 20))

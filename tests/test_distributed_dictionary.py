@@ -233,7 +233,9 @@ def test_too_large_a_size_is_refused_as_on_one_machine():
     twins = np.repeat(X[:10], 30, axis=0)
     with pytest.raises(ValueError, match="dictionary_size=11, but there are only 10 distinct points"):
         KernelPCA(dictionary_size=11).fit(ragged(twins, [100, 200]))
-    with pytest.raises(ValueError, match="all rows are equal"):
+    with pytest.raises(ValueError, match="1 sample"):
+        KernelPCA(dictionary_tol=0.1, gamma=1.0).fit(ragged(twins[:1], [1]))
+    with pytest.raises(ValueError, match="all 20 rows are equal"):
         KernelPCA(dictionary_tol=0.1, gamma=1.0).fit(ragged(twins[:20], [5, 15]))
     flat = np.pad(X[:, :1], ((0, 0), (0, 2)))  # three points span a line, and no more
     with pytest.raises(ValueError, match="dictionary_size=4, but only 2 of the points are independent"):

@@ -116,6 +116,8 @@ class Span:
         for start in range(0, self.size, _COLUMNS):
             block = slice(start, min(start + _COLUMNS, self.size))
             few = len(left)
+            if few == 0:  # a kernel need not take no points
+                break
             values[:few, block] = finite(self.source.values(Y[left], self.members[block])) + self.shift
             Z = values[:few, : block.stop] @ self._inverse[block, : block.stop].T
             residual = residual - np.einsum("ij,ij->i", Z, Z)

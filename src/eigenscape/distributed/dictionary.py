@@ -80,7 +80,7 @@ def _selected(source: Source, blocks: Blocks, choice: Choice, few: Any, learnt: 
     head = take_rows(blocks, np.arange(head_size(int(lengths.sum()), most)), lengths)
     start = empty(source, head, choice.sum_to_one, choice.n_jobs) if learnt is None else learnt.dictionary
     if whole:
-        _check_distinct(choice.size if choice.tol is None else None, head, blocks)
+        _check_distinct(choice.size if choice.tol is None else None, int(lengths.sum()), head, blocks)
     rows = ArrayRows(head, seen)
     scan = RowScan(rows) if rows.count == lengths.sum() else PartScan(BlockParts(blocks, lengths, seen), rows, most)
     if choice.tol is None:
@@ -92,7 +92,7 @@ def _selected(source: Source, blocks: Blocks, choice: Choice, few: Any, learnt: 
     return dictionary
 
 
-def _check_distinct(wanted: int | None, head: Any, blocks: Blocks) -> None:
+def _check_distinct(wanted: int | None, count: int, head: Any, blocks: Blocks) -> None:
     """Rows that are all equal, and a dictionary larger than the number of distinct points, are refused before the search.
 
     The first rows are nearly always enough to see that it is not so.
@@ -101,8 +101,10 @@ def _check_distinct(wanted: int | None, head: Any, blocks: Blocks) -> None:
     distinct = len(_hashes(head, wanted))
     if distinct < wanted:
         distinct = len(reduce_blocks(_hashes, blocks, partial(_united, wanted), wanted))
+    if count == 1:
+        raise ValueError("Found a dask collection with 1 sample(s) while a minimum of 2 is required")
     if distinct == 1:
-        raise ValueError("all rows are equal; there is nothing to embed")
+        raise ValueError(f"all {count} rows are equal; there is nothing to embed")
     if distinct < wanted:
         raise ValueError(f"dictionary_size={wanted}, but there are only {distinct} distinct points; lower dictionary_size")
 

@@ -217,7 +217,7 @@ def count_rows(blocks: Blocks) -> np.ndarray:
 
 
 def _length(part: Any) -> int:
-    return part.shape[0]
+    return part.shape[0] if hasattr(part, "shape") else len(part)
 
 
 def sample_rows(blocks: Blocks, count: int, seed: int, lengths: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
