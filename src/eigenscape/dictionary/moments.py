@@ -36,11 +36,8 @@ class Moments:
     def size(self) -> int:
         return len(self.origin)
 
-    def add(self, seen: Projected, averages: np.ndarray | None = None, second: bool = True) -> Moments:
-        """With the points of one more block, weighted by one over their ``averages``. The coordinates are used up.
-
-        Without ``second`` the sums of second order, which are most of the work, are left out.
-        """
+    def add(self, seen: Projected, averages: np.ndarray | None = None) -> Moments:
+        """With the points of one more block, weighted by one over their ``averages``. The coordinates are used up."""
         Z = seen.Z
         Z -= self.origin
         weights, lost, least = None, 0, np.inf
@@ -61,7 +58,7 @@ class Moments:
         )
         if weights is not None:
             Z *= np.sqrt(weights)[:, None]
-        return self.merged(replace(part, second=Z.T @ Z if second else None))
+        return self.merged(replace(part, second=Z.T @ Z))
 
     def merged(self, other: Moments) -> Moments:
         """Of the points of both, which have the same origin."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eigenscape.distributed.pca import gather_moments, pca_of_blocks
     from eigenscape.distributed.ppca import BlockRows
     from eigenscape.distributed.reading import as_collection, read
-    from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, sample_rows, send, take_rows
+    from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, sample_rows, take_rows
     from eigenscape.distributed.sample import Sample, choose_sample, evenly_spaced, sample_size
     from eigenscape.distributed.writing import write_parts
 
@@ -58,7 +58,6 @@ _HOMES = {
     "reduce_blocks": "reduce",
     "sample_rows": "reduce",
     "sample_size": "sample",
-    "send": "reduce",
     "take_rows": "reduce",
     "write_parts": "writing",
 }
@@ -98,7 +97,6 @@ __all__ = [
     "require",
     "sample_rows",
     "sample_size",
-    "send",
     "take_rows",
     "write_parts",
 ]

@@ -51,17 +51,25 @@ def reduce_blocks(
     -------
     The combined result. Work is done by the current ``Client``, or by dask's own scheduler where there is none.
     """
-    graph = Graph()
-    leaves = _leaves(graph, function, (blocks, *beside), [()] * blocks.n_blocks, shared)
-    return _there(graph.result(graph.tree(leaves, partial(_fold, combine, None))))
+    return _reduced(function, (blocks, *beside), combine, None, shared)
 
 
 def reduce_thinned(
     function: Callable[..., Any], blocks: Blocks, combine: Callable[[Any, Any], Any], thin: Callable[[Any], Any], *shared: Any
 ) -> Any:
     """The same where combining makes results grow: ``thin`` makes what a knot of the tree has combined small again."""
+    return _reduced(function, (blocks,), combine, thin, shared)
+
+
+def _reduced(
+    function: Callable[..., Any],
+    columns: Sequence[Blocks],
+    combine: Callable[[Any, Any], Any],
+    thin: Callable[[Any], Any] | None,
+    shared: Sequence[Any],
+) -> Any:
     graph = Graph()
-    leaves = _leaves(graph, function, (blocks,), [()] * blocks.n_blocks, shared)
+    leaves = _leaves(graph, function, columns, [()] * columns[0].n_blocks, shared)
     return _there(graph.result(graph.tree(leaves, partial(_fold, combine, thin))))
 
 
