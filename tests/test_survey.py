@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 import reference
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist
@@ -85,6 +85,7 @@ def test_algorithm_2(ends, head, most, size, sum_to_one):
 
 
 @settings(max_examples=60, deadline=None)
+@example(levels=[0.1, 0.1, 0.1], cut=1, most=1, least=0.0)
 @given(
     st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, np.inf]), min_size=1, max_size=60),
     st.integers(0, 60),
@@ -106,6 +107,18 @@ def test_no_row_is_lost(levels, cut, most, least):
         assert pool.end == np.inf
     else:
         assert_array_equal(expected, np.flatnonzero(level > question.tol)[:most])
+
+
+def test_joined_pools_keep_no_row_at_the_larger_floor():
+    """Found by a random search: the later pool's floor is 0.1, and the first one's only row lies at it."""
+    question = Question(tol=0.4, least=0.0, most=1, share=10**6, members=np.empty(0, dtype=int))
+    first, later = (
+        Pool(np.array(some)[:, None], np.array(some), np.full(len(some), 0.1), 0.0).thinned(question) for some in ([0], [1, 2])
+    )
+    assert (first.floor, later.floor) == (0.0, 0.1)
+    joined = first.beside(later)
+    assert len(joined.numbers) == 0
+    assert joined.floor == 0.1
 
 
 def test_rows_that_were_near_are_not_looked_at_again():

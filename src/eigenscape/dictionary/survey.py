@@ -49,12 +49,15 @@ class Pool:
     end: float = np.inf
 
     def beside(self, later: Pool) -> Pool:
-        """With those of later rows."""
+        """Join with the pool of later rows, keeping rows above the larger of the two floors."""
+        floor = max(self.floor, later.floor)
+        level = np.concatenate([self.level, later.level])
+        kept = level > floor
         return Pool(
-            joined(self.points, later.points),
-            np.concatenate([self.numbers, later.numbers]),
-            np.concatenate([self.level, later.level]),
-            max(self.floor, later.floor),
+            joined(self.points, later.points)[kept],
+            np.concatenate([self.numbers, later.numbers])[kept],
+            level[kept],
+            floor,
             min(self.end, later.end),
         )
 
