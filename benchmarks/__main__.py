@@ -1,4 +1,5 @@
-"""Command line: ``python -m benchmarks run [--quick] [--only NAME ...] [--repeats R] [--limit SECONDS] [--out DIRECTORY]``."""
+"""Command line: ``python -m benchmarks run [--quick] [--only NAME ...] [--repeats R] [--limit SECONDS] [--out
+DIRECTORY]``."""
 
 from __future__ import annotations
 
@@ -19,10 +20,18 @@ from benchmarks.works import work_list
 
 def arguments() -> argparse.Namespace:
     """The command line, with the defaults of a full or a quick run filled in."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure eigenscape against its peers.")
-    run = parser.add_subparsers(dest="command", required=True).add_parser("run", help="measure, print and write the tables and figures")
-    run.add_argument("--quick", action="store_true", help="smaller sizes, one repeat, limit 30 s: a few minutes")
-    run.add_argument("--only", nargs="+", metavar="NAME", help="these rows only; the others are kept from the last run")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure eigenscape against its peers."
+    )
+    run = parser.add_subparsers(dest="command", required=True).add_parser(
+        "run", help="measure, print and write the tables and figures"
+    )
+    run.add_argument(
+        "--quick", action="store_true", help="smaller sizes, one repeat, limit 30 s: a few minutes"
+    )
+    run.add_argument(
+        "--only", nargs="+", metavar="NAME", help="these rows only; the others are kept from the last run"
+    )
     run.add_argument("--repeats", type=int, help="default 3, quick 1")
     run.add_argument("--limit", type=float, help="seconds a fit may take; default 300, quick 30")
     run.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
@@ -48,7 +57,10 @@ def main() -> None:
             continue
         row = runner.row(work)
         row["date"] = date.today().isoformat()
-        results["rows"] = sorted([old for old in results["rows"] if old["key"] != work.key] + [row], key=lambda r: order.index(r["key"]))
+        results["rows"] = sorted(
+            [old for old in results["rows"] if old["key"] != work.key] + [row],
+            key=lambda r: order.index(r["key"]),
+        )
         write(results, options.out)
         console.print(line(row), highlight=False)
     console.print(printed(results["rows"]))
@@ -57,7 +69,13 @@ def main() -> None:
 
 def document(options: argparse.Namespace) -> dict[str, Any]:
     """An empty record of a run; with ``--only`` the rows of the last run of the same kind stay."""
-    fresh = {"machine": machine(), "quick": options.quick, "repeats": options.repeats, "limit_s": options.limit, "rows": []}
+    fresh = {
+        "machine": machine(),
+        "quick": options.quick,
+        "repeats": options.repeats,
+        "limit_s": options.limit,
+        "rows": [],
+    }
     file = options.out / "results.json"
     if options.only and file.exists():
         last = json.loads(file.read_text())

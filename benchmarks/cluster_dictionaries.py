@@ -1,4 +1,5 @@
-"""Contenders on dask that learn a dictionary, or the sample of Nystrom's method that dask-ml has: kernel PCA and spectral clustering."""
+"""Contenders on dask that learn a dictionary, or the sample of Nystrom's method that dask-ml has: kernel PCA
+and spectral clustering."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ def made_groups(n: int) -> Any:
 
     sizes = [min(BLOCK, n - start) for start in range(0, n, BLOCK)]
     make = delayed(made_block, pure=True)
-    return da.concatenate([da.from_delayed(make(i, size), (size, COLUMNS), np.float32) for i, size in enumerate(sizes)])
+    return da.concatenate(
+        [da.from_delayed(make(i, size), (size, COLUMNS), np.float32) for i, size in enumerate(sizes)]
+    )
 
 
 def made_block(number: int, size: int) -> np.ndarray:
@@ -34,7 +37,10 @@ def made_block(number: int, size: int) -> np.ndarray:
 def true_groups(n: int) -> np.ndarray:
     """Which centre each row is around."""
     return np.concatenate(
-        [np.random.default_rng([2, i]).integers(GROUPS, size=min(BLOCK, n - start)) for i, start in enumerate(range(0, n, BLOCK))]
+        [
+            np.random.default_rng([2, i]).integers(GROUPS, size=min(BLOCK, n - start))
+            for i, start in enumerate(range(0, n, BLOCK))
+        ]
     )
 
 
@@ -50,7 +56,9 @@ class GroupsOnProcesses:
             from dask_ml.cluster import SpectralClustering
 
             # Its own k-means ends with a KeyError in most runs, and is slower where it does not.
-            model = SpectralClustering(GROUPS, gamma=GAMMA, n_components=MEMBERS, random_state=0, assign_labels="sklearn-kmeans")
+            model = SpectralClustering(
+                GROUPS, gamma=GAMMA, n_components=MEMBERS, random_state=0, assign_labels="sklearn-kmeans"
+            )
         else:
             from eigenscape import SpectralClustering
 
@@ -64,7 +72,8 @@ class GroupsOnProcesses:
 
 
 class KernelOnProcesses:
-    """Kernel PCA of a dask collection with a dictionary; of the embedding only the sum comes back. No workers: no dask at all."""
+    """Kernel PCA of a dask collection with a dictionary; of the embedding only the sum comes back. No
+    workers: no dask at all."""
 
     def __init__(self, n_workers: int, members: int = MEMBERS, memory_limit: str = "auto") -> None:
         self.n_workers, self.members, self.memory_limit = n_workers, members, memory_limit

@@ -1,4 +1,5 @@
-"""Contenders on dask: the same rows, made block by block where they are used, on one or two processes of this machine."""
+"""Contenders on dask: the same rows, made block by block where they are used, on one or two processes of this
+machine."""
 
 from __future__ import annotations
 
@@ -13,28 +14,40 @@ BLOCK, COLUMNS = 500_000, 20
 
 
 def made_rows(n: int) -> Any:
-    """A dask array (n, 20) of float32 rows that are made when used: a random turn of Gaussians of falling variance."""
+    """A dask array (n, 20) of float32 rows that are made when used: a random turn of Gaussians of falling
+    variance."""
     import dask.array as da
     from dask import delayed
 
     sizes = [min(BLOCK, n - start) for start in range(0, n, BLOCK)]
     make = delayed(made_block, pure=True)
-    return da.concatenate([da.from_delayed(make(i, size), (size, COLUMNS), np.float32) for i, size in enumerate(sizes)])
+    return da.concatenate(
+        [da.from_delayed(make(i, size), (size, COLUMNS), np.float32) for i, size in enumerate(sizes)]
+    )
 
 
 def made_block(number: int, size: int) -> np.ndarray:
     """The rows of one block."""
-    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((COLUMNS, COLUMNS)))[0] * 0.8 ** np.arange(COLUMNS)
-    return np.random.default_rng([1, number]).standard_normal((size, COLUMNS), dtype=np.float32) @ turn.T.astype(np.float32)
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((COLUMNS, COLUMNS)))[0] * 0.8 ** np.arange(
+        COLUMNS
+    )
+    return np.random.default_rng([1, number]).standard_normal(
+        (size, COLUMNS), dtype=np.float32
+    ) @ turn.T.astype(np.float32)
 
 
 @cache
 def processes(n_workers: int, memory_limit: str = "auto") -> Any:
-    """A client of so many processes of one thread each; the warm-up starts them, the end of the process ends them."""
+    """A client of so many processes of one thread each; the warm-up starts them, the end of the process ends
+    them."""
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, memory_limit=memory_limit, dashboard_address="127.0.0.1:0", host="127.0.0.1"
+        n_workers=n_workers,
+        threads_per_worker=1,
+        memory_limit=memory_limit,
+        dashboard_address="127.0.0.1:0",
+        host="127.0.0.1",
     )
     client = Client(cluster)
     atexit.register(cluster.close)
@@ -58,7 +71,8 @@ def worker_bytes(client: Any) -> int:
 
 
 class OnProcesses:
-    """An estimator of dask collections. Rows are made once and stay with the workers; of their embedding only the sum comes back."""
+    """An estimator of dask collections. Rows are made once and stay with the workers; of their embedding only
+    the sum comes back."""
 
     def __init__(self, library: str, n_workers: int, n_components: int = 5) -> None:
         self.library, self.n_workers, self.n_components = library, n_workers, n_components

@@ -1,12 +1,12 @@
-"""Error measures, computed here from each method's own matrix and embedding, not taken from what the method says.
+"""Error measures, computed here from each method's own matrix and embedding, not taken from what the method
+says.
 
-``residual`` is relative to the eigenvalue that matters, the worst over the components; ``floor`` is what rounding alone may do to it and
-``excess`` the worst component's residual in units of what is still right;
-``r2`` are squared correlations of the known coordinates with their regression on the embedding; ``agreement`` is the adjusted Rand
-index with the true clusters; ``of_means`` is the error of imputed values, in units of that of column means;
-``left_out`` is the part of new rows that a dictionary does not explain;
-``distortion`` is how much a map stretches the edges of its graph.
-"""
+``residual`` is relative to the eigenvalue that matters, the worst over the components; ``floor`` is what
+rounding alone may do to it and ``excess`` the worst component's residual in units of what is still right;
+``r2`` are squared correlations of the known coordinates with their regression on the embedding; ``agreement``
+is the adjusted Rand index with the true clusters; ``of_means`` is the error of imputed values, in units of
+that of column means; ``left_out`` is the part of new rows that a dictionary does not explain; ``distortion``
+is how much a map stretches the edges of its graph."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def coefficient(embedding: np.ndarray, coordinates: np.ndarray | None) -> list[f
     """r^2 of each known coordinate after linear regression on the embedding."""
     if coordinates is None:
         return None
-    design = np.column_stack([np.ones(len(embedding)), embedding / np.maximum(np.abs(embedding).max(axis=0), 1e-300)])
+    design = np.column_stack(
+        [np.ones(len(embedding)), embedding / np.maximum(np.abs(embedding).max(axis=0), 1e-300)]
+    )
     rest = coordinates - design @ np.linalg.lstsq(design, coordinates, rcond=None)[0]
     return (1 - rest.var(axis=0) / coordinates.var(axis=0)).tolist()
 
@@ -46,10 +48,12 @@ def coefficient(embedding: np.ndarray, coordinates: np.ndarray | None) -> list[f
 def laplacian(model: Any, data: Data) -> dict[str, Any]:
     """``|L z - sigma D z|_{D^-1} / (sigma |z|_D)``, ``sigma`` the Rayleigh quotient.
 
-    scikit-learn returns ``z = D^-1/2 v`` for the degrees without the loops that its graph has; its solver drops the loops too.
-    """
+    scikit-learn returns ``z = D^-1/2 v`` for the degrees without the loops that its graph has; its solver
+    drops the loops too."""
     Z = np.asarray(model.embedding_, dtype=np.float64)
-    if is_ours(model) and model.kernel_.X.shape[0] != len(Z):  # equal rows share a vertex: the estimator's own proof
+    if is_ours(model) and model.kernel_.X.shape[0] != len(
+        Z
+    ):  # equal rows share a vertex: the estimator's own proof
         return {"residual": float((model.residuals_ / (1 - model.eigenvalues_)).max())}
     W = sparse.csr_array(model.kernel_.base(model.kernel_.X) if is_ours(model) else model.affinity_matrix_)
     W = W - sparse.diags_array(W.diagonal())
@@ -58,11 +62,16 @@ def laplacian(model: Any, data: Data) -> dict[str, Any]:
     size = (D * Z * Z).sum(axis=0)
     sigma = (Z * LZ).sum(axis=0) / size
     rest = np.sqrt(((LZ - sigma * D * Z) ** 2 / D).sum(axis=0) / size)
-    return {"residual": float((rest / sigma).max()), "eigenvalues": sigma.tolist(), "r2": coefficient(Z, data.coordinates)}
+    return {
+        "residual": float((rest / sigma).max()),
+        "eigenvalues": sigma.tolist(),
+        "r2": coefficient(Z, data.coordinates),
+    }
 
 
 def stretched(model: Any, data: Data) -> dict[str, Any]:
-    """Distortion (Brand eq. 5) of a map of ours on the graph it was learnt on: a kernel eigenmap is no eigenvector of it."""
+    """Distortion (Brand eq. 5) of a map of ours on the graph it was learnt on: a kernel eigenmap is no
+    eigenvector of it."""
     W = model.graph_ if type(model).__name__ == "KernelEigenmap" else model.kernel_.base(model.kernel_.X)
     Z = np.asarray(model.embedding_, dtype=np.float64)
     D = np.asarray(W.sum(axis=1)).ravel()[:, None]
@@ -72,7 +81,8 @@ def stretched(model: Any, data: Data) -> dict[str, Any]:
 
 
 def alignment(model: Any, data: Data, M: Any = None) -> dict[str, Any]:
-    """``|M y - mu y| / mu``; the eigenvalues of LLE come close to rounding, which bounds what any solver can reach."""
+    """``|M y - mu y| / mu``; the eigenvalues of LLE come close to rounding, which bounds what any solver can
+    reach."""
     if is_ours(model):
         M = sparse.csr_array(sparse.eye_array(model.kernel_.gram.shape[0]) - model.kernel_.gram)
     Y = np.asarray(model.embedding_, dtype=np.float64)
@@ -81,7 +91,9 @@ def alignment(model: Any, data: Data, M: Any = None) -> dict[str, Any]:
     mu = (Y * MY).sum(axis=0)
     size = np.maximum(np.abs(mu), np.finfo(np.float64).tiny)
     rest = np.linalg.norm(MY - mu * Y, axis=0) / size
-    floor = 20 * EPS * np.sqrt(M.nnz / M.shape[0]) * float(abs(M).sum(axis=1).max()) / size  # what eigenscape allows itself
+    floor = (
+        20 * EPS * np.sqrt(M.nnz / M.shape[0]) * float(abs(M).sum(axis=1).max()) / size
+    )  # what eigenscape allows itself
     worst = int(np.argmax(rest))
     return {
         "residual": float(rest[worst]),
@@ -97,7 +109,9 @@ def clustering(model: Any, data: Data) -> dict[str, Any]:
     return {"agreement": float(adjusted_rand_score(data.labels, model.labels_))}
 
 
-def principal(model: Any, product: Callable[[np.ndarray], np.ndarray], embedding: np.ndarray | None = None) -> float:
+def principal(
+    model: Any, product: Callable[[np.ndarray], np.ndarray], embedding: np.ndarray | None = None
+) -> float:
     """``|K v - l v| / l`` for the centred ``K = P K P`` whose uncentred product is given."""
     V = np.asarray(model.embedding_ if embedding is None else embedding, dtype=np.float64)
     V = V / np.linalg.norm(V, axis=0)
@@ -127,10 +141,11 @@ def gaussian(Y: np.ndarray, X: np.ndarray, gamma: float, V: np.ndarray) -> np.nd
 
 
 def aligned(model: Any, data: Data) -> dict[str, Any]:
-    """Held-out points against exact kernel PCA of the same training points, after linear regression (Ouimet sec. 5).
+    """Held-out points against exact kernel PCA of the same training points, after linear regression (Ouimet
+    sec. 5).
 
-    Mean squared difference relative to the mean square of the exact coordinates; one above 1e-6 is not accurate enough here.
-    """
+    Mean squared difference relative to the mean square of the exact coordinates; one above 1e-6 is not
+    accurate enough here."""
     n = len(data.X)
     new = SETS["sheet"](n + 2000).X[n:]
     K = np.exp(-model.gamma * cdist(data.X, data.X, "sqeuclidean"))
@@ -167,7 +182,9 @@ def imputation(model: Any, data: Data) -> dict[str, Any]:
     missing = np.isnan(data.X)
     filled = model.impute(data.X) if is_ours(model) else model.filled_
     by_mean = np.broadcast_to(np.nanmean(data.X, axis=0), data.X.shape)
-    error, plain = (np.sqrt(np.mean(np.square(guess - data.coordinates)[missing])) for guess in (filled, by_mean))
+    error, plain = (
+        np.sqrt(np.mean(np.square(guess - data.coordinates)[missing])) for guess in (filled, by_mean)
+    )
     return {"of_means": float(error / plain)}
 
 
@@ -175,10 +192,17 @@ def isomap(model: Any, data: Data) -> dict[str, Any]:
     """Residual with the method's own geodesics, and r^2."""
     if is_ours(model):
         K = model.kernel_(model.kernel_.X)
-        own = model.embedding_[model.landmarks_] if model.n_landmarks else None  # the points that the kernel is of
+        own = (
+            model.embedding_[model.landmarks_] if model.n_landmarks else None
+        )  # the points that the kernel is of
         residual = principal(model, lambda V: K @ V, own)
     else:
-        residual = principal(model, lambda V: np.concatenate([-0.5 * (rows * rows) @ V for rows in np.array_split(model.dist_matrix_, 50)]))
+        residual = principal(
+            model,
+            lambda V: np.concatenate(
+                [-0.5 * (rows * rows) @ V for rows in np.array_split(model.dist_matrix_, 50)]
+            ),
+        )
     return {"residual": residual, "r2": coefficient(model.embedding_, data.coordinates)}
 
 
@@ -200,14 +224,21 @@ def made_components(model: Any, data: Data) -> dict[str, Any]:
 
 
 def left_out(model: Any, _: Data) -> dict[str, Any]:
-    """Mean of ``1 - k' M^-1 k`` over new rows: what the span of the dictionary leaves out of them, before centring."""
-    rows, members = cluster_dictionaries.made_block(10**6, 5000).astype(np.float64), np.asarray(model.dictionary_, dtype=np.float64)
-    k, M = (np.exp(-cluster_dictionaries.GAMMA * cdist(some, members, "sqeuclidean")) for some in (rows, members))
+    """Mean of ``1 - k' M^-1 k`` over new rows: what the span of the dictionary leaves out of them, before
+    centring."""
+    rows, members = (
+        cluster_dictionaries.made_block(10**6, 5000).astype(np.float64),
+        np.asarray(model.dictionary_, dtype=np.float64),
+    )
+    k, M = (
+        np.exp(-cluster_dictionaries.GAMMA * cdist(some, members, "sqeuclidean")) for some in (rows, members)
+    )
     return {"left_out": float(1 - (k * np.linalg.solve(M, k.T).T).sum(axis=1).mean())}
 
 
 def placed(model: Any, train: Data, new: Data, coordinates: np.ndarray) -> dict[str, Any]:
-    """New points: kernel PCA against the projection written out, the others by r^2 with the known coordinates."""
+    """New points: kernel PCA against the projection written out, the others by r^2 with the known
+    coordinates."""
     if new.coordinates is not None:
         return {"r2": coefficient(coordinates, new.coordinates)}
     if is_ours(model):

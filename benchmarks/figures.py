@@ -22,18 +22,28 @@ def draw(rows: list[dict[str, Any]], out: Path) -> list[str]:
     return list(figures)
 
 
-def _draw(growth: list[dict[str, Any]], file: Path, field: str, exponent: str, unit: float, label: str) -> None:
+def _draw(
+    growth: list[dict[str, Any]], file: Path, field: str, exponent: str, unit: float, label: str
+) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, len(growth), figsize=(4.8 * len(growth), 3.9), sharey=True, squeeze=False, layout="constrained")
+    figure, axes = plt.subplots(
+        1, len(growth), figsize=(4.8 * len(growth), 3.9), sharey=True, squeeze=False, layout="constrained"
+    )
     for axis, row in zip(axes[0], growth, strict=True):
         for number, series in enumerate(row["series"]):
             slope = f"  n^{series[exponent]:.2f}" if exponent in series else ""
             values = [value / unit for value in series[field]]
-            axis.loglog(series["n"], values, marker="os^"[number % 3], color=COLOURS[number % 3], label=series["name"] + slope)
+            axis.loglog(
+                series["n"],
+                values,
+                marker="os^"[number % 3],
+                color=COLOURS[number % 3],
+                label=series["name"] + slope,
+            )
         axis.set_title(row["title"].split(", n =")[0], fontsize=10)
         axis.set_xlabel("n")
         axis.grid(True, which="major", alpha=0.3)

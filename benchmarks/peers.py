@@ -8,7 +8,8 @@ import numpy as np
 
 
 class MatrixProducts:
-    """The machine's own rate: as many operations by DGEMM as a dictionary of ``m`` members needs, ``2 n m^2 + 2 n m d``."""
+    """The machine's own rate: as many operations by DGEMM as a dictionary of ``m`` members needs, ``2 n m^2 +
+    2 n m d``."""
 
     def __init__(self, m: int, size: int = 2048) -> None:
         self.m = m
@@ -38,7 +39,9 @@ class NystroemPCA:
         from sklearn.kernel_approximation import Nystroem
         from sklearn.pipeline import make_pipeline
 
-        features = Nystroem(kernel="rbf", gamma=self.gamma, n_components=min(self.m, len(X)), random_state=0, n_jobs=-1)
+        features = Nystroem(
+            kernel="rbf", gamma=self.gamma, n_components=min(self.m, len(X)), random_state=0, n_jobs=-1
+        )
         self.pipeline_ = make_pipeline(features, PCA(self.n_components, random_state=0))
         self.embedding_ = self.pipeline_.fit_transform(X)
         return self

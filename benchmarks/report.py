@@ -9,7 +9,17 @@ from typing import Any
 
 from rich.table import Table
 
-HEAD = ("work", "ours", "fastest right peer", "faster by", "goal", "memory ours / peer", "goal", "error ours / peer", "solver")
+HEAD = (
+    "work",
+    "ours",
+    "fastest right peer",
+    "faster by",
+    "goal",
+    "memory ours / peer",
+    "goal",
+    "error ours / peer",
+    "solver",
+)
 PACKAGES = ("eigenscape", "scikit-learn", "scipy", "numpy", "numba")
 NOTES = """
 Every measurement is a process of its own: it makes the data, warms up with a tiny fit, then fits; ours and the peers take turns.
@@ -37,7 +47,12 @@ def machine() -> dict[str, Any]:
     """What the numbers depend on."""
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     versions = {name: importlib.metadata.version(name) for name in PACKAGES}
-    return {"cores": os.cpu_count(), "memory_GB": round(pages / 2**30), "python": platform.python_version(), **versions}
+    return {
+        "cores": os.cpu_count(),
+        "memory_GB": round(pages / 2**30),
+        "python": platform.python_version(),
+        **versions,
+    }
 
 
 def seconds(entry: dict[str, Any]) -> str:
@@ -46,7 +61,11 @@ def seconds(entry: dict[str, Any]) -> str:
         return f"over {entry['over']:g} s"
     if entry["status"] == "failed":
         return "failed"
-    return f"{entry['time_s']['median']:.3g} s" + ("*" if entry["disturbed"] else "") + (" (wrong)" if entry["status"] == "wrong" else "")
+    return (
+        f"{entry['time_s']['median']:.3g} s"
+        + ("*" if entry["disturbed"] else "")
+        + (" (wrong)" if entry["status"] == "wrong" else "")
+    )
 
 
 def times(ratio: dict[str, Any] | None) -> str:
@@ -98,7 +117,11 @@ def goal_time(row: dict[str, Any], ratio: dict[str, Any] | None) -> str:
     if wanted is None or ratio is None:
         return "" if wanted is None else f"{wanted:g}x"
     reached = ratio["at_least"] if "at_least" in ratio else ratio["speed"]["median"]
-    return f"{wanted:g}x: {verdict(reached >= wanted)}" if wanted >= 1 else f"1/{1 / wanted:g}: {verdict(reached >= wanted)}"
+    return (
+        f"{wanted:g}x: {verdict(reached >= wanted)}"
+        if wanted >= 1
+        else f"1/{1 / wanted:g}: {verdict(reached >= wanted)}"
+    )
 
 
 def goal_memory(row: dict[str, Any], ratio: dict[str, Any] | None) -> str:
@@ -122,7 +145,11 @@ def cells(row: dict[str, Any]) -> list[str]:
     ours = row["ours"]
     peer = next((peer for peer in row["peers"] if peer["name"] == row["against"]), None)
     ratio = peer["ratio"] if peer else None
-    memory = f"{ratio['memory']['median']:.2f} ({megabytes(ours)} / {megabytes(peer)})" if ratio and "memory" in ratio else megabytes(ours)
+    memory = (
+        f"{ratio['memory']['median']:.2f} ({megabytes(ours)} / {megabytes(peer)})"
+        if ratio and "memory" in ratio
+        else megabytes(ours)
+    )
     against = f"{peer['name']}: {seconds(peer)}" if peer else "none"
     errors = f"{error(ours)} / {error(peer) if peer else '–'}"
     return [
@@ -146,7 +173,17 @@ def solver(entry: dict[str, Any]) -> str:
 def growth_cells(row: dict[str, Any]) -> list[str]:
     """The line of a growth row: exponents instead of ratios."""
     ours, goal = row["series"][0], row["goal"]
-    cells = [f"growth of {row['title']}", "", "", "", "", "", "", "", ", ".join(dict.fromkeys(solver(s["ours"]) for s in row["steps"]))]
+    cells = [
+        f"growth of {row['title']}",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
+        ", ".join(dict.fromkeys(solver(s["ours"]) for s in row["steps"])),
+    ]
     for place, name in ((3, "time_exponent"), (5, "memory_exponent")):
         if name in ours:
             cells[place] = f"n^{ours[name]:.2f}"
@@ -191,14 +228,23 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
     text += lines(HEAD, [cells(row) for row in rows if row["kind"] != "compilation"])
     text += [NOTES.strip(), ""]
     text += [f"![{name.removesuffix('.png')} against n]({name})" for name in figures] + [""]
-    text += ["## All contenders", "", *lines(("work", "who", "time", "faster by", "memory", "error", "solver"), _contenders(rows))]
+    text += [
+        "## All contenders",
+        "",
+        *lines(("work", "who", "time", "faster by", "memory", "error", "solver"), _contenders(rows)),
+    ]
     text += _compilation(rows)
     return "\n".join(text).rstrip() + "\n"
 
 
 def _contenders(rows: list[dict[str, Any]]) -> list[list[str]]:
     body = []
-    works = [step for row in rows for step in (row["steps"] if row["kind"] == "growth" else [row]) if "ours" in step]
+    works = [
+        step
+        for row in rows
+        for step in (row["steps"] if row["kind"] == "growth" else [row])
+        if "ours" in step
+    ]
     for row in works:
         for entry in (row["ours"], *row["peers"]):
             reason = f" ({entry['failed']})" if entry["status"] == "failed" else ""
@@ -225,6 +271,13 @@ def _compilation(rows: list[dict[str, Any]]) -> list[str]:
             if "failed" in empty or "failed" in filled:
                 body.append([entry["name"], "failed", "", ""])
                 continue
-            body.append([entry["name"], f"{empty['warm_up_s']:.1f} s", f"{empty['compile_s']:.1f} s", f"{filled['warm_up_s']:.2f} s"])
+            body.append(
+                [
+                    entry["name"],
+                    f"{empty['warm_up_s']:.1f} s",
+                    f"{empty['compile_s']:.1f} s",
+                    f"{filled['warm_up_s']:.2f} s",
+                ]
+            )
     head = ("fit of 1,000 points", "first ever", "of it compilation", "first in a process, compiled before")
     return ["## Compilation", "", *lines(head, body)] if body else []

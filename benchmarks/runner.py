@@ -29,7 +29,12 @@ def launch(job: Job, limit: float, cache: str | None = None) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.worker", json.dumps(asdict(job)), str(limit)]
     environment = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+        start_new_session=True,
     )
     try:
         output, _ = process.communicate(timeout=limit + APART)
@@ -68,19 +73,29 @@ class Runner:
     def _ask(self, job: Job, repeat: int) -> dict[str, Any]:
         key = json.dumps([asdict(job), repeat], sort_keys=True)
         if key not in self._known:
-            with self.console.status(f"{job.name}: {job.estimator}, {job.data}, n = {job.n:,}, repeat {repeat + 1}"):
+            with self.console.status(
+                f"{job.name}: {job.estimator}, {job.data}, n = {job.n:,}, repeat {repeat + 1}"
+            ):
                 self._known[key] = launch(job, self.limit)
         return self._known[key]
 
     def _work(self, work: Work, drop: frozenset[str] = frozenset()) -> dict[str, Any]:
-        row = {"kind": "work", "key": work.key, "title": work.title, "goal": asdict(work.goal), "n": work.ours.n}
+        row = {
+            "kind": "work",
+            "key": work.key,
+            "title": work.title,
+            "goal": asdict(work.goal),
+            "n": work.ours.n,
+        }
         if work.skip:
             return {**row, "skipped": work.skip}
         jobs = [job for job in (work.ours, *work.peers) if job.name not in drop]
         answers: dict[str, list[dict[str, Any]]] = {job.name: [] for job in jobs}
         for repeat in range(self.repeats):
             for job in jobs if repeat % 2 == 0 else reversed(jobs):
-                if not answers[job.name] or "time_s" in answers[job.name][-1]:  # no second try for what failed or took too long
+                if (
+                    not answers[job.name] or "time_s" in answers[job.name][-1]
+                ):  # no second try for what failed or took too long
                     answers[job.name].append(self._ask(job, repeat))
         entries = [contender(job, answers[job.name]) for job in jobs]
         ours, peers = entries[0], entries[1:]
@@ -96,9 +111,19 @@ class Runner:
             drop |= {peer["name"] for peer in steps[-1]["peers"] if peer["status"] != "ok"}
         entries = [entry for step in steps for entry in (step["ours"], *step["peers"])]
         names = list(dict.fromkeys(entry["name"] for entry in entries))
-        series = [{"name": name, **exponents([entry for entry in entries if entry["name"] == name])} for name in names]
+        series = [
+            {"name": name, **exponents([entry for entry in entries if entry["name"] == name])}
+            for name in names
+        ]
         goal = {"time_exponent": work.time_exponent, "memory_exponent": work.memory_exponent}
-        return {"kind": "growth", "key": work.key, "title": work.title, "goal": goal, "series": series, "steps": steps}
+        return {
+            "kind": "growth",
+            "key": work.key,
+            "title": work.title,
+            "goal": goal,
+            "series": series,
+            "steps": steps,
+        }
 
     def _compilation(self, work: Compilation) -> dict[str, Any]:
         entries = []
@@ -112,18 +137,27 @@ class Runner:
 def contender(job: Job, answers: list[dict[str, Any]]) -> dict[str, Any]:
     """The repeats of one job in sum. ``status`` is ok, wrong, over or failed."""
     good = [answer for answer in answers if "time_s" in answer]
-    entry: dict[str, Any] = {"name": job.name, "estimator": job.estimator, "params": job.params, "data": job.data, "n": job.n}
+    entry: dict[str, Any] = {
+        "name": job.name,
+        "estimator": job.estimator,
+        "params": job.params,
+        "data": job.data,
+        "n": job.n,
+    }
     if len(good) < len(answers):
         bad = answers[-1]
         return {**entry, "status": "over" if "over" in bad else "failed", **bad}
     entry["status"] = "ok" if all(answer["right"] for answer in good) else "wrong"
-    entry.update(time_s=spread([a["time_s"] for a in good]), peak_bytes=spread([a["peak_bytes"] for a in good]))
+    entry.update(
+        time_s=spread([a["time_s"] for a in good]), peak_bytes=spread([a["peak_bytes"] for a in good])
+    )
     entry["disturbed"] = statistics.median(a["others_cores"] for a in good) > DISTURBED
     return {**entry, "error": good[-1]["error"], "solver": good[-1]["solver"], "repeats": good}
 
 
 def ratio(ours: dict[str, Any], peer: dict[str, Any]) -> dict[str, Any] | None:
-    """Peer's time over ours, repeat by repeat, and ours memory over peer's; a lower bound where the peer took too long."""
+    """Peer's time over ours, repeat by repeat, and ours memory over peer's; a lower bound where the peer took
+    too long."""
     if "time_s" not in ours:
         return None
     if peer["status"] == "over":
@@ -136,7 +170,8 @@ def ratio(ours: dict[str, Any], peer: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def best(peers: list[dict[str, Any]]) -> str | None:
-    """The fastest right peer; else one that took too long (it may have been right); else the fastest wrong one."""
+    """The fastest right peer; else one that took too long (it may have been right); else the fastest wrong
+    one."""
     timed = sorted((peer for peer in peers if "time_s" in peer), key=lambda peer: peer["time_s"]["median"])
     right = [peer for peer in timed if peer["status"] == "ok"]
     over = [peer for peer in peers if peer["status"] == "over"]
@@ -148,7 +183,10 @@ def exponents(entries: list[dict[str, Any]]) -> dict[str, Any]:
     """Sizes, median times and peaks of one contender, and the slopes of their logarithms."""
     timed = [entry for entry in entries if "time_s" in entry]
     n = [entry["n"] for entry in timed]
-    times, peaks = [entry["time_s"]["median"] for entry in timed], [max(entry["peak_bytes"]["median"], 1) for entry in timed]
+    times, peaks = (
+        [entry["time_s"]["median"] for entry in timed],
+        [max(entry["peak_bytes"]["median"], 1) for entry in timed],
+    )
     found: dict[str, Any] = {"n": n, "time_s": times, "peak_bytes": peaks}
     if len(n) > 1:
         found["time_exponent"] = float(np.polyfit(np.log(n), np.log(times), 1)[0])

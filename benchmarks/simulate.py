@@ -1,11 +1,12 @@
-"""A cost model of reductions on a cluster: ``python -m benchmarks.simulate``. What it prints is computed, not measured.
+"""A cost model of reductions on a cluster: ``python -m benchmarks.simulate``. What it prints is computed, not
+measured.
 
 A pass over ``n`` rows in ``p`` partitions on ``w`` workers takes
 
     ``n / w * (row + read) + p * task + depth * (latency + message / bandwidth)``,
 
-the work of the rows shared out, the scheduler's own work for each task, which is not, and the tree of reductions, eight results a node.
-"""
+the work of the rows shared out, the scheduler's own work for each task, which is not, and the tree of
+reductions, eight results a node."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ FAN = 8
 
 @dataclass(frozen=True)
 class Constants:
-    """Seconds and bytes. ``row`` is measured here by :func:`measured`; the others are those of common hardware."""
+    """Seconds and bytes. ``row`` is measured here by :func:`measured`; the others are those of common
+    hardware."""
 
     row: float  # seconds for a row of 20 columns of float32 in one core
     read: float = 80 / 200e6  # 80 bytes a row at 200 MB/s a worker
@@ -45,12 +47,18 @@ class Prediction:
         return self.rows + self.scheduler + self.tree
 
 
-def predict(n: float, n_workers: int, message: float, constants: Constants, partition_rows: float = 1e6) -> Prediction:
+def predict(
+    n: float, n_workers: int, message: float, constants: Constants, partition_rows: float = 1e6
+) -> Prediction:
     """One pass whose blocks each send ``message`` bytes up the tree."""
     partitions = max(1, math.ceil(n / partition_rows))
     depth = math.ceil(math.log(partitions, FAN)) if partitions > 1 else 0
     rows = math.ceil(partitions / n_workers) * partition_rows * (constants.row + constants.read)
-    return Prediction(rows, 2 * partitions * constants.task, depth * (constants.latency + FAN * message / constants.bandwidth))
+    return Prediction(
+        rows,
+        2 * partitions * constants.task,
+        depth * (constants.latency + FAN * message / constants.bandwidth),
+    )
 
 
 def measured(work: Callable[[np.ndarray], Any], n: int, d: int = 20) -> Constants:
@@ -78,7 +86,9 @@ def projected(members: int) -> Callable[[np.ndarray], Any]:
 
 def printed(title: str, constants: Constants, message: float, passes: int) -> None:
     """What clusters of several sizes would take."""
-    print(f"SIMULATION, {title}: {1e9 * constants.row:.0f} ns a row and core measured, {passes} pass(es); assumed: {constants}")
+    print(
+        f"SIMULATION, {title}: {1e9 * constants.row:.0f} ns a row and core measured, {passes} pass(es); assumed: {constants}"
+    )
     for n, workers in ((1e7, 1), (1e7, 2), (1e8, 10), (1e9, 100), (1e9, 1000)):
         found = predict(n, workers, message, constants)
         parts = f"rows {passes * found.rows:.1f} s, scheduler {passes * found.scheduler:.2f} s, tree {passes * found.tree:.2f} s"

@@ -1,8 +1,7 @@
 """One measurement in a process of its own: ``python -m benchmarks.worker JOB LIMIT`` prints one line of JSON.
 
-Data are made and a tiny fit warms up imports and compilation before the clock starts. The limit is an alarm that ends the
-process; it counts during the measured work only.
-"""
+Data are made and a tiny fit warms up imports and compilation before the clock starts. The limit is an alarm
+that ends the process; it counts during the measured work only."""
 
 from __future__ import annotations
 
@@ -45,7 +44,8 @@ class NeighborSearch:
 
 
 class Coordinates:
-    """scikit-learn's PCA with the coordinates of the rows it was fitted to, which eigenscape's fit gives too."""
+    """scikit-learn's PCA with the coordinates of the rows it was fitted to, which eigenscape's fit gives
+    too."""
 
     def __init__(self, **params: Any) -> None:
         self.params = params
@@ -91,7 +91,8 @@ def memory(field: str) -> int:
 
 
 def forget_peak() -> None:
-    """Give freed memory back and reset the highest resident size to the present one, where the system allows it."""
+    """Give freed memory back and reset the highest resident size to the present one, where the system allows
+    it."""
     gc.collect()
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)  # else a small fit would live in what the warm-up left, unseen
@@ -100,11 +101,14 @@ def forget_peak() -> None:
 
 
 def busy() -> tuple[float, float]:
-    """Seconds of processor time used so far by all processes of the machine (0 where unknown), and by this one."""
+    """Seconds of processor time used so far by all processes of the machine (0 where unknown), and by this
+    one."""
     own = time.process_time()
     try:
         with open("/proc/stat") as file:
-            ticks = [int(word) for word in file.readline().split()[1:9]]  # user nice system idle iowait irq softirq steal
+            ticks = [
+                int(word) for word in file.readline().split()[1:9]
+            ]  # user nice system idle iowait irq softirq steal
     except OSError:
         return 0.0, own
     return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK"), own
@@ -148,7 +152,8 @@ def measured(job: Job, work: Callable[[], Any], limit: float) -> tuple[Any, dict
 
 
 def warm_up(job: Job) -> dict[str, float]:
-    """Two tiny fits: the first pays for compilation (or for loading it from the cache) and late imports, the second does not."""
+    """Two tiny fits: the first pays for compilation (or for loading it from the cache) and late imports, the
+    second does not."""
     tiny = SETS[job.data](TINY)
     with compile_timer(job.ours) as compiled:
         times = []
@@ -162,7 +167,8 @@ def warm_up(job: Job) -> dict[str, float]:
 
 
 def remember_alignment() -> list[Any]:
-    """scikit-learn's LLE keeps no alignment matrix; catch it on its way to the solver (which holds it anyway)."""
+    """scikit-learn's LLE keeps no alignment matrix; catch it on its way to the solver (which holds it
+    anyway)."""
     from sklearn.manifold import _locally_linear
 
     seen: list[Any] = []
@@ -194,7 +200,9 @@ def run(job: Job, limit: float) -> dict[str, Any]:
     right = error.get("excess", error.get("residual", 0.0) / WRONG) <= 1
     found = vars(model)
     numbers["peak_bytes"] += found.get("worker_bytes_", 0)
-    solver = found.get("solver_", found.get("method_", "")) if job.ours else job.params.get("eigen_solver", "")
+    solver = (
+        found.get("solver_", found.get("method_", "")) if job.ours else job.params.get("eigen_solver", "")
+    )
     return {**answer, **numbers, "error": error, "right": bool(right), "solver": solver}
 
 
@@ -205,7 +213,9 @@ def main() -> None:
     try:
         answer = run(job, float(sys.argv[2]))
     except Exception as failure:  # a peer may fail in any way; that is a result too
-        answer = {"failed": f"{type(failure).__name__}: {str(failure).splitlines()[0][:120] if str(failure) else ''}"}
+        answer = {
+            "failed": f"{type(failure).__name__}: {str(failure).splitlines()[0][:120] if str(failure) else ''}"
+        }
     print(MARK + json.dumps(answer))
 
 

@@ -8,14 +8,16 @@ from typing import Any
 from benchmarks.data import mnist_file
 
 NEIGHBORS = 10
-#: Width of the Gaussian on the sheet, a tolerance with its dictionary size at a million rows, and one that is accurate.
+#: Width of the Gaussian on the sheet, a tolerance with its dictionary size at a million rows, and one that is
+#: accurate.
 SHEET_GAMMA, SHEET_TOL, SHEET_SIZE = 0.05, 4e-4, 500
 ACCURATE_TOL = 2.5e-2
 
 
 @dataclass(frozen=True)
 class Job:
-    """One estimator on one data set. ``n=0`` asks for the tiny fit only, ``n_new`` for the transform of so many new points."""
+    """One estimator on one data set. ``n=0`` asks for the tiny fit only, ``n_new`` for the transform of so
+    many new points."""
 
     name: str
     estimator: str
@@ -33,7 +35,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Goal:
-    """At least ``speed`` times as fast as the peer, with at most ``memory`` of its memory, or at most ``peak`` bytes."""
+    """At least ``speed`` times as fast as the peer, with at most ``memory`` of its memory, or at most
+    ``peak`` bytes."""
 
     speed: float | None = None
     memory: float | None = None
@@ -73,7 +76,8 @@ class Compilation:
 
 
 def work_list(quick: bool) -> list[Work | Growth | Compilation]:
-    """All rows; ``quick`` has smaller sizes, leaves out MNIST, and judges nothing: the goals are for the full sizes."""
+    """All rows; ``quick`` has smaller sizes, leaves out MNIST, and judges nothing: the goals are for the full
+    sizes."""
     rows: list[Work | Growth | Compilation] = [
         *_laplacian(quick),
         _isomap(quick),
@@ -102,12 +106,31 @@ def _without_goal(row: Work | Growth | Compilation) -> Work | Growth | Compilati
 
 def _eigenmaps(data: str, n: int, lobpcg: bool, **ours: Any) -> tuple[Job, tuple[Job, ...]]:
     """Laplacian eigenmaps, and scikit-learn's. A ``tol`` for ours is offered to ARPACK too."""
-    job = Job("eigenscape", "eigenscape.LaplacianEigenmaps", {"n_neighbors": NEIGHBORS, "n_jobs": -1, **ours}, data, n, "laplacian")
-    params = {"affinity": "nearest_neighbors", "n_neighbors": NEIGHBORS, "random_state": 0, "n_jobs": -1, "eigen_solver": "arpack"}
+    job = Job(
+        "eigenscape",
+        "eigenscape.LaplacianEigenmaps",
+        {"n_neighbors": NEIGHBORS, "n_jobs": -1, **ours},
+        data,
+        n,
+        "laplacian",
+    )
+    params = {
+        "affinity": "nearest_neighbors",
+        "n_neighbors": NEIGHBORS,
+        "random_state": 0,
+        "n_jobs": -1,
+        "eigen_solver": "arpack",
+    }
     arpack = Job("scikit-learn arpack", "sklearn.manifold.SpectralEmbedding", params, data, n, "laplacian")
     peers = [arpack]
     if "tol" in ours:
-        peers.append(replace(arpack, name=f"scikit-learn arpack, tol {ours['tol']:g}", params={**params, "eigen_tol": ours["tol"]}))
+        peers.append(
+            replace(
+                arpack,
+                name=f"scikit-learn arpack, tol {ours['tol']:g}",
+                params={**params, "eigen_tol": ours["tol"]},
+            )
+        )
     if lobpcg:
         peers.append(replace(arpack, name="scikit-learn lobpcg", params={**params, "eigen_solver": "lobpcg"}))
     return job, tuple(peers)
@@ -117,24 +140,73 @@ def _laplacian(quick: bool) -> list[Work]:
     large, huge, wide = (20_000, 100_000, 2_000) if quick else (100_000, 1_000_000, 10_000)
     roll, roll_peers = _eigenmaps("swiss_roll", large, True, tol=1e-4)
     million, _ = _eigenmaps("swiss_roll", huge, False, tol=1e-4)
-    search = Job("k-d tree search alone", "benchmarks.worker.NeighborSearch", {"n_neighbors": NEIGHBORS}, "swiss_roll", huge, "nothing")
+    search = Job(
+        "k-d tree search alone",
+        "benchmarks.worker.NeighborSearch",
+        {"n_neighbors": NEIGHBORS},
+        "swiss_roll",
+        huge,
+        "nothing",
+    )
     mixture, mixture_peers = _eigenmaps("mixture", wide, True)
     digits, digits_peers = _eigenmaps("mnist", 70_000, True)
-    shared = {"n_clusters": 10, "affinity": "nearest_neighbors", "n_neighbors": NEIGHBORS, "n_jobs": -1, "random_state": 0}
+    shared = {
+        "n_clusters": 10,
+        "affinity": "nearest_neighbors",
+        "n_neighbors": NEIGHBORS,
+        "n_jobs": -1,
+        "random_state": 0,
+    }
     cluster = Job("eigenscape", "eigenscape.SpectralClustering", shared, "mixture", wide, "clustering")
     cluster_params = {**shared, "eigen_solver": "arpack"}
-    cluster_peer = Job("scikit-learn arpack", "sklearn.cluster.SpectralClustering", cluster_params, "mixture", wide, "clustering")
+    cluster_peer = Job(
+        "scikit-learn arpack",
+        "sklearn.cluster.SpectralClustering",
+        cluster_params,
+        "mixture",
+        wide,
+        "clustering",
+    )
     absent = "" if mnist_file().exists() else "no mnist.npz in $EIGENSCAPE_DATA"
     rows = [
         Work("le-roll", f"Laplacian eigenmaps, swiss roll, n = {large:,}", roll, roll_peers, Goal(4, 1)),
-        Work("le-search", f"Laplacian eigenmaps, swiss roll, n = {huge:,}", million, (search,), Goal(1 / 6, peak=4e9)),
-        Work("le-mixture", f"Laplacian eigenmaps, 50-d mixture, n = {wide:,}", mixture, mixture_peers, Goal(50, 1 / 3)),
-        Work("clustering", f"Spectral clustering, 50-d mixture, n = {wide:,}", cluster, (cluster_peer,), Goal(50, 1 / 3)),
+        Work(
+            "le-search",
+            f"Laplacian eigenmaps, swiss roll, n = {huge:,}",
+            million,
+            (search,),
+            Goal(1 / 6, peak=4e9),
+        ),
+        Work(
+            "le-mixture",
+            f"Laplacian eigenmaps, 50-d mixture, n = {wide:,}",
+            mixture,
+            mixture_peers,
+            Goal(50, 1 / 3),
+        ),
+        Work(
+            "clustering",
+            f"Spectral clustering, 50-d mixture, n = {wide:,}",
+            cluster,
+            (cluster_peer,),
+            Goal(50, 1 / 3),
+        ),
     ]
-    return rows if quick else [*rows, Work("le-mnist", "Laplacian eigenmaps, MNIST 70,000 x 784", digits, digits_peers, Goal(5), absent)]
+    return (
+        rows
+        if quick
+        else [
+            *rows,
+            Work(
+                "le-mnist", "Laplacian eigenmaps, MNIST 70,000 x 784", digits, digits_peers, Goal(5), absent
+            ),
+        ]
+    )
 
 
-def _neighbor_jobs(name: str, data: str, n: int, measure: str, n_new: int = 0, **params: Any) -> tuple[Job, tuple[Job, ...]]:
+def _neighbor_jobs(
+    name: str, data: str, n: int, measure: str, n_new: int = 0, **params: Any
+) -> tuple[Job, tuple[Job, ...]]:
     """An estimator that both libraries call by the same name, with the same parameters."""
     params = {"n_neighbors": NEIGHBORS, "n_jobs": -1, **params}
     ours = Job("eigenscape", f"eigenscape.{name}", params, data, n, measure, n_new)
@@ -143,11 +215,17 @@ def _neighbor_jobs(name: str, data: str, n: int, measure: str, n_new: int = 0, *
 
 def _isomap(quick: bool) -> Work:
     n = 2_000 if quick else 10_000
-    return Work("isomap", f"Isomap, swiss roll, n = {n:,}", *_neighbor_jobs("Isomap", "swiss_roll", n, "isomap"), Goal(6, 1 / 4))
+    return Work(
+        "isomap",
+        f"Isomap, swiss roll, n = {n:,}",
+        *_neighbor_jobs("Isomap", "swiss_roll", n, "isomap"),
+        Goal(6, 1 / 4),
+    )
 
 
 def _landmarks(quick: bool) -> list[Work]:
-    """Landmark Isomap against scikit-learn's Isomap, which has none, at a size it can do; and alone at one it cannot."""
+    """Landmark Isomap against scikit-learn's Isomap, which has none, at a size it can do; and alone at one it
+    cannot."""
     n, huge = (2_000, 20_000) if quick else (10_000, 100_000)
     _, peers = _neighbor_jobs("Isomap", "swiss_roll", n, "isomap")
     params = {"n_neighbors": NEIGHBORS, "n_jobs": -1, "n_landmarks": 300}
@@ -172,9 +250,14 @@ def _lle(quick: bool) -> list[Work]:
 
 
 def _lle_jobs(data: str, n: int, n_new: int = 0, **params: Any) -> tuple[Job, tuple[Job, ...]]:
-    """LLE with the same matrix in both: ours divides ``reg`` by the number of neighbours, scikit-learn does not."""
-    ours, (peer,) = _neighbor_jobs("LocallyLinearEmbedding", data, n, "alignment", n_new, random_state=0, **params)
-    return replace(ours, params={**ours.params, "reg": 1e-3 * NEIGHBORS}), (replace(peer, params={**peer.params, "reg": 1e-3}),)
+    """LLE with the same matrix in both: ours divides ``reg`` by the number of neighbours, scikit-learn does
+    not."""
+    ours, (peer,) = _neighbor_jobs(
+        "LocallyLinearEmbedding", data, n, "alignment", n_new, random_state=0, **params
+    )
+    return replace(ours, params={**ours.params, "reg": 1e-3 * NEIGHBORS}), (
+        replace(peer, params={**peer.params, "reg": 1e-3}),
+    )
 
 
 def _kernels(quick: bool) -> list[Work]:
@@ -182,8 +265,19 @@ def _kernels(quick: bool) -> list[Work]:
     params = {"n_components": 10, "kernel": "rbf", "gamma": 0.01}
     ours = Job("eigenscape", "eigenscape.KernelPCA", {**params, "n_jobs": -1}, "mixture", n, "kernel_pca")
     blocked = replace(ours, name="eigenscape, blocked", params={**params, "storage": "blocked"})
-    default = Job("scikit-learn default", "sklearn.decomposition.KernelPCA", {**params, "n_jobs": -1}, "mixture", n, "kernel_pca")
-    arpack = replace(default, name="scikit-learn arpack", params={**default.params, "eigen_solver": "arpack", "random_state": 0})
+    default = Job(
+        "scikit-learn default",
+        "sklearn.decomposition.KernelPCA",
+        {**params, "n_jobs": -1},
+        "mixture",
+        n,
+        "kernel_pca",
+    )
+    arpack = replace(
+        default,
+        name="scikit-learn arpack",
+        params={**default.params, "eigen_solver": "arpack", "random_state": 0},
+    )
     scaling = Job("eigenscape", "eigenscape.ClassicalMDS", {}, "mixture", small, "classical_mds")
     title = f"Kernel PCA, Gaussian, 10 components, n = {n:,}"
     return [
@@ -204,26 +298,69 @@ def _dictionaries(quick: bool) -> list[Work | Growth]:
     """Greedy spectral embedding: against the machine's rate, by size, at equal accuracy, and against n."""
     n, small = (100_000, 3_000) if quick else (1_000_000, 20_000)
     params = {"n_components": 3, "gamma": SHEET_GAMMA, "n_jobs": -1}
-    ours = Job("eigenscape", "eigenscape.GreedySpectralEmbedding", {**params, "tol": SHEET_TOL}, "sheet", n, "nothing")
-    rate = Job("DGEMM of the same count", "benchmarks.peers.MatrixProducts", {"m": SHEET_SIZE}, "sheet", n, "nothing")
+    ours = Job(
+        "eigenscape",
+        "eigenscape.GreedySpectralEmbedding",
+        {**params, "tol": SHEET_TOL},
+        "sheet",
+        n,
+        "nothing",
+    )
+    rate = Job(
+        "DGEMM of the same count", "benchmarks.peers.MatrixProducts", {"m": SHEET_SIZE}, "sheet", n, "nothing"
+    )
     by_size = replace(ours, params={**params, "dictionary_size": SHEET_SIZE})
     by_tolerance = replace(ours, name="eigenscape by tolerance")
-    exact = {"n_components": 3, "kernel": "rbf", "gamma": SHEET_GAMMA, "eigen_solver": "arpack", "random_state": 0, "n_jobs": -1}
-    peers = [Job("scikit-learn KernelPCA arpack", "sklearn.decomposition.KernelPCA", exact, "sheet", small, "aligned")]
+    exact = {
+        "n_components": 3,
+        "kernel": "rbf",
+        "gamma": SHEET_GAMMA,
+        "eigen_solver": "arpack",
+        "random_state": 0,
+        "n_jobs": -1,
+    }
+    peers = [
+        Job(
+            "scikit-learn KernelPCA arpack",
+            "sklearn.decomposition.KernelPCA",
+            exact,
+            "sheet",
+            small,
+            "aligned",
+        )
+    ]
     for m in (50, 70, 100, 140, 200, 400):
         features = {"m": m, "gamma": SHEET_GAMMA, "n_components": 3}
-        peers.append(Job(f"scikit-learn Nystroem({m}) + PCA", "benchmarks.peers.NystroemPCA", features, "sheet", small, "aligned"))
+        peers.append(
+            Job(
+                f"scikit-learn Nystroem({m}) + PCA",
+                "benchmarks.peers.NystroemPCA",
+                features,
+                "sheet",
+                small,
+                "aligned",
+            )
+        )
     accurate = replace(ours, params={**params, "tol": ACCURATE_TOL}, n=small, measure="aligned")
     steps = (10_000, 30_000, 100_000) if quick else (10_000, 30_000, 100_000, 300_000, 1_000_000)
     title = f"Greedy spectral embedding, n = {n:,} x 20"
     return [
         Work("greedy", f"{title}, m about {SHEET_SIZE}", ours, (rate,), Goal(0.4, peak=1.5e9)),
         Work("greedy-size", f"{title}, dictionary_size = {SHEET_SIZE}", by_size, (by_tolerance,), Goal(0.25)),
-        Work("greedy-accuracy", f"Kernel PCA to the same accuracy, n = {small:,}", accurate, tuple(peers), Goal(5)),
+        Work(
+            "greedy-accuracy",
+            f"Kernel PCA to the same accuracy, n = {small:,}",
+            accurate,
+            tuple(peers),
+            Goal(5),
+        ),
         Growth(
             "growth-greedy",
             f"Greedy spectral embedding, n = {steps[0]:,} to {steps[-1]:,}",
-            tuple(Work(f"growth-greedy-{step}", f"growth-greedy, n = {step:,}", replace(ours, n=step), ()) for step in steps),
+            tuple(
+                Work(f"growth-greedy-{step}", f"growth-greedy, n = {step:,}", replace(ours, n=step), ())
+                for step in steps
+            ),
             time_exponent=1.05,
             memory_exponent=None,
         ),
@@ -231,31 +368,52 @@ def _dictionaries(quick: bool) -> list[Work | Growth]:
 
 
 def _projective(quick: bool) -> list[Work]:
-    """PCA against scikit-learn's own choice of solver, and against the exact one; PPCA against regressions."""
+    """PCA against scikit-learn's own choice of solver, and against the exact one; PPCA against
+    regressions."""
     tall, wide, thin, missing = (20_000, 200, 4_000, 500) if quick else (100_000, 1_000, 20_000, 2_000)
 
     def against(data: str, n: int, *exact: str) -> tuple[Job, tuple[Job, ...]]:
         ours = Job("eigenscape", "eigenscape.PCA", {"n_components": 10, "n_jobs": -1}, data, n, "components")
         params = {"n_components": 10, "random_state": 0}
         peer = Job("scikit-learn", "benchmarks.worker.Coordinates", params, data, n, "components")
-        peers = [replace(peer, name=f"scikit-learn {name}", params={**params, "svd_solver": name}) for name in exact]
+        peers = [
+            replace(peer, name=f"scikit-learn {name}", params={**params, "svd_solver": name})
+            for name in exact
+        ]
         return ours, (peer, *peers)
 
-    model = Job("eigenscape", "eigenscape.ProbabilisticPCA", {"n_components": 5}, "gaps", missing, "imputation")
-    chained = Job("scikit-learn IterativeImputer", "benchmarks.worker.ChainedImputer", {"random_state": 0}, "gaps", missing, "imputation")
+    model = Job(
+        "eigenscape", "eigenscape.ProbabilisticPCA", {"n_components": 5}, "gaps", missing, "imputation"
+    )
+    chained = Job(
+        "scikit-learn IterativeImputer",
+        "benchmarks.worker.ChainedImputer",
+        {"random_state": 0},
+        "gaps",
+        missing,
+        "imputation",
+    )
     few = "10 components, with the coordinates of the rows"
     return [
         Work("pca-tall", f"PCA, {tall:,} x 50, {few}", *against("tall", tall), Goal(1)),
         Work("pca-wide", f"PCA, {wide:,} x 20,000, {few}", *against("wide", wide, "full"), Goal(1)),
         Work("pca-sparse", f"PCA, {thin:,} x 20,000 sparse, {few}", *against("topics", thin), Goal(1)),
-        Work("ppca-missing", f"Probabilistic PCA, {missing:,} x 50, 30 % missing", model, (chained,), Goal(1)),
+        Work(
+            "ppca-missing", f"Probabilistic PCA, {missing:,} x 50, 30 % missing", model, (chained,), Goal(1)
+        ),
     ]
 
 
 def _transforms(quick: bool) -> list[Work]:
     n, new = (1_000, 2_000) if quick else (5_000, 10_000)
     kernel = Job(
-        "eigenscape", "eigenscape.KernelPCA", {"n_components": 10, "kernel": "rbf", "gamma": 0.01}, "mixture", n, "kernel_pca", new
+        "eigenscape",
+        "eigenscape.KernelPCA",
+        {"n_components": 10, "kernel": "rbf", "gamma": 0.01},
+        "mixture",
+        n,
+        "kernel_pca",
+        new,
     )
     peer = replace(kernel, name="scikit-learn", estimator="sklearn.decomposition.KernelPCA")
     peer = replace(peer, params={**peer.params, "n_jobs": -1, "eigen_solver": "arpack", "random_state": 0})
@@ -273,19 +431,27 @@ def _kernel_eigenmap(quick: bool) -> list[Work]:
     """Kernel eigenmaps beside our own Laplacian eigenmaps to full precision, on the same graph."""
     n, new = (20_000, 20_000) if quick else (100_000, 100_000)
     graph = {"n_neighbors": 12, "weights": "inverse", "n_jobs": -1}
-    ours = Job("eigenscape", "eigenscape.KernelEigenmap", {"n_kernels": 256, **graph}, "swiss_roll", n, "stretched")
-    exact = Job("eigenscape LaplacianEigenmaps", "eigenscape.LaplacianEigenmaps", graph, "swiss_roll", n, "stretched")
+    ours = Job(
+        "eigenscape", "eigenscape.KernelEigenmap", {"n_kernels": 256, **graph}, "swiss_roll", n, "stretched"
+    )
+    exact = Job(
+        "eigenscape LaplacianEigenmaps", "eigenscape.LaplacianEigenmaps", graph, "swiss_roll", n, "stretched"
+    )
     title = f"Kernel eigenmap, 256 kernels, swiss roll, n = {n:,}"
     return [
         Work("kernel-eigenmap", title, ours, (exact,), Goal(5)),
         Work(
-            "transform-kernel-eigenmap", f"{title}, transform of {new:,} new points", replace(ours, n_new=new), (replace(exact, n_new=new),)
+            "transform-kernel-eigenmap",
+            f"{title}, transform of {new:,} new points",
+            replace(ours, n_new=new),
+            (replace(exact, n_new=new),),
         ),
     ]
 
 
 def _clusters(quick: bool) -> list[Work | Growth]:
-    """PCA of a dask collection: against dask-ml, against one process without dask, two processes against one, and against n."""
+    """PCA of a dask collection: against dask-ml, against one process without dask, two processes against one,
+    and against n."""
     n, steps = (1_000_000, (100_000, 1_000_000)) if quick else (10_000_000, (100_000, 1_000_000, 10_000_000))
 
     def job(name: str, library: str, n_workers: int, rows: int = n) -> Job:
@@ -293,7 +459,9 @@ def _clusters(quick: bool) -> list[Work | Growth]:
         return Job(name, "benchmarks.clusters.OnProcesses", params, "made_rows", rows, "made_components")
 
     one, two = (job(f"eigenscape, {count} process(es)", "eigenscape", count) for count in (1, 2))
-    alone = Job("eigenscape without dask", "benchmarks.clusters.OneProcess", {}, "made_rows", n, "made_components")
+    alone = Job(
+        "eigenscape without dask", "benchmarks.clusters.OneProcess", {}, "made_rows", n, "made_components"
+    )
     title = f"PCA, dask, {n:,} x 20 made on the fly"
     return [
         Work("dask-pca", f"{title}, two processes", two, (job("dask-ml", "dask-ml", 2),), Goal(1)),
@@ -303,7 +471,13 @@ def _clusters(quick: bool) -> list[Work | Growth]:
             "growth-dask",
             f"PCA, dask, two processes, n = {steps[0]:,} to {steps[-1]:,}",
             tuple(
-                Work(f"growth-dask-{rows}", f"growth-dask, n = {rows:,}", job("eigenscape", "eigenscape", 2, rows), ()) for rows in steps
+                Work(
+                    f"growth-dask-{rows}",
+                    f"growth-dask, n = {rows:,}",
+                    job("eigenscape", "eigenscape", 2, rows),
+                    (),
+                )
+                for rows in steps
             ),
             time_exponent=1.05,
             memory_exponent=None,
@@ -312,19 +486,49 @@ def _clusters(quick: bool) -> list[Work | Growth]:
 
 
 def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
-    """A dictionary of a dask collection: spectral clustering against dask-ml, kernel PCA against one process without dask, two, and n."""
-    n, few, steps = (400_000, 200_000, (100_000, 400_000)) if quick else (4_000_000, 1_000_000, (100_000, 1_000_000, 10_000_000))
+    """A dictionary of a dask collection: spectral clustering against dask-ml, kernel PCA against one process
+    without dask, two, and n."""
+    n, few, steps = (
+        (400_000, 200_000, (100_000, 400_000))
+        if quick
+        else (4_000_000, 1_000_000, (100_000, 1_000_000, 10_000_000))
+    )
 
     def groups(name: str, library: str) -> Job:
         params = {"library": library, "n_workers": 2}
-        return Job(name, "benchmarks.cluster_dictionaries.GroupsOnProcesses", params, "made_groups", few, "clustering")
+        return Job(
+            name,
+            "benchmarks.cluster_dictionaries.GroupsOnProcesses",
+            params,
+            "made_groups",
+            few,
+            "clustering",
+        )
 
     def kernel(name: str, n_workers: int, rows: int = n) -> Job:
-        return Job(name, "benchmarks.cluster_dictionaries.KernelOnProcesses", {"n_workers": n_workers}, "made_groups", rows, "left_out")
+        return Job(
+            name,
+            "benchmarks.cluster_dictionaries.KernelOnProcesses",
+            {"n_workers": n_workers},
+            "made_groups",
+            rows,
+            "left_out",
+        )
 
-    alone, one, two = kernel("eigenscape without dask", 0), kernel("eigenscape, one process", 1), kernel("eigenscape, two processes", 2)
+    alone, one, two = (
+        kernel("eigenscape without dask", 0),
+        kernel("eigenscape, one process", 1),
+        kernel("eigenscape, two processes", 2),
+    )
     params = {"n_workers": 2, "members": 300, "memory_limit": "1GB"}
-    capped = Job("eigenscape", "benchmarks.cluster_dictionaries.KernelOnProcesses", params, "made_groups", steps[-1], "left_out")
+    capped = Job(
+        "eigenscape",
+        "benchmarks.cluster_dictionaries.KernelOnProcesses",
+        params,
+        "made_groups",
+        steps[-1],
+        "left_out",
+    )
     title = "x 20 made on the fly, dictionary of 100"
     return [
         Work(
@@ -334,8 +538,20 @@ def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
             (groups("dask-ml", "dask-ml"),),
             Goal(1),
         ),
-        Work("dask-dictionary-one", f"Kernel PCA, dask, {n:,} {title}, one process", one, (alone,), Goal(1 / 1.3)),
-        Work("dask-dictionary-two", f"Kernel PCA, dask, {n:,} {title}, two processes against one", two, (one,), Goal(1.6)),
+        Work(
+            "dask-dictionary-one",
+            f"Kernel PCA, dask, {n:,} {title}, one process",
+            one,
+            (alone,),
+            Goal(1 / 1.3),
+        ),
+        Work(
+            "dask-dictionary-two",
+            f"Kernel PCA, dask, {n:,} {title}, two processes against one",
+            two,
+            (one,),
+            Goal(1.6),
+        ),
         Work(
             "dask-memory",
             f"Kernel PCA, dask, {steps[-1]:,} x 20, dictionary of 300, two workers of 1 GB",
@@ -347,7 +563,12 @@ def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
             "growth-dask-dictionary",
             f"Kernel PCA, dask, dictionary of 100, two processes, n = {steps[0]:,} to {steps[-1]:,}",
             tuple(
-                Work(f"growth-dask-dictionary-{rows}", f"growth-dask-dictionary, n = {rows:,}", kernel("eigenscape", 2, rows), ())
+                Work(
+                    f"growth-dask-dictionary-{rows}",
+                    f"growth-dask-dictionary, n = {rows:,}",
+                    kernel("eigenscape", 2, rows),
+                    (),
+                )
                 for rows in steps
             ),
             time_exponent=1.05,
@@ -381,7 +602,12 @@ def _growth(quick: bool) -> list[Growth]:
 
 def _compilation() -> Compilation:
     graph = {"n_neighbors": NEIGHBORS}
-    named = [("LaplacianEigenmaps", graph), ("SpectralClustering", graph), ("LocallyLinearEmbedding", graph), ("Isomap", graph)]
+    named = [
+        ("LaplacianEigenmaps", graph),
+        ("SpectralClustering", graph),
+        ("LocallyLinearEmbedding", graph),
+        ("Isomap", graph),
+    ]
     named += [("KernelPCA", {}), ("ClassicalMDS", {})]
     jobs = tuple(Job(name, f"eigenscape.{name}", params, "mixture", 0, "nothing") for name, params in named)
     return Compilation("compilation", "numba compilation, first call", jobs)

@@ -1,11 +1,12 @@
 """Audio fingerprints: a few numbers that recognise a clip after noise, shifts, filters and lossy coding.
 
-Clips are synthesised. Distortion discriminant analysis learns two layers of features from some clips and their distorted
-versions; other clips are then stored by one fingerprint each, and searched for in distorted recordings. Printed are the rates of
-false positives (another clip passes for the stored one) and false negatives (the stored clip is missed) at several thresholds.
+Clips are synthesised. Distortion discriminant analysis learns two layers of features from some clips and
+their distorted versions; other clips are then stored by one fingerprint each, and searched for in distorted
+recordings. Printed are the rates of false positives (another clip passes for the stored one) and false
+negatives (the stored clip is missed) at several thresholds.
 
-Run it with ``python examples/audio_fingerprints.py``. It takes less than a minute and writes ``audio_fingerprints.png``.
-"""
+Run it with ``python examples/audio_fingerprints.py``. It takes less than a minute and writes
+``audio_fingerprints.png``."""
 
 from __future__ import annotations
 
@@ -25,11 +26,12 @@ LAYERS = ((12, 8, 4), (24, 16, 2))
 THRESHOLDS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
 
 
-# --- audio ------------------------------------------------------------------------------------------------------------------
+# --- audio --------------------------------------------------------------------------------------------------
 
 
 def synthesise(rng: np.random.Generator, seconds: float) -> np.ndarray:
-    """A tune of random notes with overtones over a beat of noise bursts, at a tempo and in a timbre of its own."""
+    """A tune of random notes with overtones over a beat of noise bursts, at a tempo and in a timbre of its
+    own."""
     clip = 0.01 * rng.standard_normal(int(seconds * RATE))
     timbre = rng.random(6) * 0.7 ** np.arange(6)
     for voice in range(3):
@@ -69,10 +71,12 @@ def log_spectrum(clip: np.ndarray) -> np.ndarray:
 
 
 def spectrum(clip: np.ndarray) -> np.ndarray:
-    return signal.stft(clip, nperseg=FRAME, noverlap=FRAME - HOP, boundary=None, padded=False, scaling="psd")[2] * np.sqrt(RATE)
+    return signal.stft(clip, nperseg=FRAME, noverlap=FRAME - HOP, boundary=None, padded=False, scaling="psd")[
+        2
+    ] * np.sqrt(RATE)
 
 
-# --- distortions --------------------------------------------------------------------------------------------------------------
+# --- distortions --------------------------------------------------------------------------------------------
 
 
 def noisy(clip: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -92,7 +96,8 @@ def filtered(clip: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def coded(clip: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """As lossy compression does: amplitudes of a spectrum rounded coarsely, faint ones beside loud ones dropped."""
+    """As lossy compression does: amplitudes of a spectrum rounded coarsely, faint ones beside loud ones
+    dropped."""
     frequencies = signal.stft(clip, nperseg=FRAME)[2]
     size = np.abs(frequencies)
     step = 10 ** (rng.uniform(4, 8) / 20)
@@ -111,7 +116,7 @@ DISTORTIONS: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] 
 }
 
 
-# --- the experiment -----------------------------------------------------------------------------------------------------------
+# --- the experiment -----------------------------------------------------------------------------------------
 
 
 class Result(NamedTuple):
@@ -136,11 +141,15 @@ def experiment(n_train: int = 120, n_test: int = 100, seconds: float = 6.0, seed
     model = learn(train, rng)
     background = np.concatenate(model.transform([log_spectrum(clip) for clip in train]))
     stored = np.array([middle(model.transform(log_spectrum(clip))) for clip in test])
-    scale = np.linalg.norm(stored[:, None] - background, axis=2).mean(axis=1)  # a foreign clip is at distance 1 on average
+    scale = np.linalg.norm(stored[:, None] - background, axis=2).mean(
+        axis=1
+    )  # a foreign clip is at distance 1 on average
     own, other = {}, []
     for name, distort in DISTORTIONS.items():
         recordings = [model.transform(log_spectrum(distort(clip, rng))) for clip in test]
-        nearest = np.array([np.linalg.norm(stored[:, None] - recording, axis=2).min(axis=1) for recording in recordings]).T
+        nearest = np.array(
+            [np.linalg.norm(stored[:, None] - recording, axis=2).min(axis=1) for recording in recordings]
+        ).T
         nearest /= scale[:, None]  # (stored clip, recording)
         own[name] = np.diagonal(nearest).copy()
         other.append(nearest[~np.eye(n_test, dtype=bool)])
@@ -157,7 +166,7 @@ def middle(outputs: np.ndarray) -> np.ndarray:
     return outputs[len(outputs) // 2]
 
 
-# --- report -------------------------------------------------------------------------------------------------------------------
+# --- report -------------------------------------------------------------------------------------------------
 
 
 def main() -> None:
@@ -165,13 +174,23 @@ def main() -> None:
     model = result.model
     span = model.receptive_field_ * HOP / RATE
     n_own, n_other = sum(map(len, result.own.values())), len(result.other)
-    print(f"{LAYERS[-1][0]} numbers for {span:.1f} s of sound, one fingerprint a clip; {result.seconds:.0f} s in all.")
-    print("signal over noise:", ", ".join(f"layer {i} {q[0]:.3g} to {q[-1]:.3g}" for i, q in enumerate(model.eigenvalues_, start=1)))
+    print(
+        f"{LAYERS[-1][0]} numbers for {span:.1f} s of sound, one fingerprint a clip; {result.seconds:.0f} s in all."
+    )
+    print(
+        "signal over noise:",
+        ", ".join(f"layer {i} {q[0]:.3g} to {q[-1]:.3g}" for i, q in enumerate(model.eigenvalues_, start=1)),
+    )
     print(f"\nfalse positives of {n_other} pairs, false negatives of {n_own} recordings:\n")
-    print(f"{'threshold':>9} {'false pos.':>11} {'false neg.':>11}   " + " ".join(f"{name:>7}" for name in DISTORTIONS))
+    print(
+        f"{'threshold':>9} {'false pos.':>11} {'false neg.':>11}   "
+        + " ".join(f"{name:>7}" for name in DISTORTIONS)
+    )
     for threshold in THRESHOLDS:
         missed = " ".join(f"{result.false_negatives(threshold, name):>7.1%}" for name in DISTORTIONS)
-        print(f"{threshold:>9.2f} {result.false_positives(threshold):>11.3%} {result.false_negatives(threshold):>11.2%}   {missed}")
+        print(
+            f"{threshold:>9.2f} {result.false_positives(threshold):>11.3%} {result.false_negatives(threshold):>11.2%}   {missed}"
+        )
     draw(result)
     print(f"\nwrote {FIGURE}")
 

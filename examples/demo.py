@@ -21,7 +21,14 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import train_test_split
 
-from eigenscape import ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering
+from eigenscape import (
+    ClassicalMDS,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
+    LocallyLinearEmbedding,
+    SpectralClustering,
+)
 from eigenscape.exceptions import DisconnectedGraphWarning
 from eigenscape.quality import trustworthiness
 
@@ -38,9 +45,13 @@ FIGURE = Path("demo.png")
 
 def main() -> None:
     images, digit = load_digits(n_class=6, return_X_y=True)
-    train, new, train_digit, new_digit = train_test_split(images, digit, test_size=0.25, random_state=0, stratify=digit)
+    train, new, train_digit, new_digit = train_test_split(
+        images, digit, test_size=0.25, random_state=0, stratify=digit
+    )
     console = Console()
-    console.print(f"[bold]{len(train)}[/] images of the digits 0 to 5 to learn from, [bold]{len(new)}[/] held out and placed afterwards.\n")
+    console.print(
+        f"[bold]{len(train)}[/] images of the digits 0 to 5 to learn from, [bold]{len(new)}[/] held out and placed afterwards.\n"
+    )
     table = Table(box=None, pad_edge=False)
     table.add_column("method", no_wrap=True)
     for heading in ("fit", "place", "loss", "held out", "trust", "held out"):
@@ -65,7 +76,10 @@ def main() -> None:
     )
     console.print("trust: how far neighbours on the map are neighbours in the data, 1 is perfect")
     clusters = METHODS["Spectral clustering"]
-    agreement = adjusted_rand_score(train_digit, clusters.labels_), adjusted_rand_score(new_digit, clusters.predict(new))
+    agreement = (
+        adjusted_rand_score(train_digit, clusters.labels_),
+        adjusted_rand_score(new_digit, clusters.predict(new)),
+    )
     console.print(
         "\nSpectral clustering, which never saw the labels, agrees with them: adjusted Rand index"
         f" {agreement[0]:.2f} on training, {agreement[1]:.2f} on held-out images."
@@ -88,7 +102,14 @@ def draw(maps: dict, train_digit: np.ndarray, new_digit: np.ndarray) -> None:
     for axis, (name, (known, placed)) in zip(axes.flat, maps.items(), strict=True):
         first, second = best_plane(known)
         axis.scatter(known[:, first], known[:, second], c=colours(train_digit), s=9, alpha=0.35, linewidths=0)
-        axis.scatter(placed[:, first], placed[:, second], s=24, facecolors="none", edgecolors=colours(new_digit), linewidths=1.0)
+        axis.scatter(
+            placed[:, first],
+            placed[:, second],
+            s=24,
+            facecolors="none",
+            edgecolors=colours(new_digit),
+            linewidths=1.0,
+        )
         axis.set_title(name, fontsize=13)
         axis.set_xticks([])
         axis.set_yticks([])
@@ -96,7 +117,9 @@ def draw(maps: dict, train_digit: np.ndarray, new_digit: np.ndarray) -> None:
             spine.set_color("0.8")
     marks = [Line2D([], [], marker="o", linestyle="", color=colours(d), label=str(d)) for d in range(6)]
     marks.append(Line2D([], [], marker="o", linestyle="", color="0.4", markersize=4, label="training"))
-    marks.append(Line2D([], [], marker="o", linestyle="", markerfacecolor="none", color="0.4", label="held out"))
+    marks.append(
+        Line2D([], [], marker="o", linestyle="", markerfacecolor="none", color="0.4", label="held out")
+    )
     figure.legend(handles=marks, loc="outside lower center", ncols=8, frameon=False, fontsize=12)
     figure.suptitle("One formula places new points on every map", fontsize=16)
     figure.savefig(FIGURE, dpi=130)

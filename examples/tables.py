@@ -1,4 +1,5 @@
-"""Small files to try the command line on: flowers.csv, new-flowers.csv, distances.csv, graph.edges and a folder of images, digits.
+"""Small files to try the command line on: flowers.csv, new-flowers.csv, distances.csv, graph.edges and a
+folder of images, digits.
 
 python examples/tables.py [FOLDER]
 """
@@ -15,9 +16,22 @@ from sklearn.neighbors import kneighbors_graph
 
 def write_flowers(path: Path, rows: np.ndarray) -> None:
     flowers = load_iris()
-    header = ",".join(["flower", *(name.removesuffix(" (cm)").replace(" ", "_") for name in flowers.feature_names), "species"])
+    header = ",".join(
+        [
+            "flower",
+            *(name.removesuffix(" (cm)").replace(" ", "_") for name in flowers.feature_names),
+            "species",
+        ]
+    )
     lines = [
-        ",".join([f"f{row}", *(f"{value:g}" for value in flowers.data[row]), flowers.target_names[flowers.target[row]]]) for row in rows
+        ",".join(
+            [
+                f"f{row}",
+                *(f"{value:g}" for value in flowers.data[row]),
+                flowers.target_names[flowers.target[row]],
+            ]
+        )
+        for row in rows
     ]
     path.write_text("\n".join([header, *lines]) + "\n")
 
@@ -29,10 +43,16 @@ def main(folder: Path) -> None:
     write_flowers(folder / "new-flowers.csv", order[120:])
     X = load_iris().data[order[:60]]
     np.savetxt(folder / "distances.csv", pairwise_distances(X), delimiter=",", fmt="%.6g")
-    joined = load_iris().data[order[load_iris().target[order] > 0]][:60]  # two kinds of flowers that are not apart
+    joined = load_iris().data[order[load_iris().target[order] > 0]][
+        :60
+    ]  # two kinds of flowers that are not apart
     graph = kneighbors_graph(joined, 8).tocoo()
-    (folder / "graph.edges").write_text("".join(f"{i} {j}\n" for i, j in zip(graph.row, graph.col, strict=True)))
-    for number, (image, digit) in enumerate(zip(load_digits().images[:60], load_digits().target, strict=False)):
+    (folder / "graph.edges").write_text(
+        "".join(f"{i} {j}\n" for i, j in zip(graph.row, graph.col, strict=True))
+    )
+    for number, (image, digit) in enumerate(
+        zip(load_digits().images[:60], load_digits().target, strict=False)
+    ):
         Image.fromarray((image * 15.9).astype(np.uint8)).save(folder / "digits" / f"{number:02d}-{digit}.png")
 
 

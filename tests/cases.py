@@ -1,10 +1,9 @@
 """Every estimator, kernel and normalisation that must obey the laws, listed once.
 
-``CASES`` holds (id, estimator factory, data kind). ``MAPS`` holds the same of those that are no eigenfunctions of a kernel on the
-training points, to which the laws about kernels, eigenvalues and the loss do not apply. ``load(kind, dtype)`` gives the
-training points and some new ones, in the form that the estimator takes: rows, distances or similarities to the training
-points, or objects.
-"""
+``CASES`` holds (id, estimator factory, data kind). ``MAPS`` holds the same of those that are no
+eigenfunctions of a kernel on the training points, to which the laws about kernels, eigenvalues and the loss
+do not apply. ``load(kind, dtype)`` gives the training points and some new ones, in the form that the
+estimator takes: rows, distances or similarities to the training points, or objects."""
 
 from __future__ import annotations
 
@@ -41,8 +40,9 @@ from eigenscape import (
 
 N_TRAIN, N_NEW = 80, 12
 
-#: Their functions are no eigenvectors of the kernel's Gram matrix (FastMap's numbers not even its eigenvalues): projections on
-#: other directions that the same points span. What takes the place of those laws is in test_landmarks.py.
+#: Their functions are no eigenvectors of the kernel's Gram matrix (FastMap's numbers not even its
+#: eigenvalues): projections on other directions that the same points span. What takes the place of those laws
+#: is in test_landmarks.py.
 PROJECTIONS = (FastMap, MetricMap)
 
 
@@ -60,7 +60,7 @@ class Case(NamedTuple):
 #: Landmarks given by number.
 GIVEN = [3, 70, 8, 41, 22, 57, 64, 15, 33, 79]
 
-# --- data ---------------------------------------------------------------------------------------------------------------
+# --- data ---------------------------------------------------------------------------------------------------
 
 
 def curve(n: int, seed: int = 0) -> np.ndarray:
@@ -104,7 +104,9 @@ def split(n_new: int) -> tuple[np.ndarray, np.ndarray]:
     """Three groups of 40, 25 and 14 points, far from one another, in mixed order."""
     rng = np.random.default_rng(3)
     sizes, centres = (40, 25, 14), np.array([[0.0, 0, 0], [30, 0, 0], [0, 40, 0]])
-    train = np.concatenate([curve(size, seed) + centre for seed, (size, centre) in enumerate(zip(sizes, centres, strict=True))])
+    train = np.concatenate(
+        [curve(size, seed) + centre for seed, (size, centre) in enumerate(zip(sizes, centres, strict=True))]
+    )
     new = curve(n_new, seed=9) + centres[np.arange(n_new) % 3]
     return train[rng.permutation(len(train))], new
 
@@ -138,7 +140,8 @@ def words(n: int) -> list[str]:
 
 
 def neighbor_graph(distances: np.ndarray, k: int, own: bool) -> sparse.csr_array:
-    """The ``k`` shortest distances of each row, as a sparse graph; with ``own`` a point does not list itself."""
+    """The ``k`` shortest distances of each row, as a sparse graph; with ``own`` a point does not list
+    itself."""
     ranked = distances.copy()
     if own:
         np.fill_diagonal(ranked, np.inf)
@@ -210,7 +213,7 @@ def disconnected(kind: str) -> bool:
     return kind.startswith(("split", "lonely", "pair"))
 
 
-# --- functions of two samples ---------------------------------------------------------------------------------------------
+# --- functions of two samples -------------------------------------------------------------------------------
 
 
 def taxi(x: np.ndarray, y: np.ndarray) -> float:
@@ -234,27 +237,48 @@ def different_letters(a: str, b: str) -> float:
     return float(np.abs(_letters(a) - _letters(b)).sum() + 0.3 * abs(len(a) - len(b)))
 
 
-# --- the list -------------------------------------------------------------------------------------------------------------
+# --- the list -----------------------------------------------------------------------------------------------
 
 CASES: list[Case] = []
-#: Estimators without a kernel, hence without a spectrum, eigenfunctions or a loss: laws 3 and 7 have nothing to say about them,
-#: the others hold. A kernel eigenmap and a locality preserving projection are functions G'z(x) found in a small space: their spectrum
-#: is that of the graph seen through z, and test_eigenmaps.py has the laws about it.
-#: (Distortion discriminant analysis is not here either: its rows are time steps, and fewer come out.)
+#: Estimators without a kernel, hence without a spectrum, eigenfunctions or a loss: laws 3 and 7 have nothing
+#: to say about them, the others hold. A kernel eigenmap and a locality preserving projection are functions
+#: G'z(x) found in a small space: their spectrum is that of the graph seen through z, and test_eigenmaps.py
+#: has the laws about it. (Distortion discriminant analysis is not here either: its rows are time steps, and
+#: fewer come out.)
 WITHOUT_KERNEL: list[Case] = []
 MAPS: list[Case] = []
 
 
-def _add(name: str, kind: str, cls: type, given: Callable[[Any], dict[str, Any]] = nothing, **params: Any) -> None:
+def _add(
+    name: str, kind: str, cls: type, given: Callable[[Any], dict[str, Any]] = nothing, **params: Any
+) -> None:
     CASES.append(Case(f"{cls.__name__}-{name}", partial(cls, **params), kind, given))
 
 
 def _kernel_pca() -> None:
-    for kernel in ("rbf", "gaussian", "linear", "poly", "polynomial", "laplacian", "laplace", "cosine", "sigmoid"):
+    for kernel in (
+        "rbf",
+        "gaussian",
+        "linear",
+        "poly",
+        "polynomial",
+        "laplacian",
+        "laplace",
+        "cosine",
+        "sigmoid",
+    ):
         _add(kernel, "curve", KernelPCA, kernel=kernel)
     for solver in ("dense", "lanczos"):
         _add(solver, "curve", KernelPCA, eigen_solver=solver)
-        _add(f"sigmoid-magnitude-{solver}", "wide", KernelPCA, kernel="sigmoid", order="magnitude", n_components=4, eigen_solver=solver)
+        _add(
+            f"sigmoid-magnitude-{solver}",
+            "wide",
+            KernelPCA,
+            kernel="sigmoid",
+            order="magnitude",
+            n_components=4,
+            eigen_solver=solver,
+        )
     _add("gamma", "wide", KernelPCA, gamma=0.2, n_components=5)
     _add("blocked", "curve", KernelPCA, storage="blocked")
     _add("linear-all-components", "curve", KernelPCA, kernel="linear", n_components=None)
@@ -280,7 +304,13 @@ def _dictionaries() -> None:
                 name = f"{normalization}-{'hull' if sum_to_one else 'span'}-{tol}"
                 add(name, "curve", normalization=normalization, sum_to_one=sum_to_one, tol=tol)
         for averages in ("dictionary", "random"):
-            add(f"{normalization}-{averages}", "curve", normalization=normalization, averages=averages, tol=1e-2)
+            add(
+                f"{normalization}-{averages}",
+                "curve",
+                normalization=normalization,
+                averages=averages,
+                tol=1e-2,
+            )
         add(f"{normalization}-size", "wide", normalization=normalization, tol=None, dictionary_size=25)
         add(f"{normalization}-twins", "twins", normalization=normalization)
         add(f"{normalization}-sparse", "counts", normalization=normalization, tol=1e-2)
@@ -349,14 +379,42 @@ def _classical_mds() -> None:
     _add("weight-on-one", "curve", ClassicalMDS, centering=np.eye(N_TRAIN)[0])
     for solver in ("dense", "lanczos"):
         _add(solver, "curve", ClassicalMDS, eigen_solver=solver)
-        _add(f"magnitude-{solver}", "wide", ClassicalMDS, metric="chebyshev", order="magnitude", n_components=6, eigen_solver=solver)
+        _add(
+            f"magnitude-{solver}",
+            "wide",
+            ClassicalMDS,
+            metric="chebyshev",
+            order="magnitude",
+            n_components=6,
+            eigen_solver=solver,
+        )
     _add("words", "words", ClassicalMDS, metric=different_letters)
     for repair in ("clip", "shift"):
         _add(repair, "curve", ClassicalMDS, metric="cityblock", indefinite=repair, n_components=3)
-        _add(f"{repair}-lanczos", "curve", ClassicalMDS, metric="cityblock", indefinite=repair, eigen_solver="lanczos")
+        _add(
+            f"{repair}-lanczos",
+            "curve",
+            ClassicalMDS,
+            metric="cityblock",
+            indefinite=repair,
+            eigen_solver="lanczos",
+        )
         _add(f"{repair}-twins", "twins", ClassicalMDS, metric="cityblock", indefinite=repair)
-        _add(f"{repair}-weights", "curve", ClassicalMDS, metric="cityblock", indefinite=repair, centering=weights / weights.sum())
-        _add(f"{repair}-precomputed-twins", "twin distances", ClassicalMDS, metric="precomputed", indefinite=repair)
+        _add(
+            f"{repair}-weights",
+            "curve",
+            ClassicalMDS,
+            metric="cityblock",
+            indefinite=repair,
+            centering=weights / weights.sum(),
+        )
+        _add(
+            f"{repair}-precomputed-twins",
+            "twin distances",
+            ClassicalMDS,
+            metric="precomputed",
+            indefinite=repair,
+        )
         _add(f"{repair}-words", "words", ClassicalMDS, metric=different_letters, indefinite=repair)
         _add(f"{repair}-sparse", "counts", ClassicalMDS, metric="cityblock", indefinite=repair)
 
@@ -418,8 +476,18 @@ def _affinities(cls: type, **common: Any) -> None:
     for diagonal in (True, False):
         suffix = "" if diagonal else "-no-diagonal"
         add(f"precomputed{suffix}", "similarities", affinity="precomputed", include_diagonal=diagonal)
-        add(f"precomputed-sparse{suffix}", "sparse similarities", affinity="precomputed", include_diagonal=diagonal)
-        add(f"precomputed-twins{suffix}", "twin similarities", affinity="precomputed", include_diagonal=diagonal)
+        add(
+            f"precomputed-sparse{suffix}",
+            "sparse similarities",
+            affinity="precomputed",
+            include_diagonal=diagonal,
+        )
+        add(
+            f"precomputed-twins{suffix}",
+            "twin similarities",
+            affinity="precomputed",
+            include_diagonal=diagonal,
+        )
     add("distances", "distances", affinity="precomputed_nearest_neighbors", weights="heat")
     add("distances-twins", "twin distances", affinity="precomputed_nearest_neighbors", weights="inverse")
     add("graph", "graph", affinity="precomputed_nearest_neighbors", weights="heat")
@@ -439,12 +507,19 @@ def _affinities(cls: type, **common: Any) -> None:
     for mode in ("connect", "per_component", "largest"):
         apart = partial(add, on_disconnected=mode)
         for weights in ("binary", "heat", "inverse"):
-            apart(f"split-{weights}-{mode}", "split", weights=weights, t=100.0)  # wide enough for the edges that connect
+            apart(
+                f"split-{weights}-{mode}", "split", weights=weights, t=100.0
+            )  # wide enough for the edges that connect
         apart(f"split-distances-{mode}", "split distances", affinity="precomputed_nearest_neighbors")
-        if (cls, mode) != (SpectralClustering, "per_component"):  # a point without any neighbour has no cluster of its own
+        if (cls, mode) != (
+            SpectralClustering,
+            "per_component",
+        ):  # a point without any neighbour has no cluster of its own
             apart(f"lonely-{mode}", "lonely", affinity="radius", radius=1.5)
         if mode != "connect":  # there are no distances by which to connect
-            apart(f"split-graph-{mode}", "split graph", affinity="precomputed_nearest_neighbors", n_neighbors=5)
+            apart(
+                f"split-graph-{mode}", "split graph", affinity="precomputed_nearest_neighbors", n_neighbors=5
+            )
             apart(f"split-rbf-{mode}", "split", affinity="rbf", gamma=1.0)
             apart(f"split-precomputed-{mode}", "split similarities", affinity="precomputed")
             apart(f"split-precomputed-sparse-{mode}", "split sparse similarities", affinity="precomputed")
@@ -466,7 +541,14 @@ def _diffusion() -> None:
         add(f"split-local-{mode}", "split", bandwidth="local", n_neighbors=3, on_disconnected=mode)
     for cls in (LaplacianEigenmaps, DiffusionMap):
         _add("independent", "curve", cls, affinity="rbf", independent=True)
-        _add("independent-graph", "curve", cls, affinity="nearest_neighbors", independent=True, independence_threshold=0.1)
+        _add(
+            "independent-graph",
+            "curve",
+            cls,
+            affinity="nearest_neighbors",
+            independent=True,
+            independence_threshold=0.1,
+        )
         _add("independent-twins", "twins", cls, affinity="rbf", independent=True, n_candidates=12)
         _add(
             "independent-split",
@@ -484,12 +566,27 @@ def _isomap() -> None:
         _add(f"neighbors-{repair}", "curve", Isomap, indefinite=repair)
         _add(f"radius-{repair}", "curve", Isomap, radius=1.0, indefinite=repair)
         _add(f"distances-{repair}", "distances", Isomap, metric="precomputed", indefinite=repair)
-        _add(f"distances-radius-{repair}", "distances", Isomap, metric="precomputed", radius=1.0, indefinite=repair)
+        _add(
+            f"distances-radius-{repair}",
+            "distances",
+            Isomap,
+            metric="precomputed",
+            radius=1.0,
+            indefinite=repair,
+        )
         _add(f"graph-{repair}", "graph", Isomap, metric="precomputed", indefinite=repair)
         _add(f"twins-{repair}", "twins", Isomap, indefinite=repair, n_components=3)
         _add(f"distances-twins-{repair}", "twin distances", Isomap, metric="precomputed", indefinite=repair)
     for solver in ("dense", "lanczos"):
-        _add(f"magnitude-{solver}", "curve", Isomap, order="magnitude", n_components=5, n_neighbors=5, eigen_solver=solver)
+        _add(
+            f"magnitude-{solver}",
+            "curve",
+            Isomap,
+            order="magnitude",
+            n_components=5,
+            n_neighbors=5,
+            eigen_solver=solver,
+        )
         _add(solver, "curve", Isomap, eigen_solver=solver)
     _add("wide", "wide", Isomap, n_neighbors=6)
     _add("cosine", "wide", Isomap, metric="cosine")
@@ -527,17 +624,38 @@ def _landmark_mds() -> None:
     _add("seuclidean", "curve", LandmarkMDS, metric="seuclidean", n_landmarks=25)
     _add("callable", "curve", LandmarkMDS, metric=taxi, n_landmarks=10)
     _add("words", "words", LandmarkMDS, metric=different_letters, n_landmarks=15)
-    _add("words-points", "words", LandmarkMDS, metric=different_letters, landmarks=["abba", "cafe", "head", "bee", "gag", "fad"])
+    _add(
+        "words-points",
+        "words",
+        LandmarkMDS,
+        metric=different_letters,
+        landmarks=["abba", "cafe", "head", "bee", "gag", "fad"],
+    )
     _add("precomputed", "distances", LandmarkMDS, metric="precomputed", n_landmarks=15)
     _add("precomputed-twins", "twin distances", LandmarkMDS, metric="precomputed", landmarks="greedy")
     _add("precomputed-narrow", "narrow distances", LandmarkMDS, metric="precomputed", landmarks=GIVEN)
     _add("sparse", "counts", LandmarkMDS, n_landmarks=30)
     _add("kmeans-sparse", "counts", LandmarkMDS, n_landmarks=30, landmarks="kmeans")
     for solver in ("dense", "lanczos"):
-        _add(f"magnitude-{solver}", "wide", LandmarkMDS, metric="chebyshev", order="magnitude", n_landmarks=30, eigen_solver=solver)
+        _add(
+            f"magnitude-{solver}",
+            "wide",
+            LandmarkMDS,
+            metric="chebyshev",
+            order="magnitude",
+            n_landmarks=30,
+            eigen_solver=solver,
+        )
     for repair in ("clip", "shift"):
         _add(repair, "curve", LandmarkMDS, metric="cityblock", indefinite=repair, n_landmarks=20)
-        _add(f"{repair}-precomputed", "distances", LandmarkMDS, metric="precomputed", indefinite=repair, n_landmarks=20)
+        _add(
+            f"{repair}-precomputed",
+            "distances",
+            LandmarkMDS,
+            metric="precomputed",
+            indefinite=repair,
+            n_landmarks=20,
+        )
 
 
 def _landmark_isomap() -> None:
@@ -548,7 +666,9 @@ def _landmark_isomap() -> None:
         add(f"landmarks-{how}-twins", "twins", landmarks=how, n_landmarks=20)
     for repair in ("clip", "shift"):
         add(f"landmarks-{repair}", "curve", n_landmarks=20, indefinite=repair)
-        add(f"landmarks-{repair}-graph", "twin graph", n_landmarks=20, metric="precomputed", indefinite=repair)
+        add(
+            f"landmarks-{repair}-graph", "twin graph", n_landmarks=20, metric="precomputed", indefinite=repair
+        )
     add("landmarks-all", "twins", n_landmarks=N_TRAIN)
     add("landmarks-given", "curve", landmarks=GIVEN)
     add("landmarks-points", "curve", landmarks=curve(11, seed=7))
@@ -567,7 +687,13 @@ def _landmark_isomap() -> None:
         apart(f"landmarks-split-distances-{mode}", "split distances", n_landmarks=20, metric="precomputed")
         apart(f"landmarks-lonely-{mode}", "lonely", n_landmarks=20, radius=1.5)
         if mode != "connect":
-            apart(f"landmarks-split-graph-{mode}", "split graph", n_landmarks=20, metric="precomputed", n_neighbors=5)
+            apart(
+                f"landmarks-split-graph-{mode}",
+                "split graph",
+                n_landmarks=20,
+                metric="precomputed",
+                n_neighbors=5,
+            )
 
 
 def _pivots() -> None:
@@ -606,7 +732,10 @@ def _lle() -> None:
 
 
 def _some_noise(X: Any) -> dict[str, Any]:
-    return {"noise": np.random.default_rng(6).standard_normal((200, X.shape[1])) * np.linspace(0.1, 0.3, X.shape[1])}
+    return {
+        "noise": np.random.default_rng(6).standard_normal((200, X.shape[1]))
+        * np.linspace(0.1, 0.3, X.shape[1])
+    }
 
 
 def _two_versions(X: Any) -> dict[str, Any]:
@@ -629,7 +758,9 @@ def _oriented_pca() -> None:
 
 def _projection_pursuit() -> None:
     def add(name: str, kind: str, **params: Any) -> None:
-        WITHOUT_KERNEL.append(Case(f"ProjectionPursuit-{name}", partial(ProjectionPursuit, n_init=4, **params), kind))
+        WITHOUT_KERNEL.append(
+            Case(f"ProjectionPursuit-{name}", partial(ProjectionPursuit, n_init=4, **params), kind)
+        )
 
     for index in ("negentropy", "kurtosis", "friedman-tukey"):
         add(index, "curve", index=index)
@@ -647,9 +778,23 @@ def _eigenmaps() -> None:
     for placement in ("kmeans", "maxmin", "greedy"):
         add(KernelEigenmap, placement, "curve", centers=placement, n_kernels=6)
     for correction in ("raw", "affine", "reweighted", "stochastic"):
-        add(KernelEigenmap, f"densities-{correction}", "curve", correction=correction, posterior=False, n_kernels=6)
+        add(
+            KernelEigenmap,
+            f"densities-{correction}",
+            "curve",
+            correction=correction,
+            posterior=False,
+            n_kernels=6,
+        )
     for n_local in (0, 1):
-        add(KernelEigenmap, f"local-{n_local}", "curve", local_components=n_local, n_kernels=8, inverse="blocks")
+        add(
+            KernelEigenmap,
+            f"local-{n_local}",
+            "curve",
+            local_components=n_local,
+            n_kernels=8,
+            inverse="blocks",
+        )
     add(KernelEigenmap, "features", "wide", basis="features", correction="affine", n_components=3)
     add(KernelEigenmap, "sparse-features", "counts", basis="features", correction="affine", n_components=3)
     add(KernelEigenmap, "auto", "curve", n_kernels="auto", local_components=1, regularization=1.0)
@@ -660,7 +805,9 @@ def _eigenmaps() -> None:
 
 def _ordinal() -> None:
     def add(name: str, kind: str, **params: Any) -> None:
-        WITHOUT_KERNEL.append(Case(f"OrdinalMDS-{name}", partial(OrdinalMDS, n_init=2, tol=1e-5, max_iter=2000, **params), kind))
+        WITHOUT_KERNEL.append(
+            Case(f"OrdinalMDS-{name}", partial(OrdinalMDS, n_init=2, tol=1e-5, max_iter=2000, **params), kind)
+        )
 
     for ties in ("primary", "secondary"):
         add(ties, "curve", ties=ties)
@@ -672,7 +819,13 @@ def _ordinal() -> None:
     add("sparse", "counts")
 
     def isomap(name: str, kind: str, **params: Any) -> None:
-        WITHOUT_KERNEL.append(Case(f"Isomap-ordinal-{name}", partial(Isomap, ordinal=True, n_init=2, max_iter=3000, **params), kind))
+        WITHOUT_KERNEL.append(
+            Case(
+                f"Isomap-ordinal-{name}",
+                partial(Isomap, ordinal=True, n_init=2, max_iter=3000, **params),
+                kind,
+            )
+        )
 
     isomap("neighbors", "curve")
     isomap("twins", "twins", ties="secondary")

@@ -1,7 +1,7 @@
 """Slow, literal transcriptions of the papers' formulas: plain numpy, one loop a sum.
 
-Nothing here knows the library. Kernels and distances are functions of two points; ``X`` are training points, ``Y`` any points.
-"""
+Nothing here knows the library. Kernels and distances are functions of two points; ``X`` are training points,
+``Y`` any points."""
 
 from __future__ import annotations
 
@@ -94,7 +94,8 @@ def divided_kernel(K_new, K):
 
 
 def divided_without_diagonal(K_new, K, is_point):
-    """Bengio footnote 3: sums over ``j`` other than the point itself; ``is_point(i, j)`` says new point i is training point j."""
+    """Bengio footnote 3: sums over ``j`` other than the point itself; ``is_point(i, j)`` says new point i is
+    training point j."""
     m = len(K)
     S = [sum(K[i, j] for j in range(m) if j != i) for i in range(m)]
     S_new = [sum(row[j] for j in range(m) if not is_point(i, j)) for i, row in enumerate(K_new)]
@@ -102,7 +103,8 @@ def divided_without_diagonal(K_new, K, is_point):
 
 
 def generalized_problem(K, count):
-    """Bengio eq. 13, ``(S - K) z = sigma S z`` by a general eigen-solver: the ``count`` smallest after the first, ``z' S z = 1``."""
+    """Bengio eq. 13, ``(S - K) z = sigma S z`` by a general eigen-solver: the ``count`` smallest after the
+    first, ``z' S z = 1``."""
     S = np.diag(K.sum(axis=1))
     sigma, Z = np.linalg.eig(np.linalg.inv(S) @ (S - K))
     order = np.argsort(sigma.real)[1 : count + 1]
@@ -165,7 +167,9 @@ def knn_edges(D, k):
     """Edge lengths, ``inf`` for none: either is among the other's ``k`` nearest (Bengio sec. 2.4)."""
     m = len(D)
     chosen = [nearest(D[i], k, leave_out=i) for i in range(m)]
-    return np.array([[D[i, j] if j in chosen[i] or i in chosen[j] else np.inf for j in range(m)] for i in range(m)])
+    return np.array(
+        [[D[i, j] if j in chosen[i] or i in chosen[j] else np.inf for j in range(m)] for i in range(m)]
+    )
 
 
 def knn_edges_new(D_new, D, k):
@@ -184,7 +188,9 @@ def knn_edges_new(D_new, D, k):
 def radius_edges(D, radius):
     """All pairs within ``radius`` (Belkin sec. 2, step 1a)."""
     m = len(D)
-    return np.array([[D[i, j] if i != j and D[i, j] <= radius else np.inf for j in range(m)] for i in range(m)])
+    return np.array(
+        [[D[i, j] if i != j and D[i, j] <= radius else np.inf for j in range(m)] for i in range(m)]
+    )
 
 
 def floyd(edges):
@@ -211,16 +217,20 @@ def shortest_by_enumeration(edges, start, end):
 
 
 def geodesics_new(edges_new, length):
-    """Bengio eq. 14 for a new point: its last step leads to a neighbour, all others run through training points."""
+    """Bengio eq. 14 for a new point: its last step leads to a neighbour, all others run through training
+    points."""
     n, m = edges_new.shape
-    return np.array([[min(edges_new[a, i] + length[i, j] for i in range(m)) for j in range(m)] for a in range(n)])
+    return np.array(
+        [[min(edges_new[a, i] + length[i, j] for i in range(m)) for j in range(m)] for a in range(n)]
+    )
 
 
 # Locally linear embedding
 
 
 def local_weights(x, neighbours, reg):
-    """Weights of ``x`` on its neighbours (Bengio sec. 2.6): regularised local Gram matrix, solved for ones, scaled to sum one."""
+    """Weights of ``x`` on its neighbours (Bengio sec. 2.6): regularised local Gram matrix, solved for ones,
+    scaled to sum one."""
     k = len(neighbours)
     gram = np.array([[(neighbours[r] - x) @ (neighbours[s] - x) for s in range(k)] for r in range(k)])
     gram = gram + np.eye(k) * reg / k * sum(gram[r, r] for r in range(k))
@@ -257,7 +267,9 @@ def lle_kernel(Y, X, k, reg, c):
     """``k_m = (c - 1) k' + k''`` (Bengio sec. 2.6)."""
     m = len(X)
     W = lle_weights(X, k, reg)
-    inner = np.array([[W[i, j] + W[j, i] - sum(W[a, i] * W[a, j] for a in range(m)) for j in range(m)] for i in range(m)])
+    inner = np.array(
+        [[W[i, j] + W[j, i] - sum(W[a, i] * W[a, j] for a in range(m)) for j in range(m)] for i in range(m)]
+    )
     out = (c - 1) * lle_weights_new(Y, X, k, reg)
     for a, y in enumerate(Y):
         for i in range(m):
@@ -304,7 +316,8 @@ def hessian_alignment(X, k, d):
 
 
 def modified_alignment(X, k, d, reg):
-    """Modified LLE (Zhang and Wang): ``s_i`` weight vectors ``(1 - alpha_i) w_i 1' + V_i H_i`` a neighbourhood."""
+    """Modified LLE (Zhang and Wang): ``s_i`` weight vectors ``(1 - alpha_i) w_i 1' + V_i H_i`` a
+    neighbourhood."""
     m = len(X)
     D = table(euclidean, X, X)
     own = [nearest(D[i], k, leave_out=i) for i in range(m)]
@@ -321,7 +334,9 @@ def modified_alignment(X, k, d, reg):
         alpha = np.linalg.norm(V.T @ np.ones(k)) / np.sqrt(s)
         h = alpha * np.ones(s) - V.T @ np.ones(k)
         h = h / np.linalg.norm(h) if np.linalg.norm(h) > 1e-12 else 0 * h
-        W = (1 - alpha) * np.outer(local_weights(X[i], X[own[i]], reg), np.ones(s)) + V @ (np.eye(s) - 2 * np.outer(h, h))
+        W = (1 - alpha) * np.outer(local_weights(X[i], X[own[i]], reg), np.ones(s)) + V @ (
+            np.eye(s) - 2 * np.outer(h, h)
+        )
         for column in W.T:
             u = np.zeros(m)
             u[i] = -1.0
@@ -357,7 +372,8 @@ def best_threshold_cut(W, z):
 
 
 def projection(K_new, own, M_inverse, sum_to_one):
-    """Ouimet eq. 6 to 8: unconstrained weights, weights and ``delta`` of one point, by its kernel values (m,) to the dictionary."""
+    """Ouimet eq. 6 to 8: unconstrained weights, weights and ``delta`` of one point, by its kernel values (m,)
+    to the dictionary."""
     ones = np.ones(len(K_new))
     a_hat = M_inverse @ K_new
     delta = own - K_new @ a_hat
@@ -368,7 +384,8 @@ def projection(K_new, own, M_inverse, sum_to_one):
 
 
 def greedy_dictionary(K, tol, sum_to_one, known=None, stop=np.inf):
-    """Ouimet algorithm 1, steps 1 to 16, from the Gram matrix: (numbers, M^-1); ``stop`` ends it once there are more than so many.
+    """Ouimet algorithm 1, steps 1 to 16, from the Gram matrix: (numbers, M^-1); ``stop`` ends it once there
+    are more than so many.
 
     The choice is made with the constrained ``delta``; eq. 9 needs the unconstrained one.
     """
@@ -381,7 +398,15 @@ def greedy_dictionary(K, tol, sum_to_one, known=None, stop=np.inf):
         a_hat, _, delta = projection(k, K[t, t], inverse, sum_to_one)
         if delta > tol:
             schur = K[t, t] - k @ a_hat
-            inverse = np.block([[schur * inverse + np.outer(a_hat, a_hat), -a_hat[:, None]], [-a_hat[None], np.ones((1, 1))]]) / schur
+            inverse = (
+                np.block(
+                    [
+                        [schur * inverse + np.outer(a_hat, a_hat), -a_hat[:, None]],
+                        [-a_hat[None], np.ones((1, 1))],
+                    ]
+                )
+                / schur
+            )
             chosen.append(t)
             if len(chosen) > stop:
                 break
@@ -414,7 +439,8 @@ def projection_weights(K_new, M, sum_to_one):
 
 
 def normalised_weights(A, mean, M, n, normalization):
-    """Ouimet prop. 2: the rows that take the place of ``A``, with ``mean`` the average row over the ``n`` training points."""
+    """Ouimet prop. 2: the rows that take the place of ``A``, with ``mean`` the average row over the ``n``
+    training points."""
     if normalization == "additive":
         return A - mean
     if normalization == "divisive":

@@ -1,4 +1,5 @@
-"""Nystrom on matrices (Burges sec. 2.1, note 11) against literal transcriptions and dense eigen-decompositions."""
+"""Nystrom on matrices (Burges sec. 2.1, note 11) against literal transcriptions and dense
+eigen-decompositions."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def assert_decomposes(K: np.ndarray, values: np.ndarray, vectors: np.ndarray, to
     np.testing.assert_allclose((vectors * values) @ vectors.T, K, rtol=0, atol=tol * scale)
 
 
-# --- exact ------------------------------------------------------------------------------------------------------------------
+# --- exact --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("signs", [False, True])
@@ -87,7 +88,7 @@ def test_rows_that_reach_beyond_their_own_span_are_refused():
         exact_eigh(np.diag([1.0, 0.0]), np.array([[1.0], [1.0]]))
 
 
-# --- approximate ------------------------------------------------------------------------------------------------------------
+# --- approximate --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rank", [1, 3, 7])
@@ -109,7 +110,9 @@ def test_approximate_pairs_tend_to_the_exact_ones():
     errors, angles = [], []
     for q in (10, 30, 90, 240):
         values, vectors = approximate_eigh(K[:q, :q], K[:q, q:], n_components=4)
-        errors.append(np.abs(values * len(K) / q - truth).max() / truth[0])  # Burges sec. 2.1.1: they scale with the points
+        errors.append(
+            np.abs(values * len(K) / q - truth).max() / truth[0]
+        )  # Burges sec. 2.1.1: they scale with the points
         angles.append(linalg.subspace_angles(vectors, V).max())
     assert errors[0] > errors[1] > errors[2] > errors[3]
     assert angles[0] > angles[1] > angles[2] > angles[3]
@@ -117,7 +120,7 @@ def test_approximate_pairs_tend_to_the_exact_ones():
     assert angles[3] < 1e-7
 
 
-# --- the Schur complement ---------------------------------------------------------------------------------------------------
+# --- the Schur complement -----------------------------------------------------------------------------------
 
 
 def test_schur_error_is_the_norm_of_the_complement():
@@ -150,7 +153,7 @@ def test_sampled_schur_error_covers_the_true_one():
     assert within >= 33
 
 
-# --- completion -------------------------------------------------------------------------------------------------------------
+# --- completion ---------------------------------------------------------------------------------------------
 
 
 def damaged(K: np.ndarray, n_rows: int) -> np.ndarray:
@@ -220,7 +223,9 @@ def test_what_is_not_determined_is_refused_with_the_reason():
     with pytest.raises(RankError, match="the kernel has a higher rank"):
         complete(wrong)
     lost = np.array([[0.0, 0, 1, 2], [0, 1, 0, 1], [1, 0, np.nan, np.nan], [2, 1, np.nan, np.nan]])
-    with pytest.raises(RankError, match="have rank 1 among themselves, but more where they meet the other points"):
+    with pytest.raises(
+        RankError, match="have rank 1 among themselves, but more where they meet the other points"
+    ):
         complete(lost)
 
 
@@ -233,7 +238,10 @@ def test_what_is_not_determined_is_refused_with_the_reason():
         (lambda: exact_eigh(np.full((2, 2), np.nan), np.ones((2, 1))), "use complete"),
         (lambda: approximate_eigh(np.zeros((2, 2)), np.zeros((2, 1))), "A is zero"),
         (lambda: schur_error(np.eye(2), np.ones((2, 3)), np.eye(2)), r"C must have shape \(3, 3\)"),
-        (lambda: schur_error(np.eye(2), np.ones((2, 3)), lambda c: np.eye(3)[:, c], n_columns=1), "n_columns=1 must be"),
+        (
+            lambda: schur_error(np.eye(2), np.ones((2, 3)), lambda c: np.eye(3)[:, c], n_columns=1),
+            "n_columns=1 must be",
+        ),
         (lambda: complete(np.ones((2, 3))), "K must be square"),
         (lambda: complete(np.array([[1.0, np.inf], [np.inf, 1.0]])), "mark missing ones by NaN"),
         (lambda: complete(np.array([[1.0, 2, 3], [1, 2, 3], [3, 3, np.nan]])), "must be symmetric"),

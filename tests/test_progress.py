@@ -1,4 +1,5 @@
-"""Stages: every estimator announces them, bars show them on standard error, recordings time them. And short reprs."""
+"""Stages: every estimator announces them, bars show them on standard error, recordings time them. And short
+reprs."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ STAGES = [
 ]
 
 
-@pytest.mark.parametrize(("estimator", "expected"), STAGES, ids=lambda value: value if isinstance(value, str) else None)
+@pytest.mark.parametrize(
+    ("estimator", "expected"), STAGES, ids=lambda value: value if isinstance(value, str) else None
+)
 def test_every_estimator_announces_its_stages(estimator, expected):
     rows = X[:50] if isinstance(estimator, (eigenscape.OrdinalMDS, eigenscape.MixturePPCA)) else X
     with warnings.catch_warnings(), recording() as fitting:
@@ -56,7 +59,7 @@ def test_every_estimator_announces_its_stages(estimator, expected):
     assert all(s.seconds >= 0 for s in fitting + placing)
 
 
-# --- recordings --------------------------------------------------------------------------------------------------------------
+# --- recordings ---------------------------------------------------------------------------------------------
 
 
 def test_times_exclude_stages_within_and_add_up():
@@ -116,7 +119,7 @@ def test_a_stage_that_ends_late_disturbs_no_other():
     assert sorted(s.name for s in stages) == ["meanwhile", "slow"]
 
 
-# --- bars --------------------------------------------------------------------------------------------------------------------
+# --- bars ---------------------------------------------------------------------------------------------------
 
 
 def test_bars_go_to_standard_error_once_for_each_stage():
@@ -150,7 +153,10 @@ def test_lines_are_shared_and_lent(capsys):
                 advance(4)
         with stage("around"), stage("within", total=8) as advance:
             advance(2)
-            assert [(task.description, task.total, task.completed) for task in bar.tasks] == [("piece", 30, 30), ("around", 8, 2)]
+            assert [(task.description, task.total, task.completed) for task in bar.tasks] == [
+                ("piece", 30, 30),
+                ("around", 8, 2),
+            ]
         with stage("known", total=5), stage("within", total=8) as advance:
             advance(2)
             assert [(task.total, task.completed) for task in bar.tasks][-1] == (5, 0)
@@ -178,7 +184,7 @@ def test_estimators_within_others_open_no_second_bar(capsys):
     assert captured.out == ""
 
 
-# --- reprs -------------------------------------------------------------------------------------------------------------------
+# --- reprs --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("estimator", [e for e, _ in STAGES[:14]], ids=repr)
@@ -198,5 +204,7 @@ def test_fitted_things_print_one_line(estimator):
 
 def test_shapes_are_told():
     model = eigenscape.KernelPCA(gamma=0.5).fit(X)
-    assert repr(model.kernel_).startswith("CenteredKernel(base=BoundPairwise(kernel=Gaussian(gamma=0.5, scale='median'), X=array(120, 3))")
+    assert repr(model.kernel_).startswith(
+        "CenteredKernel(base=BoundPairwise(kernel=Gaussian(gamma=0.5, scale='median'), X=array(120, 3))"
+    )
     assert np.shape(model.kernel_.weights) == (120,)

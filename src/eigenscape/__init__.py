@@ -70,13 +70,11 @@ if TYPE_CHECKING:
         ProjectionPursuit,
         SpectralClustering,
         graph_embedding,
-        save,
     )
-    from eigenscape.io import load
-    from eigenscape.reading import read
+    from eigenscape.io import load, read, save
 
 _MODULES = ("datasets", "distributed", "exceptions", "io", "kernels", "nystrom", "plot", "quality", "report")
-_HOMES = {"load": "eigenscape.io", "read": "eigenscape.reading"}
+_HOMES = {"load": "eigenscape.app.io", "read": "eigenscape.app.io", "save": "eigenscape.app.io"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,6 @@
 """``python -m eigenscape`` is the command line."""
 
-from eigenscape.cli import main
+from eigenscape.app.cli import main
 
 if __name__ == "__main__":
     main()

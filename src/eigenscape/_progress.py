@@ -1,8 +1,7 @@
 """Progress of long work, in stages, without passing a bar through every function.
 
-An estimator opens :func:`reporting`, whoever wants times opens :func:`recording`; whatever runs inside announces its
-:func:`stage`. Nobody listening costs nothing.
-"""
+An estimator opens :func:`reporting`, whoever wants times opens :func:`recording`; whatever runs inside
+announces its :func:`stage`. Nobody listening costs nothing."""
 
 from __future__ import annotations
 
@@ -42,8 +41,8 @@ class _Listener:
     def show(self, name: str, total: float | None) -> Callable[[float], None]:
         """A line for the stage, the one it had before if it comes again.
 
-        Stages within stages have none; but one that knows its total lends it to a stage around it that does not.
-        """
+        Stages within stages have none; but one that knows its total lends it to a stage around it that does
+        not."""
         if self.bar is None:
             return _silent
         outermost = self.running[0]
@@ -54,7 +53,9 @@ class _Listener:
         if name not in self.tasks:
             self.tasks[name] = self.bar.add_task(name, total=total)
         else:
-            self.bar.update(self.tasks[name], total=None if total is None else self._line(name).completed + total)
+            self.bar.update(
+                self.tasks[name], total=None if total is None else self._line(name).completed + total
+            )
         return lambda steps: self.bar.update(self.tasks[name], advance=steps)
 
     def complete(self, name: str) -> None:
@@ -94,7 +95,8 @@ def _listening(listener: _Listener) -> Iterator[None]:
 
 @contextmanager
 def reporting(verbose: bool) -> Iterator[None]:
-    """Show the stages announced inside the block when ``verbose`` is true, on standard error; in a notebook, below the cell.
+    """Show the stages announced inside the block when ``verbose`` is true, on standard error; in a notebook,
+    below the cell.
 
     Inside another block that shows them already, nothing is added.
     """
@@ -114,7 +116,8 @@ def reporting(verbose: bool) -> Iterator[None]:
 
 @contextmanager
 def recording() -> Iterator[list[Stage]]:
-    """The stages announced inside the block, with the seconds each took: a list that fills while the block runs.
+    """The stages announced inside the block, with the seconds each took: a list that fills while the block
+    runs.
 
     Works with or without a visible bar, and inside another recording, which hears of the same stages.
 

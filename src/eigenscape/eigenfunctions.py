@@ -43,7 +43,9 @@ class Eigenfunctions:
 
     kernel: BoundKernel
     pairs: EigenPairs
-    training: np.ndarray | None = None  # (m, r) their values on the training points, where the vectors are not eigenvectors
+    training: np.ndarray | None = (
+        None  # (m, r) their values on the training points, where the vectors are not eigenvectors
+    )
 
     __repr__ = short_repr
 
@@ -74,7 +76,8 @@ class Eigenfunctions:
                 advance(rows.stop - rows.start)
 
 
-#: Turns function values (n, r) at points Y into coordinates (n, n_components); the same for training points and new ones.
+#: Turns function values (n, r) at points Y into coordinates (n, n_components); the same for training points
+#: and new ones.
 Scale = Callable[[np.ndarray, Any], np.ndarray]
 
 
@@ -83,17 +86,20 @@ class Landmarks:
     """The training points behind an embedding that was learnt on some of them, or on given points."""
 
     X: Any  # all training points; None where the model does not keep them
-    which: np.ndarray | None  # (q,) the training points that are landmarks; None where the landmarks are other points
+    which: (
+        np.ndarray | None
+    )  # (q,) the training points that are landmarks; None where the landmarks are other points
 
     __repr__ = short_repr
 
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Eigenfunctions with the scale that a method gives them. The first ``trivial`` functions are not coordinates.
+    """Eigenfunctions with the scale that a method gives them. The first ``trivial`` functions are not
+    coordinates.
 
-    With ``landmarks`` the eigenfunctions live on these alone, and all training points are placed like new ones.
-    """
+    With ``landmarks`` the eigenfunctions live on these alone, and all training points are placed like new
+    ones."""
 
     eigenfunctions: Functions
     scale: Scale

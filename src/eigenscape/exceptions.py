@@ -72,7 +72,8 @@ class UndefinedMapError(ValueError):
 
 
 class PoleWarning(UserWarning):
-    """A map divides by a function that changes its sign between training points, and is infinite where it does."""
+    """A map divides by a function that changes its sign between training points, and is infinite where it
+    does."""
 
 
 class NotEnoughMemoryError(MemoryError):
@@ -84,15 +85,18 @@ class SingularNoiseWarning(UserWarning):
 
 
 class NotConvergedWarning(UserWarning):
-    """An iteration that improves a model step by step ended before it stopped improving; the model is usable."""
+    """An iteration that improves a model step by step ended before it stopped improving; the model is
+    usable."""
 
 
 class NoiseFloorWarning(UserWarning):
-    """A noise variance fell to its floor, or a part of a mixture lost its rows: likelihoods depend on the floor."""
+    """A noise variance fell to its floor, or a part of a mixture lost its rows: likelihoods depend on the
+    floor."""
 
 
 class InputFileError(ValueError):
-    """A file is not what it was taken for: empty, damaged, of another kind, or holding values that cannot be used."""
+    """A file is not what it was taken for: empty, damaged, of another kind, or holding values that cannot be
+    used."""
 
 
 class ModelFileError(InputFileError):

@@ -4,9 +4,9 @@ A symmetric matrix of low rank is determined by the rows ``[A B]`` of a few poin
 
 .. math:: K = \begin{bmatrix} A & B \\ B' & C \end{bmatrix}, \qquad C = B' A^{-1} B,
 
-and so are its eigenvectors. :func:`exact_eigh` gives them, :func:`approximate_eigh` the ones that do not change when further
-points come, :func:`schur_error` how far ``K`` is from such a matrix, and :func:`complete` the entries that are missing.
-"""
+and so are its eigenvectors. :func:`exact_eigh` gives them, :func:`approximate_eigh` the ones that do not
+change when further points come, :func:`schur_error` how far ``K`` is from such a matrix, and :func:`complete`
+the entries that are missing."""
 
 from __future__ import annotations
 
@@ -29,11 +29,13 @@ _AGREE = 1e-7
 
 
 def exact_eigh(A: Any, B: Any, tol: float = _TOL) -> tuple[np.ndarray, np.ndarray]:
-    r"""Eigenvalues and orthonormal eigenvectors of the completed matrix ``[A B; B' B'A^-1 B]`` (Burges eq. 1.20-1.24).
+    r"""Eigenvalues and orthonormal eigenvectors of the completed matrix ``[A B; B' B'A^-1 B]`` (Burges eq.
+    1.20-1.24).
 
-    With ``A = U L U'`` the matrix is ``G S G'``, ``G = [A B]' U |L|^-1/2``, ``S`` the signs of ``L``; it has the eigenvectors
-    of a matrix of the size of ``A``. Burges takes the symmetric root of ``A`` and diagonalises ``Q = G'G``; here ``G`` is
-    factorised into orthonormal columns and a triangle first, which keeps the vectors orthogonal to rounding.
+    With ``A = U L U'`` the matrix is ``G S G'``, ``G = [A B]' U |L|^-1/2``, ``S`` the signs of ``L``; it has
+    the eigenvectors of a matrix of the size of ``A``. Burges takes the symmetric root of ``A`` and
+    diagonalises ``Q = G'G``; here ``G`` is factorised into orthonormal columns and a triangle first, which
+    keeps the vectors orthogonal to rounding.
 
     Parameters
     ----------
@@ -47,7 +49,8 @@ def exact_eigh(A: Any, B: Any, tol: float = _TOL) -> tuple[np.ndarray, np.ndarra
     Returns
     -------
     values : ndarray of shape (r,)
-        The nonzero eigenvalues, largest first; ``r`` is the rank of ``A``, or less where the completed matrix has less.
+        The nonzero eigenvalues, largest first; ``r`` is the rank of ``A``, or less where the completed matrix
+        has less.
     vectors : ndarray of shape (q + n, r)
         Orthonormal, the rows of ``A``'s points first, each column with its largest entry positive.
 
@@ -76,12 +79,15 @@ def exact_eigh(A: Any, B: Any, tol: float = _TOL) -> tuple[np.ndarray, np.ndarra
     return found[keep], canonical_signs(Q @ W[:, keep])
 
 
-def approximate_eigh(A: Any, B: Any, n_components: int | None = None, tol: float = _TOL) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of ``A`` and its eigenvectors carried over to the other points, ``[A B]' U L^-1`` (Burges eq. 1.23, 1.25).
+def approximate_eigh(
+    A: Any, B: Any, n_components: int | None = None, tol: float = _TOL
+) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of ``A`` and its eigenvectors carried over to the other points, ``[A B]' U L^-1`` (Burges
+    eq. 1.23, 1.25).
 
-    Unlike those of :func:`exact_eigh` they are the same whatever further points come, which is what a ``transform`` needs.
-    The price is that they are orthonormal on the points of ``A`` only. ``V diag(values) V'`` is the completed matrix all the
-    same, if all of the rank is kept.
+    Unlike those of :func:`exact_eigh` they are the same whatever further points come, which is what a
+    ``transform`` needs. The price is that they are orthonormal on the points of ``A`` only. ``V diag(values)
+    V'`` is the completed matrix all the same, if all of the rank is kept.
 
     Parameters
     ----------
@@ -95,7 +101,8 @@ def approximate_eigh(A: Any, B: Any, n_components: int | None = None, tol: float
     Returns
     -------
     values : ndarray of shape (r,)
-        Eigenvalues of ``A``. Those of the whole matrix are about ``(q + n) / q`` times as large (Burges sec. 2.1.1).
+        Eigenvalues of ``A``. Those of the whole matrix are about ``(q + n) / q`` times as large (Burges sec.
+        2.1.1).
     vectors : ndarray of shape (q + n, r)
 
     Examples
@@ -115,7 +122,8 @@ def approximate_eigh(A: Any, B: Any, n_components: int | None = None, tol: float
 
 
 class SchurError(NamedTuple):
-    """The size of ``C - B'A^-1 B``: its Frobenius norm, the same over that of ``C``, and the standard error of the first."""
+    """The size of ``C - B'A^-1 B``: its Frobenius norm, the same over that of ``C``, and the standard error
+    of the first."""
 
     size: float
     relative: float
@@ -123,17 +131,23 @@ class SchurError(NamedTuple):
 
 
 def schur_error(
-    A: Any, B: Any, C: Any | Callable[[np.ndarray], Any], n_columns: int = 64, random_state: int = 0, tol: float = _TOL
+    A: Any,
+    B: Any,
+    C: Any | Callable[[np.ndarray], Any],
+    n_columns: int = 64,
+    random_state: int = 0,
+    tol: float = _TOL,
 ) -> SchurError:
-    """How much of a kernel the rows ``[A B]`` miss: the Schur complement ``C - B'A^-1 B`` (Burges sec. 2.1.3).
+    """How much of a kernel the rows ``[A B]`` miss: the Schur complement ``C - B'A^-1 B`` (Burges sec.
+    2.1.3).
 
     Parameters
     ----------
     A : array-like of shape (q, q)
     B : array-like of shape (q, n)
     C : array-like of shape (n, n), or function
-        The rest of the matrix; or a function that takes column numbers (c,) and returns these columns of it (n, c), and is asked
-        for a random sample of them.
+        The rest of the matrix; or a function that takes column numbers (c,) and returns these columns of it
+        (n, c), and is asked for a random sample of them.
     n_columns : int, default=64
         How many columns to sample where ``C`` is a function.
     random_state : int, default=0
@@ -175,25 +189,29 @@ def schur_error(
     whole = float(np.sqrt(n * np.square(given).sum(axis=0).mean()))
     # The size is the root of n times a mean over columns drawn without replacement.
     error = n * rest.std(ddof=1) * np.sqrt((1 - c / n) / c) if 1 < c < n else 0.0
-    return SchurError(size, size / whole if whole > 0 else 0.0, float(error / (2 * size)) if size > 0 else 0.0)
+    return SchurError(
+        size, size / whole if whole > 0 else 0.0, float(error / (2 * size)) if size > 0 else 0.0
+    )
 
 
 def complete(K: Any, rank: int | None = None, tol: float = 1e-8) -> np.ndarray:
     """A low-rank kernel with missing entries grown back from the rows that are there (Burges note 11).
 
-    Where ``[A B]`` are the rows without a gap, the rest is ``C = B'A^-1 B``. That is *the* matrix only if no row outside adds
-    to the rank of these. Something must show it: the complete rows outnumber their rank (points in general position would have
-    shown a higher one); or the diagonal is known throughout and agrees (a positive semi-definite remainder with a zero
-    diagonal is zero); or the caller vouches for the ``rank``.
+    Where ``[A B]`` are the rows without a gap, the rest is ``C = B'A^-1 B``. That is *the* matrix only if no
+    row outside adds to the rank of these. Something must show it: the complete rows outnumber their rank
+    (points in general position would have shown a higher one); or the diagonal is known throughout and agrees
+    (a positive semi-definite remainder with a zero diagonal is zero); or the caller vouches for the ``rank``.
 
     Parameters
     ----------
     K : array-like of shape (n, n)
-        Symmetric, NaN where missing; an entry that is missing on one side of the diagonal is taken from the other.
+        Symmetric, NaN where missing; an entry that is missing on one side of the diagonal is taken from the
+        other.
     rank : int or None, default=None
         The rank of the whole matrix, if known.
     tol : float, default=1e-8
-        Eigenvalues, and disagreements with entries that are there, below this share of the largest count as zero.
+        Eigenvalues, and disagreements with entries that are there, below this share of the largest count as
+        zero.
 
     Returns
     -------
@@ -257,7 +275,8 @@ def complete(K: Any, rank: int | None = None, tol: float = 1e-8) -> np.ndarray:
 
 
 def _n_distinct(rows: np.ndarray, tol: float) -> int:
-    """How many of the rows are not equal to one before: the same point twice says nothing about the rank of the others."""
+    """How many of the rows are not equal to one before: the same point twice says nothing about the rank of
+    the others."""
     apart = np.abs(rows[:, None, :] - rows).max(axis=2)
     return int(np.sum(~np.tril(apart <= tol * np.abs(rows).max(), -1).any(axis=1)))
 
@@ -266,7 +285,9 @@ def _check_determined(found: int, n_rows: int, rank: int | None, diagonal: bool)
     """Refuse a completion that nothing vouches for."""
     if rank is not None and rank != found:
         more = "more" if rank > found else "no such"
-        raise RankError(f"rank={rank}, but the {n_rows} complete rows have rank {found}; {more} rows determine the missing entries")
+        raise RankError(
+            f"rank={rank}, but the {n_rows} complete rows have rank {found}; {more} rows determine the missing entries"
+        )
     if rank is None and found >= n_rows and not diagonal:
         raise RankError(
             f"the {n_rows} different complete rows are linearly independent, so nothing shows that the kernel has no higher rank;"
@@ -284,14 +305,18 @@ def _rows(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
     if not (np.isfinite(A).all() and np.isfinite(B).all()):
         raise ValueError("A and B must be finite; use complete for a matrix with missing entries")
     if float(np.abs(A - A.T).max()) > 1e-8 * float(np.abs(A).max()):
-        raise ValueError(f"A must be symmetric, but entries (i, j) and (j, i) differ by up to {float(np.abs(A - A.T).max()):g}")
+        raise ValueError(
+            f"A must be symmetric, but entries (i, j) and (j, i) differ by up to {float(np.abs(A - A.T).max()):g}"
+        )
     return (A + A.T) / 2, B
 
 
 def _nonzero_eigh(A: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
     """Eigenpairs of ``A`` that can be divided by, largest first."""
     values, U = linalg.eigh((A + A.T) / 2)
-    keep = np.flatnonzero(np.abs(values) > max(tol, len(A) * np.finfo(np.float64).eps) * np.abs(values).max())[::-1]
+    keep = np.flatnonzero(
+        np.abs(values) > max(tol, len(A) * np.finfo(np.float64).eps) * np.abs(values).max()
+    )[::-1]
     if len(keep) == 0:
         raise RankError("A is zero: the points it stands for span nothing")
     return values[keep], U[:, keep]

@@ -17,12 +17,17 @@ from eigenscape.kernels.base import BoundKernel, n_points
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """The embedding of some training points; None for a point alone, which has no coordinates but the origin."""
+    """The embedding of some training points; None for a point alone, which has no coordinates but the
+    origin."""
 
     embedding: Embedding | PiecewiseEmbedding | None
     members: np.ndarray
-    by_table: bool  # a point is its row of distances to all training points: this piece takes the members' columns
-    merge: np.ndarray | None = None  # (n_samples,) the piece's column that each column of a sparse table belongs to
+    by_table: (
+        bool  # a point is its row of distances to all training points: this piece takes the members' columns
+    )
+    merge: np.ndarray | None = (
+        None  # (n_samples,) the piece's column that each column of a sparse table belongs to
+    )
 
     @property
     def columns(self) -> np.ndarray:
@@ -84,7 +89,9 @@ class BlockKernel:
         shape = (len(label), len(self.members))
         if not rows:
             return sparse.csr_array(shape)
-        return sparse.csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
+        return sparse.csr_array(
+            (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +160,9 @@ class PiecewiseEmbedding:
     def functions(self, Y: Any) -> np.ndarray:
         return self._gather(Y, lambda embedding, points: embedding.functions(points))
 
-    def _gather(self, Y: Any, evaluate: Callable[[Embedding | PiecewiseEmbedding, Any], np.ndarray]) -> np.ndarray:
+    def _gather(
+        self, Y: Any, evaluate: Callable[[Embedding | PiecewiseEmbedding, Any], np.ndarray]
+    ) -> np.ndarray:
         label = self.assign(Y)
         out = np.zeros((len(label), self.n_components))
         for number, piece in enumerate(self.pieces):
@@ -180,9 +189,14 @@ class OnePiece:
 
 
 def on_columns(
-    embedding: Embedding | PiecewiseEmbedding, members: np.ndarray, group: np.ndarray, X: Any, n_components: int
+    embedding: Embedding | PiecewiseEmbedding,
+    members: np.ndarray,
+    group: np.ndarray,
+    X: Any,
+    n_components: int,
 ) -> PiecewiseEmbedding:
-    """An embedding that takes rows of a table over all training points ``X`` but was learnt on the columns ``members``.
+    """An embedding that takes rows of a table over all training points ``X`` but was learnt on the columns
+    ``members``.
 
     ``group`` says which of them stands for each column: equal points were merged.
     """

@@ -8,10 +8,11 @@ from numba import njit
 
 @njit(nogil=True, cache=True)
 def place_points(targets, points, places, tol, max_iter):
-    """Move each row of ``places`` (n, p) to a minimum of ``sum_j (|y - x_j| - t_j)^2``; how many did not come to rest.
+    """Move each row of ``places`` (n, p) to a minimum of ``sum_j (|y - x_j| - t_j)^2``; how many did not come
+    to rest.
 
-    ``y <- mean_j (x_j + t_j (y - x_j) / |y - x_j|)`` never raises the sum (de Leeuw). A row sees its own targets (n, m) alone.
-    """
+    ``y <- mean_j (x_j + t_j (y - x_j) / |y - x_j|)`` never raises the sum (de Leeuw). A row sees its own
+    targets (n, m) alone."""
     late = 0
     m, p = points.shape
     new = np.empty(p)

@@ -11,10 +11,11 @@ _NOTHING = -45.0
 
 @njit(nogil=True, cache=True)
 def count_members(exponents, threshold, top, total, counts):
-    """``top_i = max_k e_ik``, ``total_i = sum_k exp(e_ik - top_i)`` and how many kernels have a larger share than ``threshold``.
+    """``top_i = max_k e_ik``, ``total_i = sum_k exp(e_ik - top_i)`` and how many kernels have a larger share
+    than ``threshold``.
 
-    Exponents are compared after the largest is subtracted: far from all kernels their own digits do not resolve the threshold.
-    """
+    Exponents are compared after the largest is subtracted: far from all kernels their own digits do not
+    resolve the threshold."""
     for i in range(exponents.shape[0]):
         top[i] = exponents[i].max()
         total[i] = 0.0
@@ -33,7 +34,8 @@ def count_members(exponents, threshold, top, total, counts):
 
 @njit(nogil=True, cache=True)
 def fill_members(exponents, threshold, top, totals, indptr, columns, shares, kept):
-    """``s_ik = (q_ik - threshold)_+ / kept_i`` with ``q`` the share of the sum and ``kept`` what makes the ``s`` sum to one."""
+    """``s_ik = (q_ik - threshold)_+ / kept_i`` with ``q`` the share of the sum and ``kept`` what makes the
+    ``s`` sum to one."""
     for i in range(exponents.shape[0]):
         place = indptr[i]
         cut = np.log(threshold * totals[i])
@@ -78,7 +80,8 @@ def mark_members(rows, indptr, columns, marked):
 
 @njit(nogil=True, cache=True)
 def local_coordinates(rows, X, indptr, columns, shares, centers, projections, plain, slot, out):
-    """``out[r, slot_k] = s_ik (K_k (x_i - mu_k), 1)`` for ``i = rows[r]``; ``plain`` leaves out the projections ``K_k`` (q, d)."""
+    """``out[r, slot_k] = s_ik (K_k (x_i - mu_k), 1)`` for ``i = rows[r]``; ``plain`` leaves out the
+    projections ``K_k`` (q, d)."""
     d = X.shape[1]
     n_local = out.shape[2] - 1
     out[:] = 0.0

@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-#: Sources that travel together. Their fronts nearly coincide when they are near each other, and one visit serves all.
+#: Sources that travel together. Their fronts nearly coincide when they are near each other, and one visit
+#: serves all.
 LANES = 16
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz", "contract"})
 def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_length, distance):
-    """Distances (m, LANES) from ``LANES`` sources; source ``b`` enters at its seeds, ``seed_vertex`` after ``seed_length``.
+    """Distances (m, LANES) from ``LANES`` sources; source ``b`` enters at its seeds, ``seed_vertex`` after
+    ``seed_length``.
 
-    Label-correcting with a heap ordered by the least distance not yet passed on: ``d(v) = min_u d(u) + w(u, v)``. A vertex may
-    be visited again when a farther source improves on it; the result is exact.
-    """
+    Label-correcting with a heap ordered by the least distance not yet passed on: ``d(v) = min_u d(u) + w(u,
+    v)``. A vertex may be visited again when a farther source improves on it; the result is exact."""
     m = len(indptr) - 1
     distance[:] = np.inf
     key = np.full(m, np.inf)
@@ -50,14 +51,18 @@ def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_lengt
 
 @njit(nogil=True, cache=True)
 def lower_to_source(indptr, indices, lengths, source, step, nearest):
-    """Lower ``nearest`` (m,), the distances to the nearest of some sources, to those with ``source`` among them.
+    """Lower ``nearest`` (m,), the distances to the nearest of some sources, to those with ``source`` among
+    them.
 
-    ``d(v) = min(d(v), d(source, v))``. Label-correcting: vertices nearer than a bound pass their distance on, first come first
-    served, until none of them changes; then the bound goes ``step`` beyond the nearest of the others. No heap is kept, and the
-    result is exact for any ``step``; some mean edge lengths are fast. The search does not go on where an earlier source is as near.
-    """
+    ``d(v) = min(d(v), d(source, v))``. Label-correcting: vertices nearer than a bound pass their distance on,
+    first come first served, until none of them changes; then the bound goes ``step`` beyond the nearest of
+    the others. No heap is kept, and the result is exact for any ``step``; some mean edge lengths are fast.
+    The search does not go on where an earlier source is as near."""
     m = len(indptr) - 1
-    near, far = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32)  # a ring and a list, each vertex at most once in either
+    near, far = (
+        np.empty(m, dtype=np.int32),
+        np.empty(m, dtype=np.int32),
+    )  # a ring and a list, each vertex at most once in either
     state = np.zeros(m, dtype=np.int8)  # 1 in the ring, 2 in the list
     nearest[source], near[0], state[source] = 0.0, source, 1
     head, n_near, n_far, bound = 0, 1, 0, step
@@ -108,7 +113,8 @@ def _least(far, n_far, state, nearest):
 
 @njit(nogil=True, cache=True)
 def shortest_through(indptr, indices, lengths, onward, out):
-    """``out[y, l] = min_v lengths[y, v] + onward[v, l]`` over the stored entries of row ``y``; infinite where it has none."""
+    """``out[y, l] = min_v lengths[y, v] + onward[v, l]`` over the stored entries of row ``y``; infinite where
+    it has none."""
     out[:] = np.inf
     for y in range(len(indptr) - 1):
         for e in range(indptr[y], indptr[y + 1]):

@@ -7,7 +7,8 @@ from numba import njit
 
 @njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
 def multiply_rows(indptr, indices, data, V, first, last, out):
-    """``out[r] = sum_e data[e] V[indices[e]]`` for the rows ``first`` to ``last``: each row of ``V`` is read once for all its columns."""
+    """``out[r] = sum_e data[e] V[indices[e]]`` for the rows ``first`` to ``last``: each row of ``V`` is read
+    once for all its columns."""
     columns = V.shape[1]
     for r in range(first, last):
         for c in range(columns):

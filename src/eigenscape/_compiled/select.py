@@ -10,9 +10,8 @@ from numba import njit
 def nearest_exact(Y, X, rough, slack, k, length, number):
     """The ``k`` nearest rows of ``X`` to each row of ``Y``, by ``|y - x|`` and then by row number.
 
-    ``rough`` (b, n) holds squared distances that are off by at most ``slack`` (b,): whatever may be among the ``k`` nearest
-    by them is measured exactly.
-    """
+    ``rough`` (b, n) holds squared distances that are off by at most ``slack`` (b,): whatever may be among the
+    ``k`` nearest by them is measured exactly."""
     b, n = rough.shape
     best = np.empty(k, dtype=rough.dtype)
     for i in range(b):
@@ -80,7 +79,8 @@ def _insert(length, number, filled, value, j):
 
 @njit(nogil=True, cache=True)
 def rerank(Y, X, candidates, length, number):
-    """The nearest rows of ``X`` among each row's ``candidates`` (ascending numbers, -1 for none), and how many there were."""
+    """The nearest rows of ``X`` among each row's ``candidates`` (ascending numbers, -1 for none), and how
+    many there were."""
     found = np.zeros(len(Y), dtype=np.int64)
     for i in range(len(Y)):
         filled = 0

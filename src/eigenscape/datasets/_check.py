@@ -14,14 +14,24 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
-def check_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, above: bool = False) -> float:
+def check_number(
+    name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, above: bool = False
+) -> float:
     """``value`` as a float, if it is a finite number from ``low`` (or only ``above`` it) to ``high``."""
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     inside = math.isfinite(number) and low <= number <= high
     if not inside or (above and number == low):
         bounds = [] if low == -math.inf else [f"above {low:g}" if above else f"of at least {low:g}"]
         bounds += [] if high == math.inf else [f"at most {high:g}"]
-        raise ValueError(" ".join([f"{name}={value!r} must be a finite number", *bounds[:1], *(f"and {bound}" for bound in bounds[1:])]))
+        raise ValueError(
+            " ".join(
+                [
+                    f"{name}={value!r} must be a finite number",
+                    *bounds[:1],
+                    *(f"and {bound}" for bound in bounds[1:]),
+                ]
+            )
+        )
     return number
 
 

@@ -33,10 +33,10 @@ _RANGES = ((-60.0, 60.0), (-30.0, 30.0), (-60.0, 60.0))  # degrees: pan, tilt, l
 def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
     r"""Images of one head that turns, nods and is lit from left to right: a manifold of three dimensions.
 
-    An ellipsoid with nose, eyes, mouth, ears and hair, each an ellipsoid again, in parallel projection. A surface
-    of albedo :math:`a` and normal :math:`n` has the brightness :math:`a (b + (1 - b) \max(0, n \cdot l))` in light
-    from the direction :math:`l`, with a little light :math:`b` from everywhere. A stand-in for the faces
-    of Bengio sec. 5.2.
+    An ellipsoid with nose, eyes, mouth, ears and hair, each an ellipsoid again, in parallel projection. A
+    surface of albedo :math:`a` and normal :math:`n` has the brightness :math:`a (b + (1 - b) \max(0, n \cdot
+    l))` in light from the direction :math:`l`, with a little light :math:`b` from everywhere. A stand-in for
+    the faces of Bengio sec. 5.2.
 
     Parameters
     ----------
@@ -63,7 +63,9 @@ def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tup
     n_samples, side = check_count("n_samples", n_samples), check_count("side", side)
     low, high = np.transpose(_RANGES)
     parameters = np.random.default_rng(check_seed(random_state)).uniform(low, high, (n_samples, 3))
-    X = np.concatenate([_draw(parameters[start : start + _CHUNK], side) for start in range(0, n_samples, _CHUNK)])
+    X = np.concatenate(
+        [_draw(parameters[start : start + _CHUNK], side) for start in range(0, n_samples, _CHUNK)]
+    )
     return X, parameters
 
 
@@ -73,15 +75,21 @@ def _draw(parameters: np.ndarray, side: int) -> np.ndarray:
     turn = _rotations(pan, tilt)  # (n, 3, 3): from the head's directions to the camera's
     grid = (np.arange(2 * side) + 0.5) / side - 1
     across, down = (axis.ravel() * 1.12 for axis in np.meshgrid(grid, grid))
-    pixels = np.column_stack([across, -down, np.full_like(across, 4.0)])  # where sight begins, before the head
+    pixels = np.column_stack(
+        [across, -down, np.full_like(across, 4.0)]
+    )  # where sight begins, before the head
     start, sight = pixels @ turn, -turn[:, 2, :]  # (n, p, 3) and (n, 3), in the head's directions
     towards_light = np.column_stack([np.sin(light), np.full_like(light, 0.4), np.cos(light)])
-    towards_light = np.einsum("nc,ncd->nd", towards_light / np.linalg.norm(towards_light, axis=1, keepdims=True), turn)
+    towards_light = np.einsum(
+        "nc,ncd->nd", towards_light / np.linalg.norm(towards_light, axis=1, keepdims=True), turn
+    )
     nearest = np.full(start.shape[:2], np.inf)
     brightness = np.zeros(start.shape[:2])
     for part in _PARTS:
         distance, normal = _meet(part, start, sight)
-        shaded = part.albedo * (_AMBIENT + (1 - _AMBIENT) * np.maximum(0, np.einsum("npc,nc->np", normal, towards_light)))
+        shaded = part.albedo * (
+            _AMBIENT + (1 - _AMBIENT) * np.maximum(0, np.einsum("npc,nc->np", normal, towards_light))
+        )
         seen = distance < nearest
         nearest[seen], brightness[seen] = distance[seen], shaded[seen]
     n = len(parameters)
@@ -91,13 +99,18 @@ def _draw(parameters: np.ndarray, side: int) -> np.ndarray:
 def _rotations(pan: np.ndarray, tilt: np.ndarray) -> np.ndarray:
     """First around the head's upright axis, then around the camera's horizontal one; (n, 3, 3)."""
     one, zero = np.ones_like(pan), np.zeros_like(pan)
-    around = np.array([[np.cos(pan), zero, np.sin(pan)], [zero, one, zero], [-np.sin(pan), zero, np.cos(pan)]])
-    nod = np.array([[one, zero, zero], [zero, np.cos(tilt), -np.sin(tilt)], [zero, np.sin(tilt), np.cos(tilt)]])
+    around = np.array(
+        [[np.cos(pan), zero, np.sin(pan)], [zero, one, zero], [-np.sin(pan), zero, np.cos(pan)]]
+    )
+    nod = np.array(
+        [[one, zero, zero], [zero, np.cos(tilt), -np.sin(tilt)], [zero, np.sin(tilt), np.cos(tilt)]]
+    )
     return np.einsum("abn,bcn->nac", nod, around)
 
 
 def _meet(part: _Part, start: np.ndarray, sight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far along each line of sight the ellipsoid is met, infinity where it is not, and the normal there."""
+    """How far along each line of sight the ellipsoid is met, infinity where it is not, and the normal
+    there."""
     a = (start - part.center) / part.radii  # (n, p, 3): the ellipsoid is the unit sphere now
     b = (sight / part.radii)[:, np.newaxis]
     aa, ab, bb = (a * a).sum(axis=2), (a * b).sum(axis=2), (b * b).sum(axis=2)

@@ -44,10 +44,13 @@ def bars(
             raise ValueError(f"{name}={extent} does not fit into images of side={side}; lower {name}")
     rng = np.random.default_rng(check_seed(random_state))
     labels = (np.arange(n_samples) >= (n_samples + 1) // 2).astype(np.int64)
-    extents = np.where(labels[:, np.newaxis] == 0, [length, thickness], [thickness, length])  # rows and columns a bar covers
+    extents = np.where(
+        labels[:, np.newaxis] == 0, [length, thickness], [thickness, length]
+    )  # rows and columns a bar covers
     corners = rng.integers(0, side - extents, endpoint=True)
     inside = [
-        (np.arange(side) >= corners[:, [axis]]) & (np.arange(side) < corners[:, [axis]] + extents[:, [axis]]) for axis in (0, 1)
+        (np.arange(side) >= corners[:, [axis]]) & (np.arange(side) < corners[:, [axis]] + extents[:, [axis]])
+        for axis in (0, 1)
     ]  # (n_samples, side) for rows and for columns
     images = inside[0][:, :, np.newaxis] & inside[1][:, np.newaxis, :]
     return images.reshape(n_samples, side * side).astype(np.float64), corners, labels

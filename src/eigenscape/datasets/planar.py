@@ -8,8 +8,11 @@ from eigenscape.datasets._check import check_count, check_number, check_seed
 from eigenscape.datasets.rolls import arc_length
 
 
-def spiral(n_samples: int = 1000, *, turns: float = 2.0, noise: float = 0.02, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    r"""Points near a spiral of unit radius, :math:`x(t) = (t \cos t, t \sin t) / t_1` (Ouimet sec. 5), uniform along its length.
+def spiral(
+    n_samples: int = 1000, *, turns: float = 2.0, noise: float = 0.02, random_state: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""Points near a spiral of unit radius, :math:`x(t) = (t \cos t, t \sin t) / t_1` (Ouimet sec. 5),
+    uniform along its length.
 
     Parameters
     ----------
@@ -44,7 +47,9 @@ def spiral(n_samples: int = 1000, *, turns: float = 2.0, noise: float = 0.02, ra
     return X + noise * rng.standard_normal(X.shape), u
 
 
-def two_arcs(n_samples: int = 400, *, noise: float = 0.08, random_state: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def two_arcs(
+    n_samples: int = 400, *, noise: float = 0.08, random_state: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Two half circles, one reaching into the other (Bengio fig. 1).
 
     Parameters
@@ -80,19 +85,26 @@ def two_arcs(n_samples: int = 400, *, noise: float = 0.08, random_state: int = 0
 
 
 def two_clusters(
-    n_first: int = 100, n_second: int = 400, *, bridge: float = 0.06, noise: float = 0.05, random_state: int = 0
+    n_first: int = 100,
+    n_second: int = 400,
+    *,
+    bridge: float = 0.06,
+    noise: float = 0.05,
+    random_state: int = 0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two clusters of one form and different density, joined by a thin bridge: together a curve (Bengio fig. 2).
+    """Two clusters of one form and different density, joined by a thin bridge: together a curve (Bengio fig.
+    2).
 
-    The first is an arch at the top left, the second the same arch turned over at the bottom right; where they meet,
-    the density falls to a small part of its value, so that the points lie near one curve.
+    The first is an arch at the top left, the second the same arch turned over at the bottom right; where they
+    meet, the density falls to a small part of its value, so that the points lie near one curve.
 
     Parameters
     ----------
     n_first, n_second : int, default=100, 400
         Points of the clusters.
     bridge : float, default=0.06
-        Share of each cluster's points that lies in the last fifth of its arch, towards the other. 0.2 would make no gap.
+        Share of each cluster's points that lies in the last fifth of its arch, towards the other. 0.2 would
+        make no gap.
     noise : float, default=0.05
         Standard deviation of the noise in both directions; the arches are half circles of radius 1.
     random_state : int, default=0
@@ -115,7 +127,8 @@ def two_clusters(
     bridge, noise = check_number("bridge", bridge, 0, 1), check_number("noise", noise, 0)
     rng = np.random.default_rng(check_seed(random_state))
     labels = np.repeat([0, 1], [n_first, n_second])
-    # places in an arch, 1 at the meeting point; stratified, so that even a few points on the bridge are spread over it
+    # places in an arch, 1 at the meeting point; stratified, so that even a few points on the bridge are
+    # spread over it
     u = np.concatenate([(rng.permutation(n) + rng.random(n)) / n for n in (n_first, n_second)])
     u = np.interp(u, [0, 1 - bridge, 1], [0, 0.8, 1])
     parameter = np.where(labels == 0, u, 2 - u)

@@ -12,7 +12,9 @@ from eigenscape.datasets._check import check_count, check_number, check_seed
 _FIRST, _LAST = np.pi, 2.5 * np.pi
 
 
-def swiss_roll(n_samples: int = 2000, *, width: float = 21.0, noise: float = 0.0, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def swiss_roll(
+    n_samples: int = 2000, *, width: float = 21.0, noise: float = 0.0, random_state: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
     r"""A rolled-up sheet (Belkin sec. 6.1, Bengio fig. 4), uniform on its surface.
 
     .. math:: x(t, h) = (t \cos t,\; h,\; t \sin t), \quad t \in [1.5 \pi, 4.5 \pi],\; h \in [0, w].
@@ -50,13 +52,16 @@ def swiss_roll(n_samples: int = 2000, *, width: float = 21.0, noise: float = 0.0
     return X + noise * rng.standard_normal(X.shape), np.column_stack([u, v])
 
 
-def twisted_roll(side: int = 30, *, twist: float = 1.0, noise: float = 0.05, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    r"""A swiss roll whose cross-section turns along its axis (Brand sec. 4, fig. 2), on a regular grid of parameters.
+def twisted_roll(
+    side: int = 30, *, twist: float = 1.0, noise: float = 0.05, random_state: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""A swiss roll whose cross-section turns along its axis (Brand sec. 4, fig. 2), on a regular grid of
+    parameters.
 
     .. math:: x(t, h) = (t \cos(t + \tau h / w),\; h,\; t \sin(t + \tau h / w)), \quad t \in [\pi, 2.5 \pi],\; h \in [0, w],
 
-    with normal noise. The width :math:`w` is the arc length of the spiral, 26.4: on a roll much longer than wide the second
-    coordinate of any spectral map is only a harmonic of the first.
+    with normal noise. The width :math:`w` is the arc length of the spiral, 26.4: on a roll much longer than
+    wide the second coordinate of any spectral map is only a harmonic of the first.
 
     Parameters
     ----------
@@ -88,7 +93,9 @@ def twisted_roll(side: int = 30, *, twist: float = 1.0, noise: float = 0.05, ran
     u, v = (grid.ravel() for grid in np.meshgrid(*2 * [np.linspace(0, 1, side)], indexing="ij"))
     t, angle = _FIRST + (_LAST - _FIRST) * u, _FIRST + (_LAST - _FIRST) * u + twist * v
     X = np.column_stack([t * np.cos(angle), width * v, t * np.sin(angle)])
-    return X + noise * np.random.default_rng(check_seed(random_state)).standard_normal(X.shape), np.column_stack([u, v])
+    return X + noise * np.random.default_rng(check_seed(random_state)).standard_normal(
+        X.shape
+    ), np.column_stack([u, v])
 
 
 def arc_length(t: Any) -> Any:

@@ -34,7 +34,8 @@ def sphere(n_samples: int = 1000, *, dimension: int = 2, random_state: int = 0) 
 
 
 def random_graph(n_vertices: int = 50, *, density: float = 1.0, random_state: int = 0) -> np.ndarray:
-    """The weights of a graph with edges between vertices chosen at random, uniform in the unit interval (Brand fig. 1).
+    """The weights of a graph with edges between vertices chosen at random, uniform in the unit interval
+    (Brand fig. 1).
 
     Parameters
     ----------

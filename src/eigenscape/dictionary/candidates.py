@@ -1,8 +1,7 @@
 """Points chosen from a part of the rows to stand for it, and the choice among those of several parts.
 
-Parts are consecutive: the rows of the left one come first. What is chosen from parts, joined in their order, does not depend
-on who looked at which part, or when.
-"""
+Parts are consecutive: the rows of the left one come first. What is chosen from parts, joined in their order,
+does not depend on who looked at which part, or when."""
 
 from __future__ import annotations
 
@@ -38,16 +37,21 @@ class Candidates:
     def beside(self, other: Candidates) -> Candidates:
         """Those of two parts, the other one's rows counted after these."""
         points = joined(self.points, other.points)
-        return Candidates(points, np.concatenate([self.numbers, other.numbers + self.count]), self.count + other.count)
+        return Candidates(
+            points, np.concatenate([self.numbers, other.numbers + self.count]), self.count + other.count
+        )
 
 
-def spread_out(candidates: Candidates, size: int, distance: HalfSquaredDistance, how: str = "maxmin") -> Candidates:
-    """At most ``size`` different candidates, farthest first, or with ``how="greedy"`` least explained first; the first begins.
+def spread_out(
+    candidates: Candidates, size: int, distance: HalfSquaredDistance, how: str = "maxmin"
+) -> Candidates:
+    """At most ``size`` different candidates, farthest first, or with ``how="greedy"`` least explained first;
+    the first begins.
 
-    No row of a part is farther than ``r`` from those chosen there, where ``r`` is the distance between the two nearest of one more,
-    and so at most twice the radius of the best ``size`` balls that hold all rows (Gonzalez). Each further choice among what
-    parts have chosen adds as much again: with ``h`` rounds in all every row is within ``2 h`` times that radius.
-    """
+    No row of a part is farther than ``r`` from those chosen there, where ``r`` is the distance between the
+    two nearest of one more, and so at most twice the radius of the best ``size`` balls that hold all rows
+    (Gonzalez). Each further choice among what parts have chosen adds as much again: with ``h`` rounds in all
+    every row is within ``2 h`` times that radius."""
     candidates = candidates.take(np.sort(distinct_rows(candidates.points)[0]))
     n = n_points(candidates.points)
     if n <= 1:

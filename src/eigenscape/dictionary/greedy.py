@@ -20,7 +20,8 @@ _BISECTIONS = 40
 
 @dataclass(frozen=True, eq=False)
 class Dictionary:
-    """A span, the places of its members among the points seen, and whether tolerance asked for more than rounding allows."""
+    """A span, the places of its members among the points seen, and whether tolerance asked for more than
+    rounding allows."""
 
     span: Span
     numbers: np.ndarray  # (m,)
@@ -45,15 +46,20 @@ def empty(source: Source, Y: Any, sum_to_one: bool, n_jobs: int | None = None) -
     scale = float(np.mean(source.own(few, numbers)))
     members = source.members(few, numbers)[:0]
     shift = (scale if scale > 0 else 1.0) if sum_to_one else 0.0
-    return Dictionary(Span(source, members, np.empty((0, 0), order="F"), shift, sum_to_one, n_jobs), np.empty(0, dtype=np.int64))
+    return Dictionary(
+        Span(source, members, np.empty((0, 0), order="F"), shift, sum_to_one, n_jobs),
+        np.empty(0, dtype=np.int64),
+    )
 
 
-def grown(dictionary: Dictionary, Y: Any, numbers: np.ndarray, tol: float, limit: float = np.inf) -> tuple[Dictionary, Projected]:
-    """Algorithm 1 on one block of candidates, in order; also what the block looks like from the dictionary that results.
+def grown(
+    dictionary: Dictionary, Y: Any, numbers: np.ndarray, tol: float, limit: float = np.inf
+) -> tuple[Dictionary, Projected]:
+    """Algorithm 1 on one block of candidates, in order; also what the block looks like from the dictionary
+    that results.
 
-    Each chosen point adds one coordinate to all candidates of the block. The choice is that of taking one candidate after
-    another. It stops at ``limit`` members.
-    """
+    Each chosen point adds one coordinate to all candidates of the block. The choice is that of taking one
+    candidate after another. It stops at ``limit`` members."""
     growth = _Growth(dictionary, Y, numbers)
     stalled, position = dictionary.stalled, 0
     while dictionary.size + growth.size < limit:
@@ -79,7 +85,9 @@ class _Growth:
         self.start, self.Y, self.numbers = dictionary, Y, numbers
         self.Z, self.length = seen.Z, seen.length
         self.residual, self.error = seen.residual.copy(), seen.error.copy()
-        self.rows = np.empty((8, n_points(Y)))  # coordinates that the block itself adds, by row; it doubles when full
+        self.rows = np.empty(
+            (8, n_points(Y))
+        )  # coordinates that the block itself adds, by row; it doubles when full
         self.chosen: list[int] = []
         ones = span.ones if span.sum_to_one and span.size else np.empty(0)
         self.ones, self.beta = list(ones), float(ones @ ones)
@@ -90,17 +98,21 @@ class _Growth:
         return len(self.chosen)
 
     def choose(self, position: int) -> None:
-        """Add a candidate: its coordinates are the new row of ``L``, its distance from the span the new diagonal entry."""
+        """Add a candidate: its coordinates are the new row of ``L``, its distance from the span the new
+        diagonal entry."""
         a = self.size
         if a == len(self.rows):
             self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
         own = self._coordinates(position)
         pivot = np.sqrt(self.residual[position])
         span = self.start.span
-        values = span.source.values(self.Y, span.source.members(self.Y[position : position + 1], self.numbers[position : position + 1]))[
-            :, 0
-        ]
-        new = (values + span.shift - self.Z @ own[: self.start.size] - self.rows[:a].T @ own[self.start.size :]) / pivot
+        values = span.source.values(
+            self.Y,
+            span.source.members(self.Y[position : position + 1], self.numbers[position : position + 1]),
+        )[:, 0]
+        new = (
+            values + span.shift - self.Z @ own[: self.start.size] - self.rows[:a].T @ own[self.start.size :]
+        ) / pivot
         new[position] = pivot
         self.rows[a] = new
         self.chosen.append(position)
@@ -136,12 +148,14 @@ class _Growth:
         return Projected(Z, self.length, self.residual, np.maximum(self.error, 0.0))
 
 
-def sieved(dictionary: Dictionary, Y: Any, numbers: np.ndarray, tol: float, limit: float = np.inf) -> tuple[Dictionary, np.ndarray]:
-    """The dictionary of :func:`grown`, and for each candidate an upper bound of its distance from it, for less work.
+def sieved(
+    dictionary: Dictionary, Y: Any, numbers: np.ndarray, tol: float, limit: float = np.inf
+) -> tuple[Dictionary, np.ndarray]:
+    """The dictionary of :func:`grown`, and for each candidate an upper bound of its distance from it, for
+    less work.
 
-    A point within ``tol`` of the first members' span is within ``tol`` of any larger one, and most points are: only the rest
-    is projected on all members.
-    """
+    A point within ``tol`` of the first members' span is within ``tol`` of any larger one, and most points
+    are: only the rest is projected on all members."""
     level = dictionary.span.error_bounds(Y, numbers, tol)
     left = np.flatnonzero(level > tol)
     if len(left):
@@ -163,11 +177,14 @@ def by_tolerance(start: Dictionary, rows: Rows, tol: float, limit: float) -> Dic
 class Scan(Protocol):
     """Points that algorithm 1 goes through again and again."""
 
-    def run(self, dictionary: Dictionary, tol: float, size: float, below: float = 0.0, stop: bool = False) -> Dictionary | None:
-        """Algorithm 1 with all points; None as soon as it takes more than ``size`` members (with ``stop`` it ends there).
+    def run(
+        self, dictionary: Dictionary, tol: float, size: float, below: float = 0.0, stop: bool = False
+    ) -> Dictionary | None:
+        """Algorithm 1 with all points; None as soon as it takes more than ``size`` members (with ``stop`` it
+        ends there).
 
-        What is learnt about the points holds for the dictionary that is returned, and those that grow from it: it is the one to go
-        on with. ``below``: later runs will have a tolerance of no less, as a rule.
+        What is learnt about the points holds for the dictionary that is returned, and those that grow from
+        it: it is the one to go on with. ``below``: later runs will have a tolerance of no less, as a rule.
         """
         ...
 
@@ -175,14 +192,15 @@ class Scan(Protocol):
 class RowScan:
     """Rows at hand.
 
-    Distances from the span only fall as the dictionary grows, so a point once seen within the present tolerance need not be
-    looked at again: ``level`` holds each point's last known distance.
-    """
+    Distances from the span only fall as the dictionary grows, so a point once seen within the present
+    tolerance need not be looked at again: ``level`` holds each point's last known distance."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows, self.level = rows, np.full(rows.count, np.inf)
 
-    def run(self, dictionary: Dictionary, tol: float, size: float, below: float = 0.0, stop: bool = False) -> Dictionary | None:
+    def run(
+        self, dictionary: Dictionary, tol: float, size: float, below: float = 0.0, stop: bool = False
+    ) -> Dictionary | None:
         found = run(dictionary, self.rows, self.level, tol, size, stop)
         if found is None:
             return None
@@ -190,8 +208,11 @@ class RowScan:
         return dictionary
 
 
-def run(dictionary: Dictionary, rows: Rows, level: np.ndarray, tol: float, size: float, stop: bool) -> tuple[Dictionary, np.ndarray] | None:
-    """Algorithm 1 on the points that may be beyond ``tol``, as :meth:`Scan.run` has it, and their new levels."""
+def run(
+    dictionary: Dictionary, rows: Rows, level: np.ndarray, tol: float, size: float, stop: bool
+) -> tuple[Dictionary, np.ndarray] | None:
+    """Algorithm 1 on the points that may be beyond ``tol``, as :meth:`Scan.run` has it, and their new
+    levels."""
     level, now = level.copy(), [dictionary]
     for numbers, Y in rows.blocks(level > tol, lambda: now[0].block_rows):
         now[0], level[rows.places(numbers)] = sieved(now[0], Y, numbers, tol, size if stop else size + 1)
@@ -203,7 +224,8 @@ def run(dictionary: Dictionary, rows: Rows, level: np.ndarray, tol: float, size:
 
 
 def by_size(start: Dictionary, scan: Scan, size: int, first_tol: float) -> Dictionary:
-    """Algorithm 2: a dictionary of ``size`` members with an almost minimal error level; fewer if there are not so many."""
+    """Algorithm 2: a dictionary of ``size`` members with an almost minimal error level; fewer if there are
+    not so many."""
     dictionary = start
     below, above = 0.0, first_tol  # epsilon+ and epsilon-
     with stage("dictionary", total=size) as advance:
@@ -224,5 +246,6 @@ def by_size(start: Dictionary, scan: Scan, size: int, first_tol: float) -> Dicti
             assert last is not None
             if last.size == size or below == 0.0:
                 return last
-            # Step 25 takes epsilon+ to lead to a size, but it did so from a smaller dictionary: other points may have filled the gap since.
+            # Step 25 takes epsilon+ to lead to a size, but it did so from a smaller dictionary: other points
+            # may have filled the gap since.
             found, below, above = last, 0.0, below

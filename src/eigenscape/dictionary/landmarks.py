@@ -1,7 +1,7 @@
 """Which points should be landmarks: farthest first, greedily, at random, or near the centres of k-means.
 
-Every choice is nested where it can be: the first ``q`` of ``2 q`` landmarks are the landmarks of a smaller set.
-"""
+Every choice is nested where it can be: the first ``q`` of ``2 q`` landmarks are the landmarks of a smaller
+set."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ def farthest_first(row: SquaredRow, n: int, count: int, first: int) -> np.ndarra
 
 
 def greedy_pivots(row: SquaredRow, n: int, count: int, first: int) -> np.ndarray:
-    """Each landmark is the point that those before it explain least: pivots of a partial Cholesky factorisation.
+    """Each landmark is the point that those before it explain least: pivots of a partial Cholesky
+    factorisation.
 
-    The kernel is ``-d^2 / 2`` with the first landmark for origin, ``k(x, y) = (d^2(x, o) + d^2(y, o) - d^2(x, y)) / 2``
-    (Burges sec. 2.2.1 with all weight on ``o``), and its residual at ``x`` is the squared distance of ``x`` to the affine span
-    of the landmarks. Where nothing is left to explain, the rest is chosen farthest first. O(q^2 n) time, O(q n) memory.
-    """
+    The kernel is ``-d^2 / 2`` with the first landmark for origin, ``k(x, y) = (d^2(x, o) + d^2(y, o) - d^2(x,
+    y)) / 2`` (Burges sec. 2.2.1 with all weight on ``o``), and its residual at ``x`` is the squared distance
+    of ``x`` to the affine span of the landmarks. Where nothing is left to explain, the rest is chosen
+    farthest first. O(q^2 n) time, O(q n) memory."""
     chosen = [first]
     origin = np.array(row(first), dtype=np.float64)
     residual, nearest = origin.copy(), origin.copy()
@@ -105,5 +106,9 @@ def choose_points(X: Any, row: SquaredRow, how: str, count: int, seed: int) -> n
 def choose_vertices(graph: NeighborGraph, how: str, count: int, seed: int) -> np.ndarray:
     """The same for the vertices of a graph, with geodesic distances."""
     if how == "maxmin" and count < graph.n_vertices:
-        return np.sort(farthest_vertices(graph, count, int(np.random.default_rng(seed).integers(graph.n_vertices))))
-    return choose_points(graph.vertices.X, lambda vertex: np.square(geodesic_row(graph, vertex)), how, count, seed)
+        return np.sort(
+            farthest_vertices(graph, count, int(np.random.default_rng(seed).integers(graph.n_vertices)))
+        )
+    return choose_points(
+        graph.vertices.X, lambda vertex: np.square(geodesic_row(graph, vertex)), how, count, seed
+    )

@@ -23,11 +23,11 @@ _ROWS = 2048
 
 @dataclass(frozen=True, eq=False)
 class Normalization:
-    """Proposition 2: the mean feature ``E[p]`` is subtracted, or ``p(x)`` divided by ``sqrt(S(x))``, or nothing is done.
+    """Proposition 2: the mean feature ``E[p]`` is subtracted, or ``p(x)`` divided by ``sqrt(S(x))``, or
+    nothing is done.
 
-    ``S(x) = n p(x) . E[p]`` is the row sum of the approximated Gram matrix. It may come out zero or negative for a point far
-    from all others: such a point has no place, and is announced.
-    """
+    ``S(x) = n p(x) . E[p]`` is the row sum of the approximated Gram matrix. It may come out zero or negative
+    for a point far from all others: such a point has no place, and is announced."""
 
     kind: str | None  # "additive", "divisive" or None
     mean: np.ndarray  # E[p], (m,)
@@ -76,7 +76,9 @@ class LowRankKernel:
     def functions(self, Y: Any, w: np.ndarray) -> np.ndarray:
         """``features(Y) @ w`` (n_new, r) as sums of kernel values, without the features."""
         divisive = self.normalization.kind == "divisive"
-        coefficients, constants = self.span.functional(np.column_stack([w, self.normalization.mean]) if divisive else w)
+        coefficients, constants = self.span.functional(
+            np.column_stack([w, self.normalization.mean]) if divisive else w
+        )
         if not divisive:
             constants = constants - self.normalization.center @ w
 
@@ -97,7 +99,8 @@ class LowRankKernel:
         return self.n_train * (self.span.values(Y) @ coefficients + constants)[:, 0]
 
     def _roots(self, averages: np.ndarray) -> np.ndarray:
-        """``sqrt(S(x))`` (n_new, 1); infinite for points that have no place, which puts them at the origin."""
+        """``sqrt(S(x))`` (n_new, 1); infinite for points that have no place, which puts them at the
+        origin."""
         lost = averages <= 0
         announce_lost(int(lost.sum()), float(averages.min(initial=np.inf)))
         return np.sqrt(np.where(lost, np.inf, self.n_train * averages))[:, None]
@@ -107,10 +110,10 @@ class LowRankKernel:
 class LowRankEigenfunctions:
     """Bengio eq. 20 for a kernel ``p(x) . p(y)``: the sum over training points goes into the features.
 
-    With ``C = sum_i p(x_i) p(x_i)'`` and ``C w_r = l_r w_r``, the eigenvector is ``v_ri = p(x_i) . w_r / sqrt(l_r)`` on the training
-    points, and ``sqrt(n) / l_r sum_i v_ri p(x) . p(x_i) = sqrt(n / l_r) p(x) . w_r`` at any point. ``w_r = L' u_r`` for the ``u_r`` of
-    Ouimet's generalised problem ``A'A u = l M^-1 u``, which this replaces. ``pairs.vectors`` are the ``w_r``.
-    """
+    With ``C = sum_i p(x_i) p(x_i)'`` and ``C w_r = l_r w_r``, the eigenvector is ``v_ri = p(x_i) . w_r /
+    sqrt(l_r)`` on the training points, and ``sqrt(n) / l_r sum_i v_ri p(x) . p(x_i) = sqrt(n / l_r) p(x) .
+    w_r`` at any point. ``w_r = L' u_r`` for the ``u_r`` of Ouimet's generalised problem ``A'A u = l M^-1 u``,
+    which this replaces. ``pairs.vectors`` are the ``w_r``."""
 
     kernel: LowRankKernel
     pairs: EigenPairs
@@ -127,7 +130,8 @@ class LowRankEigenfunctions:
         return self.kernel.functions(Y, self.pairs.vectors * np.sqrt(self.n_train / self.pairs.values))
 
     def loss(self, Y: Any = None) -> float:
-        """Mean squared error of the expansion over the points of ``Y`` (None: all training points) and the training points.
+        """Mean squared error of the expansion over the points of ``Y`` (None: all training points) and the
+        training points.
 
         With ``C`` less what the expansion explains, no training point is looked at again.
         """

@@ -1,4 +1,5 @@
-"""Sums over all points of their coordinates in a span: what the eigenfunctions of a low-rank kernel are made from."""
+"""Sums over all points of their coordinates in a span: what the eigenfunctions of a low-rank kernel are made
+from."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from eigenscape.dictionary.span import Projected, Span
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Weighted sums ``sum w``, ``sum w (z - o)`` and ``sum w (z - o)(z - o)'``, about an origin ``o`` near the mean.
+    """Weighted sums ``sum w``, ``sum w (z - o)`` and ``sum w (z - o)(z - o)'``, about an origin ``o`` near
+    the mean.
 
     Also how far the points are from the span: the largest error and the mean of its roots.
     """
@@ -29,7 +31,8 @@ class Moments:
 
     @classmethod
     def about_mean_of(cls, Z: np.ndarray) -> Moments:
-        """No points yet; the origin is the mean of some of those to come, so that a large common part costs no digits."""
+        """No points yet; the origin is the mean of some of those to come, so that a large common part costs
+        no digits."""
         return cls(Z.mean(axis=0))
 
     @property
@@ -37,7 +40,8 @@ class Moments:
         return len(self.origin)
 
     def add(self, seen: Projected, averages: np.ndarray | None = None) -> Moments:
-        """With the points of one more block, weighted by one over their ``averages``. The coordinates are used up."""
+        """With the points of one more block, weighted by one over their ``averages``. The coordinates are
+        used up."""
         Z = seen.Z
         Z -= self.origin
         weights, lost, least = None, 0, np.inf

@@ -23,7 +23,8 @@ class Rows(Protocol):
     def count(self) -> int: ...
 
     def blocks(self, mask: np.ndarray | None, most: Callable[[], int]) -> Iterator[tuple[np.ndarray, Any]]:
-        """Numbers and rows of those that ``mask`` marks (None: all), in blocks no longer than ``most()``, asked anew for each."""
+        """Numbers and rows of those that ``mask`` marks (None: all), in blocks no longer than ``most()``,
+        asked anew for each."""
         ...
 
     def places(self, numbers: np.ndarray) -> np.ndarray:
@@ -101,15 +102,20 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def over_rows(work: Callable[[np.ndarray, Any], Any], rows: Rows, size: int, n_jobs: int | None) -> Iterator[Any]:
-    """``work(numbers, Y)`` for one block of rows after another, in order, on ``n_jobs`` cores with one thread of linear algebra each."""
+def over_rows(
+    work: Callable[[np.ndarray, Any], Any], rows: Rows, size: int, n_jobs: int | None
+) -> Iterator[Any]:
+    """``work(numbers, Y)`` for one block of rows after another, in order, on ``n_jobs`` cores with one thread
+    of linear algebra each."""
     blocks = rows.blocks(None, lambda: size)
     cores = joblib.effective_n_jobs(n_jobs)
     if cores == 1:
         yield from (work(numbers, Y) for numbers, Y in blocks)
         return
     with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
-        waiting: deque[Future] = deque()  # few at a time: blocks of a stream are not read before they are wanted
+        waiting: deque[Future] = (
+            deque()
+        )  # few at a time: blocks of a stream are not read before they are wanted
         for numbers, Y in blocks:
             waiting.append(pool.submit(work, numbers, Y))
             if len(waiting) > 2 * cores:

@@ -20,7 +20,8 @@ class Source(Protocol):
         ...
 
     def own(self, Y: Any, numbers: np.ndarray | None) -> np.ndarray:
-        """``k(y, y)`` of each point; ``numbers`` are their places among the training points, None for new points."""
+        """``k(y, y)`` of each point; ``numbers`` are their places among the training points, None for new
+        points."""
         ...
 
     def members(self, Y: Any, numbers: np.ndarray | None) -> Any:
@@ -46,7 +47,8 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Any other bound kernel: members are training points by number, their values some columns of its matrix."""
+    """Any other bound kernel: members are training points by number, their values some columns of its
+    matrix."""
 
     kernel: BoundKernel
 
@@ -55,7 +57,9 @@ class Columns:
 
     def own(self, Y: Any, numbers: np.ndarray | None) -> np.ndarray:
         if numbers is None:
-            raise TypeError("a kernel given by its values to the training points does not tell the similarity of a new point to itself")
+            raise TypeError(
+                "a kernel given by its values to the training points does not tell the similarity of a new point to itself"
+            )
         return np.asarray(self.kernel(Y)[np.arange(n_points(Y)), numbers], dtype=np.float64).ravel()
 
     def members(self, Y: Any, numbers: np.ndarray | None) -> Any:

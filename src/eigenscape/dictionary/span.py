@@ -1,4 +1,5 @@
-"""A dictionary and the span of its members in feature space: coordinates of any point in it, and distances from it."""
+"""A dictionary and the span of its members in feature space: coordinates of any point in it, and distances
+from it."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from eigenscape.operators.gram import finite
 
 #: A point nearer to the span than this part of its squared length cannot be told from it in double precision.
 RESOLUTION = 1e-12
-#: A squared distance below minus this part of the squared length is no rounding: the kernel is not positive semi-definite.
+#: A squared distance below minus this part of the squared length is no rounding: the kernel is not positive
+#: semi-definite.
 _NEGATIVE = 1e-7
 #: Pivots of a factor that may be inverted are at least this part of the largest.
 _STEEP = 1e-3
@@ -29,25 +31,30 @@ _ROWS = 1024
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """Points seen from a span: coordinates ``Z`` (b, m), squared lengths and squared distances (b,), all in feature space."""
+    """Points seen from a span: coordinates ``Z`` (b, m), squared lengths and squared distances (b,), all in
+    feature space."""
 
     Z: np.ndarray
     length: np.ndarray
     residual: np.ndarray  # squared distance from the linear span: what a Cholesky factor grows by
-    error: np.ndarray  # delta of Ouimet eq. 8: squared distance from the span, or from the hull if weights sum to one
+    error: (
+        np.ndarray
+    )  # delta of Ouimet eq. 8: squared distance from the span, or from the hull if weights sum to one
 
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """The span of a dictionary in feature space, by the Cholesky factor ``L`` of its Gram matrix ``M`` (Ouimet sec. 3).
+    """The span of a dictionary in feature space, by the Cholesky factor ``L`` of its Gram matrix ``M``
+    (Ouimet sec. 3).
 
-    A point has coordinates ``z(x) = L^-1 k(x)`` in an orthonormal basis of the span, so that ``A(x) M A(y)' = z(x) . z(y)``
-    with the projection weights ``A(x) = M^-1 k(x)`` of eq. 6. The first coordinates stay what they are when the dictionary grows.
+    A point has coordinates ``z(x) = L^-1 k(x)`` in an orthonormal basis of the span, so that ``A(x) M A(y)' =
+    z(x) . z(y)`` with the projection weights ``A(x) = M^-1 k(x)`` of eq. 6. The first coordinates stay what
+    they are when the dictionary grows.
 
-    With ``sum_to_one`` the weights sum to one (eq. 7): points are projected on the affine hull of the members. That does not
-    change when a constant is added to the kernel, and neither does the distance; here ``shift`` is added, because then ``M`` stays
-    positive definite as long as the members are affinely independent.
-    """
+    With ``sum_to_one`` the weights sum to one (eq. 7): points are projected on the affine hull of the
+    members. That does not change when a constant is added to the kernel, and neither does the distance; here
+    ``shift`` is added, because then ``M`` stays positive definite as long as the members are affinely
+    independent."""
 
     source: Source
     members: Any  # m points, or their numbers
@@ -67,13 +74,19 @@ class Span:
 
     @cached_property
     def normal(self) -> np.ndarray:
-        """Unit normal ``u = h / |h|`` of the affine hull within the span; zero where weights need not sum to one."""
+        """Unit normal ``u = h / |h|`` of the affine hull within the span; zero where weights need not sum to
+        one."""
         return self.ones / np.linalg.norm(self.ones) if self.sum_to_one else np.zeros(self.size)
 
     @cached_property
     def height(self) -> float:
-        """Distance of the hull from the origin of feature space, before the shift: ``sqrt(1 / beta - shift)``."""
-        return float(np.sqrt(max(1.0 / float(self.ones @ self.ones) - self.shift, 0.0))) if self.sum_to_one else 0.0
+        """Distance of the hull from the origin of feature space, before the shift: ``sqrt(1 / beta -
+        shift)``."""
+        return (
+            float(np.sqrt(max(1.0 / float(self.ones @ self.ones) - self.shift, 0.0)))
+            if self.sum_to_one
+            else 0.0
+        )
 
     def project(self, Y: Any, numbers: np.ndarray | None = None) -> Projected:
         """Coordinates of points, and their distances from the span (Ouimet eq. 8)."""
@@ -94,8 +107,8 @@ class Span:
     def error_bounds(self, Y: Any, numbers: np.ndarray, tol: float) -> np.ndarray:
         """Upper bounds of the distances from the span, exact where they exceed ``tol``.
 
-        Coordinates come a block at a time, and points that the first members explain well enough get no more of them.
-        """
+        Coordinates come a block at a time, and points that the first members explain well enough get no more
+        of them."""
         level = np.full(n_points(Y), np.inf)
         if self._inverse is None:
             return level
@@ -160,7 +173,8 @@ class Span:
         return self._solve(Z, transposed=True)
 
     def functional(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients (m, r) and constants (r,) of the functions ``p(x) . w_r`` as sums of kernel values, ``w`` (m, r)."""
+        """Coefficients (m, r) and constants (r,) of the functions ``p(x) . w_r`` as sums of kernel values,
+        ``w`` (m, r)."""
         inward = w - np.outer(self.normal, self.normal @ w)
         coefficients = self._solve(inward.T, transposed=True).T
         return coefficients, self.shift * coefficients.sum(axis=0) + self.height * (self.normal @ w)
@@ -168,21 +182,23 @@ class Span:
     def combination(self, P: np.ndarray, along: np.ndarray) -> np.ndarray:
         """Weights (n, m) of the members whose combination has the features ``P`` (n, m).
 
-        Where weights sum to one, ``along`` (n,) says how far the points are along the hull's normal, in units of ``height``: 1 on the
-        hull, 0 for differences of points on it. It cannot be read from ``P`` where the hull runs through the origin.
-        """
+        Where weights sum to one, ``along`` (n,) says how far the points are along the hull's normal, in units
+        of ``height``: 1 on the hull, 0 for differences of points on it. It cannot be read from ``P`` where
+        the hull runs through the origin."""
         inward = P - np.outer(P @ self.normal, self.normal)
         return self._solve(inward + np.outer(along, self.normal / np.linalg.norm(self.ones)), transposed=True)
 
     def features(self, Z: np.ndarray) -> np.ndarray:
-        """``p(x)`` from ``z(x)``: coordinates of the projection, with ``A(x) M A(y)' = p(x) . p(y)`` in either case."""
+        """``p(x)`` from ``z(x)``: coordinates of the projection, with ``A(x) M A(y)' = p(x) . p(y)`` in
+        either case."""
         if not self.sum_to_one:
             return Z
         return Z - np.outer(Z @ self.normal - self.height, self.normal)
 
     @cached_property
     def _inverse(self) -> np.ndarray | None:
-        """``L^-1`` where it is harmless: products with it are faster than solutions, and several cores can make them at once."""
+        """``L^-1`` where it is harmless: products with it are faster than solutions, and several cores can
+        make them at once."""
         pivots = np.diagonal(self.factor)
         steep = self.size == 0 or pivots.min() <= _STEEP * pivots.max()
         return None if steep else np.ascontiguousarray(dtrtri(self.factor, lower=1)[0])
@@ -192,7 +208,14 @@ class Span:
         if self.size == 0:
             return values
         if self._inverse is None:
-            return dtrsm(1.0, self.factor, np.ascontiguousarray(values).T, lower=1, trans_a=int(transposed), overwrite_b=1).T
+            return dtrsm(
+                1.0,
+                self.factor,
+                np.ascontiguousarray(values).T,
+                lower=1,
+                trans_a=int(transposed),
+                overwrite_b=1,
+            ).T
         out = np.empty_like(values, order="C")
         for start in range(0, self.size, _COLUMNS):  # the zero half of the factor is left out, block by block
             stop = start + _COLUMNS
@@ -203,7 +226,9 @@ class Span:
         return out
 
 
-def refuse_indefinite(own: np.ndarray, residual: np.ndarray, length: np.ndarray, numbers: np.ndarray | None) -> None:
+def refuse_indefinite(
+    own: np.ndarray, residual: np.ndarray, length: np.ndarray, numbers: np.ndarray | None
+) -> None:
     """An error where squared lengths or distances (b,) are negative by more than rounding."""
     wrong = (own < 0) | (residual < -_NEGATIVE * np.abs(length))
     if wrong.any():

@@ -1,9 +1,9 @@
-"""Greedy choice from rows that are never together (Ouimet sec. 3): the dictionary of one machine, row for row.
+"""Greedy choice from rows that are never together (Ouimet sec. 3): the dictionary of one machine, row for
+row.
 
-A point within the tolerance of a dictionary's span is within it for every larger one, and most points are. So each part of the rows
-is looked at where it lies, against the dictionary so far, and only what is beyond the tolerance comes together, in order, for
-algorithm 1 to go on with.
-"""
+A point within the tolerance of a dictionary's span is within it for every larger one, and most points are. So
+each part of the rows is looked at where it lies, against the dictionary so far, and only what is beyond the
+tolerance comes together, in order, for algorithm 1 to go on with."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from eigenscape.kernels.base import n_points
 
 #: Bytes of rows that come together at once, and the fewest rows all the same.
 _BYTES, _FEWEST = 2**22, 256
-#: Of all rows the part that is looked at first, to have a dictionary that few others are far from; and the fewest of them.
+#: Of all rows the part that is looked at first, to have a dictionary that few others are far from; and the
+#: fewest of them.
 _PART, _FIRST = 64, 8192
-#: Part of the tolerance down to which rows are looked at: the next runs of algorithm 2, with half of it, find them there.
+#: Part of the tolerance down to which rows are looked at: the next runs of algorithm 2, with half of it, find
+#: them there.
 _AHEAD = 0.5
 
 
@@ -40,7 +42,8 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Rows that are far from a dictionary: all that are farther than ``floor``, among the rows before number ``end``."""
+    """Rows that are far from a dictionary: all that are farther than ``floor``, among the rows before number
+    ``end``."""
 
     points: Any  # (p, n_features)
     numbers: np.ndarray  # (p,), ascending
@@ -62,20 +65,26 @@ class Pool:
         )
 
     def thinned(self, question: Question) -> Pool:
-        """No more rows than are wanted: where too many are beyond the tolerance the first of them, else these and the farthest others."""
+        """No more rows than are wanted: where too many are beyond the tolerance the first of them, else these
+        and the farthest others."""
         which, floor, end = _wanted(self.numbers, self.level, question, question.most, self.end)
         return Pool(self.points[which], self.numbers[which], self.level[which], max(self.floor, floor), end)
 
 
-def _wanted(numbers: np.ndarray, level: np.ndarray, question: Question, room: int, end: float) -> tuple[np.ndarray, float, float]:
-    """Places of the rows that are wanted, ``room`` of them at most within the tolerance; the floor, and the end."""
+def _wanted(
+    numbers: np.ndarray, level: np.ndarray, question: Question, room: int, end: float
+) -> tuple[np.ndarray, float, float]:
+    """Places of the rows that are wanted, ``room`` of them at most within the tolerance; the floor, and the
+    end."""
     beyond = np.flatnonzero((level > question.tol) & (numbers < end))
     if len(beyond) > question.most:
         beyond, end = beyond[: question.most], float(numbers[beyond[question.most]])
     if end < np.inf:
         return beyond, question.tol, end
     spare = len(level) - max(len(beyond), min(len(beyond) + room, question.most))
-    floor = float(np.partition(level, spare - 1)[spare - 1]) if spare > 0 else 0.0  # the farthest row that has no place
+    floor = (
+        float(np.partition(level, spare - 1)[spare - 1]) if spare > 0 else 0.0
+    )  # the farthest row that has no place
     return np.flatnonzero(level > max(floor, question.least)), max(floor, question.least), end
 
 
@@ -93,7 +102,8 @@ def survey(before: Answer | None, Y: Any, first: int, span: Span, question: Ques
     Parameters
     ----------
     before : Answer or None
-        The last one, for a dictionary that this one has grown from: rows that were near enough are not looked at again.
+        The last one, for a dictionary that this one has grown from: rows that were near enough are not looked
+        at again.
     Y : array (n, n_features)
     first : int
         The number of the first row.
@@ -137,17 +147,19 @@ class Parts(Protocol):
 class PartScan:
     """Rows in parts, asked where they lie.
 
-    Algorithm 1 is run on the first rows, at hand; then all parts are asked what is beyond the tolerance still, and it goes on with
-    that. Where it is too much at once, the first of it leads to a better dictionary with which the remaining parts, few at first,
-    are asked again. A pool of far rows serves later runs as well, as long as their tolerance is not below its floor.
-    """
+    Algorithm 1 is run on the first rows, at hand; then all parts are asked what is beyond the tolerance
+    still, and it goes on with that. Where it is too much at once, the first of it leads to a better
+    dictionary with which the remaining parts, few at first, are asked again. A pool of far rows serves later
+    runs as well, as long as their tolerance is not below its floor."""
 
     def __init__(self, parts: Parts, head: Rows, most: int) -> None:
         self.parts, self.most = parts, most
         self.head, self.head_level = head, np.full(head.count, np.inf)
         self.pool: Pool | None = None
 
-    def run(self, dictionary: Dictionary, tol: float, size: float, below: float = 0.0, stop: bool = False) -> Dictionary | None:
+    def run(
+        self, dictionary: Dictionary, tol: float, size: float, below: float = 0.0, stop: bool = False
+    ) -> Dictionary | None:
         """See :class:`eigenscape.dictionary.greedy.Scan`."""
         head_level = self.head_level
         found: tuple[Dictionary, Pool | None] | None
@@ -158,7 +170,11 @@ class PartScan:
             if first is None:
                 return None
             dictionary, head_level = first
-            found = (dictionary, None) if stop and dictionary.size >= size else self._asked(dictionary, tol, size, below, stop)
+            found = (
+                (dictionary, None)
+                if stop and dictionary.size >= size
+                else self._asked(dictionary, tol, size, below, stop)
+            )
         if found is None:
             self.parts.forget()
             return None
@@ -166,7 +182,9 @@ class PartScan:
         self.head_level, (dictionary, self.pool) = head_level, found
         return dictionary
 
-    def _asked(self, dictionary: Dictionary, tol: float, size: float, below: float, stop: bool) -> tuple[Dictionary, Pool | None] | None:
+    def _asked(
+        self, dictionary: Dictionary, tol: float, size: float, below: float, stop: bool
+    ) -> tuple[Dictionary, Pool | None] | None:
         """Go on with parts after parts until none has anything beyond the tolerance."""
         ends = self.parts.ends
         start, width, first = 0, len(ends), 0
@@ -176,7 +194,9 @@ class PartScan:
                 start, width = stop_at, 2 * width
                 continue
             share = max(_FEWEST, 4 * self.most // (stop_at - start))
-            question = Question(tol, max(min(below, tol), _AHEAD * tol), self.most, share, dictionary.numbers, first)
+            question = Question(
+                tol, max(min(below, tol), _AHEAD * tol), self.most, share, dictionary.numbers, first
+            )
             pool = self.parts.ask(dictionary, question, start, stop_at)
             found = self._grown(dictionary, pool, tol, size, stop)
             if found is None:
@@ -195,7 +215,9 @@ class PartScan:
         return dictionary, None
 
     @staticmethod
-    def _grown(dictionary: Dictionary, pool: Pool, tol: float, size: float, stop: bool) -> tuple[Dictionary, Pool] | None:
+    def _grown(
+        dictionary: Dictionary, pool: Pool, tol: float, size: float, stop: bool
+    ) -> tuple[Dictionary, Pool] | None:
         found = run(dictionary, PickedRows(pool.points, pool.numbers), pool.level, tol, size, stop)
         return None if found is None else (found[0], replace(pool, level=found[1]))
 

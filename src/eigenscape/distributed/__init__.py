@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from eigenscape.distributed._presence import is_collection, is_lazy, require
 
 if TYPE_CHECKING:
+    from eigenscape.app.io.dask_reading import as_collection, read
+    from eigenscape.app.io.dask_writing import write_parts
     from eigenscape.distributed.blocks import Blocks, as_blocks, label_blocks
     from eigenscape.distributed.cluster import check_versions, connect
     from eigenscape.distributed.dictionary import absorb_blocks, gather_blocks, learn_blocks
@@ -18,13 +20,17 @@ if TYPE_CHECKING:
     from eigenscape.distributed.kernels import bind_blocks
     from eigenscape.distributed.locality import ANCHORS, locality_of_blocks
     from eigenscape.distributed.mixture import BlockMembers
-    from eigenscape.distributed.oriented import gather_signal, noise_of_groups, noise_of_vectors, noise_of_versions, orientation_signs
+    from eigenscape.distributed.oriented import (
+        gather_signal,
+        noise_of_groups,
+        noise_of_vectors,
+        noise_of_versions,
+        orientation_signs,
+    )
     from eigenscape.distributed.pca import gather_moments, pca_of_blocks
     from eigenscape.distributed.ppca import BlockRows
-    from eigenscape.distributed.reading import as_collection, read
     from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, sample_rows, take_rows
     from eigenscape.distributed.sample import Sample, choose_sample, evenly_spaced, sample_size
-    from eigenscape.distributed.writing import write_parts
 
 _HOMES = {
     "ANCHORS": "locality",
@@ -34,7 +40,7 @@ _HOMES = {
     "Sample": "sample",
     "absorb_blocks": "dictionary",
     "as_blocks": "blocks",
-    "as_collection": "reading",
+    "as_collection": "eigenscape.app.io.dask_reading",
     "bind_blocks": "kernels",
     "check_versions": "cluster",
     "choose_sample": "sample",
@@ -54,12 +60,12 @@ _HOMES = {
     "noise_of_versions": "oriented",
     "orientation_signs": "oriented",
     "pca_of_blocks": "pca",
-    "read": "reading",
+    "read": "eigenscape.app.io.dask_reading",
     "reduce_blocks": "reduce",
     "sample_rows": "reduce",
     "sample_size": "sample",
     "take_rows": "reduce",
-    "write_parts": "writing",
+    "write_parts": "eigenscape.app.io.dask_writing",
 }
 
 __all__ = [
@@ -107,6 +113,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'eigenscape.distributed' has no attribute {name!r}")
     require()
-    value = getattr(import_module(f"eigenscape.distributed.{_HOMES[name]}"), name)
+    home = _HOMES[name]
+    value = getattr(import_module(home if "." in home else f"eigenscape.distributed.{home}"), name)
     globals()[name] = value
     return value

@@ -1,4 +1,5 @@
-"""Whether dask is there, and whether something is one of its collections; nothing here imports it without need."""
+"""Whether dask is there, and whether something is one of its collections; nothing here imports it without
+need."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ def is_collection(X: Any) -> bool:
 
 
 def is_lazy(X: Any) -> bool:
-    """Whether ``X`` is anything of dask that is not computed yet: a collection, or a bag or delayed value, in which no rows are seen."""
+    """Whether ``X`` is anything of dask that is not computed yet: a collection, or a bag or delayed value, in
+    which no rows are seen."""
     if "dask" not in sys.modules or type(X).__module__.split(".")[0] not in ("dask", "dask_expr"):
         return False  # others, such as xarray, wrap dask arrays and say what they are themselves
     return bool(import_module("dask").is_dask_collection(X))
@@ -32,4 +34,6 @@ def require(*modules: str) -> None:
         try:
             import_module(module)
         except ImportError as error:
-            raise ImportError(f"work on dask collections needs {module}, which is not installed: pip install eigenscape[dask]") from error
+            raise ImportError(
+                f"work on dask collections needs {module}, which is not installed: pip install eigenscape[dask]"
+            ) from error

@@ -1,4 +1,5 @@
-"""A dask collection as blocks of rows, each checked where it lies; what is wrong is named by its partition and row."""
+"""A dask collection as blocks of rows, each checked where it lies; what is wrong is named by its partition
+and row."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Rows in the order of the collection, one array (n_b, n_features) a partition; how many rows a partition has may be unknown."""
+    """Rows in the order of the collection, one array (n_b, n_features) a partition; how many rows a partition
+    has may be unknown."""
 
     array: da.Array  # (n, d), or (n,); chunked by rows alone
     names: tuple[Any, ...] | None  # of the columns, for a dataframe
@@ -34,7 +36,8 @@ class Blocks:
     which: slice = field(default_factory=lambda: slice(None))  # partitions of the array that are meant
 
     def between(self, first: int, last: int) -> Blocks:
-        """The partitions from one to another, the last one excluded, for sums over them; in the same graph."""
+        """The partitions from one to another, the last one excluded, for sums over them; in the same
+        graph."""
         part = replace(self, which=slice(first, last))
         vars(part)["tasks"] = self.tasks
         return part
@@ -57,12 +60,14 @@ class Blocks:
 
     @property
     def declared(self) -> np.ndarray:
-        """How many rows the collection says that each partition has (n_blocks,); NaN where it does not know."""
+        """How many rows the collection says that each partition has (n_blocks,); NaN where it does not
+        know."""
         return np.array(self.array.chunks[0][self.which], dtype=float)
 
     @cached_property
     def tasks(self) -> dict[Any, Any]:
-        """The graph that makes the blocks, optimised. What lies with workers already is missing from such a graph, and added."""
+        """The graph that makes the blocks, optimised. What lies with workers already is missing from such a
+        graph, and added."""
         array = self.array
         tasks = dict(ensure_dict(array.__dask_optimize__(array.dask, array.__dask_keys__())))
         missing = [key for key in flatten(array.__dask_keys__()) if key not in tasks]
@@ -80,11 +85,15 @@ class Blocks:
     def expected(self) -> list[Expected]:
         """What each block must be."""
         numbers = range(self.array.numblocks[0])[self.which]
-        return [Expected(number, self.form, float(rows)) for number, rows in zip(numbers, self.declared, strict=True)]
+        return [
+            Expected(number, self.form, float(rows))
+            for number, rows in zip(numbers, self.declared, strict=True)
+        ]
 
 
 class Expected(NamedTuple):
-    """What a block must be; whoever uses it on a worker checks it there, for a task of its own would cost the scheduler more."""
+    """What a block must be; whoever uses it on a worker checks it there, for a task of its own would cost the
+    scheduler more."""
 
     number: int  # of the partition
     form: Form
@@ -101,7 +110,8 @@ def as_blocks(X: Any, missing: bool = False, name: str = "X", dense: bool = Fals
     Parameters
     ----------
     X : dask array of shape (n, d) or (n,), or dask dataframe
-        Columns are joined into one chunk. Row counts may be unknown. Every column of a dataframe must hold numbers.
+        Columns are joined into one chunk. Row counts may be unknown. Every column of a dataframe must hold
+        numbers.
     missing : bool, default=False
         Whether NaN means a missing value; otherwise it is an error where a block is used.
     name : str, default="X"
@@ -115,19 +125,27 @@ def as_blocks(X: Any, missing: bool = False, name: str = "X", dense: bool = Fals
     """
     if not isinstance(X, da.Array):
         array = _numbers(X)
-        return Blocks(array, tuple(X.columns) if X.ndim == 2 else None, Form(name, _width(array), missing, dense))
+        return Blocks(
+            array, tuple(X.columns) if X.ndim == 2 else None, Form(name, _width(array), missing, dense)
+        )
     if X.dtype.kind not in "fiub":
-        raise ValueError(f"{name} is a dask array of dtype {X.dtype}, which holds no numbers; convert it with {name}.astype(float)")
+        raise ValueError(
+            f"{name} is a dask array of dtype {X.dtype}, which holds no numbers; convert it with {name}.astype(float)"
+        )
     if X.ndim == 2:
         if np.isnan(X.shape[1]):
-            raise ValueError(f"{name} is a dask array with an unknown number of columns; call {name}.compute_chunk_sizes() first")
+            raise ValueError(
+                f"{name} is a dask array with an unknown number of columns; call {name}.compute_chunk_sizes() first"
+            )
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
     return Blocks(X, None, Form(name, _width(X), missing, dense))
 
 
 def label_blocks(y: Any, name: str = "y") -> Blocks:
     """The blocks of a collection of names, one for each row: numbers or text."""
-    array = y if isinstance(y, da.Array) else y.map_partitions(_partition_labels, meta=np.empty(0, dtype=object))
+    array = (
+        y if isinstance(y, da.Array) else y.map_partitions(_partition_labels, meta=np.empty(0, dtype=object))
+    )
     return Blocks(array, None, Form(name, labels=True))
 
 
@@ -142,9 +160,15 @@ def _partition_labels(partition: Any) -> np.ndarray:
 def _numbers(X: Any) -> da.Array:
     """A dataframe, or one of its columns, as an array whose row counts are unknown."""
     types = dict(X._meta.dtypes) if X.ndim == 2 else {X.name: X._meta.dtype}
-    wrong = [str(name) for name, dtype in types.items() if not getattr(dtype, "_is_numeric", dtype.kind in "fiub") or dtype.kind == "c"]
+    wrong = [
+        str(name)
+        for name, dtype in types.items()
+        if not getattr(dtype, "_is_numeric", dtype.kind in "fiub") or dtype.kind == "c"
+    ]
     if wrong:
-        raise ValueError(f"column(s) {', '.join(wrong)} of the dask dataframe hold no numbers; drop or encode them before")
+        raise ValueError(
+            f"column(s) {', '.join(wrong)} of the dask dataframe hold no numbers; drop or encode them before"
+        )
     kinds = [getattr(dtype, "numpy_dtype", dtype) for dtype in types.values()]
     dtype = np.result_type(*kinds) if kinds else np.dtype(np.float64)
     dtype = dtype if dtype == np.float32 else np.dtype(np.float64)
@@ -157,16 +181,20 @@ def _partition_numbers(partition: Any, dtype: str) -> np.ndarray:
 
 
 def check_block(block: Any, number: int, form: Form, declared: float = np.nan) -> Any:
-    """A block as floats: those it came with where they are floats, for sums are taken in double precision anyway.
+    """A block as floats: those it came with where they are floats, for sums are taken in double precision
+    anyway.
 
-    A partition whose values are of another type than the collection says is taken for what it is. ``declared`` is the number of rows
-    that the collection says it has, NaN where that is unknown.
-    """
+    A partition whose values are of another type than the collection says is taken for what it is.
+    ``declared`` is the number of rows that the collection says it has, NaN where that is unknown."""
     where = f"partition {number} of {form.name}"
     block = _array(block, form, where)
-    if block.ndim != (1 if form.width is None else 2) or (form.width is not None and block.shape[1] != form.width):
+    if block.ndim != (1 if form.width is None else 2) or (
+        form.width is not None and block.shape[1] != form.width
+    ):
         expected = "one column" if form.width is None else f"{form.width} columns"
-        raise ValueError(f"{where} has shape {block.shape}, but the collection says {expected}; all partitions need the same columns")
+        raise ValueError(
+            f"{where} has shape {block.shape}, but the collection says {expected}; all partitions need the same columns"
+        )
     if not np.isnan(declared) and block.shape[0] != declared:
         raise ValueError(
             f"{where} has {block.shape[0]} rows, but the collection says {declared:g}; make it with the row counts it has, or with unknown"
@@ -197,16 +225,22 @@ def _array(block: Any, form: Form, where: str) -> Any:
             )
         return block.tocsr()
     if type(block).__module__.split(".")[0] == "sparse":  # which refuses to become an array
-        raise TypeError(f"{where} is a {type(block).__name__} of the package sparse; make it a scipy.sparse.csr_array, or dense")
+        raise TypeError(
+            f"{where} is a {type(block).__name__} of the package sparse; make it a scipy.sparse.csr_array, or dense"
+        )
     return np.asarray(block)
 
 
 def _checked_labels(labels: np.ndarray, where: str) -> np.ndarray:
     """Names that are there; text as text, so that partitions compare."""
     values = labels.tolist()
-    absent = np.array([value is None or (isinstance(value, float) and np.isnan(value)) for value in values], dtype=bool)
+    absent = np.array(
+        [value is None or (isinstance(value, float) and np.isnan(value)) for value in values], dtype=bool
+    )
     if absent.any():
-        raise ValueError(f"{where} has no label in row(s) {_shown(np.flatnonzero(absent))}, counted within it; drop or name these rows")
+        raise ValueError(
+            f"{where} has no label in row(s) {_shown(np.flatnonzero(absent))}, counted within it; drop or name these rows"
+        )
     return labels if labels.dtype.kind in "fiub" else labels.astype(str)
 
 

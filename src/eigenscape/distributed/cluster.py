@@ -14,7 +14,8 @@ from typing import Any
 from eigenscape.distributed._presence import require
 from eigenscape.exceptions import SchedulerError, VersionMismatchError, VersionMismatchWarning
 
-#: What must be the same everywhere, for models travel as objects; and what should be, for they hold its arrays.
+#: What must be the same everywhere, for models travel as objects; and what should be, for they hold its
+#: arrays.
 _SAME, _LIKE = "eigenscape", ("numpy", "scipy", "sklearn", "dask", "distributed")
 
 
@@ -24,8 +25,9 @@ def connect(address: str, timeout: float = 5.0) -> Any:
     Parameters
     ----------
     address : str
-        Such as ``"tcp://10.0.0.1:8786"``; ``"local"`` starts one process a core on this machine, which end with the client. Each of them
-        imports the script that runs: what it does must stand under ``if __name__ == "__main__":``.
+        Such as ``"tcp://10.0.0.1:8786"``; ``"local"`` starts one process a core on this machine, which end
+        with the client. Each of them imports the script that runs: what it does must stand under ``if
+        __name__ == "__main__":``.
     timeout : float, default=5
         Seconds to wait for an answer.
 
@@ -54,7 +56,8 @@ def connect(address: str, timeout: float = 5.0) -> Any:
     if address == "local":
         return _local_client()
     try:
-        # a first client that is not the current one: one that fails would leave dask looking for it, long after
+        # a first client that is not the current one: one that fails would leave dask looking for it, long
+        # after
         with Client(address, timeout=timeout, set_as_default=False) as first:
             found: Any = first.get_versions(packages=[_SAME, *_LIKE])
     except (OSError, TimeoutError, ValueError) as error:
@@ -67,12 +70,15 @@ def connect(address: str, timeout: float = 5.0) -> Any:
 
 
 def _local_client() -> Any:
-    """A client with workers of its own, which Ctrl-C does not reach: they end when the client does, and say nothing of it."""
+    """A client with workers of its own, which Ctrl-C does not reach: they end when the client does, and say
+    nothing of it."""
     from distributed import Client
 
     try:
         with _interrupts_for_this_process_alone():
-            return Client(processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL)
+            return Client(
+                processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
+            )
     except RuntimeError as error:
         raise SchedulerError(
             'the processes of "local" could not start. A script is imported by each of them: put what it does under'
@@ -82,7 +88,8 @@ def _local_client() -> Any:
 
 @contextmanager
 def _interrupts_for_this_process_alone() -> Iterator[None]:
-    """Threads and processes started inside, and by these, have SIGINT blocked; one that comes meanwhile is raised at the end."""
+    """Threads and processes started inside, and by these, have SIGINT blocked; one that comes meanwhile is
+    raised at the end."""
     if sys.platform == "win32":
         yield
         return
@@ -95,7 +102,8 @@ def _interrupts_for_this_process_alone() -> Iterator[None]:
 
 
 def check_versions(found: dict[str, Any]) -> None:
-    """Compare what ``Client.get_versions`` tells: another eigenscape is an error, another numpy or dask a warning."""
+    """Compare what ``Client.get_versions`` tells: another eigenscape is an error, another numpy or dask a
+    warning."""
     here = found["client"]["packages"]
     there = {f"worker {name}": each["packages"] for name, each in found["workers"].items()}
     wrong = _differing(_SAME, here, there)
@@ -103,7 +111,11 @@ def check_versions(found: dict[str, Any]) -> None:
         raise VersionMismatchError(
             f"this is eigenscape {here.get(_SAME)}, but {wrong}; install the same version there: models travel between them"
         )
-    unlike = [f"{name} is {here.get(name)} here, but {other}" for name in _LIKE if (other := _differing(name, here, there))]
+    unlike = [
+        f"{name} is {here.get(name)} here, but {other}"
+        for name in _LIKE
+        if (other := _differing(name, here, there))
+    ]
     if unlike:
         warnings.warn(
             f"versions differ: {'; '.join(unlike)}. Results may differ in their last digits or fail to travel",
@@ -114,5 +126,9 @@ def check_versions(found: dict[str, Any]) -> None:
 
 def _differing(name: str, here: dict[str, Any], there: dict[str, dict[str, Any]]) -> str:
     """Who has another version of ``name``, and which; the first three."""
-    others = [f"{who} has {packages.get(name) or 'none'}" for who, packages in there.items() if packages.get(name) != here.get(name)]
+    others = [
+        f"{who} has {packages.get(name) or 'none'}"
+        for who, packages in there.items()
+        if packages.get(name) != here.get(name)
+    ]
     return ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")

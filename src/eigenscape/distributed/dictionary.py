@@ -1,4 +1,5 @@
-"""A dictionary for the rows of a collection (Ouimet sec. 3): that of one machine, and the sums over all rows."""
+"""A dictionary for the rows of a collection (Ouimet sec. 3): that of one machine, and the sums over all
+rows."""
 
 from __future__ import annotations
 
@@ -21,16 +22,26 @@ from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.graphs import Kept
 from eigenscape.distributed.reduce import count_rows, reduce_blocks, reduce_remembering, take_rows
 from eigenscape.graph.rows import row_hashes
-from eigenscape.methods.greedy import Choice, Learnt, Sums, gathered, mean_of_members, moments_of, of_size, refuse_empty, sums_over
+from eigenscape.methods.greedy import (
+    Choice,
+    Learnt,
+    Sums,
+    gathered,
+    mean_of_members,
+    moments_of,
+    of_size,
+    refuse_empty,
+    sums_over,
+)
 
 
 def learn_blocks(source: Source, blocks: Blocks, choice: Choice, few: Any) -> Learnt:
     """What :func:`eigenscape.methods.greedy.learn` learns, from a collection; ``few`` are some of its rows.
 
-    Every partition is asked which rows are beyond the tolerance, and algorithm 1 goes on with these, here, until none is left. So the
-    members are those that one machine would choose, however the rows are cut, and the errors of proposition 1 are known, and within the
-    tolerance, for all rows. Then every row is projected on the result, and summed.
-    """
+    Every partition is asked which rows are beyond the tolerance, and algorithm 1 goes on with these, here,
+    until none is left. So the members are those that one machine would choose, however the rows are cut, and
+    the errors of proposition 1 are known, and within the tolerance, for all rows. Then every row is projected
+    on the result, and summed."""
     if choice.members is not None:
         dictionary = grown(empty(source, few, choice.sum_to_one, choice.n_jobs), *choice.members, tol=0.0)[0]
     else:
@@ -40,7 +51,8 @@ def learn_blocks(source: Source, blocks: Blocks, choice: Choice, few: Any) -> Le
 
 
 def gather_blocks(dictionary: Dictionary, blocks: Blocks, choice: Choice) -> Learnt:
-    """What :func:`eigenscape.methods.greedy.gather` sums over all rows, for a dictionary that grows no more."""
+    """What :func:`eigenscape.methods.greedy.gather` sums over all rows, for a dictionary that grows no
+    more."""
     span = replace(dictionary.span, n_jobs=None)  # cores are dask's to share out
     mean = mean_of_members(span) if choice.averages == "dictionary" else None
     divisive = choice.normalization == "divisive"
@@ -53,9 +65,8 @@ def gather_blocks(dictionary: Dictionary, blocks: Blocks, choice: Choice) -> Lea
 def absorb_blocks(source: Source, learnt: Learnt | None, blocks: Blocks, choice: Choice, few: Any) -> Learnt:
     """What :func:`eigenscape.methods.greedy.absorb` learns from more rows; None: they are the first.
 
-    The dictionary is that of one machine. All rows of the collection are projected on it as it is in the end, which one machine
-    does with those that come after it has grown.
-    """
+    The dictionary is that of one machine. All rows of the collection are projected on it as it is in the end,
+    which one machine does with those that come after it has grown."""
     dictionary = _selected(source, blocks, choice, few, learnt)
     refuse_empty(dictionary)
     if learnt is None:
@@ -73,8 +84,16 @@ def absorb_blocks(source: Source, learnt: Learnt | None, blocks: Blocks, choice:
     return replace(learnt, divided=before.merged(more))
 
 
-def _selected(source: Source, blocks: Blocks, choice: Choice, few: Any, learnt: Learnt | None = None, whole: bool = False) -> Dictionary:
-    """Algorithm 1 or 2 over all rows, or what was learnt from rows before these enlarged by algorithm 1; ``whole``: no others follow."""
+def _selected(
+    source: Source,
+    blocks: Blocks,
+    choice: Choice,
+    few: Any,
+    learnt: Learnt | None = None,
+    whole: bool = False,
+) -> Dictionary:
+    """Algorithm 1 or 2 over all rows, or what was learnt from rows before these enlarged by algorithm 1;
+    ``whole``: no others follow."""
     lengths = count_rows(blocks)
     most, seen = pool_size(few), 0 if learnt is None else learnt.moments.count
     head = take_rows(blocks, np.arange(head_size(int(lengths.sum()), most)), lengths)
@@ -82,7 +101,11 @@ def _selected(source: Source, blocks: Blocks, choice: Choice, few: Any, learnt: 
     if whole:
         _check_distinct(choice.size if choice.tol is None else None, int(lengths.sum()), head, blocks)
     rows = ArrayRows(head, seen)
-    scan = RowScan(rows) if rows.count == lengths.sum() else PartScan(BlockParts(blocks, lengths, seen), rows, most)
+    scan = (
+        RowScan(rows)
+        if rows.count == lengths.sum()
+        else PartScan(BlockParts(blocks, lengths, seen), rows, most)
+    )
     if choice.tol is None:
         some = head[:256]
         return of_size(start, scan, choice.size, some, np.arange(some.shape[0]))
@@ -93,7 +116,8 @@ def _selected(source: Source, blocks: Blocks, choice: Choice, few: Any, learnt: 
 
 
 def _check_distinct(wanted: int | None, count: int, head: Any, blocks: Blocks) -> None:
-    """Rows that are all equal, and a dictionary larger than the number of distinct points, are refused before the search.
+    """Rows that are all equal, and a dictionary larger than the number of distinct points, are refused before
+    the search.
 
     The first rows are nearly always enough to see that it is not so.
     """
@@ -106,11 +130,14 @@ def _check_distinct(wanted: int | None, count: int, head: Any, blocks: Blocks) -
     if distinct == 1:
         raise ValueError(f"all {count} rows are equal; there is nothing to embed")
     if distinct < wanted:
-        raise ValueError(f"dictionary_size={wanted}, but there are only {distinct} distinct points; lower dictionary_size")
+        raise ValueError(
+            f"dictionary_size={wanted}, but there are only {distinct} distinct points; lower dictionary_size"
+        )
 
 
 class BlockParts:
-    """The partitions of a collection, as :class:`eigenscape.dictionary.survey.Parts` has them; levels stay with the workers."""
+    """The partitions of a collection, as :class:`eigenscape.dictionary.survey.Parts` has them; levels stay
+    with the workers."""
 
     def __init__(self, blocks: Blocks, lengths: np.ndarray, seen: int) -> None:
         self.blocks, self.lengths = blocks, lengths
@@ -123,7 +150,15 @@ class BlockParts:
         firsts = [(int(number),) for number in (self.ends - self.lengths)[first:last]]
         thin = partial(Pool.thinned, question=question)
         pool, self.found[first:last] = reduce_remembering(
-            survey, self.blocks.between(first, last), attrgetter("pool"), Pool.beside, thin, firsts, self.found[first:last], span, question
+            survey,
+            self.blocks.between(first, last),
+            attrgetter("pool"),
+            Pool.beside,
+            thin,
+            firsts,
+            self.found[first:last],
+            span,
+            question,
         )
         return pool
 

@@ -33,12 +33,16 @@ def cost(estimator: Any, rows: int, columns: int, largest: int, cores: int) -> C
     partition = 8.0 * largest * columns * 2  # read, and as double precision
     by_dictionary = wish.get("dictionary_size") or wish.get("dictionary_tol") or "selection" in wish
     if not by_dictionary:
-        together = "kernel" in wish or "metric" in wish or "affinity" in wish  # needs its rows together: fitted to a sample
+        together = (
+            "kernel" in wish or "metric" in wish or "affinity" in wish
+        )  # needs its rows together: fitted to a sample
         work = 2.0 * rows * columns * (sample_size(2) if together else columns)
         return Cost(partition + 8.0 * largest * 4, work / (_speed(columns, 64) * cores))
     m = wish.get("dictionary_size") or _MEMBERS
     work = _PASSES * rows * (2.0 * m * columns + 2.0 * m * m)
-    remembered = 8.0 * rows / cores if wish.get("dictionary_size") else 0.0  # how far each row was, while a size is searched for
+    remembered = (
+        8.0 * rows / cores if wish.get("dictionary_size") else 0.0
+    )  # how far each row was, while a size is searched for
     return Cost(partition + remembered + 8.0 * (6 * m * m + 4 * _BLOCK * m), work / (_speed(m, m) * cores))
 
 

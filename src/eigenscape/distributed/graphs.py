@@ -1,4 +1,5 @@
-"""Graphs of tasks over blocks of rows, written down directly: calling a delayed function for each block would take milliseconds a call."""
+"""Graphs of tasks over blocks of rows, written down directly: calling a delayed function for each block would
+take milliseconds a call."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from dask.utils import ensure_dict
 
 from eigenscape.distributed.blocks import Blocks
 
-#: Results that are combined at once, in the order of the blocks: the tree depends on their number alone, not on who works.
+#: Results that are combined at once, in the order of the blocks: the tree depends on their number alone, not
+#: on who works.
 FAN = 8
 
 Key = Any
@@ -46,14 +48,19 @@ class Graph:
         return kept.key
 
     def shared(self, value: Any) -> Key:
-        """Something that all blocks need: a worker gets it once, and once more from another if it was lost."""
+        """Something that all blocks need: a worker gets it once, and once more from another if it was
+        lost."""
         return self.each("shared", [partial(_value, value)], [()])[0]
 
-    def each(self, what: str, functions: Sequence[Callable[..., Any]], arguments: Sequence[Sequence[Any]]) -> list[Key]:
+    def each(
+        self, what: str, functions: Sequence[Callable[..., Any]], arguments: Sequence[Sequence[Any]]
+    ) -> list[Key]:
         """One task for each function, called with results of others: a name, or a list of names."""
         name = f"eigenscape-{what}-{uuid4().hex}"
         keys = [(name, number) for number in range(len(functions))]
-        self.tasks.update({key: (function, *given) for key, function, given in zip(keys, functions, arguments, strict=True)})
+        self.tasks.update(
+            {key: (function, *given) for key, function, given in zip(keys, functions, arguments, strict=True)}
+        )
         return keys
 
     def tree(self, keys: list[Key], function: Callable[[list[Any]], Any]) -> Key:
@@ -70,11 +77,14 @@ class Graph:
     def result_and_kept(self, key: Key, others: list[Key]) -> tuple[Any, list[Kept]]:
         """Compute it, and ``others``, which stay with the workers."""
         tasks = _Several(self.tasks, [key, *others]).persist(retries=retries()).tasks
-        return compute(Delayed(key, {key: tasks[key]})), [Kept(other, {other: tasks[other]}) for other in others]
+        return compute(Delayed(key, {key: tasks[key]})), [
+            Kept(other, {other: tasks[other]}) for other in others
+        ]
 
 
 class _Several(DaskMethodsMixin):
-    """Several results of one graph, as dask wants collections: a delayed value for each would have the graph merged as often."""
+    """Several results of one graph, as dask wants collections: a delayed value for each would have the graph
+    merged as often."""
 
     def __init__(self, tasks: dict[Key, Any], keys: list[Key]) -> None:
         self.tasks, self.keys = tasks, keys
@@ -99,16 +109,16 @@ class _Several(DaskMethodsMixin):
 
 
 def retries() -> int:
-    """How often a task that fails is tried again: as dask's configuration says ("eigenscape.retries"), else 3 times."""
+    """How often a task that fails is tried again: as dask's configuration says ("eigenscape.retries"), else 3
+    times."""
     return dask.config.get("eigenscape.retries", 3)
 
 
 def compute(node: Delayed) -> Any:
     """The value of a node.
 
-    Trying again, and doing elsewhere what a lost worker had, is the business of dask's distributed scheduler: without one there is
-    none of it.
-    """
+    Trying again, and doing elsewhere what a lost worker had, is the business of dask's distributed scheduler:
+    without one there is none of it."""
     return node.compute(retries=retries())
 
 

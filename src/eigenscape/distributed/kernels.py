@@ -15,16 +15,17 @@ from eigenscape.kernels.bandwidth import local_median, nearest_distances, smalle
 from eigenscape.kernels.base import BoundKernel, Kernel, as_float64, n_points
 from eigenscape.kernels.pairwise import Polynomial, Sigmoid, gamma_of_norms, squared_norms
 
-#: The neighbour whose distance is a local scale, itself counted (:func:`eigenscape.kernels.bandwidth.local_distance`).
+#: The neighbour whose distance is a local scale, itself counted
+#: (:func:`eigenscape.kernels.bandwidth.local_distance`).
 _NEIGHBORS = 11
 
 
 def bind_blocks(kernel: Kernel, few: Any, blocks: Blocks) -> BoundKernel:
-    """The kernel bound to ``few``, the evenly spaced rows of the collection, with its width taken from all rows where one machine would.
+    """The kernel bound to ``few``, the evenly spaced rows of the collection, with its width taken from all
+    rows where one machine would.
 
-    A median distance is that between ``few`` in either case; a local one asks for their neighbours among all rows, a norm is averaged over
-    all of them.
-    """
+    A median distance is that between ``few`` in either case; a local one asks for their neighbours among all
+    rows, a norm is averaged over all of them."""
     if isinstance(kernel, (Polynomial, Sigmoid)) and kernel.gamma is None:
         count, total = reduce_blocks(_norms, blocks, _added)
         kernel = replace(kernel, gamma=gamma_of_norms(total / count))
@@ -37,11 +38,16 @@ def bind_blocks(kernel: Kernel, few: Any, blocks: Blocks) -> BoundKernel:
 
 def _nearest(Y: Any, few: np.ndarray, distance: Any) -> np.ndarray:
     blocks = [as_float64(Y[rows]) for rows in row_blocks(n_points(Y), 24 * n_points(few))]
-    return smallest(np.concatenate([nearest_distances(few, some, distance, _NEIGHBORS) for some in blocks], axis=1), _NEIGHBORS)
+    return smallest(
+        np.concatenate([nearest_distances(few, some, distance, _NEIGHBORS) for some in blocks], axis=1),
+        _NEIGHBORS,
+    )
 
 
 def _norms(Y: Any) -> tuple[int, float]:
-    return n_points(Y), float(sum(squared_norms(as_float64(Y[rows])).sum() for rows in row_blocks(n_points(Y), 8 * Y.shape[1])))
+    return n_points(Y), float(
+        sum(squared_norms(as_float64(Y[rows])).sum() for rows in row_blocks(n_points(Y), 8 * Y.shape[1]))
+    )
 
 
 def _added(first: tuple[int, float], second: tuple[int, float]) -> tuple[int, float]:

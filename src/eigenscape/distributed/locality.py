@@ -1,4 +1,5 @@
-"""Locality preserving projections of rows on many machines: joined to anchors where they lie, and summed up."""
+"""Locality preserving projections of rows on many machines: joined to anchors where they lie, and summed
+up."""
 
 from __future__ import annotations
 
@@ -15,8 +16,11 @@ from eigenscape.methods.locality import Projection
 ANCHORS = 5_000
 
 
-def locality_of_blocks(blocks: Blocks, affinity: GraphAffinity, n_components: int, affine: bool, loops: float) -> tuple[Projection, float]:
-    """The projection, with signs that make the largest coordinate of all rows positive, and its distortion."""
+def locality_of_blocks(
+    blocks: Blocks, affinity: GraphAffinity, n_components: int, affine: bool, loops: float
+) -> tuple[Projection, float]:
+    """The projection, with signs that make the largest coordinate of all rows positive, and its
+    distortion."""
     d = blocks.n_features
     origin = np.asarray(affinity.X, dtype=np.float64).mean(axis=0) if affine else np.zeros(d)
     sums = reduce_blocks(edge_sums, blocks, EdgeSums.joined, affinity, origin, loops)

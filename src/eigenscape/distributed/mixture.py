@@ -14,7 +14,16 @@ from eigenscape.distributed.ppca import BlockRows
 from eigenscape.distributed.reduce import count_rows, sample_rows, take_rows
 from eigenscape.distributed.signs import Leaders, leaders
 from eigenscape.methods.missing import Observed, observed
-from eigenscape.methods.mixture_ppca import Label, Mixture, MixtureStep, PartSize, Rules, membership, own_coordinates, started
+from eigenscape.methods.mixture_ppca import (
+    Label,
+    Mixture,
+    MixtureStep,
+    PartSize,
+    Rules,
+    membership,
+    own_coordinates,
+    started,
+)
 from eigenscape.methods.moments import Moments
 from eigenscape.methods.pca import axes_of_scatter
 from eigenscape.methods.probabilistic_pca import LatentGaussian, StepSums, from_axes, maximised, step_sums
@@ -38,7 +47,8 @@ class MixtureSums:
 
 @dataclass(frozen=True, eq=False)
 class BlockMembers:
-    """Rows of a collection that a mixture is learnt from (:class:`eigenscape.methods.mixture_ppca.Members`)."""
+    """Rows of a collection that a mixture is learnt from
+    (:class:`eigenscape.methods.mixture_ppca.Members`)."""
 
     rows: BlockRows
 
@@ -65,7 +75,9 @@ class BlockMembers:
 
     def step(self, mixture: Mixture, rules: Rules) -> MixtureStep:
         sums = self.rows.total(_step, MixtureSums.joined, mixture, self.rows.complete)
-        return MixtureStep(sums.log_likelihood, float(self.rows.survey.counts.sum()), partial(_after, mixture, sums, rules))
+        return MixtureStep(
+            sums.log_likelihood, float(self.rows.survey.counts.sum()), partial(_after, mixture, sums, rules)
+        )
 
     def signs(self, mixture: Mixture) -> list[np.ndarray]:
         found = self.rows.total(_own_leaders, _joined_parts, mixture)
@@ -102,7 +114,9 @@ def _own_leaders(data: Observed, _: np.ndarray, mixture: Mixture) -> list[Leader
     return [leaders(means) for _, means in own_coordinates(mixture, data)]
 
 
-def _sizes(data: Observed, weights: np.ndarray, label: Label, overall: np.ndarray, n_parts: int) -> list[PartSize]:
+def _sizes(
+    data: Observed, weights: np.ndarray, label: Label, overall: np.ndarray, n_parts: int
+) -> list[PartSize]:
     labels = label(data.filled(overall))
     mine = [weights * (labels == number) for number in range(n_parts)]
     return [PartSize(int(np.count_nonzero(w)), float(w.sum()), w @ data.values, w @ data.mask) for w in mine]
@@ -112,7 +126,9 @@ def _joined_sizes(first: list[PartSize], second: list[PartSize]) -> list[PartSiz
     return [PartSize(*map(add, one, other)) for one, other in zip(first, second, strict=True)]
 
 
-def _part_moments(data: Observed, weights: np.ndarray, label: Label, overall: np.ndarray, means: list[np.ndarray]) -> list[Moments | None]:
+def _part_moments(
+    data: Observed, weights: np.ndarray, label: Label, overall: np.ndarray, means: list[np.ndarray]
+) -> list[Moments | None]:
     labels = label(data.filled(overall))
     return [block_moments(data.filled(own), weights * (labels == number)) for number, own in enumerate(means)]
 

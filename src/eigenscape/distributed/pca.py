@@ -27,14 +27,18 @@ def block_moments(X: Any, weights: np.ndarray | None = None) -> Moments | None:
     X = as_products(X)
     if weights is not None:
         if not weights.min() >= 0:
-            raise ValueError(f"Negative values in data: sample_weight must not be negative, got {weights.min():g}")
+            raise ValueError(
+                f"Negative values in data: sample_weight must not be negative, got {weights.min():g}"
+            )
         X, weights = X[weights > 0], weights[weights > 0]
         if len(weights) == 0:
             return None
     return moments(CenteredRows(X, weighted_mean(X, weights), weights))
 
 
-def pca_of_blocks(total: Moments, blocks: Blocks, weights: Sequence[Blocks], wish: Wish, solver: Solver) -> PrincipalAxes:
+def pca_of_blocks(
+    total: Moments, blocks: Blocks, weights: Sequence[Blocks], wish: Wish, solver: Solver
+) -> PrincipalAxes:
     """Axes of rows with these moments; a second pass finds the signs that one machine would give them."""
     axes = pca_of_scatter(total.scatter, total.mean, total.weight, total.n_rows, wish, solver)
     return axes.flipped(block_signs(_standing_coordinates, blocks, axes, beside=weights))

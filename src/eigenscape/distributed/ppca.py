@@ -18,13 +18,20 @@ from eigenscape.methods.missing import Observed, observed, refuse_without_value
 from eigenscape.methods.moments import Moments
 from eigenscape.methods.pca import PrincipalAxes, axes_of_scatter
 from eigenscape.methods.ppca_rows import pairwise_sums
-from eigenscape.methods.probabilistic_pca import LatentGaussian, StepSums, expected_covariance, infer, step_sums
+from eigenscape.methods.probabilistic_pca import (
+    LatentGaussian,
+    StepSums,
+    expected_covariance,
+    infer,
+    step_sums,
+)
 from eigenscape.solvers import Solver
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What a first look tells: rows that stand, their weight, sums and counts of each column, moments where nothing is missing."""
+    """What a first look tells: rows that stand, their weight, sums and counts of each column, moments where
+    nothing is missing."""
 
     n_rows: int
     weight: float
@@ -35,7 +42,13 @@ class Survey:
     def joined(self, other: Survey) -> Survey:
         both = self.moments is not None and other.moments is not None
         moments = self.moments.joined(other.moments) if both else None  # type: ignore[union-attr, arg-type]
-        return Survey(self.n_rows + other.n_rows, self.weight + other.weight, self.sums + other.sums, self.counts + other.counts, moments)
+        return Survey(
+            self.n_rows + other.n_rows,
+            self.weight + other.weight,
+            self.sums + other.sums,
+            self.counts + other.counts,
+            moments,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +63,9 @@ class BlockRows:
 
     def total(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *shared: Any) -> Any:
         """``function(data, weights, *shared)`` over the standing rows of every block, combined."""
-        return reduce_blocks(_Standing(function, len(self.weights)), self.blocks, combine, *shared, beside=self.weights)
+        return reduce_blocks(
+            _Standing(function, len(self.weights)), self.blocks, combine, *shared, beside=self.weights
+        )
 
     @cached_property
     def survey(self) -> Survey:
@@ -77,7 +92,11 @@ class BlockRows:
     @cached_property
     def moments(self) -> Moments:
         """Of the rows, gaps filled."""
-        return self.total(_filled_moments, Moments.joined, self.means) if self.survey.moments is None else self.survey.moments
+        return (
+            self.total(_filled_moments, Moments.joined, self.means)
+            if self.survey.moments is None
+            else self.survey.moments
+        )
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -115,9 +134,15 @@ class _Standing:
     def __call__(self, X: np.ndarray, *others: Any) -> Any:
         weights = others[0] if self.weighted else np.ones(len(X))
         if not weights.min() >= 0:
-            raise ValueError(f"Negative values in data: sample_weight must not be negative, got {weights.min():g}")
+            raise ValueError(
+                f"Negative values in data: sample_weight must not be negative, got {weights.min():g}"
+            )
         X, weights = X[weights > 0], weights[weights > 0]
-        return None if len(X) == 0 else self.function(observed(X, training=False), weights, *others[self.weighted :])
+        return (
+            None
+            if len(X) == 0
+            else self.function(observed(X, training=False), weights, *others[self.weighted :])
+        )
 
 
 def add_each(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, ...]:

@@ -22,7 +22,8 @@ EMPTY = "the dask collection is empty: there is not one row to learn from"
 
 
 def send(value: Any, what: str = "shared") -> Delayed:
-    """One node of the graph for what all blocks need: a worker gets it once, and once more from another if it was lost."""
+    """One node of the graph for what all blocks need: a worker gets it once, and once more from another if it
+    was lost."""
     return delayed(value, name=f"eigenscape-{what}-{uuid4().hex}", traverse=False)
 
 
@@ -33,7 +34,8 @@ def reduce_blocks(
     *shared: Any,
     beside: Any = (),
 ) -> Any:
-    """``function(block, *beside, *shared)`` of every block, combined two by two in a tree fixed by the order of the blocks.
+    """``function(block, *beside, *shared)`` of every block, combined two by two in a tree fixed by the order
+    of the blocks.
 
     Parameters
     ----------
@@ -49,15 +51,20 @@ def reduce_blocks(
 
     Returns
     -------
-    The combined result. Work is done by the current ``Client``, or by dask's own scheduler where there is none.
-    """
+    The combined result. Work is done by the current ``Client``, or by dask's own scheduler where there is
+    none."""
     return _reduced(function, (blocks, *beside), combine, None, shared)
 
 
 def reduce_thinned(
-    function: Callable[..., Any], blocks: Blocks, combine: Callable[[Any, Any], Any], thin: Callable[[Any], Any], *shared: Any
+    function: Callable[..., Any],
+    blocks: Blocks,
+    combine: Callable[[Any, Any], Any],
+    thin: Callable[[Any], Any],
+    *shared: Any,
 ) -> Any:
-    """The same where combining makes results grow: ``thin`` makes what a knot of the tree has combined small again."""
+    """The same where combining makes results grow: ``thin`` makes what a knot of the tree has combined small
+    again."""
     return _reduced(function, (blocks,), combine, thin, shared)
 
 
@@ -83,14 +90,15 @@ def reduce_remembering(
     before: Sequence[Kept | None],
     *shared: Any,
 ) -> tuple[Any, list[Kept]]:
-    """The same for ``function(before, block, *own, *shared)``, which is remembered; ``result`` of it is what is combined.
+    """The same for ``function(before, block, *own, *shared)``, which is remembered; ``result`` of it is what
+    is combined.
 
     ``before`` is what was remembered of the block last, or None; ``own`` is something small for each block.
 
     Returns
     -------
-    The combined result, and what is remembered: it stays with the workers. For a block without rows that is None.
-    """
+    The combined result, and what is remembered: it stays with the workers. For a block without rows that is
+    None."""
     graph = Graph()
     leaves = _leaves(graph, function, (blocks,), own, shared, [graph.kept(kept) for kept in before])
     results = graph.each("result", [partial(_result, result)] * len(leaves), [[leaf] for leaf in leaves])
@@ -130,16 +138,25 @@ def check_aligned(columns: Sequence[Blocks]) -> None:
     """Further columns come in as many partitions; those whose lengths differ are found where they lie."""
     for each in columns[1:]:
         if each.n_blocks != columns[0].n_blocks:
-            raise ValueError(f"X has {columns[0].n_blocks} partitions, but what goes with its rows has {each.n_blocks}; rechunk it like X")
+            raise ValueError(
+                f"X has {columns[0].n_blocks} partitions, but what goes with its rows has {each.n_blocks}; rechunk it like X"
+            )
 
 
 def _apply(
-    function: Callable[..., Any], expected: Sequence[Expected], own: Sequence[Any], blocks: list[Any], before: list[Any], shared: list[Any]
+    function: Callable[..., Any],
+    expected: Sequence[Expected],
+    own: Sequence[Any],
+    blocks: list[Any],
+    before: list[Any],
+    shared: list[Any],
 ) -> Any:
     rows = [wish.checked(block) for wish, block in zip(expected, blocks, strict=True)]
     number, lengths = expected[0].number, [part.shape[0] for part in rows]
     if len(set(lengths)) > 1:
-        raise ValueError(f"partition {number} of X has {lengths[0]} rows, but what goes with them has {lengths[1:]}; rechunk it like X")
+        raise ValueError(
+            f"partition {number} of X has {lengths[0]} rows, but what goes with them has {lengths[1:]}; rechunk it like X"
+        )
     if lengths[0] == 0:
         return None
     with naming(number), kept_memory():
@@ -170,8 +187,11 @@ def _fold(combine: Callable[[Any, Any], Any], thin: Callable[[Any], Any] | None,
         return total if thin is None else thin(total)
 
 
-def map_blocks(function: Callable[..., np.ndarray], blocks: Blocks, tail: tuple[int, ...], dtype: Any, *shared: Any) -> Any:
-    """``function(block, *shared)`` as a lazy dask array (n, \\*tail) with the row chunks of the collection."""
+def map_blocks(
+    function: Callable[..., np.ndarray], blocks: Blocks, tail: tuple[int, ...], dtype: Any, *shared: Any
+) -> Any:
+    """``function(block, *shared)`` as a lazy dask array (n, \\*tail) with the row chunks of the
+    collection."""
     array = blocks.array
     nodes = [send(value) for value in shared]
     return da.map_blocks(
@@ -228,8 +248,11 @@ def _length(part: Any) -> int:
     return part.shape[0] if hasattr(part, "shape") else len(part)
 
 
-def sample_rows(blocks: Blocks, count: int, seed: int, lengths: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """``count`` rows drawn without replacement (all, if there are no more), and their numbers, in the order of the collection.
+def sample_rows(
+    blocks: Blocks, count: int, seed: int, lengths: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """``count`` rows drawn without replacement (all, if there are no more), and their numbers, in the order
+    of the collection.
 
     Which rows they are depends on the seed and the number of rows, not on how these are cut into partitions.
     """
@@ -251,7 +274,10 @@ def take_rows(blocks: Blocks, numbers: np.ndarray, lengths: np.ndarray) -> np.nd
     owners = np.unique(owner)
     graph = Graph()
     keys, expected = graph.blocks(blocks), blocks.expected
-    picks = [partial(_pick, expected[block], numbers[owner == block] - (ends[block] - lengths[block])) for block in owners]
+    picks = [
+        partial(_pick, expected[block], numbers[owner == block] - (ends[block] - lengths[block]))
+        for block in owners
+    ]
     pieces = graph.each("rows", picks, [[keys[block]] for block in owners])
     found = graph.result(graph.each("rows-of-all", [list], [[pieces]])[0])
     return reduce(joined, found) if any(map(sparse.issparse, found)) else np.concatenate(found)

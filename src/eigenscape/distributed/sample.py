@@ -28,7 +28,9 @@ class Sample:
 
     rows: Any  # (s, n_features), in the order of the collection
     numbers: np.ndarray  # (s,)
-    half: np.ndarray  # places in ``rows`` of those that were chosen first, half of all: a sample of half the size
+    half: (
+        np.ndarray
+    )  # places in ``rows`` of those that were chosen first, half of all: a sample of half the size
     held_out: Any  # (h, n_features)
     count: int  # rows of the collection
 
@@ -36,14 +38,15 @@ class Sample:
 def sample_size(least: int) -> int:
     """How many rows a method that needs its rows together is fitted to.
 
-    As dask's configuration says ("eigenscape.sample-size"), else 2000 or ``least``, but no more than make a few square arrays in half of
-    the free memory.
-    """
+    As dask's configuration says ("eigenscape.sample-size"), else 2000 or ``least``, but no more than make a
+    few square arrays in half of the free memory."""
     wanted = dask.config.get("eigenscape.sample-size", None)
     if wanted is None:
         return max(least, min(SAMPLE_SIZE, int(np.sqrt(available_bytes() / 2 / (8 * _SQUARES)))))
     if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 2:
-        raise ValueError(f"eigenscape.sample-size={wanted!r} in dask's configuration must be an integer of at least 2")
+        raise ValueError(
+            f"eigenscape.sample-size={wanted!r} in dask's configuration must be an integer of at least 2"
+        )
     if wanted < least:
         raise ValueError(
             f"eigenscape.sample-size={wanted} in dask's configuration is less than the {least} rows that the parameters ask for"
@@ -52,11 +55,11 @@ def sample_size(least: int) -> int:
 
 
 def choose_sample(blocks: Blocks, size: int, distance: HalfSquaredDistance, how: str = "maxmin") -> Sample:
-    """``size`` rows farthest first: in each partition, then among those that eight partitions have chosen, and so on.
+    """``size`` rows farthest first: in each partition, then among those that eight partitions have chosen,
+    and so on.
 
-    See :func:`eigenscape.dictionary.candidates.spread_out` for how near every row is to one of them. All rows are taken where there
-    are no more.
-    """
+    See :func:`eigenscape.dictionary.candidates.spread_out` for how near every row is to one of them. All rows
+    are taken where there are no more."""
     thin = partial(spread_out, size=size, distance=distance, how=how)
     chosen = reduce_thinned(_local, blocks, Candidates.beside, thin, size, distance, how)
     lengths = count_rows(blocks)

@@ -1,4 +1,5 @@
-"""Signs of coordinates by their largest entry over all rows, as :func:`eigenscape.solvers.pairs.canonical_signs` has them."""
+"""Signs of coordinates by their largest entry over all rows, as
+:func:`eigenscape.solvers.pairs.canonical_signs` has them."""
 
 from __future__ import annotations
 
@@ -55,8 +56,11 @@ def _leaders(columns: np.ndarray) -> Leaders:
     return Leaders(columns[numbers, np.argmax(size, axis=1)], columns[numbers, first])
 
 
-def block_signs(coordinates: Callable[..., np.ndarray], blocks: Blocks, *shared: Any, beside: Any = ()) -> np.ndarray:
-    """Signs (q,) that make the largest entry of ``coordinates(block, *beside, *shared)`` over all rows positive."""
+def block_signs(
+    coordinates: Callable[..., np.ndarray], blocks: Blocks, *shared: Any, beside: Any = ()
+) -> np.ndarray:
+    """Signs (q,) that make the largest entry of ``coordinates(block, *beside, *shared)`` over all rows
+    positive."""
     return reduce_blocks(_Led(coordinates), blocks, Leaders.joined, *shared, beside=beside).signs
 
 

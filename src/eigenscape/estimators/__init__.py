@@ -20,7 +20,6 @@ from eigenscape.estimators.oriented_pca import OrientedPCA
 from eigenscape.estimators.pca import PCA
 from eigenscape.estimators.probabilistic_pca import ProbabilisticPCA
 from eigenscape.estimators.projection_pursuit import ProjectionPursuit
-from eigenscape.estimators.saving import save
 from eigenscape.estimators.spectral_clustering import SpectralClustering
 
 __all__ = [
@@ -45,5 +44,4 @@ __all__ = [
     "ProjectionPursuit",
     "SpectralClustering",
     "graph_embedding",
-    "save",
 ]

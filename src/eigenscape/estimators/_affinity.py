@@ -9,7 +9,13 @@ import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted
-from eigenscape.estimators._dictionary import bind, check_dictionary, choice_of, embed_by_dictionary, warn_if_apart
+from eigenscape.estimators._dictionary import (
+    bind,
+    check_dictionary,
+    choice_of,
+    embed_by_dictionary,
+    warn_if_apart,
+)
 from eigenscape.estimators._graph import Neighborhood, embed_on_graph
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_positive
 from eigenscape.graph.neighborhood import NeighborGraph
@@ -35,11 +41,11 @@ def embed_by_affinity(
     rbf: Kernel | None = None,
     blocks: Any = None,
 ) -> Fitted:
-    """Embed ``X`` by the affinity that the estimator's parameters describe, or by a dictionary for it where it knows one.
+    """Embed ``X`` by the affinity that the estimator's parameters describe, or by a dictionary for it where
+    it knows one.
 
-    ``rbf`` is what affinity="rbf" means, where it is not a Gaussian of one width; ``blocks`` are those of a collection, of which ``X`` are
-    a few rows.
-    """
+    ``rbf`` is what affinity="rbf" means, where it is not a Gaussian of one width; ``blocks`` are those of a
+    collection, of which ``X`` are a few rows."""
     check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
     check_positive("t", estimator.t, optional=True)
     check_gamma(estimator.affinity, estimator.gamma)
@@ -50,11 +56,15 @@ def embed_by_affinity(
             "metric='precomputed' is said by affinity='precomputed_nearest_neighbors' (distances) or 'precomputed' (similarities); a"
             " spanning tree needs rows, or a precomputed graph that has it"
         )
-    by_dictionary = embed_dictionary is not None and check_dictionary(estimator.dictionary_size, estimator.dictionary_tol)
+    by_dictionary = embed_dictionary is not None and check_dictionary(
+        estimator.dictionary_size, estimator.dictionary_tol
+    )
     if not isinstance(estimator.affinity, str) or estimator.affinity not in GRAPHS:
         affinity, attributes = _full_kernel(estimator, X, n_components, rbf, blocks)
         if by_dictionary:
-            fitted = _embed_by_dictionary(estimator, X, affinity, n_components, on_disconnected, embed_dictionary, blocks)
+            fitted = _embed_by_dictionary(
+                estimator, X, affinity, n_components, on_disconnected, embed_dictionary, blocks
+            )
         else:
             fitted = _embed_by_kernel(estimator, affinity, embed, n_components, on_disconnected, most_pieces)
         return fitted._replace(attributes={**(fitted.attributes or {}), **attributes})
@@ -94,8 +104,13 @@ def independence_wish(estimator: Any) -> Independence | None:
     threshold = estimator.independence_threshold
     check_positive("independence_threshold", threshold)
     if threshold >= 1:
-        raise ValueError(f"independence_threshold={threshold!r} must be below 1, the residual of an eigenvector that is all new")
-    if estimator.n_candidates is not None and check_count("n_candidates", estimator.n_candidates) < estimator.n_components:
+        raise ValueError(
+            f"independence_threshold={threshold!r} must be below 1, the residual of an eigenvector that is all new"
+        )
+    if (
+        estimator.n_candidates is not None
+        and check_count("n_candidates", estimator.n_candidates) < estimator.n_components
+    ):
         raise ValueError(
             f"n_candidates={estimator.n_candidates} is less than n_components={estimator.n_components}; look at more eigenvectors than are"
             " wanted"
@@ -115,7 +130,9 @@ def independence_found(fitted: Fitted, rule: Independence | None) -> Fitted:
     return fitted._replace(attributes={**(fitted.attributes or {}), **found})
 
 
-def _full_kernel(estimator: Any, X: Any, n_components: int, rbf: Kernel | None, blocks: Any) -> tuple[BoundKernel, dict[str, Any]]:
+def _full_kernel(
+    estimator: Any, X: Any, n_components: int, rbf: Kernel | None, blocks: Any
+) -> tuple[BoundKernel, dict[str, Any]]:
     """A kernel between all points, and the width it settled for."""
     if blocks is None and X.shape[0] < n_components + 1:
         raise ValueError(
@@ -134,7 +151,12 @@ def _full_kernel(estimator: Any, X: Any, n_components: int, rbf: Kernel | None, 
 
 
 def _embed_by_kernel(
-    estimator: Any, affinity: BoundKernel, embed: Callable, n_components: int, on_disconnected: str, most_pieces: int | None
+    estimator: Any,
+    affinity: BoundKernel,
+    embed: Callable,
+    n_components: int,
+    on_disconnected: str,
+    most_pieces: int | None,
 ) -> Fitted:
     may_be_floored = isinstance(estimator.affinity, str) and estimator.affinity != "precomputed"
     model, label = embed_affinity(
@@ -146,11 +168,19 @@ def _embed_by_kernel(
         may_be_floored,
         estimator.n_jobs,
     )
-    return Fitted(model, attributes={"component_labels_": label, "n_connected_components_": int(label.max()) + 1})
+    return Fitted(
+        model, attributes={"component_labels_": label, "n_connected_components_": int(label.max()) + 1}
+    )
 
 
 def _embed_by_dictionary(
-    estimator: Any, X: Any, affinity: BoundKernel, n_components: int, on_disconnected: str, make: Callable, blocks: Any
+    estimator: Any,
+    X: Any,
+    affinity: BoundKernel,
+    n_components: int,
+    on_disconnected: str,
+    make: Callable,
+    blocks: Any,
 ) -> Fitted:
     if not estimator.include_diagonal:
         raise ValueError(

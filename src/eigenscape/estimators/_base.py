@@ -26,27 +26,36 @@ class Fitted(NamedTuple):
     """What a subclass returns from ``_embed``."""
 
     model: Embedding | PiecewiseEmbedding
-    group: np.ndarray | None = None  # for each sample the training point of the model that it is (duplicates share one)
+    group: np.ndarray | None = (
+        None  # for each sample the training point of the model that it is (duplicates share one)
+    )
     attributes: dict[str, Any] | None = None  # further fitted attributes, by name
     X: Any = None  # the training points, where the model was learnt on some of them and keeps no others
     spectral: bool = True  # whether the model has a kernel, hence eigenvalues, eigenfunctions and a loss
 
 
-#: Where estimators keep what they have learnt beside the attributes for users. By name, for scikit-learn keeps things of its own.
+#: Where estimators keep what they have learnt beside the attributes for users. By name, for scikit-learn
+#: keeps things of its own.
 LEARNT = {"_axes", "_embedding", "_inverse", "_layers", "_learnt", "_map", "_mixture", "_model", "_moments"}
 LEARNT |= {"_rows", "_rule", "_scale", "_settled", "_source", "_spectrum"}
 
 
 def forget(estimator: Any) -> None:
     """Drop what an earlier fit left, for users and inside: after a fit that fails there is no model."""
-    for name in [name for name in vars(estimator) if name in LEARNT or (name.endswith("_") and not name.startswith("_"))]:
+    for name in [
+        name
+        for name in vars(estimator)
+        if name in LEARNT or (name.endswith("_") and not name.startswith("_"))
+    ]:
         delattr(estimator, name)
 
 
 def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> Solver:
     """What the parameters ask of the eigen-solver."""
     if estimator.eigen_solver in NAMES and estimator.eigen_solver not in allowed:
-        raise ValueError(f"eigen_solver={estimator.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
+        raise ValueError(
+            f"eigen_solver={estimator.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here"
+        )
     check_jobs(estimator.n_jobs)
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
     return Solver(estimator.eigen_solver, estimator.tol, estimator.max_iter, seed, estimator.n_jobs)
@@ -55,7 +64,8 @@ def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> Solver:
 class MapEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What every fitted map can do. Subclasses say by class attributes what input they take."""
 
-    #: Parameter that may say "precomputed" (or hold a function of two objects), and what sparse input means here.
+    #: Parameter that may say "precomputed" (or hold a function of two objects), and what sparse input means
+    #: here.
     _pairwise_parameter: str | None = None
     _precomputed_means = "distance"  # or "kernel", "affinity"
     _sparse: str | None = "csr"  # None: refused, for the reason in _no_sparse
@@ -72,12 +82,14 @@ class MapEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_new, n_features)
-            New points, or their similarities/distances to the training points (n_new, n_samples) where "precomputed".
+            New points, or their similarities/distances to the training points (n_new, n_samples) where
+            "precomputed".
 
         Returns
         -------
         ndarray of shape (n_new, n_components)
-            A point's coordinates do not depend on the other points of ``X``; training points get ``embedding_``.
+            A point's coordinates do not depend on the other points of ``X``; training points get
+            ``embedding_``.
         """
         check_is_fitted(self, "n_iter_")
         with reporting(self.verbose):
@@ -88,7 +100,9 @@ class MapEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transformer
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse is not None and (self._sparse_tables or not self._is_precomputed())
+        tags.input_tags.sparse = self._sparse is not None and (
+            self._sparse_tables or not self._is_precomputed()
+        )
         tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.positive_only = self._is_precomputed() and self._precomputed_kind() != "kernel"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -107,7 +121,8 @@ class FittedEmbedding(MapEstimator):
 
     @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
-        """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
+        """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new,
+        n_components)."""
         self._check_kernel("eigenfunctions")
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
@@ -125,7 +140,8 @@ class FittedEmbedding(MapEstimator):
         Returns
         -------
         float
-            Lower is better. Compare training and held-out loss of one method; different kernels do not compare.
+            Lower is better. Compare training and held-out loss of one method; different kernels do not
+            compare.
         """
         self._check_kernel("loss")
         with reporting(self.verbose):
@@ -134,7 +150,9 @@ class FittedEmbedding(MapEstimator):
     def _check_kernel(self, asked: str) -> None:
         check_is_fitted(self, "n_iter_")
         if "eigenvalues_" not in vars(self):
-            raise AttributeError(f"an ordinal map has no kernel and therefore no {asked}; see stress_, or set ordinal=False")
+            raise AttributeError(
+                f"an ordinal map has no kernel and therefore no {asked}; see stress_, or set ordinal=False"
+            )
 
     @property
     def _n_features_out(self) -> int:
@@ -164,7 +182,8 @@ class SpectralEstimator(FittedEmbedding, ABC):
 
     @abstractmethod
     def _embed(self, X: Any) -> Fitted:
-        """Fit to validated data. With a dictionary there may be ``blocks`` of a collection too, of which ``X`` are a few rows."""
+        """Fit to validated data. With a dictionary there may be ``blocks`` of a collection too, of which
+        ``X`` are a few rows."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the embedding of ``X``.
@@ -172,10 +191,11 @@ class SpectralEstimator(FittedEmbedding, ABC):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data, or similarities/distances (n_samples, n_samples) where the parameters say "precomputed". Data are
-            copied; a precomputed matrix is not, and should be left as it is while the model is in use. A dask array or dataframe:
-            with a dictionary all its rows are learnt from where they lie; otherwise a sample of them, and the others are placed by
-            ``transform`` (``sample_indices_``, ``sample_loss_``, ``sample_stability_`` say what that costs).
+            Training data, or similarities/distances (n_samples, n_samples) where the parameters say
+            "precomputed". Data are copied; a precomputed matrix is not, and should be left as it is while the
+            model is in use. A dask array or dataframe: with a dictionary all its rows are learnt from where
+            they lie; otherwise a sample of them, and the others are placed by ``transform``
+            (``sample_indices_``, ``sample_loss_``, ``sample_stability_`` say what that costs).
         y : ignored
 
         Returns

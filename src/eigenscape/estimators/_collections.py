@@ -1,8 +1,8 @@
 """How estimators take dask collections: the same methods, applied to blocks of rows where these lie.
 
-What a method does to a row does not depend on the others (law 2), so a method of rows is mapped over the blocks (:func:`rowwise`),
-and a mean over rows is the mean of the blocks' means (:func:`averaged`). ``fit`` begins with :func:`collected`, which checks the columns.
-"""
+What a method does to a row does not depend on the others (law 2), so a method of rows is mapped over the
+blocks (:func:`rowwise`), and a mean over rows is the mean of the blocks' means (:func:`averaged`). ``fit``
+begins with :func:`collected`, which checks the columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _STAYS = ("embedding_", "_embedding", "labels_", "feature_names_in_")
 def rowwise(
     columns: str | None = "_n_features_out", *, of: str = "n_features_in_", dtype: Any = None, ready: str = ""
 ) -> Callable[[Any], Any]:
-    """A method that makes one row of output for each row of input: for a collection, a lazy dask array with the same chunks.
+    """A method that makes one row of output for each row of input: for a collection, a lazy dask array with
+    the same chunks.
 
     Parameters
     ----------
@@ -64,7 +65,8 @@ def rowwise(
 
 
 def averaged(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that returns the mean of something over the rows of ``X``: for a collection, the mean over its blocks, computed at once."""
+    """A method that returns the mean of something over the rows of ``X``: for a collection, the mean over its
+    blocks, computed at once."""
 
     @wraps(method)
     def dispatched(self: Any, X: Any = None, *args: Any, **named: Any) -> Any:
@@ -85,7 +87,9 @@ def collected(estimator: Any, X: Any, reset: bool) -> Any:
     dense = not get_tags(estimator).input_tags.sparse
     blocks = distributed.as_blocks(X, missing=bool(getattr(estimator, "_missing", False)), dense=dense)
     if blocks.array.ndim != 2:
-        raise ValueError(f"Expected 2D array, got a {blocks.array.ndim}D dask collection instead; X has rows and columns")
+        raise ValueError(
+            f"Expected 2D array, got a {blocks.array.ndim}D dask collection instead; X has rows and columns"
+        )
     columns = np.empty((0, blocks.n_features)) if blocks.names is None else X._meta
     _check_feature_names(estimator, columns, reset=reset)
     _check_n_features(estimator, columns, reset=reset)
@@ -156,22 +160,29 @@ def _for_workers(estimator: Any) -> Any:
     model = copy(estimator)
     for name in _STAYS:
         vars(model).pop(name, None)
-    vars(model).update({name: value for name, value in {"n_jobs": 1, "verbose": False}.items() if name in vars(model)})
+    vars(model).update(
+        {name: value for name, value in {"n_jobs": 1, "verbose": False}.items() if name in vars(model)}
+    )
     return model
 
 
 def _check_width(estimator: Any, width: int, expected: int) -> None:
     if width != expected:
-        raise ValueError(f"X has {width} coordinates, but {type(estimator).__name__} has {expected} components")
+        raise ValueError(
+            f"X has {width} coordinates, but {type(estimator).__name__} has {expected} components"
+        )
 
 
 def _check_container(estimator: Any) -> None:
     if _get_output_config("transform", estimator)["dense"] != "default":
-        raise ValueError("set_output(transform=...) is for data in memory; a dask collection comes out as a dask array, leave it 'default'")
+        raise ValueError(
+            "set_output(transform=...) is for data in memory; a dask collection comes out as a dask array, leave it 'default'"
+        )
 
 
 class CollectionMixin:
-    """What a model fitted to a collection leaves behind when it is pickled or copied: the rows of others, and lazy results made of them."""
+    """What a model fitted to a collection leaves behind when it is pickled or copied: the rows of others, and
+    lazy results made of them."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if not is_collection(value)}  # type: ignore[misc]

@@ -37,7 +37,9 @@ _FEW = 8192
 def _has_dictionary(estimator: Any) -> bool:
     check_is_fitted(estimator, "eigenvalues_")
     if not isinstance(estimator.kernel_, LowRankKernel):
-        raise AttributeError(f"{type(estimator).__name__} has a projection error only with dictionary_size or dictionary_tol")
+        raise AttributeError(
+            f"{type(estimator).__name__} has a projection error only with dictionary_size or dictionary_tol"
+        )
     return True
 
 
@@ -47,7 +49,8 @@ class DictionaryMixin:
     @available_if(_has_dictionary)
     @rowwise(None, dtype=np.float64)
     def projection_error(self, X: Any) -> np.ndarray:
-        """How far points are from anything seen: their squared distance from the dictionary's span in feature space.
+        """How far points are from anything seen: their squared distance from the dictionary's span in feature
+        space.
 
         Parameters
         ----------
@@ -56,8 +59,8 @@ class DictionaryMixin:
         Returns
         -------
         ndarray of shape (n_new,)
-            ``delta`` of Ouimet eq. 8, between 0 (explained by the dictionary) and about ``k(x, x)`` (like nothing seen): a
-            score of novelty.
+            ``delta`` of Ouimet eq. 8, between 0 (explained by the dictionary) and about ``k(x, x)`` (like
+            nothing seen): a score of novelty.
         """
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
@@ -75,8 +78,12 @@ def check_dictionary(size: Any, tol: Any, tol_name: str = "dictionary_tol") -> b
     """Whether a dictionary is asked for, in a way that makes sense."""
     if size is not None:
         check_count("dictionary_size", size)
-    if tol is not None and (isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= tol < np.inf):
-        raise ValueError(f"{tol_name}={tol!r} must be a number that is not negative: the squared distance allowed in feature space")
+    if tol is not None and (
+        isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= tol < np.inf
+    ):
+        raise ValueError(
+            f"{tol_name}={tol!r} must be a number that is not negative: the squared distance allowed in feature space"
+        )
     return size is not None or tol is not None
 
 
@@ -84,23 +91,40 @@ def choice_of(estimator: Any, normalization: str | None) -> Choice:
     """What ``dictionary_size`` and ``dictionary_tol`` of a method ask for."""
     check_jobs(estimator.n_jobs)
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    sum_to_one = normalization == "additive"  # the constraint makes the projection blind to translation, as centring is
-    return Choice(estimator.dictionary_tol, estimator.dictionary_size, None, normalization, "implicit", sum_to_one, seed, estimator.n_jobs)
+    sum_to_one = (
+        normalization == "additive"
+    )  # the constraint makes the projection blind to translation, as centring is
+    return Choice(
+        estimator.dictionary_tol,
+        estimator.dictionary_size,
+        None,
+        normalization,
+        "implicit",
+        sum_to_one,
+        seed,
+        estimator.n_jobs,
+    )
 
 
 def check_size(size: int | None, X: Any) -> None:
-    """A dictionary larger than the number of distinct points is refused before any work; the first rows nearly always tell."""
+    """A dictionary larger than the number of distinct points is refused before any work; the first rows
+    nearly always tell."""
     if size is None or X.ndim == 1:
         return
     for some in (X[: max(_FEW, 4 * size)], X):
         distinct = n_points(some) if size > n_points(some) else len(np.unique(row_hashes(some)))
         if size <= distinct:
             return
-    raise ValueError(f"dictionary_size={size}, but there are only {distinct} distinct points; lower dictionary_size")
+    raise ValueError(
+        f"dictionary_size={size}, but there are only {distinct} distinct points; lower dictionary_size"
+    )
 
 
-def choose_members(selection: Any, size: int | None, source: Source, X: Any, seed: int) -> tuple[Any, np.ndarray]:
-    """A dictionary chosen otherwise than greedily: its points, and their numbers among the rows of ``X`` (-1 for others)."""
+def choose_members(
+    selection: Any, size: int | None, source: Source, X: Any, seed: int
+) -> tuple[Any, np.ndarray]:
+    """A dictionary chosen otherwise than greedily: its points, and their numbers among the rows of ``X`` (-1
+    for others)."""
     if isinstance(selection, str):
         assert size is not None
         check_size(size, X)
@@ -125,11 +149,14 @@ def choose_members(selection: Any, size: int | None, source: Source, X: Any, see
 def check_row_numbers(given: np.ndarray, n: int) -> None:
     """Numbers of rows that there are."""
     if len(given) == 0 or given.min() < 0 or given.max() >= n:
-        raise ValueError(f"selection holds row numbers from {given.min(initial=0)} to {given.max(initial=0)}, but X has rows 0 to {n - 1}")
+        raise ValueError(
+            f"selection holds row numbers from {given.min(initial=0)} to {given.max(initial=0)}, but X has rows 0 to {n - 1}"
+        )
 
 
 def members_of_blocks(selection: Any, blocks: Any, few: Any) -> tuple[Any, np.ndarray]:
-    """The same for a collection, of which ``few`` are some rows: rows by their numbers, fetched, or points."""
+    """The same for a collection, of which ``few`` are some rows: rows by their numbers, fetched, or
+    points."""
     given = np.asarray(selection)
     if given.ndim != 1 or given.dtype.kind not in "iu":
         return given_points(selection, few)
@@ -147,7 +174,9 @@ def given_points(selection: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
             f"selection must be one of 'greedy', 'random', 'maxmin', 'kmeans', row numbers, or points (m, n_features), got {selection!r}"
         )
     if given.shape[1] != X.shape[1] or not np.isfinite(given).all():
-        raise ValueError(f"selection holds points of shape {given.shape}, which must be finite and have {X.shape[1]} features")
+        raise ValueError(
+            f"selection holds points of shape {given.shape}, which must be finite and have {X.shape[1]} features"
+        )
     return given.astype(np.float64), np.full(len(given), -1, dtype=np.int64)
 
 
@@ -159,10 +188,13 @@ def embed_by_dictionary(
     make: Callable[[Learnt, Choice, int | None, Any], Embedding],
     blocks: Any = None,
 ) -> Fitted:
-    """Learn a dictionary from ``X``, or from the blocks of a collection, and make the embedding that a method wants of it."""
+    """Learn a dictionary from ``X``, or from the blocks of a collection, and make the embedding that a method
+    wants of it."""
     if blocks is not None:
         learnt = distributed.learn_blocks(source_of(similarity), blocks, choice, X)
-        return Fitted(make(learnt, choice, n_components, None), attributes=dictionary_attributes(learnt, choice))
+        return Fitted(
+            make(learnt, choice, n_components, None), attributes=dictionary_attributes(learnt, choice)
+        )
     if choice.tol is None:
         check_size(choice.size, X)
     learnt = learn(source_of(similarity), ArrayRows(X), choice)
@@ -182,7 +214,8 @@ def dictionary_attributes(learnt: Learnt, choice: Choice, X: Any = None) -> dict
 
 
 def warn_if_apart(model: Embedding, on_disconnected: str) -> None:
-    """Say when a divided kernel is (nearly) zero between groups of points: its second eigenvalue is one as well."""
+    """Say when a divided kernel is (nearly) zero between groups of points: its second eigenvalue is one as
+    well."""
     assert isinstance(model.eigenfunctions, LowRankEigenfunctions)
     values = model.eigenfunctions.pairs.values
     if len(values) < 2 or values[1] < 1 - _APART:
@@ -190,7 +223,9 @@ def warn_if_apart(model: Embedding, on_disconnected: str) -> None:
     groups = int((values >= 1 - _APART).sum())
     message = f"the kernel vanishes between {groups} or more groups of points (eigenvalues of 1)"
     if on_disconnected == "raise":
-        raise DisconnectedGraphError(f"{message}; use a wider kernel (a smaller gamma), or another on_disconnected")
+        raise DisconnectedGraphError(
+            f"{message}; use a wider kernel (a smaller gamma), or another on_disconnected"
+        )
     warnings.warn(
         f"{message}; each keeps its own eigenvectors, so that coordinates of different groups do not compare; use a wider kernel (a"
         " smaller gamma) if they should",

@@ -15,7 +15,8 @@ INDEFINITE = ("keep", "clip", "shift")
 
 
 class DistanceSpectrum:
-    """The spectrum of centred ``-d^2/2``, looked at when asked: it needs the whole matrix again, and ``fit`` does not."""
+    """The spectrum of centred ``-d^2/2``, looked at when asked: it needs the whole matrix again, and ``fit``
+    does not."""
 
     def __init__(self, distance: BoundKernel) -> None:
         self.distance = distance
@@ -39,12 +40,14 @@ class DistanceSpectrumMixin:
 
     @property
     def negative_fraction_(self) -> float:
-        """Share of the spectrum that is negative: ``sum |l < 0| / sum |l|``, before any repair. Computed when asked for."""
+        """Share of the spectrum that is negative: ``sum |l < 0| / sum |l|``, before any repair. Computed when
+        asked for."""
         return self._whole_spectrum().negative_fraction
 
     @property
     def is_euclidean_(self) -> bool:
-        """Whether the distances are those of points in some Euclidean space (Burges sec. 2.2). Computed when asked for."""
+        """Whether the distances are those of points in some Euclidean space (Burges sec. 2.2). Computed when
+        asked for."""
         return self._whole_spectrum().is_euclidean
 
     def _whole_spectrum(self) -> DistanceSpectrum:
@@ -52,5 +55,7 @@ class DistanceSpectrumMixin:
         if getattr(self, "ordinal", False):
             raise AttributeError("an ordinal map has no spectrum; see stress_, or set ordinal=False")
         if self._spectrum is None:
-            raise AttributeError("the graph was embedded in several pieces, which have no common distances; see eigenvalues_")
+            raise AttributeError(
+                "the graph was embedded in several pieces, which have no common distances; see eigenvalues_"
+            )
         return self._spectrum

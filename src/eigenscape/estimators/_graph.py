@@ -43,24 +43,35 @@ class Neighborhood:
         check_choice("joined", self.joined, JOINED)
         m = points.shape[0]
         if self.kind == "mst":
-            return spanning_tree(neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors))
+            return spanning_tree(
+                neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors)
+            )
         if self.radius is None:
             k = check_count("n_neighbors", self.count(n_samples))
             if k > m - 1:
                 distinct = "" if m == n_samples else f" distinct ones among {n_samples}"
-                raise ValueError(f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{distinct}; lower n_neighbors")
+                raise ValueError(
+                    f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{distinct}; lower n_neighbors"
+                )
             index = neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors)
             graph = nearest_neighbor_graph(index, k, self.joined)
             return with_tree(graph) if self.kind == "mst_nearest_neighbors" else graph
         if self.joined != "union":
-            raise ValueError(f"joined={self.joined!r} is about n_neighbors; within a radius neighbours are mutual anyway")
+            raise ValueError(
+                f"joined={self.joined!r} is about n_neighbors; within a radius neighbours are mutual anyway"
+            )
         check_positive("radius", self.radius)
         if self.neighbors == "approximate":
-            raise ValueError("neighbors='approximate' finds the nearest, not all within a radius; use 'exact' or n_neighbors")
-        return radius_graph(neighbor_index(points, self.metric, self.metric_params, self.n_jobs, "exact"), self.radius)
+            raise ValueError(
+                "neighbors='approximate' finds the nearest, not all within a radius; use 'exact' or n_neighbors"
+            )
+        return radius_graph(
+            neighbor_index(points, self.metric, self.metric_params, self.n_jobs, "exact"), self.radius
+        )
 
     def count(self, n_samples: int) -> int:
-        """How many neighbours: as asked, or 10, or a quarter of the samples where that is fewer, but at least 5."""
+        """How many neighbours: as asked, or 10, or a quarter of the samples where that is fewer, but at least
+        5."""
         return default_neighbors(n_samples) if self.n_neighbors is None else self.n_neighbors
 
 
@@ -80,8 +91,8 @@ def embed_on_graph(
 ) -> Fitted:
     """Embed the neighbourhood graph of the distinct rows of ``X``.
 
-    ``embed`` takes a graph and whether it may return fewer coordinates. ``choices`` are the values that ``on_disconnected`` may have.
-    """
+    ``embed`` takes a graph and whether it may return fewer coordinates. ``choices`` are the values that
+    ``on_disconnected`` may have."""
     precomputed = neighborhood.metric == "precomputed"
     given_graph = precomputed and sparse.issparse(X)
     first, group = distinct_rows(with_self(X) if given_graph else X)

@@ -1,4 +1,5 @@
-"""``inverse_transform`` for the nonlinear methods: which inverse a fitted model has, made when it is first asked for."""
+"""``inverse_transform`` for the nonlinear methods: which inverse a fitted model has, made when it is first
+asked for."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ def _has_inverse(estimator: Any) -> bool:
             " seen similarities or distances only, and no rows to make new ones from"
         )
     if getattr(estimator, "ordinal", False):
-        raise AttributeError(f"{name} has no inverse with ordinal=True: an ordinal map has no kernel; set ordinal=False")
+        raise AttributeError(
+            f"{name} has no inverse with ordinal=True: an ordinal map has no kernel; set ordinal=False"
+        )
     if isinstance(model, PiecewiseEmbedding):
         if len(model.pieces) > 1:
             raise AttributeError(
@@ -42,12 +45,15 @@ def _has_inverse(estimator: Any) -> bool:
                 " points of several; use on_disconnected='connect' or 'largest'"
             )
     elif model is not None and np.ndim(model.kernel.X) != 2:
-        raise AttributeError(f"{name} has no inverse for objects that are no rows of numbers: it cannot make new ones")
+        raise AttributeError(
+            f"{name} has no inverse for objects that are no rows of numbers: it cannot make new ones"
+        )
     return True
 
 
 class InverseMixin:
-    """``inverse_transform`` and ``inverse_error_``. Subclasses name the function that makes the inverse of a fitted estimator."""
+    """``inverse_transform`` and ``inverse_error_``. Subclasses name the function that makes the inverse of a
+    fitted estimator."""
 
     _make_inverse: Callable[[Any], Inverse]
 
@@ -56,8 +62,9 @@ class InverseMixin:
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Rows that have the given coordinates, as nearly as the method can tell.
 
-        The inverse is made at the first call and kept. A point's row does not depend on the other points of ``X``. How far the
-        training points are from what becomes of their own coordinates is told by ``inverse_error_``.
+        The inverse is made at the first call and kept. A point's row does not depend on the other points of
+        ``X``. How far the training points are from what becomes of their own coordinates is told by
+        ``inverse_error_``.
 
         Parameters
         ----------
@@ -80,19 +87,23 @@ class InverseMixin:
 
     @property
     def inverse_error_(self) -> float:
-        """How well training rows are made again from their coordinates: root mean square distance over the rows' spread.
+        """How well training rows are made again from their coordinates: root mean square distance over the
+        rows' spread.
 
-        Measured on at most 1000 evenly spaced rows when asked for. In a local affine inverse and in a ridge regression each
-        row is left out when it is made again; pre-images by fixed points and linear inverses have no such help to leave out.
-        """
+        Measured on at most 1000 evenly spaced rows when asked for. In a local affine inverse and in a ridge
+        regression each row is left out when it is made again; pre-images by fixed points and linear inverses
+        have no such help to leave out."""
         check_is_fitted(self, "n_iter_")
         _has_inverse(self)
         with reporting(self.verbose):
             return relative_error(self._ready_inverse())
 
     def _ready_inverse(self) -> Inverse:
-        """The inverse, made if there is none yet or if it was made by other parameters. ``_adopt`` drops it with its model."""
-        wish = {name: value for name, value in self.get_params(deep=False).items() if name.startswith("inverse")}
+        """The inverse, made if there is none yet or if it was made by other parameters. ``_adopt`` drops it
+        with its model."""
+        wish = {
+            name: value for name, value in self.get_params(deep=False).items() if name.startswith("inverse")
+        }
         made, inverse = vars(self).get("_inverse", (None, None))
         if inverse is None or made != wish:
             inverse = type(self)._make_inverse(self)
@@ -106,10 +117,15 @@ def local_inverse(estimator: Any) -> Inverse:
 
 
 def distance_inverse(estimator: Any) -> Inverse:
-    """For maps of distances: that of PCA where the distances are Euclidean, else affine around every place."""
+    """For maps of distances: that of PCA where the distances are Euclidean, else affine around every
+    place."""
     model = estimator._model
     metric = _kernel_of(model)
-    if isinstance(metric, HalfSquaredDistance) and metric.metric in ("euclidean", "l2") and not metric.metric_params:
+    if (
+        isinstance(metric, HalfSquaredDistance)
+        and metric.metric in ("euclidean", "l2")
+        and not metric.metric_params
+    ):
         return LinearInverse(*training_points(model), expansion_of(model, model.kernel.X))
     return local_inverse(estimator)
 
@@ -123,14 +139,17 @@ def kernel_inverse(estimator: Any) -> Inverse:
         return Ridge(*points, estimator.inverse_gamma, estimator.inverse_alpha, estimator.n_jobs)
     by_dictionary = isinstance(model.kernel, LowRankKernel)
     expansion = expansion_of(model, model.kernel.span.members if by_dictionary else model.kernel.X)
-    if isinstance(kernel, (Linear, LinearAround)):  # combinations whose weights sum to one do not see the origin
+    if isinstance(
+        kernel, (Linear, LinearAround)
+    ):  # combinations whose weights sum to one do not see the origin
         return LinearInverse(*points, expansion)
     starts = model.transform(expansion.X) if by_dictionary else points[1]
     return FixedPoint(*points, expansion, starts, kernel.gamma, estimator.n_jobs)
 
 
 def check_inverse(estimator: Any, kernel: Any) -> None:
-    """The parameters ``inverse``, ``inverse_alpha`` and ``inverse_gamma`` for a kernel of two points (None for any other)."""
+    """The parameters ``inverse``, ``inverse_alpha`` and ``inverse_gamma`` for a kernel of two points (None
+    for any other)."""
     check_choice("inverse", estimator.inverse, ("auto", "fixed-point", "ridge"))
     check_positive("inverse_alpha", estimator.inverse_alpha, optional=True)
     check_positive("inverse_gamma", estimator.inverse_gamma, optional=True)
@@ -147,10 +166,15 @@ def pairwise_kernel(similarity: BoundKernel) -> Any:
 
 
 def _kernel_of(model: Embedding) -> Any:
-    """The kernel of two points before it was centred; None where it is no such kernel, or was repaired or divided."""
+    """The kernel of two points before it was centred; None where it is no such kernel, or was repaired or
+    divided."""
     kernel = model.kernel
     if isinstance(kernel, CenteredKernel):
         return pairwise_kernel(kernel.base)
-    if isinstance(kernel, LowRankKernel) and kernel.normalization.kind != "divisive" and isinstance(kernel.span.source, Points):
+    if (
+        isinstance(kernel, LowRankKernel)
+        and kernel.normalization.kind != "divisive"
+        and isinstance(kernel.span.source, Points)
+    ):
         return kernel.span.source.kernel
     return None

@@ -52,12 +52,16 @@ class LinearEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         check_is_fitted(self, "components_")
         X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
         if X.shape[1] != len(self.patterns_):
-            raise ValueError(f"X has {X.shape[1]} coordinates, but {type(self).__name__} has {len(self.patterns_)} components")
+            raise ValueError(
+                f"X has {X.shape[1]} coordinates, but {type(self).__name__} has {len(self.patterns_)} components"
+            )
         return self._like(X, X @ self.patterns_ + self.mean_)
 
     def _rows(self, X: Any, reset: bool) -> np.ndarray:
         refuse_collection(self, X)
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=2 if reset else 1)
+        return validate_data(
+            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=2 if reset else 1
+        )
 
     @property
     def _n_features_out(self) -> int:

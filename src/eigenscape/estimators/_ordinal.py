@@ -14,12 +14,18 @@ from eigenscape.methods.ordinal import Layout, OrdinalWish
 TIES = ("primary", "secondary")
 
 
-def ordinal_wish(n_components: Any, n_init: Any, max_iter: Any, tol: Any, ties: Any, random_state: Any) -> OrdinalWish:
+def ordinal_wish(
+    n_components: Any, n_init: Any, max_iter: Any, tol: Any, ties: Any, random_state: Any
+) -> OrdinalWish:
     """The parameters of an ordinal map, looked at."""
     check_choice("ties", ties, TIES)
     check_positive("tol", tol)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
-    count, starts, steps = check_count("n_components", n_components), check_count("n_init", n_init), check_count("max_iter", max_iter)
+    count, starts, steps = (
+        check_count("n_components", n_components),
+        check_count("n_init", n_init),
+        check_count("max_iter", max_iter),
+    )
     return OrdinalWish(count, starts, steps, tol, ties, seed)
 
 

@@ -11,14 +11,22 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import CollectionMixin, check_weight, collected, weight_blocks
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_weights, like, standing_rows
+from eigenscape.estimators._validation import (
+    check_choice,
+    check_count,
+    check_input,
+    check_weights,
+    like,
+    standing_rows,
+)
 from eigenscape.methods.missing import observed
 from eigenscape.methods.ppca_choice import Rows
 from eigenscape.methods.ppca_rows import WeightedRows
 
 
 class ProjectiveEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of the projective family. Subclasses say by class attributes what input they take, as :class:`SpectralEstimator`'s do."""
+    """Base of the projective family. Subclasses say by class attributes what input they take, as
+    :class:`SpectralEstimator`'s do."""
 
     _pairwise_parameter: str | None = None
     _sparse: str | None = "csr"
@@ -56,19 +64,24 @@ def training_rows(estimator: ProjectiveEstimator, X: Any, sample_weight: Any) ->
 
 
 def components_wish(wish: Any, n: int, d: int) -> int | float | str | None:
-    """The number of components asked for, or how to find it; refused before any work where there cannot be so many."""
+    """The number of components asked for, or how to find it; refused before any work where there cannot be so
+    many."""
     if wish is None:
         return None
     if isinstance(wish, str):
         check_choice("n_components", wish, ("mle",))
         if d < 2 or n <= d:
             needs = "at least 2 features" if d < 2 else "more samples than features"
-            raise ValueError(f"n_components='mle' needs {needs}, got n_samples={n}, n_features={d}; give a number")
+            raise ValueError(
+                f"n_components='mle' needs {needs}, got n_samples={n}, n_features={d}; give a number"
+            )
         return wish
     if isinstance(wish, numbers.Real) and not isinstance(wish, numbers.Integral):
         if 0 < wish < 1:
             return float(wish)
-        raise ValueError(f"n_components={wish!r} as a share of the variance must lie between 0 and 1; pass an integer for a number")
+        raise ValueError(
+            f"n_components={wish!r} as a share of the variance must lie between 0 and 1; pass an integer for a number"
+        )
     wish = check_count("n_components", wish)
     if wish > min(n - 1, d):
         needs = f"n_components={wish} needs at least {wish + 1} samples and {wish} features"

@@ -1,4 +1,5 @@
-"""Methods that need their rows together, fitted to a collection: learnt from a sample of it, with what the sample costs."""
+"""Methods that need their rows together, fitted to a collection: learnt from a sample of it, with what the
+sample costs."""
 
 from __future__ import annotations
 
@@ -17,17 +18,19 @@ from eigenscape.quality.alignment import aligned_error
 
 
 class SampleLoss(NamedTuple):
-    """The criterion of Bengio sec. 4 on the sample itself, and on rows that are not in it (NaN where all are)."""
+    """The criterion of Bengio sec. 4 on the sample itself, and on rows that are not in it (NaN where all
+    are)."""
 
     sample: float
     held_out: float
 
 
 def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
-    """Fit to rows chosen farthest first from all partitions; every row of the collection is placed by ``transform``, lazily.
+    """Fit to rows chosen farthest first from all partitions; every row of the collection is placed by
+    ``transform``, lazily.
 
-    The estimator then has ``sample_indices_``, ``sample_stability_`` and, where it has a kernel, ``sample_loss_``.
-    """
+    The estimator then has ``sample_indices_``, ``sample_stability_`` and, where it has a kernel,
+    ``sample_loss_``."""
     blocks = collected(estimator, X, reset=True)
     refuse_tables(estimator)
     wish = estimator.get_params(deep=False)
@@ -55,7 +58,11 @@ def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
 def refuse_tables(estimator: Any) -> None:
     """A table of distances to all rows is no collection of rows."""
     for name, value in estimator.get_params(deep=False).items():
-        if name in ("affinity", "kernel", "metric") and isinstance(value, str) and value.startswith("precomputed"):
+        if (
+            name in ("affinity", "kernel", "metric")
+            and isinstance(value, str)
+            and value.startswith("precomputed")
+        ):
             raise ValueError(
                 f"{name}={value!r} needs the whole matrix in memory, and X is a dask collection; pass rows of features, or X.compute()"
             )
@@ -63,7 +70,12 @@ def refuse_tables(estimator: Any) -> None:
 
 def _refuse_numbers(landmarks: Any) -> None:
     """Row numbers of a collection mean nothing in its sample."""
-    if landmarks is None or isinstance(landmarks, str) or sparse.issparse(landmarks) or np.ndim(landmarks) != 1:
+    if (
+        landmarks is None
+        or isinstance(landmarks, str)
+        or sparse.issparse(landmarks)
+        or np.ndim(landmarks) != 1
+    ):
         return
     raise ValueError(
         "landmarks are given by their row numbers, and X is a dask collection, of which only a sample is at hand; give the points"

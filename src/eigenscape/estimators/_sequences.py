@@ -1,4 +1,5 @@
-"""Sequences as users have them: one array, or a list of arrays; and their distorted versions, which must fit."""
+"""Sequences as users have them: one array, or a list of arrays; and their distorted versions, which must
+fit."""
 
 from __future__ import annotations
 
@@ -22,8 +23,12 @@ def is_list_of_sequences(X: Any) -> bool:
 def as_sequence(X: Any, name: str, least: int = 1) -> np.ndarray:
     """Time steps by channels (T, c), finite; a vector is one channel."""
     if is_collection(X):
-        raise TypeError(f"{name} is a dask collection, and windows over time need a whole sequence in memory; pass {name}.compute()")
-    X = check_array(X, dtype=[np.float64, np.float32], ensure_2d=False, ensure_min_samples=least, input_name=name)
+        raise TypeError(
+            f"{name} is a dask collection, and windows over time need a whole sequence in memory; pass {name}.compute()"
+        )
+    X = check_array(
+        X, dtype=[np.float64, np.float32], ensure_2d=False, ensure_min_samples=least, input_name=name
+    )
     return X[:, None] if X.ndim == 1 else X
 
 
@@ -40,7 +45,9 @@ def as_sequences(X: Any, name: str) -> list[np.ndarray]:
 def check_channels(sequence: np.ndarray, channels: int, name: str) -> None:
     """Every sequence has the channels of the first."""
     if sequence.shape[1] != channels:
-        raise ValueError(f"{name} has {sequence.shape[1]} channel(s), but {channels} are expected; rows are time steps, columns channels")
+        raise ValueError(
+            f"{name} has {sequence.shape[1]} channel(s), but {channels} are expected; rows are time steps, columns channels"
+        )
 
 
 def check_long_enough(sequences: list[np.ndarray], least: int, name: str) -> None:
@@ -59,12 +66,16 @@ def check_versions(distorted: Any, X: Any, sequences: list[np.ndarray]) -> list[
     if distorted is None or not isinstance(distorted, (list, tuple)) or not distorted:
         got = "None" if distorted is None else f"{type(distorted).__name__}"
         got = "an empty list" if isinstance(distorted, (list, tuple)) else got
-        raise ValueError(f"distorted must be a list of distorted versions of X, each shaped like X, got {got}")
+        raise ValueError(
+            f"distorted must be a list of distorted versions of X, each shaped like X, got {got}"
+        )
     versions = []
     for k, version in enumerate(distorted):
         name = f"distorted[{k}]"
         if is_list_of_sequences(version) != is_list_of_sequences(X):
-            raise ValueError(f"{name} must be {'a list of sequences' if is_list_of_sequences(X) else 'one sequence'}, like X")
+            raise ValueError(
+                f"{name} must be {'a list of sequences' if is_list_of_sequences(X) else 'one sequence'}, like X"
+            )
         made = as_sequences(version, name)
         if len(made) != len(sequences):
             raise ValueError(f"{name} has {len(made)} sequences, but X has {len(sequences)}")
@@ -81,13 +92,22 @@ def check_versions(distorted: Any, X: Any, sequences: list[np.ndarray]) -> list[
 def check_layers(layers: Any) -> list[LayerPlan]:
     """``[(n_components, window, step), ...]``, each a positive integer."""
     if not isinstance(layers, (list, tuple)) or not layers:
-        raise ValueError(f"layers={layers!r} must be a list of (n_components, window, step), one for each layer")
+        raise ValueError(
+            f"layers={layers!r} must be a list of (n_components, window, step), one for each layer"
+        )
     plans = []
     for number, layer in enumerate(layers):
         if not isinstance(layer, (list, tuple)) or len(layer) != 3:
             raise ValueError(f"layers[{number}]={layer!r} must be (n_components, window, step)")
         names = ("n_components", "window", "step")
-        plans.append(LayerPlan(*(check_count(f"{name} of layers[{number}]", value) for name, value in zip(names, layer, strict=True))))
+        plans.append(
+            LayerPlan(
+                *(
+                    check_count(f"{name} of layers[{number}]", value)
+                    for name, value in zip(names, layer, strict=True)
+                )
+            )
+        )
     return plans
 
 

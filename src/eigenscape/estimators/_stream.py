@@ -13,7 +13,8 @@ from eigenscape.graph.rows import canonical
 
 
 def check_chunk(estimator: Any, X: Any, reset: bool, first_row: int) -> Any:
-    """A chunk as a float array or CSR matrix; rows that are not finite are named by their place in the stream."""
+    """A chunk as a float array or CSR matrix; rows that are not finite are named by their place in the
+    stream."""
     X = validate_data(
         estimator,
         X,
@@ -41,7 +42,8 @@ def _rows_not_finite(X: Any) -> np.ndarray:
 
 
 class CheckedChunks:
-    """The chunks of a stream, checked as they come; empty ones are passed over. ``first``: whether the estimator has seen none yet."""
+    """The chunks of a stream, checked as they come; empty ones are passed over. ``first``: whether the
+    estimator has seen none yet."""
 
     def __init__(self, estimator: Any, chunks: Iterable[Any], first: bool = False) -> None:
         self.estimator, self.chunks, self.first = estimator, chunks, first
@@ -59,7 +61,8 @@ class CheckedChunks:
 
 
 class KeptChunks:
-    """A stream that a model may read again, empty chunks left out. It is not pickled with the model: the data may exceed memory."""
+    """A stream that a model may read again, empty chunks left out. It is not pickled with the model: the data
+    may exceed memory."""
 
     def __init__(self, chunks: Iterable[Any] | None) -> None:
         self.chunks = chunks

@@ -23,7 +23,9 @@ def check_input(estimator: Any, X: Any, reset: bool, chunk: bool = False) -> Any
     A ``chunk`` is used up at once: it is not copied, and may be a single row.
     """
     refuse_collection(estimator, X)
-    chosen = getattr(estimator, estimator._pairwise_parameter, None) if estimator._pairwise_parameter else None
+    chosen = (
+        getattr(estimator, estimator._pairwise_parameter, None) if estimator._pairwise_parameter else None
+    )
     if callable(chosen) and is_objects(X):
         if not estimator._objects:
             raise TypeError(
@@ -33,7 +35,9 @@ def check_input(estimator: Any, X: Any, reset: bool, chunk: bool = False) -> Any
         objects = np.empty(len(X), dtype=object)
         objects[:] = list(X)
         if reset and len(objects) < 2:
-            raise ValueError(f"{type(estimator).__name__} needs at least 2 samples, got n_samples={len(objects)}")
+            raise ValueError(
+                f"{type(estimator).__name__} needs at least 2 samples, got n_samples={len(objects)}"
+            )
         return objects
     if sparse.issparse(X) and estimator._is_precomputed() and not estimator._sparse_tables:
         raise TypeError(
@@ -102,7 +106,9 @@ def is_objects(X: Any) -> bool:
         return False
     if all(isinstance(x, (tuple, list)) for x in X):
         return len({len(x) for x in X}) > 1
-    return isinstance(X[0], (str, bytes, dict, set, frozenset)) or (hasattr(X[0], "__dict__") and not hasattr(X[0], "__array__"))
+    return isinstance(X[0], (str, bytes, dict, set, frozenset)) or (
+        hasattr(X[0], "__dict__") and not hasattr(X[0], "__array__")
+    )
 
 
 def check_precomputed(kind: str, X: Any, square: bool) -> None:
@@ -113,14 +119,20 @@ def check_precomputed(kind: str, X: Any, square: bool) -> None:
         )
     values = X.data if sparse.issparse(X) else X
     if kind in ("distance", "affinity") and values.size and values.min() < 0:
-        raise ValueError(f"Negative values in data: a precomputed {kind} must not be negative, got {values.min():g}")
-    if not square or (kind == "distance" and sparse.issparse(X)):  # a graph of nearest neighbours need not be symmetric
+        raise ValueError(
+            f"Negative values in data: a precomputed {kind} must not be negative, got {values.min():g}"
+        )
+    if not square or (
+        kind == "distance" and sparse.issparse(X)
+    ):  # a graph of nearest neighbours need not be symmetric
         return
     check_symmetric(X, kind)
     if kind == "distance":
         check_zero_diagonal(X)
         if X.max() == 0:
-            raise ValueError(f"all {X.shape[0]} samples are equal (at distance 0 from each other); there is nothing to embed")
+            raise ValueError(
+                f"all {X.shape[0]} samples are equal (at distance 0 from each other); there is nothing to embed"
+            )
 
 
 def check_zero_diagonal(D: np.ndarray) -> None:
@@ -128,7 +140,9 @@ def check_zero_diagonal(D: np.ndarray) -> None:
     own = np.abs(np.diagonal(D))
     if own.max() > _ROUNDING * float(D.max()):
         i = int(np.argmax(own))
-        raise ValueError(f"a distance matrix has zeros on its diagonal, got {D[i, i]:g} for sample {i}; are these similarities?")
+        raise ValueError(
+            f"a distance matrix has zeros on its diagonal, got {D[i, i]:g} for sample {i}; are these similarities?"
+        )
 
 
 def check_weights(sample_weight: Any, X: Any, least: float = 1) -> np.ndarray | None:
@@ -165,7 +179,9 @@ def check_symmetric(K: Any, name: str) -> None:
     scale = float(abs(K).max())
     tolerance = _ROUNDING if K.dtype == np.float64 else 1e-4
     if worst > tolerance * scale:
-        raise ValueError(f"the precomputed {name} matrix must be symmetric, but entries (i, j) and (j, i) differ by up to {worst:g}")
+        raise ValueError(
+            f"the precomputed {name} matrix must be symmetric, but entries (i, j) and (j, i) differ by up to {worst:g}"
+        )
 
 
 def check_count(name: str, value: Any, least: int = 1) -> int:
@@ -210,7 +226,9 @@ def check_number(name: str, value: Any) -> None:
 
 def check_jobs(n_jobs: Any) -> None:
     """A number of cores, counted from the last where negative."""
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
+    if n_jobs is not None and (
+        isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0
+    ):
         raise ValueError(f"n_jobs={n_jobs!r} must be a nonzero integer or None")
 
 
@@ -238,7 +256,9 @@ def check_kernel_parameters(estimator: Any) -> None:
             f"centers={estimator.centers!r} must be 'random', 'kmeans', 'maxmin', 'greedy' or an array of shape (n_kernels, n_features)"
         )
     elif estimator.n_kernels not in (None, len(estimator.centers)):
-        raise ValueError(f"n_kernels={estimator.n_kernels!r}, but centers has {len(estimator.centers)} rows; leave n_kernels=None")
+        raise ValueError(
+            f"n_kernels={estimator.n_kernels!r}, but centers has {len(estimator.centers)} rows; leave n_kernels=None"
+        )
     if isinstance(estimator.n_kernels, str):
         check_choice("n_kernels", estimator.n_kernels, ("auto",))
     elif estimator.n_kernels is not None:

@@ -21,7 +21,8 @@ ON_DISCONNECTED = ("connect", "whole", "raise")
 
 
 class Vertices(NamedTuple):
-    """Points (n, D), their edge weights ``W`` (n, n) and degrees, for each sample its vertex (None: its own), and attributes to be set."""
+    """Points (n, D), their edge weights ``W`` (n, n) and degrees, for each sample its vertex (None: its own),
+    and attributes to be set."""
 
     points: Any
     W: sparse.csr_array
@@ -35,7 +36,8 @@ class Vertices(NamedTuple):
 
 
 def vertices(estimator: Any, X: Any, graph: Any) -> Vertices:
-    """The graph given, or that of the nearest neighbours of the distinct rows of ``X``, with ``regularization`` on its diagonal."""
+    """The graph given, or that of the nearest neighbours of the distinct rows of ``X``, with
+    ``regularization`` on its diagonal."""
     check_edges(estimator)
     if graph is None:
         affinity, group, attributes = neighbor_affinity(estimator, X)
@@ -63,18 +65,31 @@ def check_edges(estimator: Any) -> None:
 
 
 def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
-    """The weighted neighbourhood graph of the distinct rows of ``X``, for each row its vertex, and attributes to be set."""
+    """The weighted neighbourhood graph of the distinct rows of ``X``, for each row its vertex, and attributes
+    to be set."""
     if estimator.metric == "precomputed":
-        raise ValueError("metric='precomputed' leaves no rows to map; pass the rows as X and the edges as graph= to fit")
+        raise ValueError(
+            "metric='precomputed' leaves no rows to map; pass the rows as X and the edges as graph= to fit"
+        )
     n_neighbors = estimator.n_neighbors
     if n_neighbors is None:
         n_distinct = len(distinct_rows(X)[0])
         n_neighbors = default_neighbors(n_distinct) if n_distinct < 4 * _NEIGHBORS else _NEIGHBORS
     neighborhood = Neighborhood(
-        n_neighbors, estimator.radius, estimator.metric, estimator.metric_params, estimator.neighbors, estimator.n_jobs
+        n_neighbors,
+        estimator.radius,
+        estimator.metric,
+        estimator.metric_params,
+        estimator.neighbors,
+        estimator.n_jobs,
     )
     fitted = embed_on_graph(
-        X, lambda found, _: found, estimator.n_components, neighborhood, estimator.on_disconnected, choices=ON_DISCONNECTED
+        X,
+        lambda found, _: found,
+        estimator.n_components,
+        neighborhood,
+        estimator.on_disconnected,
+        choices=ON_DISCONNECTED,
     )
     weight = edge_weight(estimator.weights, fitted.model.distances.data, estimator.t)
     attributes = dict(fitted.attributes or {})
@@ -86,7 +101,9 @@ def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray
 def _given(X: Any, graph: Any, on_disconnected: str) -> tuple[Any, sparse.csr_array, None, dict[str, Any]]:
     W = checked_graph(graph)
     if W.shape[0] != X.shape[0]:
-        raise ValueError(f"graph has {W.shape[0]} vertices, but X has {X.shape[0]} rows; row i of X must describe vertex i")
+        raise ValueError(
+            f"graph has {W.shape[0]} vertices, but X has {X.shape[0]} rows; row i of X must describe vertex i"
+        )
     label = components(W)
     if label.max() > 0 and on_disconnected != "whole":
         raise DisconnectedGraphError(
@@ -101,7 +118,9 @@ def checked_graph(graph: Any) -> sparse.csr_array:
     if not sparse.issparse(graph):
         graph = np.asarray(graph, dtype=np.float64)
     if graph.ndim != 2:
-        raise ValueError(f"graph must be a matrix of edge weights (n_vertices, n_vertices), got shape {graph.shape}")
+        raise ValueError(
+            f"graph must be a matrix of edge weights (n_vertices, n_vertices), got shape {graph.shape}"
+        )
     W = sparse.csr_array(canonical(graph), dtype=np.float64)
     if not np.isfinite(W.data).all():
         raise ValueError("graph contains NaN or infinity; edge weights are finite numbers")

@@ -25,8 +25,8 @@ from eigenscape.pieces import PiecewiseEmbedding
 class CompactMap(MapEstimator):
     """What ``save(..., compact=...)`` keeps of a map: functions of few training rows that approximate it.
 
-    ``y(x) = sum_j a_j k(x, d_j) + b`` with the dictionary ``d``. It places points and does nothing else; it is made from a fitted
-    estimator, not by ``fit``.
+    ``y(x) = sum_j a_j k(x, d_j) + b`` with the dictionary ``d``. It places points and does nothing else; it
+    is made from a fitted estimator, not by ``fit``.
 
     Attributes
     ----------
@@ -35,11 +35,13 @@ class CompactMap(MapEstimator):
     dictionary_ : array of shape (m, n_features)
         The training rows kept.
     compact_error_ : float
-        Root mean square error on training rows, each predicted without itself, relative to the spread of the map. New rows that are
-        unlike the training rows may lose more.
+        Root mean square error on training rows, each predicted without itself, relative to the spread of the
+        map. New rows that are unlike the training rows may lose more.
     """
 
-    def __init__(self, method: str = "", parameters: dict[str, Any] | None = None, verbose: bool = False) -> None:
+    def __init__(
+        self, method: str = "", parameters: dict[str, Any] | None = None, verbose: bool = False
+    ) -> None:
         self.method = method
         self.parameters = parameters
         self.verbose = verbose
@@ -66,12 +68,19 @@ def made_compact(model: Any, size: int | None) -> Small:
     needless = _needless_rows(model)
     if needless is not None:
         return Small(model, {"size": None, "error": 0.0}, needless)
-    if any(isinstance(value, str) and value.startswith("precomputed") for value in model.get_params(deep=False).values()):
-        raise ValueError(f"this {type(model).__name__} has seen a precomputed matrix and has no rows; save it without compact")
+    if any(
+        isinstance(value, str) and value.startswith("precomputed")
+        for value in model.get_params(deep=False).values()
+    ):
+        raise ValueError(
+            f"this {type(model).__name__} has seen a precomputed matrix and has no rows; save it without compact"
+        )
     inner = model._model
     rows, coordinates = _rows_and_coordinates(inner)
     if np.ndim(rows) != 2:
-        raise ValueError(f"{type(model).__name__} was fitted on objects that are no rows of numbers; save it without compact")
+        raise ValueError(
+            f"{type(model).__name__} was fitted on objects that are no rows of numbers; save it without compact"
+        )
     found = compact_functions(rows, coordinates, _own_kernel(inner), size, getattr(model, "n_jobs", None))
     if not found.reached:
         warnings.warn(
@@ -81,7 +90,11 @@ def made_compact(model: Any, size: int | None) -> Small:
             stacklevel=3,
         )
     compact = CompactMap(type(model).__name__, model.get_params(deep=False))
-    compact._model, compact.dictionary_, compact.compact_error_ = found.functions, found.functions.members, found.error
+    compact._model, compact.dictionary_, compact.compact_error_ = (
+        found.functions,
+        found.functions.members,
+        found.error,
+    )
     compact.n_iter_ = 0
     for name in ("n_features_in_", "feature_names_in_"):
         if name in vars(model):
@@ -94,10 +107,16 @@ def _needless_rows(model: Any) -> tuple[Any, ...] | None:
     inner = vars(model).get("_model")
     if isinstance(inner, Embedding) and isinstance(inner.kernel, LowRankKernel):
         return (inner.kernel.X,)
-    if "components_" in vars(model) or not isinstance(inner, (Embedding, PiecewiseEmbedding, OrdinalEmbedding)):
+    if "components_" in vars(model) or not isinstance(
+        inner, (Embedding, PiecewiseEmbedding, OrdinalEmbedding)
+    ):
         kept = [vars(model).get("_rows"), getattr(inner, "kernel", None)]
         return tuple(thing.X for thing in kept if thing is not None)
-    by_landmarks = isinstance(inner, Embedding) and inner.landmarks is not None and isinstance(_innermost(inner.kernel), BoundPairwise)
+    by_landmarks = (
+        isinstance(inner, Embedding)
+        and inner.landmarks is not None
+        and isinstance(_innermost(inner.kernel), BoundPairwise)
+    )
     if by_landmarks and inner.n_train < len(model.embedding_):
         spectrum = vars(model).get("_spectrum")
         kept = [inner.landmarks.X, None if spectrum is None else spectrum.distance.X]
@@ -120,10 +139,15 @@ def _rows_and_coordinates(inner: Any) -> tuple[Any, np.ndarray]:
 
 
 def _own_kernel(inner: Any) -> PairwiseKernel | None:
-    """The kernel of two points that the map starts from. Of the distances only Euclidean ones have one: that of PCA."""
+    """The kernel of two points that the map starts from. Of the distances only Euclidean ones have one: that
+    of PCA."""
     found = _innermost(inner.kernel) if isinstance(inner, Embedding) else None
     kernel = found.kernel if isinstance(found, BoundPairwise) else None
-    euclidean = isinstance(kernel, HalfSquaredDistance) and kernel.metric in ("euclidean", "l2") and not kernel.metric_params
+    euclidean = (
+        isinstance(kernel, HalfSquaredDistance)
+        and kernel.metric in ("euclidean", "l2")
+        and not kernel.metric_params
+    )
     if euclidean or isinstance(kernel, Linear):
         return Linear() if sparse.issparse(found.X) else LinearAround(found.X.mean(axis=0))
     return None if isinstance(kernel, HalfSquaredDistance) else kernel

@@ -29,9 +29,10 @@ class DiffusionMap(SpectralEstimator):
 
     .. math:: \frac{1}{S(x)} \sum_i k_\alpha(x, x_i)\, \psi_r(x_i) = \lambda_r \psi_r(x)
 
-    the coordinates are :math:`\lambda_r^t\, \psi_r(x)`, and the constant :math:`\psi_0` is left out (Coifman and Lafon 2006). In the
-    symmetric form :math:`k_\alpha / \sqrt{S(x) S(y)}` they are principal eigenfunctions, which place new points; with
-    :math:`\alpha = 0` and :math:`t = 0` they are those of :class:`LaplacianEigenmaps` up to one factor for all.
+    the coordinates are :math:`\lambda_r^t\, \psi_r(x)`, and the constant :math:`\psi_0` is left out (Coifman
+    and Lafon 2006). In the symmetric form :math:`k_\alpha / \sqrt{S(x) S(y)}` they are principal
+    eigenfunctions, which place new points; with :math:`\alpha = 0` and :math:`t = 0` they are those of
+    :class:`LaplacianEigenmaps` up to one factor for all.
 
     Parameters
     ----------
@@ -39,17 +40,22 @@ class DiffusionMap(SpectralEstimator):
     affinity : str, function or Kernel, default="rbf"
         As for :class:`LaplacianEigenmaps`.
     alpha : float, default=1.0
-        How much of the density is taken out, at least 0. With 1 the walk follows the shape of the data alone (Laplace-Beltrami), with 1/2
-        also a potential (Fokker-Planck), with 0 the density as much as the shape.
+        How much of the density is taken out, at least 0. With 1 the walk follows the shape of the data alone
+        (Laplace-Beltrami), with 1/2 also a potential (Fokker-Planck), with 0 the density as much as the
+        shape.
     diffusion_time : float, default=1
-        The time ``t``, at least 0: eigenfunctions that vary fast fade as it grows. It must be whole where an eigenvalue is negative.
+        The time ``t``, at least 0: eigenfunctions that vary fast fade as it grows. It must be whole where an
+        eigenvalue is negative.
     bandwidth : {"global", "local"}, default="global"
-        "local" gives a Gaussian ("rbf") each point's own width: ``exp(-gamma |x - y|^2 / (rho(x) rho(y)))`` with ``rho`` the distance to
-        the ``n_neighbors``-th nearest training point. Such a kernel has nearly the same sums everywhere, so that ``alpha`` has
-        little left to do, and the walk takes longer steps where points are sparse.
+        "local" gives a Gaussian ("rbf") each point's own width: ``exp(-gamma |x - y|^2 / (rho(x) rho(y)))``
+        with ``rho`` the distance to the ``n_neighbors``-th nearest training point. Such a kernel has nearly
+        the same sums everywhere, so that ``alpha`` has little left to do, and the walk takes longer steps
+        where points are sparse.
     gamma : float or None, default=None
-        Width of a full kernel. For "rbf" None takes one over the median squared distance to the tenth neighbour; 1 where "local".
-    n_neighbors, joined, radius, weights, t, metric, metric_params, neighbors, include_diagonal, on_disconnected
+        Width of a full kernel. For "rbf" None takes one over the median squared distance to the tenth
+        neighbour; 1 where "local".
+    n_neighbors, joined, radius, weights, t, metric, metric_params, neighbors, include_diagonal,
+    on_disconnected
         As for :class:`LaplacianEigenmaps`; ``t`` is the width of heat weights, not the diffusion time.
     independent, independence_threshold, n_candidates
         As for :class:`LaplacianEigenmaps`.
@@ -63,14 +69,16 @@ class DiffusionMap(SpectralEstimator):
         :math:`\lambda_r`, those of one step.
     kernel_ : BoundKernel
         The symmetric form of the walk.
-    component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_, t_, gamma_, kept_, independence_
+    component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_, t_, gamma_, kept_,
+    independence_
         As for :class:`LaplacianEigenmaps`.
     residuals_, solver_, n_features_in_
         As for :class:`KernelPCA`.
 
     Examples
     --------
-    A circle, sampled ten times as densely on one side, comes out round, where :class:`LaplacianEigenmaps` sees the density:
+    A circle, sampled ten times as densely on one side, comes out round, where :class:`LaplacianEigenmaps`
+    sees the density:
 
     >>> import numpy as np
     >>> from eigenscape import DiffusionMap
@@ -152,9 +160,13 @@ class DiffusionMap(SpectralEstimator):
         solver, rule = self._solver(), independence_wish(self)
 
         def embed(affinity: BoundKernel, weights: Operator | None, fewer: bool) -> Embedding:
-            kernel, operator = without_density(affinity, weights, self.alpha, self.include_diagonal, self.n_jobs)
+            kernel, operator = without_density(
+                affinity, weights, self.alpha, self.include_diagonal, self.n_jobs
+            )
             options: dict[str, Any] = {"diagonal": self.include_diagonal, "weights": operator, "fewer": fewer}
-            return diffused(independent_eigenmaps(kernel, self.n_components, solver, rule, **options), self.diffusion_time)
+            return diffused(
+                independent_eigenmaps(kernel, self.n_components, solver, rule, **options), self.diffusion_time
+            )
 
         fitted = embed_by_affinity(self, X, embed, self.n_components, self.on_disconnected, rbf=self._rbf(X))
         return independence_found(fitted, rule)
@@ -165,11 +177,17 @@ class DiffusionMap(SpectralEstimator):
         if self.bandwidth == "global":
             return None
         if self.affinity not in ("rbf", "gaussian"):
-            raise ValueError(f"bandwidth='local' is for affinity='rbf', got affinity={self.affinity!r}; set bandwidth='global'")
+            raise ValueError(
+                f"bandwidth='local' is for affinity='rbf', got affinity={self.affinity!r}; set bandwidth='global'"
+            )
         check_positive("gamma", self.gamma, optional=True)
-        k = check_count("n_neighbors", default_neighbors(X.shape[0]) if self.n_neighbors is None else self.n_neighbors)
+        k = check_count(
+            "n_neighbors", default_neighbors(X.shape[0]) if self.n_neighbors is None else self.n_neighbors
+        )
         if k > X.shape[0] - 1:
-            raise ValueError(f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={X.shape[0]}; lower n_neighbors")
+            raise ValueError(
+                f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={X.shape[0]}; lower n_neighbors"
+            )
         return VariableGaussian(k, 1.0 if self.gamma is None else self.gamma, self.n_jobs)
 
     def _precomputed_kind(self) -> str:

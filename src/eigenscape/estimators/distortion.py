@@ -27,23 +27,24 @@ from eigenscape.methods.distortion import DistortionStream, apply_layers, distor
 class DistortionDiscriminantAnalysis(BaseEstimator):
     r"""Robust features of a sequence by layers of oriented PCA.
 
-    A layer looks at windows of the sequence below it, finds the directions :math:`n` that maximise the quotient of signal
-    variance and mean squared distortion,
+    A layer looks at windows of the sequence below it, finds the directions :math:`n` that maximise the
+    quotient of signal variance and mean squared distortion,
 
     .. math:: C n = q R n,
 
-    (Burges sec. 1.4) and passes on :math:`n'(x - \bar x)`, scaled so that the signal has mean zero and the noise unit variance.
-    The next layer does the same over windows of these, and so sees longer stretches of time: distortions that short windows
-    cannot tell from signal, such as a shift in time, are suppressed where the windows are long.
+    (Burges sec. 1.4) and passes on :math:`n'(x - \bar x)`, scaled so that the signal has mean zero and the
+    noise unit variance. The next layer does the same over windows of these, and so sees longer stretches of
+    time: distortions that short windows cannot tell from signal, such as a shift in time, are suppressed
+    where the windows are long.
 
-    Rows are time steps, and there are fewer of them after each layer. So this is no scikit-learn transformer, whose rows are
-    samples that keep their number; parameters, clones and pipelines work as usual.
+    Rows are time steps, and there are fewer of them after each layer. So this is no scikit-learn transformer,
+    whose rows are samples that keep their number; parameters, clones and pipelines work as usual.
 
     Parameters
     ----------
     layers : list of (n_components, window, step), default=((8, 8, 4), (8, 8, 4))
-        For each layer the number of directions, the number of steps (of the layer below) in a window, and from one window to
-        the next.
+        For each layer the number of directions, the number of steps (of the layer below) in a window, and
+        from one window to the next.
     regularization : float or "auto", default="auto"
         As in :class:`~eigenscape.OrientedPCA`, for each layer.
     verbose : bool, default=False
@@ -85,7 +86,13 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
     True
     """
 
-    def __init__(self, layers: Any = ((8, 8, 4), (8, 8, 4)), *, regularization: float | str = "auto", verbose: bool = False) -> None:
+    def __init__(
+        self,
+        layers: Any = ((8, 8, 4), (8, 8, 4)),
+        *,
+        regularization: float | str = "auto",
+        verbose: bool = False,
+    ) -> None:
         self.layers = layers
         self.regularization = regularization
         self.verbose = verbose
@@ -141,7 +148,10 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         sequences = as_sequences(X, "X")
         check_channels(sequences[0], self.n_features_in_, "X")
         check_long_enough(sequences, self.receptive_field_, "X")
-        outputs = [apply_layers(self._layers, sequence.astype(np.float64)).astype(sequence.dtype, copy=False) for sequence in sequences]
+        outputs = [
+            apply_layers(self._layers, sequence.astype(np.float64)).astype(sequence.dtype, copy=False)
+            for sequence in sequences
+        ]
         return outputs if is_list_of_sequences(X) else outputs[0]
 
     def fit_transform(self, X: Any, y: Any = None, *, distorted: Any = None) -> np.ndarray | list[np.ndarray]:
@@ -151,13 +161,14 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
     def stream(self) -> DistortionStream:
         """A function that takes chunks of one sequence and returns the features each of them completes.
 
-        Several streams of one model do not disturb one another. A chunk may have any number of time steps, none included.
-        """
+        Several streams of one model do not disturb one another. A chunk may have any number of time steps,
+        none included."""
         check_is_fitted(self)
         return DistortionStream(self._layers, self._chunk)
 
     def transform_stream(self, chunks: Iterable[Any]) -> Iterator[np.ndarray]:
-        """For each chunk of one sequence the features it completes: together, what ``transform`` gives for the whole."""
+        """For each chunk of one sequence the features it completes: together, what ``transform`` gives for
+        the whole."""
         stream = self.stream()
         return (stream(chunk) for chunk in chunks)
 

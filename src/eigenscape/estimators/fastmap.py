@@ -22,11 +22,13 @@ class FastMap(SpectralEstimator):
 
     .. math:: y(x) = \frac{d^2(a, x) + d^2(a, b) - d^2(b, x)}{2\, d(a, b)},
 
-    and what is left of the distances, :math:`d^2(x, y) - (y(x) - y(y))^2`, gives the next one (Faloutsos and Lin 1995). It is a
-    Nystrom algorithm (Burges sec. 3, after Platt): with :math:`A = T T'` the inner products of the differences of the pivots, the
-    coordinates are :math:`T^{-1}` times a point's inner products with them, where :class:`LandmarkMDS` has the eigenvectors of
-    its :math:`A`. The triangle is cheaper than eigenvectors, needs two distances a coordinate to place a point, and gives lines,
-    not directions of the greatest variance: where few coordinates are kept, landmark MDS keeps more of the distances.
+    and what is left of the distances, :math:`d^2(x, y) - (y(x) - y(y))^2`, gives the next one (Faloutsos and
+    Lin 1995). It is a Nystrom algorithm (Burges sec. 3, after Platt): with :math:`A = T T'` the inner
+    products of the differences of the pivots, the coordinates are :math:`T^{-1}` times a point's inner
+    products with them, where :class:`LandmarkMDS` has the eigenvectors of its :math:`A`. The triangle is
+    cheaper than eigenvectors, needs two distances a coordinate to place a point, and gives lines, not
+    directions of the greatest variance: where few coordinates are kept, landmark MDS keeps more of the
+    distances.
 
     Parameters
     ----------
@@ -34,7 +36,8 @@ class FastMap(SpectralEstimator):
     n_rounds : int, default=5
         How often to walk to the farthest point and back in search of a far pair.
     metric : str or function, default="euclidean"
-        As for :class:`ClassicalMDS`; of "precomputed" distances those to the pivots alone are used after ``fit``.
+        As for :class:`ClassicalMDS`; of "precomputed" distances those to the pivots alone are used after
+        ``fit``.
     metric_params : dict or None, default=None
     random_state : int, RandomState or None, default=0
         Where the walks start.
@@ -49,10 +52,11 @@ class FastMap(SpectralEstimator):
     landmarks_ : ndarray
         The same, each once, in ascending order.
     eigenvalues_ : ndarray of shape (n_components,)
-        What is left of the squared distance of each pair: the squares on the diagonal of :math:`T`. They take the place that
-        eigenvalues have elsewhere, and are none.
+        What is left of the squared distance of each pair: the squares on the diagonal of :math:`T`. They take
+        the place that eigenvalues have elsewhere, and are none.
     kernel_ : BoundKernel
-        Inner products with the points ``landmarks_``, the first pivot as origin. ``loss`` is about this kernel.
+        Inner products with the points ``landmarks_``, the first pivot as origin. ``loss`` is about this
+        kernel.
     residuals_ : ndarray of shape (n_components,)
         How far the coordinates are from reproducing the kernel along each line: rounding.
     solver_, n_features_in_

@@ -18,7 +18,8 @@ from eigenscape.solvers.pairs import canonical_signs
 
 
 class GraphEmbedding(NamedTuple):
-    """Coordinates of the vertices (n, d), the eigenvalues behind them, the residuals of the eigenpairs, and the distortion (eq. 5)."""
+    """Coordinates of the vertices (n, d), the eigenvalues behind them, the residuals of the eigenpairs, and
+    the distortion (eq. 5)."""
 
     coordinates: np.ndarray
     eigenvalues: np.ndarray
@@ -27,7 +28,13 @@ class GraphEmbedding(NamedTuple):
 
 
 def graph_embedding(
-    graph: Any, n_components: int = 2, *, eigen_solver: str = "auto", tol: float = 1e-10, random_state: Any = 0, n_jobs: int | None = None
+    graph: Any,
+    n_components: int = 2,
+    *,
+    eigen_solver: str = "auto",
+    tol: float = 1e-10,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
 ) -> GraphEmbedding:
     r"""Embed the vertices of a weighted graph with the least distortion (Brand eq. 1-7).
 
@@ -35,9 +42,10 @@ def graph_embedding(
 
     .. math:: W v = \lambda D v
 
-    and takes the eigenvectors after the uniform one: among all :math:`Y` with :math:`Y' D Y = n` and D-mean zero these have
-    the least :math:`\sum_{ij} |y_i - y_j|^2 W_{ij}`. This is a Laplacian eigenmap of a graph without coordinates; vertices that
-    come later have no place on it (:class:`KernelEigenmap` gives them one, if they have features).
+    and takes the eigenvectors after the uniform one: among all :math:`Y` with :math:`Y' D Y = n` and D-mean
+    zero these have the least :math:`\sum_{ij} |y_i - y_j|^2 W_{ij}`. This is a Laplacian eigenmap of a graph
+    without coordinates; vertices that come later have no place on it (:class:`KernelEigenmap` gives them one,
+    if they have features).
 
     Parameters
     ----------
@@ -66,12 +74,18 @@ def graph_embedding(
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     W = checked_graph(graph)
     if n_components > W.shape[0] - 1:
-        raise ValueError(f"n_components={n_components} needs at least {n_components + 1} vertices, got {W.shape[0]}; lower n_components")
+        raise ValueError(
+            f"n_components={n_components} needs at least {n_components + 1} vertices, got {W.shape[0]}; lower n_components"
+        )
     label = components(W)
     if label.max() > 0:
         raise DisconnectedGraphError(
             f"the graph has {label.max() + 1} components, whose places relative to each other its edges do not tell; embed each by itself"
         )
     degree = np.asarray(W.sum(axis=1)).ravel()
-    coordinates, pairs = direct_embedding(W, degree, n_components, Solver(eigen_solver, tol, None, seed, n_jobs))
-    return GraphEmbedding(canonical_signs(coordinates), pairs.values[1:], pairs.residuals[1:], distortion(coordinates, W))
+    coordinates, pairs = direct_embedding(
+        W, degree, n_components, Solver(eigen_solver, tol, None, seed, n_jobs)
+    )
+    return GraphEmbedding(
+        canonical_signs(coordinates), pairs.values[1:], pairs.residuals[1:], distortion(coordinates, W)
+    )

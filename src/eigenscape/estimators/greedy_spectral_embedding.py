@@ -30,12 +30,19 @@ from eigenscape.estimators._dictionary import (
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._samples import refuse_tables
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
-from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_input, check_jobs, check_number
+from eigenscape.estimators._validation import (
+    check_choice,
+    check_count,
+    check_gamma,
+    check_input,
+    check_jobs,
+    check_number,
+)
 from eigenscape.exceptions import RankError
-from eigenscape.io.chunks import as_chunks, can_repeat
 from eigenscape.kernels import kernel_by_name
 from eigenscape.methods.greedy import Choice, Learnt, absorb, begin, gather, learn
 from eigenscape.methods.low_rank import greedy_embedding
+from eigenscape.streams import as_chunks, can_repeat
 
 SELECTIONS = ("greedy", "random", "maxmin", "kmeans")
 #: Tolerance where neither it nor a size is given.
@@ -60,16 +67,19 @@ def _one_pass(estimator: Any) -> bool:
 
 
 class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
-    r"""Kernel PCA, or the map of spectral clustering, from a dictionary chosen in one pass (Ouimet and Bengio).
+    r"""Kernel PCA, or the map of spectral clustering, from a dictionary chosen in one pass (Ouimet and
+    Bengio).
 
-    Points :math:`d_1 \dots d_m` are taken into a dictionary when they are farther than ``tol`` from the span of those before
-    them in feature space. With their Gram matrix :math:`M` and each point's projection weights :math:`A(x)` the kernel is
+    Points :math:`d_1 \dots d_m` are taken into a dictionary when they are farther than ``tol`` from the span
+    of those before them in feature space. With their Gram matrix :math:`M` and each point's projection
+    weights :math:`A(x)` the kernel is
 
     .. math:: \hat K(x, y) = A(x)\, M\, A(y)',
 
-    which is normalised without forming it (proposition 2). Its eigenvectors come from the :math:`m \times m` problem
-    :math:`A'A\,u = \lambda M^{-1} u`, and any point is placed by its own weights, :math:`A(x)\,u`. All points take part in the
-    estimate, not just the dictionary. Time is :math:`O(n m^2)`, memory :math:`O(m^2)`.
+    which is normalised without forming it (proposition 2). Its eigenvectors come from the :math:`m \times m`
+    problem :math:`A'A\,u = \lambda M^{-1} u`, and any point is placed by its own weights, :math:`A(x)\,u`.
+    All points take part in the estimate, not just the dictionary. Time is :math:`O(n m^2)`, memory
+    :math:`O(m^2)`.
 
     Parameters
     ----------
@@ -78,26 +88,30 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
     kernel : str, function or Kernel, default="rbf"
         As for :class:`KernelPCA`; it must be positive semi-definite.
     normalization : {"additive", "divisive", None}, default="additive"
-        "additive" is kernel PCA, coordinates :math:`\sqrt{\lambda_r} v_r`. "divisive" is spectral clustering and Laplacian
-        eigenmaps, coordinates :math:`\sqrt n\, v_r` without the trivial one.
+        "additive" is kernel PCA, coordinates :math:`\sqrt{\lambda_r} v_r`. "divisive" is spectral clustering
+        and Laplacian eigenmaps, coordinates :math:`\sqrt n\, v_r` without the trivial one.
     tol : float or None, default=None
-        Largest squared distance in feature space that a point may have from the dictionary's span (algorithm 1). It compares with
-        ``k(x, x)``, which is 1 for "rbf". None: 1e-3, or what ``dictionary_size`` allows.
+        Largest squared distance in feature space that a point may have from the dictionary's span (algorithm
+        1). It compares with ``k(x, x)``, which is 1 for "rbf". None: 1e-3, or what ``dictionary_size``
+        allows.
     dictionary_size : int or None, default=None
-        A dictionary of this size with an almost minimal error (algorithm 2), for which the data are gone through several times.
-        With ``tol`` given too, the most it may have.
+        A dictionary of this size with an almost minimal error (algorithm 2), for which the data are gone
+        through several times. With ``tol`` given too, the most it may have.
     selection : {"greedy", "random", "maxmin", "kmeans"}, indices or points, default="greedy"
-        How the dictionary is chosen. "random", "maxmin" (farthest first) and "kmeans" (rows nearest to centres) need
-        ``dictionary_size``; row numbers or points (m, n_features) are taken as they are, save those that depend on others.
+        How the dictionary is chosen. "random", "maxmin" (farthest first) and "kmeans" (rows nearest to
+        centres) need ``dictionary_size``; row numbers or points (m, n_features) are taken as they are, save
+        those that depend on others.
     sum_to_one : bool or None, default=None
-        Whether projection weights sum to one (eq. 7), which makes them blind to translation in feature space. None: for
-        "additive" only.
+        Whether projection weights sum to one (eq. 7), which makes them blind to translation in feature space.
+        None: for "additive" only.
     averages : {"implicit", "dictionary", "random"}, default="implicit"
-        Over which points the normalisation averages: all (by proposition 2), the dictionary, or a random thousand.
+        Over which points the normalisation averages: all (by proposition 2), the dictionary, or a random
+        thousand.
     gamma, degree, coef0
         As for :class:`KernelPCA`. ``gamma=None`` is taken from the data, for a stream from its first chunk.
     inverse, inverse_alpha, inverse_gamma
-        As for :class:`KernelPCA`; "fixed-point" is not for divisive normalisation. After a stream the dictionary stands for the rows.
+        As for :class:`KernelPCA`; "fixed-point" is not for divisive normalisation. After a stream the
+        dictionary stands for the rows.
     random_state : int, RandomState or None, default=0
         For ``selection`` and ``averages``.
     n_jobs : int or None, default=None
@@ -112,7 +126,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
     dictionary_indices_ : ndarray of shape (m,)
         Their row numbers, counted from the start of the stream; -1 for points that are no rows.
     gram_error_bound_ : float
-        No entry of the approximated Gram matrix (centred, if "additive"; before division) is farther from the true one (proposition 1).
+        No entry of the approximated Gram matrix (centred, if "additive"; before division) is farther from the
+        true one (proposition 1).
     n_samples_seen_ : int
     n_passes_ : int
         1 after ``partial_fit`` or for an iterator; 2 where every point was projected on the final dictionary.
@@ -181,7 +196,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    # --- learning -----------------------------------------------------------------------------------------------------------
+    # --- learning -------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose a dictionary from ``X`` and estimate the eigenfunctions with all of it.
@@ -189,9 +204,10 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or a stream
-            A stream is a :class:`numpy.memmap`, the path of a parquet or npy file, a list of arrays, or any iterable of chunks of
-            rows; it is never held in memory. It is gone through twice, but an iterator only once. A dask array or dataframe is learnt
-            from where its partitions lie, and ``embedding_`` is then a dask array.
+            A stream is a :class:`numpy.memmap`, the path of a parquet or npy file, a list of arrays, or any
+            iterable of chunks of rows; it is never held in memory. It is gone through twice, but an iterator
+            only once. A dask array or dataframe is learnt from where its partitions lie, and ``embedding_``
+            is then a dask array.
         y : ignored
 
         Returns
@@ -213,17 +229,24 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             if choice.tol is None:
                 check_size(self.dictionary_size, X)
             if not isinstance(self.selection, str) or self.selection != "greedy":
-                choice = replace(choice, members=choose_members(self.selection, self.dictionary_size, self._source, X, choice.seed))
+                choice = replace(
+                    choice,
+                    members=choose_members(
+                        self.selection, self.dictionary_size, self._source, X, choice.seed
+                    ),
+                )
             self._solve(learn(self._source, ArrayRows(X), choice), choice, X)
             self._embedding = self._like(X, self._model.coordinates)
         return self
 
     @available_if(_one_pass)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on with one more chunk of a stream: the dictionary grows as points demand, and the estimate with it.
+        """Go on with one more chunk of a stream: the dictionary grows as points demand, and the estimate with
+        it.
 
-        Points seen before the dictionary grew are not looked at again, and for divisive normalisation early points are weighted by
-        averages over few others: a first map, which :meth:`second_pass` makes exact. A chunk that is refused leaves the model as it was.
+        Points seen before the dictionary grew are not looked at again, and for divisive normalisation early
+        points are weighted by averages over few others: a first map, which :meth:`second_pass` makes exact. A
+        chunk that is refused leaves the model as it was.
 
         Parameters
         ----------
@@ -238,13 +261,17 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         seen = vars(self).get("n_samples_seen_", 0)
         for name, before in self._settled.items() if seen else ():
             if getattr(self, name) != before:
-                raise ValueError(f"{name}={getattr(self, name)!r}, but the stream began with {before!r}; call fit to begin anew")
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r}, but the stream began with {before!r}; call fit to begin anew"
+                )
         with reporting(self.verbose):
             if is_collection(X):
                 blocks = collected(self, X, reset=seen == 0)
                 few = distributed.evenly_spaced(blocks)
                 self._source = self._source if seen else self._bind(few, blocks)
-                learnt = distributed.absorb_blocks(self._source, self._learnt if seen else None, blocks, choice, few)
+                learnt = distributed.absorb_blocks(
+                    self._source, self._learnt if seen else None, blocks, choice, few
+                )
             else:
                 X = check_chunk(self, X, reset=seen == 0, first_row=seen)
                 self._source = self._source if seen else self._bind(X)
@@ -269,7 +296,12 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         choice = self._choice()
         if is_collection(chunks):
             with reporting(self.verbose):
-                self._solve(distributed.gather_blocks(self._learnt.dictionary, collected(self, chunks, reset=False), choice), choice)
+                self._solve(
+                    distributed.gather_blocks(
+                        self._learnt.dictionary, collected(self, chunks, reset=False), choice
+                    ),
+                    choice,
+                )
             self._embedding, self._rows = self.transform(chunks), None
             return self
         stream = as_chunks(chunks)
@@ -280,7 +312,9 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
                 " chunks again"
             )
         with reporting(self.verbose):
-            self._solve(gather(self._learnt.dictionary, ChunkRows(CheckedChunks(self, chunks)), choice), choice)
+            self._solve(
+                gather(self._learnt.dictionary, ChunkRows(CheckedChunks(self, chunks)), choice), choice
+            )
         self._embedding, self._rows = None, KeptChunks(chunks) if can_repeat(chunks) else None
         return self
 
@@ -300,14 +334,16 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         """Learn the embedding of ``X`` and return it."""
         return self.fit(X, y).embedding_
 
-    # --- a collection -------------------------------------------------------------------------------------------------------
+    # --- a collection ---------------------------------------------------------------------------------------
 
     def _fit_collection(self, X: Any, choice: Choice) -> Self:
         blocks = collected(self, X, reset=True)
         refuse_tables(self)
         if choice.averages == "random" or (isinstance(self.selection, str) and self.selection != "greedy"):
             name = "averages='random'" if choice.averages == "random" else f"selection={self.selection!r}"
-            raise ValueError(f"{name} needs all data at hand, and X is a dask collection; use averages='implicit' and selection='greedy'")
+            raise ValueError(
+                f"{name} needs all data at hand, and X is a dask collection; use averages='implicit' and selection='greedy'"
+            )
         with reporting(self.verbose):
             few = distributed.evenly_spaced(blocks)
             self._source = self._bind(few, blocks)
@@ -317,7 +353,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         self._embedding = self.transform(X)
         return self
 
-    # --- how it is done -----------------------------------------------------------------------------------------------------
+    # --- how it is done -------------------------------------------------------------------------------------
 
     def _fit_stream(self, chunks: Iterable[Any], choice: Choice) -> Self:
         if not can_repeat(chunks) or not isinstance(self.selection, str) or self.selection != "greedy":
@@ -357,7 +393,9 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
                 self._solve(learnt, choice)
 
     def _bind(self, X: Any, blocks: Any = None) -> Source:
-        similarity = bind(kernel_by_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0), X, blocks)
+        similarity = bind(
+            kernel_by_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0), X, blocks
+        )
         check_inverse(self, None if self.normalization == "divisive" else pairwise_kernel(similarity))
         settled = getattr(getattr(similarity, "kernel", None), "gamma", None)
         if settled is not None:
@@ -378,7 +416,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         if model is not None:
             self._adopt(model, attributes)
 
-    # --- wishes -------------------------------------------------------------------------------------------------------------
+    # --- wishes ---------------------------------------------------------------------------------------------
 
     def _choice(self) -> Choice:
         if self.n_components is not None:
@@ -397,9 +435,13 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             check_choice("selection", self.selection, SELECTIONS)
         tol = self.tol if check_dictionary(self.dictionary_size, self.tol, "tol") else _TOL
         if self.tol is not None and not (by_name and self.selection == "greedy"):
-            raise ValueError(f"tol={self.tol!r} is for selection='greedy'; another selection is taken as it is, leave tol out")
+            raise ValueError(
+                f"tol={self.tol!r} is for selection='greedy'; another selection is taken as it is, leave tol out"
+            )
         if by_name and self.selection != "greedy" and self.dictionary_size is None:
             raise ValueError(f"selection={self.selection!r} needs dictionary_size")
         sum_to_one = self.normalization == "additive" if self.sum_to_one is None else self.sum_to_one
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Choice(tol, self.dictionary_size, None, self.normalization, self.averages, sum_to_one, seed, self.n_jobs)
+        return Choice(
+            tol, self.dictionary_size, None, self.normalization, self.averages, sum_to_one, seed, self.n_jobs
+        )

@@ -25,19 +25,20 @@ from eigenscape.methods.ordinal import OrdinalEmbedding, require_square
 class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     r"""Classical MDS of the distances along the data.
 
-    The distance of two points is the length of the shortest path between them through the neighbourhood graph of the
-    training points (Bengio eq. 14); these geodesic distances are double-centred and the coordinates are
-    :math:`\sqrt{l_r}\, v_r` (Bengio sec. 2.5). A new point joins the graph at the end of paths only, so new points do not
-    affect one another. The geodesic distances of ``fit`` are kept in single precision while it works where the data are float32
-    or memory asks for it.
+    The distance of two points is the length of the shortest path between them through the neighbourhood graph
+    of the training points (Bengio eq. 14); these geodesic distances are double-centred and the coordinates
+    are :math:`\sqrt{l_r}\, v_r` (Bengio sec. 2.5). A new point joins the graph at the end of paths only, so
+    new points do not affect one another. The geodesic distances of ``fit`` are kept in single precision while
+    it works where the data are float32 or memory asks for it.
 
-    With ``n_landmarks`` the geodesic distances to these alone are found, in O(q n) memory instead of O(n^2): the map is made of
-    the landmarks and all other points are placed on it,
+    With ``n_landmarks`` the geodesic distances to these alone are found, in O(q n) memory instead of O(n^2):
+    the map is made of the landmarks and all other points are placed on it,
 
     .. math:: e_r(x) = \frac{1}{2\sqrt{l_r}} \sum_i v_{ri}\bigl(E_{x'} d^2(x', x_i) - d^2(x_i, x)\bigr)
 
-    (Bengio eq. 15), which is the Nystrom formula again (Bengio eq. 23). The distances (n_samples, q) stay in the model, and a new
-    point takes its own from those of its neighbours. With all samples as landmarks it is Isomap.
+    (Bengio eq. 15), which is the Nystrom formula again (Bengio eq. 23). The distances (n_samples, q) stay in
+    the model, and a new point takes its own from those of its neighbours. With all samples as landmarks it is
+    Isomap.
 
     Parameters
     ----------
@@ -52,24 +53,28 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         Any scikit-learn metric; "precomputed" for a matrix of distances, or a sparse graph of them.
     metric_params : dict or None, default=None
     neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most metrics; beyond,
-        dense rows under a Euclidean or cosine metric are searched approximately, and ``neighbor_recall_`` tells how well.
+        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most
+        metrics; beyond, dense rows under a Euclidean or cosine metric are searched approximately, and
+        ``neighbor_recall_`` tells how well.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
-        What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several components: join
-        them by their shortest missing edges; embed each by itself; embed the largest and place the other points on its
-        map as new points; or refuse.
+        What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several
+        components: join them by their shortest missing edges; embed each by itself; embed the largest and
+        place the other points on its map as new points; or refuse.
     n_landmarks : int, "auto" or None, default=None
-        None for Isomap of all samples; else how many landmarks, in each component where it is embedded by itself. "auto" starts
-        with 16 (or twice what the components need) and doubles them until the map moves less than ``landmark_tol``.
+        None for Isomap of all samples; else how many landmarks, in each component where it is embedded by
+        itself. "auto" starts with 16 (or twice what the components need) and doubles them until the map moves
+        less than ``landmark_tol``.
     landmarks : {"maxmin", "random", "kmeans", "greedy"}, list of sample numbers, or points, default="maxmin"
-        "maxmin" takes the point farthest, along the data, from the landmarks so far; the others as for :class:`LandmarkMDS`. The
-        samples nearest to given points are taken. A list or points need no ``n_landmarks``.
+        "maxmin" takes the point farthest, along the data, from the landmarks so far; the others as for
+        :class:`LandmarkMDS`. The samples nearest to given points are taken. A list or points need no
+        ``n_landmarks``.
     landmark_tol : float, default=0.01
         As for :class:`LandmarkMDS`.
     ordinal : bool, default=False
-        Ask of the map that its distances have the order of the geodesic ones, not their values (Burges sec. 2.3): :class:`OrdinalMDS`
-        of the geodesics. There is no kernel then: no ``kernel_``, ``eigenvalues_``, ``eigenfunctions`` or ``loss``, but ``stress_``. Of
-        ``order``, ``indefinite``, ``eigen_solver`` and ``tol`` nothing is used, and ``max_iter`` (None for 300) counts its steps.
+        Ask of the map that its distances have the order of the geodesic ones, not their values (Burges sec.
+        2.3): :class:`OrdinalMDS` of the geodesics. There is no kernel then: no ``kernel_``, ``eigenvalues_``,
+        ``eigenfunctions`` or ``loss``, but ``stress_``. Of ``order``, ``indefinite``, ``eigen_solver`` and
+        ``tol`` nothing is used, and ``max_iter`` (None for 300) counts its steps.
     n_init, ties
         As for :class:`OrdinalMDS`, where ``ordinal=True``.
     order, indefinite
@@ -98,11 +103,13 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     stress_ : float, or ndarray of shape (n_pieces,)
         Kruskal's stress-1, where ``ordinal=True``.
     negative_fraction_, is_euclidean_
-        As for :class:`ClassicalMDS`, of the geodesic distances (between landmarks); only where the graph was embedded whole.
+        As for :class:`ClassicalMDS`, of the geodesic distances (between landmarks); only where the graph was
+        embedded whole.
     inverse_error_ : float
-        How well ``inverse_transform`` makes training rows again when each is left out in turn: root mean square distance over the rows'
-        spread, on at most 1000 rows. Computed when asked for. The inverse takes the rows for an affine function of the coordinates
-        around every place of the map; there is none for precomputed distances or components embedded each by itself.
+        How well ``inverse_transform`` makes training rows again when each is left out in turn: root mean
+        square distance over the rows' spread, on at most 1000 rows. Computed when asked for. The inverse
+        takes the rows for an affine function of the coordinates around every place of the map; there is none
+        for precomputed distances or components embedded each by itself.
     residuals_, solver_, n_features_in_
         As for :class:`KernelPCA`.
 
@@ -187,7 +194,13 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         neighborhood = Neighborhood(
-            self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs, self.joined
+            self.n_neighbors,
+            self.radius,
+            self.metric,
+            self.metric_params,
+            self.neighbors,
+            self.n_jobs,
+            self.joined,
         )
         if not isinstance(self.ordinal, bool):
             raise ValueError(f"ordinal={self.ordinal!r} must be True or False")
@@ -202,9 +215,16 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
 
     def _embed_ordinal(self, X: Any, neighborhood: Neighborhood) -> Fitted:
         if self.n_landmarks is not None or not isinstance(self.landmarks, str):
-            raise ValueError("ordinal=True compares all pairs of points, landmarks only some; leave out one of them")
+            raise ValueError(
+                "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
+            )
         wish = ordinal_wish(
-            self.n_components, self.n_init, 300 if self.max_iter is None else self.max_iter, 1e-6, self.ties, self.random_state
+            self.n_components,
+            self.n_init,
+            300 if self.max_iter is None else self.max_iter,
+            1e-6,
+            self.ties,
+            self.random_state,
         )
         require_square(X.shape[0])
         layouts = []
@@ -218,7 +238,10 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         report_stress(layouts, wish)
         self._spectrum = None
         stress = np.array([layout.stress for layout in layouts])
-        found = {"stress_": float(stress[0]) if len(stress) == 1 else stress, "n_iter_": max(layout.n_iter for layout in layouts)}
+        found = {
+            "stress_": float(stress[0]) if len(stress) == 1 else stress,
+            "n_iter_": max(layout.n_iter for layout in layouts),
+        }
         return fitted._replace(attributes={**(fitted.attributes or {}), **found}, spectral=False)
 
     def _embed_all(self, X: Any, neighborhood: Neighborhood) -> Fitted:
@@ -236,24 +259,41 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
 
         def embed(graph: NeighborGraph, fewer: bool) -> Embedding:
             count = min(self.n_components, graph.n_vertices - 1)
-            model = isomap(graph, count, solver, self.n_jobs, dtype, order=self.order, indefinite=self.indefinite, fewer=fewer)
+            model = isomap(
+                graph,
+                count,
+                solver,
+                self.n_jobs,
+                dtype,
+                order=self.order,
+                indefinite=self.indefinite,
+                fewer=fewer,
+            )
             graphs.append(graph)
             return model
 
         fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
-        self._spectrum = DistanceSpectrum(GeodesicKernel(graphs[0], self.n_jobs, dtype)) if len(graphs) == 1 else None
+        self._spectrum = (
+            DistanceSpectrum(GeodesicKernel(graphs[0], self.n_jobs, dtype)) if len(graphs) == 1 else None
+        )
         return fitted
 
     def _embed_landmarks(self, X: Any, neighborhood: Neighborhood) -> Fitted:
         rows = not self._is_precomputed()
-        wish = check_landmarks(self.n_landmarks, self.landmarks, self.landmark_tol, self.n_components, X, rows)
+        wish = check_landmarks(
+            self.n_landmarks, self.landmarks, self.landmark_tol, self.n_components, X, rows
+        )
         dtype = np.float32 if X.dtype == np.float32 else np.float64
         require_lengths(X.shape[0], wish.count or self.n_components + 1, dtype)
         given = given_vertices(X, wish, neighborhood)
         options = {"order": self.order, "indefinite": self.indefinite}
-        embed = LandmarkIsomap(self.n_components, self._solver(), dtype, options, wish.how, wish.count, given, self.landmark_tol)
+        embed = LandmarkIsomap(
+            self.n_components, self._solver(), dtype, options, wish.how, wish.count, given, self.landmark_tol
+        )
         fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
         columns = fitted.model.columns
         which = columns if fitted.group is None else np.unique(fitted.group, return_index=True)[1][columns]
         self._spectrum = DistanceSpectrum(embed.distances[0]) if len(embed.distances) == 1 else None
-        return fitted._replace(attributes={**(fitted.attributes or {}), **landmark_attributes(wish, which, embed.growths)})
+        return fitted._replace(
+            attributes={**(fitted.attributes or {}), **landmark_attributes(wish, which, embed.growths)}
+        )

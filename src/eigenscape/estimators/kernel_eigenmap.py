@@ -32,51 +32,59 @@ _KERNELS = 64
 class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""A continuous map from the space of the data, smooth along the edges of a graph, and its inverse.
 
-    With edge weights :math:`W`, degrees :math:`D` and a description :math:`z(x)` of any point, collected in :math:`Z`, it solves
-    the small problem (Brand eq. 8)
+    With edge weights :math:`W`, degrees :math:`D` and a description :math:`z(x)` of any point, collected in
+    :math:`Z`, it solves the small problem (Brand eq. 8)
 
     .. math:: Z W Z' v = \lambda Z D Z' v
 
-    and maps by :math:`y = [v_2, \dots, v_{d+1}]' z(x)`: of all such maps with :math:`Y' D Y = n` this one has the least
-    :math:`\sum_{ij} |y_i - y_j|^2 W_{ij}` (eq. 16). With ``basis="kernels"``, :math:`z(x)` are local coordinates around Gaussian
-    kernels :math:`p_k`, weighted by the kernels' posteriors (eq. 14-17)
+    and maps by :math:`y = [v_2, \dots, v_{d+1}]' z(x)`: of all such maps with :math:`Y' D Y = n` this one has
+    the least :math:`\sum_{ij} |y_i - y_j|^2 W_{ij}` (eq. 16). With ``basis="kernels"``, :math:`z(x)` are
+    local coordinates around Gaussian kernels :math:`p_k`, weighted by the kernels' posteriors (eq. 14-17)
 
     .. math:: z(x) = \left[ (K_k (x - \mu_k), 1)\; \frac{p_k(x)}{\sum_j p_j(x)} \right]_k,
 
-    so that the map is a smooth mixture of affine maps, defined everywhere. Far from all kernels it is the affine map of the nearest.
+    so that the map is a smooth mixture of affine maps, defined everywhere. Far from all kernels it is the
+    affine map of the nearest.
 
     Parameters
     ----------
     n_components : int, default=2
     n_kernels : int, "auto" or None, default=None
-        Number of kernels. None takes 64, or fewer where :math:`z` would have more entries than half the samples. "auto" doubles the
-        number from 4 to at most 256 and takes the smallest whose distortion on held-out edges is within 5 % of the best.
+        Number of kernels. None takes 64, or fewer where :math:`z` would have more entries than half the
+        samples. "auto" doubles the number from 4 to at most 256 and takes the smallest whose distortion on
+        held-out edges is within 5 % of the best.
     sigma : float or "auto", default="auto"
-        Width of the kernels. "auto" is half the median distance of a centre to its third nearest other centre.
-    centers : {"random", "kmeans", "maxmin", "greedy"} or array of shape (n_kernels, n_features), default="random"
-        "random": a random subset of the data. "maxmin": each centre is the point farthest from those before. "greedy": each is the
-        point whose Gaussian those before represent worst. "kmeans": means of clusters.
+        Width of the kernels. "auto" is half the median distance of a centre to its third nearest other
+        centre.
+    centers : {"random", "kmeans", "maxmin", "greedy"} or array of shape (n_kernels, n_features),
+    default="random"
+        "random": a random subset of the data. "maxmin": each centre is the point farthest from those before.
+        "greedy": each is the point whose Gaussian those before represent worst. "kmeans": means of clusters.
     local_components : int or None, default=None
-        Dimensions of the local coordinates :math:`K_k (x - \mu_k)`: principal directions of the points around each kernel. None takes
-        all features; 0 leaves only the posteriors.
+        Dimensions of the local coordinates :math:`K_k (x - \mu_k)`: principal directions of the points around
+        each kernel. None takes all features; 0 leaves only the posteriors.
     correction : {"reweighted", "stochastic", "affine", "raw"}, default="reweighted"
-        What is done where the constant function is not in the span of :math:`Z` and :math:`v_1` is not uniform (Brand sec. 2.1).
-        With posteriors it is in the span, all four give the same map, and the constant is taken out exactly. "reweighted" and
-        "stochastic" divide by :math:`v_1'z(x)`; where that changes its sign the map has a pole, of which a ``PoleWarning`` tells.
-        Features centred at zero, or of both signs, want "affine".
+        What is done where the constant function is not in the span of :math:`Z` and :math:`v_1` is not
+        uniform (Brand sec. 2.1). With posteriors it is in the span, all four give the same map, and the
+        constant is taken out exactly. "reweighted" and "stochastic" divide by :math:`v_1'z(x)`; where that
+        changes its sign the map has a pole, of which a ``PoleWarning`` tells. Features centred at zero, or of
+        both signs, want "affine".
     posterior : bool, default=True
         Whether kernels are divided by their sum (eq. 14). Without it the corrections differ.
     basis : {"kernels", "features"}, default="kernels"
-        "features" takes :math:`z(x) = x` (which may be sparse): a graph with features at its vertices, see ``fit``.
+        "features" takes :math:`z(x) = x` (which may be sparse): a graph with features at its vertices, see
+        ``fit``.
     inverse : {"refined", "blocks"}, default="refined"
-        "blocks" is eq. 19: the kernels mapped, and their affine maps undone. "refined" then fits its coefficients to the training data.
-        Either is made at the first use of ``inverse_transform`` or ``inverse_error_``.
+        "blocks" is eq. 19: the kernels mapped, and their affine maps undone. "refined" then fits its
+        coefficients to the training data. Either is made at the first use of ``inverse_transform`` or
+        ``inverse_error_``.
     n_neighbors, radius, t, metric, metric_params, neighbors, on_disconnected, n_jobs
         Of the neighbourhood graph, as for :class:`LocalityPreservingProjection`.
     weights : {"inverse", "heat", "binary"}, default="inverse"
         Weight of an edge of length d: ``1 / d`` scaled to a largest value of 1, ``exp(-d^2 / t)``, or 1.
     regularization : float, default=0
-        Added to the diagonal of :math:`W`: makes the map more isometric where neighbourhoods are of one size (Brand sec. 4).
+        Added to the diagonal of :math:`W`: makes the map more isometric where neighbourhoods are of one size
+        (Brand sec. 4).
     random_state : int, RandomState or None, default=0
         For the centres.
     verbose : bool, default=False
@@ -96,7 +104,8 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
     sigma_ : float
     n_kernels_ : int
     held_out_distortion_ : dict
-        For each number of kernels that "auto" tried, the distortion on held-out edges; infinite where so few cannot carry the map.
+        For each number of kernels that "auto" tried, the distortion on held-out edges; infinite where so few
+        cannot carry the map.
     inverse_error_ : float
         Median distance of a training point to its round trip, in units of the diameter of the data.
     graph_ : sparse array of shape (n_vertices, n_vertices)
@@ -173,8 +182,8 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
             Points; with ``basis="features"`` they may be sparse.
         y : ignored
         graph : array or sparse matrix of shape (n_samples, n_samples), optional
-            Symmetric edge weights between the rows of ``X``, instead of their neighbourhood graph. New vertices of the graph are
-            then placed by their features alone.
+            Symmetric edge weights between the rows of ``X``, instead of their neighbourhood graph. New
+            vertices of the graph are then placed by their features alone.
 
         Returns
         -------
@@ -240,7 +249,9 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
         check_is_fitted(self)
         X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
         if X.shape[1] != self._n_features_out:
-            raise ValueError(f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self._n_features_out} components")
+            raise ValueError(
+                f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self._n_features_out} components"
+            )
         with reporting(self.verbose):
             return self._like(X, self._ready_inverse()[0](double(X)))
 
@@ -252,7 +263,8 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
             return self._ready_inverse()[1]
 
     def _ready_inverse(self) -> tuple[AffineMixture, float]:
-        """The inverse that ``inverse`` names and its error, fitted when first asked for: it may cost more than the map."""
+        """The inverse that ``inverse`` names and its error, fitted when first asked for: it may cost more
+        than the map."""
         check_choice("inverse", self.inverse, ("refined", "blocks"))  # again: it may have been set after fit
         if self.inverse not in self._inverse:
             forward = self._map if isinstance(self._map, AffineMixture) else None
@@ -264,9 +276,18 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return self._map.answer, self._map(known.points)
 
     def _fit_kernels(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
-        centers = self.centers if isinstance(self.centers, str) else check_array(self.centers, dtype=np.float64, input_name="centers")
+        centers = (
+            self.centers
+            if isinstance(self.centers, str)
+            else check_array(self.centers, dtype=np.float64, input_name="centers")
+        )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        place = partial(placed_kernels, centers=centers, sigma=None if self.sigma == "auto" else float(self.sigma), seed=seed)
+        place = partial(
+            placed_kernels,
+            centers=centers,
+            sigma=None if self.sigma == "auto" else float(self.sigma),
+            seed=seed,
+        )
         wish = Description(place, self.local_components, self.posterior, self.correction)
         n_kernels = self._count(known, wish, seed)
         found = kernel_eigenmap(known.points, known.W, known.degree, self.n_components, n_kernels, wish)
@@ -283,16 +304,32 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
         if self.n_kernels is None:
             return min(_KERNELS, most)
         if self.n_kernels == "auto":
-            n_kernels, self.held_out_distortion_ = choose_n_kernels(known.points, known.W, self.n_components, int(0.9 * most), wish, seed)
+            n_kernels, self.held_out_distortion_ = choose_n_kernels(
+                known.points, known.W, self.n_components, int(0.9 * most), wish, seed
+            )
             return n_kernels
         return self.n_kernels
 
     def _rows(self, X: Any, reset: bool) -> Any:
         refuse_collection(self, X)
         accept = "csr" if self.basis == "features" else False
-        X = validate_data(self, X, reset=reset, accept_sparse=accept, dtype=[np.float64, np.float32], ensure_min_samples=2 if reset else 1)
-        if reset and self.basis == "kernels" and self.local_components is not None and self.local_components > X.shape[1]:
-            raise ValueError(f"local_components={self.local_components} needs as many features, got n_features={X.shape[1]}; lower it")
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse=accept,
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2 if reset else 1,
+        )
+        if (
+            reset
+            and self.basis == "kernels"
+            and self.local_components is not None
+            and self.local_components > X.shape[1]
+        ):
+            raise ValueError(
+                f"local_components={self.local_components} needs as many features, got n_features={X.shape[1]}; lower it"
+            )
         return sparse.csr_array(X) if sparse.issparse(X) else X
 
     @property

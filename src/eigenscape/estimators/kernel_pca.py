@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from eigenscape.estimators._base import Fitted, SpectralEstimator
-from eigenscape.estimators._dictionary import DictionaryMixin, bind, check_dictionary, choice_of, embed_by_dictionary
+from eigenscape.estimators._dictionary import (
+    DictionaryMixin,
+    bind,
+    check_dictionary,
+    choice_of,
+    embed_by_dictionary,
+)
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
 from eigenscape.kernels import kernel_by_name
@@ -20,19 +26,22 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
 
     .. math:: \frac1m \sum_i k_m(x, x_i) f_r(x_i) = \lambda_r f_r(x),
 
-    where :math:`k_m` is the kernel centred on the training set; coordinates are :math:`\sqrt{l_r}\, v_r` (Bengio sec. 2.1).
-    A narrow Gaussian kernel separates regions of the data; it does not unfold manifolds (Bengio sec. 5.1).
+    where :math:`k_m` is the kernel centred on the training set; coordinates are :math:`\sqrt{l_r}\, v_r`
+    (Bengio sec. 2.1). A narrow Gaussian kernel separates regions of the data; it does not unfold manifolds
+    (Bengio sec. 5.1).
 
     Parameters
     ----------
     n_components : int or None, default=2
         Number of coordinates; None for all with a nonzero eigenvalue.
-    kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "sigmoid", "precomputed"}, function or Kernel, default="rbf"
-        A function takes two samples (rows, or any objects if ``X`` is a list of objects) and returns a number.
-        "precomputed": ``X`` is the matrix of similarities, and ``transform`` takes those of new to training points.
+    kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "sigmoid", "precomputed"}, function or Kernel,
+    default="rbf"
+        A function takes two samples (rows, or any objects if ``X`` is a list of objects) and returns a
+        number. "precomputed": ``X`` is the matrix of similarities, and ``transform`` takes those of new to
+        training points.
     gamma : float or None, default=None
-        Width of "rbf", "laplacian", "poly" and "sigmoid". None takes it from the data: one over the median (squared)
-        distance for "rbf" and "laplacian", one over the mean squared norm for "poly" and "sigmoid".
+        Width of "rbf", "laplacian", "poly" and "sigmoid". None takes it from the data: one over the median
+        (squared) distance for "rbf" and "laplacian", one over the mean squared norm for "poly" and "sigmoid".
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=1
@@ -40,23 +49,25 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
     order : {"value", "magnitude"}, default="value"
         Take the largest eigenvalues, or the largest in magnitude (for indefinite kernels, Bengio sec. 6).
     storage : {"auto", "blocked"}, default="auto"
-        "auto" keeps the kernel matrix if it takes at most half of the free memory and otherwise makes it anew in
-        blocks whenever it is applied; "blocked" does so in any case.
+        "auto" keeps the kernel matrix if it takes at most half of the free memory and otherwise makes it anew
+        in blocks whenever it is applied; "blocked" does so in any case.
     dictionary_size, dictionary_tol : int, float or None, default=None
-        Approximate the kernel by the span of a few points, chosen greedily (Ouimet): as many as ``dictionary_size``, or until no point
-        is farther than ``dictionary_tol`` (squared, in feature space) from the span; with both, the tolerance up to that size. Time
-        grows as ``n m^2`` and memory as ``m^2`` for ``m`` points. The kernel must be positive semi-definite. The
-        small problem that is left is solved directly: ``storage``, ``eigen_solver``, ``tol`` and ``max_iter`` are not used.
+        Approximate the kernel by the span of a few points, chosen greedily (Ouimet): as many as
+        ``dictionary_size``, or until no point is farther than ``dictionary_tol`` (squared, in feature space)
+        from the span; with both, the tolerance up to that size. Time grows as ``n m^2`` and memory as ``m^2``
+        for ``m`` points. The kernel must be positive semi-definite. The small problem that is left is solved
+        directly: ``storage``, ``eigen_solver``, ``tol`` and ``max_iter`` are not used.
     inverse : {"auto", "fixed-point", "ridge"}, default="auto"
-        How ``inverse_transform`` finds rows. "fixed-point", for "rbf": pre-images, the rows whose image in feature space is nearest
-        to the point with the given coordinates (Mika et al.), which de-noise. "ridge", for any kernel: kernel ridge regression from
-        coordinates to rows. "auto" takes the inverse of PCA for "linear", fixed points for "rbf", and ridge for all others. This and
-        the next two parameters may be changed after ``fit``.
+        How ``inverse_transform`` finds rows. "fixed-point", for "rbf": pre-images, the rows whose image in
+        feature space is nearest to the point with the given coordinates (Mika et al.), which de-noise.
+        "ridge", for any kernel: kernel ridge regression from coordinates to rows. "auto" takes the inverse of
+        PCA for "linear", fixed points for "rbf", and ridge for all others. This and the next two parameters
+        may be changed after ``fit``.
     inverse_alpha : float or None, default=None
         Regularisation of "ridge"; None chooses it by leave-one-out error.
     inverse_gamma : float or None, default=None
-        Width of the Gaussian kernel between coordinates, for "ridge": not that of ``kernel``. None takes one over the median squared
-        distance of coordinates.
+        Width of the Gaussian kernel between coordinates, for "ridge": not that of ``kernel``. None takes one
+        over the median squared distance of coordinates.
     eigen_solver : {"auto", "dense", "lanczos"}, default="auto"
         See :mod:`eigenscape.solvers.ladder` for the choice.
     tol : float, default=1e-10
@@ -86,8 +97,9 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
     dictionary_, dictionary_indices_, gram_error_bound_
         With a dictionary, as for :class:`GreedySpectralEmbedding`, as is the method ``projection_error``.
     inverse_error_ : float
-        How well ``inverse_transform`` makes the training rows again: root mean square distance over the rows' spread, on at most 1000
-        rows. Computed when asked for; with "ridge" each row is left out in turn. No inverse for precomputed kernels or objects.
+        How well ``inverse_transform`` makes the training rows again: root mean square distance over the rows'
+        spread, on at most 1000 rows. Computed when asked for; with "ridge" each row is left out in turn. No
+        inverse for precomputed kernels or objects.
     n_features_in_ : int
 
     Examples
@@ -99,7 +111,8 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
     >>> model.transform(X[100:]).shape
     (50, 2)
 
-    De-noising: noisy points near a circle go to the map and back, and come nearer to the circle (Burges sec. 1.3).
+    De-noising: noisy points near a circle go to the map and back, and come nearer to the circle (Burges sec.
+    1.3).
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -176,8 +189,15 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
         width = {} if settled is None else {"gamma_": settled}
         solver = self._solver()
         if not check_dictionary(self.dictionary_size, self.dictionary_tol):
-            return Fitted(kernel_pca(similarity, self.n_components, solver, order=self.order, storage=self.storage), attributes=width)
+            return Fitted(
+                kernel_pca(similarity, self.n_components, solver, order=self.order, storage=self.storage),
+                attributes=width,
+            )
         if self.order == "magnitude":
-            raise ValueError("order='magnitude' is for indefinite kernels, and a dictionary needs one that is not; use order='value'")
-        fitted = embed_by_dictionary(similarity, X, choice_of(self, "additive"), self.n_components, greedy_embedding, blocks)
+            raise ValueError(
+                "order='magnitude' is for indefinite kernels, and a dictionary needs one that is not; use order='value'"
+            )
+        fitted = embed_by_dictionary(
+            similarity, X, choice_of(self, "additive"), self.n_components, greedy_embedding, blocks
+        )
         return fitted._replace(attributes={**fitted.attributes, **width})

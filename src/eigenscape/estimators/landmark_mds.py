@@ -10,7 +10,13 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
-from eigenscape.estimators._landmarks import check_landmarks, check_narrow, choose_samples, different_samples, landmark_attributes
+from eigenscape.estimators._landmarks import (
+    check_landmarks,
+    check_narrow,
+    choose_samples,
+    different_samples,
+    landmark_attributes,
+)
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params
 from eigenscape.kernels.distance import HalfSquaredDistance, to_landmarks
 from eigenscape.kernels.pairwise import BoundPairwise
@@ -21,14 +27,16 @@ from eigenscape.methods.landmarks import grow, landmark_mds
 class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     r"""Classical MDS of a few landmarks; every other point placed by its distances to them.
 
-    With :math:`E` the squared distances between :math:`q` landmarks, :math:`U, \Lambda` the eigenvectors and eigenvalues of the centred
-    kernel :math:`-\tfrac12 P E P` and :math:`f` a point's squared distances to the landmarks, its coordinates are
+    With :math:`E` the squared distances between :math:`q` landmarks, :math:`U, \Lambda` the eigenvectors and
+    eigenvalues of the centred kernel :math:`-\tfrac12 P E P` and :math:`f` a point's squared distances to the
+    landmarks, its coordinates are
 
     .. math:: \tfrac12 \Lambda^{-1/2} U' (\bar E - f)
 
-    (Burges sec. 2.2.3, Bengio eq. 15). The means of the centring run over the landmarks only, which is Platt's device: no point
-    changes the map of another. So time is :math:`O(q n)` distances, no array is larger than a block of rows, and the model keeps
-    the landmarks only. With all samples as landmarks it is :class:`ClassicalMDS`.
+    (Burges sec. 2.2.3, Bengio eq. 15). The means of the centring run over the landmarks only, which is
+    Platt's device: no point changes the map of another. So time is :math:`O(q n)` distances, no array is
+    larger than a block of rows, and the model keeps the landmarks only. With all samples as landmarks it is
+    :class:`ClassicalMDS`.
 
     :class:`FastMap` and :class:`MetricMap` are relatives that take fewer distances and give worse maps.
 
@@ -36,19 +44,20 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     ----------
     n_components : int, default=2
     n_landmarks : int or "auto", default="auto"
-        "auto" starts with 16 landmarks (or twice what the components need) and doubles them until the map moves less than
-        ``landmark_tol``.
+        "auto" starts with 16 landmarks (or twice what the components need) and doubles them until the map
+        moves less than ``landmark_tol``.
     landmarks : {"maxmin", "random", "kmeans", "greedy"}, list of sample numbers, or points, default="maxmin"
-        "maxmin" takes the point farthest from the landmarks so far; "greedy" the one farthest from their affine span (pivots of a
-        partial Cholesky factorisation, then as "maxmin"); "kmeans" the samples nearest to the centres of k-means. Points need not be
-        samples.
+        "maxmin" takes the point farthest from the landmarks so far; "greedy" the one farthest from their
+        affine span (pivots of a partial Cholesky factorisation, then as "maxmin"); "kmeans" the samples
+        nearest to the centres of k-means. Points need not be samples.
     landmark_tol : float, default=0.01
-        For "auto": the root mean square movement of at most 500 points that are no landmarks, after alignment, over the spread of
-        the map.
+        For "auto": the root mean square movement of at most 500 points that are no landmarks, after
+        alignment, over the spread of the map.
     metric : str or function, default="euclidean"
-        As for :class:`ClassicalMDS`. "precomputed": the distances between all samples, of which those to the landmarks alone are used
-        (``transform`` takes new-to-training distances); or, with ``landmarks`` a list of q sample numbers, a matrix
-        (n_samples, q) of the distances to these, in their order (``transform`` takes such rows).
+        As for :class:`ClassicalMDS`. "precomputed": the distances between all samples, of which those to the
+        landmarks alone are used (``transform`` takes new-to-training distances); or, with ``landmarks`` a
+        list of q sample numbers, a matrix (n_samples, q) of the distances to these, in their order
+        (``transform`` takes such rows).
     metric_params : dict or None, default=None
     order, indefinite
         As for :class:`ClassicalMDS`, for the distances between landmarks.
@@ -63,7 +72,8 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     kernel_ : BoundKernel
         Bound to the landmarks, ``kernel_.X``.
     landmarks_ : ndarray
-        Numbers of the samples that are landmarks (of a dask collection: of its rows); the points, where points were given.
+        Numbers of the samples that are landmarks (of a dask collection: of its rows); the points, where
+        points were given.
     n_landmarks_ : int
     landmark_steps_ : list of Step
         For "auto": (``n_landmarks``, ``movement``) of each step.
@@ -135,16 +145,24 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         check_components(self.n_components, X)
         check_metric_params(self.metric_params)
         rows = not self._is_precomputed() and X.ndim == 2
-        wish = check_landmarks(self.n_landmarks, self.landmarks, self.landmark_tol, self.n_components, X, rows)
+        wish = check_landmarks(
+            self.n_landmarks, self.landmarks, self.landmark_tol, self.n_components, X, rows
+        )
         if self._is_precomputed() and X.shape[0] != X.shape[1]:
             check_narrow(X, wish)
         solver = self._solver()
         distance = HalfSquaredDistance(self.metric, dict(self.metric_params or {})).bind(X)
 
         def embed(which: np.ndarray | None) -> Embedding:
-            bound = BoundPairwise(distance.kernel, wish.points) if which is None else to_landmarks(distance, which)
+            bound = (
+                BoundPairwise(distance.kernel, wish.points)
+                if which is None
+                else to_landmarks(distance, which)
+            )
             self._spectrum = DistanceSpectrum(bound)
-            return landmark_mds(bound, None, which, self.n_components, solver, order=self.order, indefinite=self.indefinite)
+            return landmark_mds(
+                bound, None, which, self.n_components, solver, order=self.order, indefinite=self.indefinite
+            )
 
         if wish.how is None:
             return Fitted(embed(wish.samples), attributes=landmark_attributes(wish, wish.samples), X=X)
@@ -157,4 +175,6 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
             model = embed_some(wish.count)
             return Fitted(model, attributes=landmark_attributes(wish, model.columns), X=X)
         growth = grow(embed_some, X, candidates, self.n_components, self.landmark_tol, solver.seed)
-        return Fitted(growth.embedding, attributes=landmark_attributes(wish, growth.embedding.columns, [growth]), X=X)
+        return Fitted(
+            growth.embedding, attributes=landmark_attributes(wish, growth.embedding.columns, [growth]), X=X
+        )

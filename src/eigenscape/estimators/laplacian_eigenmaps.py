@@ -25,26 +25,26 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
 
     .. math:: (S - K)\, z_r = \sigma_r S z_r
 
-    for the smallest nonzero :math:`\sigma_r` (Bengio eq. 13, Belkin eq. 1); coordinates are :math:`\sqrt m\, z_r` with
-    :math:`z_r' S z_r = 1`. In the symmetric form they are principal eigenvectors of
-    :math:`k(x, y) / \sqrt{S(x) S(y)}` with :math:`l_r = 1 - \sigma_r`, which places new points.
+    for the smallest nonzero :math:`\sigma_r` (Bengio eq. 13, Belkin eq. 1); coordinates are :math:`\sqrt m\,
+    z_r` with :math:`z_r' S z_r = 1`. In the symmetric form they are principal eigenvectors of :math:`k(x, y)
+    / \sqrt{S(x) S(y)}` with :math:`l_r = 1 - \sigma_r`, which places new points.
 
     Parameters
     ----------
     n_components : int, default=2
     affinity : str, function or Kernel, default="nearest_neighbors"
-        "nearest_neighbors" and "radius": a graph with the given ``weights``. "mst": the minimum spanning tree of the samples, on which
-        a new point hangs by its nearest sample; "mst_nearest_neighbors": both together, connected by construction. "rbf", "laplacian",
-        "cosine", "linear", "poly", "sigmoid", a function of two samples or a Kernel: similarities between all points, none
-        of them negative.
+        "nearest_neighbors" and "radius": a graph with the given ``weights``. "mst": the minimum spanning tree
+        of the samples, on which a new point hangs by its nearest sample; "mst_nearest_neighbors": both
+        together, connected by construction. "rbf", "laplacian", "cosine", "linear", "poly", "sigmoid", a
+        function of two samples or a Kernel: similarities between all points, none of them negative.
         "precomputed": ``X`` holds the similarities, dense or sparse (``transform``: new to training points).
         "precomputed_nearest_neighbors": ``X`` holds distances, dense or as a sparse graph.
     n_neighbors : int or None, default=None
         Neighbours of a point; None takes 10, or a quarter of the samples where that is fewer, but at least 5.
     joined : {"union", "mutual", "shared"}, default="union"
-        Two points are joined if either is among the other's ``n_neighbors``; if both are; or if either is and they have at least a
-        third of ``n_neighbors`` in common. A new point joins by the same rule; where that gives it no edge, it gets its nearest
-        sample, with a warning.
+        Two points are joined if either is among the other's ``n_neighbors``; if both are; or if either is and
+        they have at least a third of ``n_neighbors`` in common. A new point joins by the same rule; where
+        that gives it no edge, it gets its nearest sample, with a warning.
     radius : float or None, default=None
         Reach of the neighbourhood for ``affinity="radius"``.
     weights : {"binary", "heat", "inverse"}, default="binary"
@@ -52,30 +52,35 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
     t : float or None, default=None
         Width of the heat kernel; None for the median squared length of the edges.
     gamma : float or None, default=None
-        Width of a full kernel. For "rbf" None takes one over the median squared distance to the tenth neighbour.
+        Width of a full kernel. For "rbf" None takes one over the median squared distance to the tenth
+        neighbour.
     metric : str or function, default="euclidean"
         Metric of the neighbour search: any of scikit-learn's.
     metric_params : dict or None, default=None
     neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most metrics; beyond,
-        dense rows under a Euclidean or cosine metric are searched approximately, and ``neighbor_recall_`` tells how well.
+        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most
+        metrics; beyond, dense rows under a Euclidean or cosine metric are searched approximately, and
+        ``neighbor_recall_`` tells how well.
     include_diagonal : bool, default=True
-        Whether a point's similarity to itself counts in its degree (Bengio footnote 3). Graph affinities have none.
+        Whether a point's similarity to itself counts in its degree (Bengio footnote 3). Graph affinities have
+        none.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
-        As for :class:`Isomap`; Belkin's step 3 is "per_component". A full kernel has no edges to add: where it vanishes between
-        groups of points, "connect" raises all its values to at least 1e-8; precomputed affinities cannot be connected.
+        As for :class:`Isomap`; Belkin's step 3 is "per_component". A full kernel has no edges to add: where
+        it vanishes between groups of points, "connect" raises all its values to at least 1e-8; precomputed
+        affinities cannot be connected.
     dictionary_size, dictionary_tol : int, float or None, default=None
-        Approximate a full kernel by the span of a few points, as for :class:`KernelPCA`: time ``n m^2``, no n x n matrix. Components
-        are not sought then; a kernel that vanishes between groups is announced.
+        Approximate a full kernel by the span of a few points, as for :class:`KernelPCA`: time ``n m^2``, no n
+        x n matrix. Components are not sought then; a kernel that vanishes between groups is announced.
     independent : bool, default=False
-        Pass over eigenvectors that are functions of those kept before, such as the harmonics along a manifold much longer than wide.
-        Each is regressed on them by local straight lines; what that leaves unexplained must reach ``independence_threshold``
-        (Dsilva et al. 2018). Where too few are found, a
+        Pass over eigenvectors that are functions of those kept before, such as the harmonics along a manifold
+        much longer than wide. Each is regressed on them by local straight lines; what that leaves unexplained
+        must reach ``independence_threshold`` (Dsilva et al. 2018). Where too few are found, a
         :class:`~eigenscape.exceptions.DependentCoordinatesWarning` says so and the map has fewer coordinates.
     independence_threshold : float, default=0.4
         Between 0 (a function of those before) and 1 (all new).
     n_candidates : int or None, default=None
-        Eigenvectors looked at; None for up to 20 times ``n_components``, or one for 15 samples, in doubling steps.
+        Eigenvectors looked at; None for up to 20 times ``n_components``, or one for 15 samples, in doubling
+        steps.
     eigen_solver : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, default="auto"
         See :mod:`eigenscape.solvers.ladder` for the choice.
     tol : float, default=1e-10
@@ -105,8 +110,8 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
     t_, gamma_ : float
         The width in use, where there is one.
     kept_ : ndarray of shape (n_components,)
-        With ``independent=True``: the numbers of the eigenvectors that are coordinates, from 0, the trivial one and any with eigenvalue
-        zero not counted. A list of arrays where in pieces.
+        With ``independent=True``: the numbers of the eigenvectors that are coordinates, from 0, the trivial
+        one and any with eigenvalue zero not counted. A list of arrays where in pieces.
     independence_ : ndarray
         The residual of each eigenvector that was tried.
     residuals_, solver_, n_features_in_, dictionary_, dictionary_indices_, gram_error_bound_
@@ -121,7 +126,8 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
     >>> model.transform(X[1000:]).shape
     (797, 2)
 
-    On a strip much longer than wide the second eigenvector is a harmonic of the first. The one across comes later:
+    On a strip much longer than wide the second eigenvector is a harmonic of the first. The one across comes
+    later:
 
     >>> import numpy as np
     >>> strip = np.random.default_rng(0).random((1000, 2)) * [3.5, 1]
@@ -199,10 +205,18 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
 
         def embed(affinity: BoundKernel, weights: Operator | None, fewer: bool) -> Embedding:
             return independent_eigenmaps(
-                affinity, self.n_components, solver, rule, diagonal=self.include_diagonal, weights=weights, fewer=fewer
+                affinity,
+                self.n_components,
+                solver,
+                rule,
+                diagonal=self.include_diagonal,
+                weights=weights,
+                fewer=fewer,
             )
 
-        fitted = embed_by_affinity(self, X, embed, self.n_components, self.on_disconnected, greedy_laplacian_eigenmaps, blocks=blocks)
+        fitted = embed_by_affinity(
+            self, X, embed, self.n_components, self.on_disconnected, greedy_laplacian_eigenmaps, blocks=blocks
+        )
         return independence_found(fitted, rule)
 
     def _precomputed_kind(self) -> str:

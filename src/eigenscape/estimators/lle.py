@@ -21,12 +21,12 @@ class LocallyLinearEmbedding(InverseMixin, SpectralEstimator):
     r"""Coordinates in which every point is still the same combination of its neighbours.
 
     Weights :math:`W` reconstruct each point from its neighbours; the map minimises
-    :math:`\sum_i |y_i - \sum_j W_{ij} y_j|^2`, i.e. takes the lowest eigenvectors of :math:`M = (I - W)'(I - W)` after the
-    constant one, scaled by :math:`\sqrt m` (Bengio sec. 2.6). The variants replace :math:`M`: several weight vectors a point
-    ("modified"), the curvature ("hessian") or the deviation from the tangent plane ("ltsa") of the map; the patches of the last
-    two hold the point and its neighbours.
-    A new point is placed by its own weights, :math:`P(x) = \sum_i w(x, x_i) P(x_i)`; one equal to a training point has weight
-    one on it.
+    :math:`\sum_i |y_i - \sum_j W_{ij} y_j|^2`, i.e. takes the lowest eigenvectors of :math:`M = (I - W)'(I -
+    W)` after the constant one, scaled by :math:`\sqrt m` (Bengio sec. 2.6). The variants replace :math:`M`:
+    several weight vectors a point ("modified"), the curvature ("hessian") or the deviation from the tangent
+    plane ("ltsa") of the map; the patches of the last two hold the point and its neighbours. A new point is
+    placed by its own weights, :math:`P(x) = \sum_i w(x, x_i) P(x_i)`; one equal to a training point has
+    weight one on it.
 
     Parameters
     ----------
@@ -41,12 +41,13 @@ class LocallyLinearEmbedding(InverseMixin, SpectralEstimator):
         None: new points by the limit of large ``c``, as above. A number above 1: Bengio's kernel
         ``k_m = (c - 1) k' + k''`` with that ``c``, under which new points are drawn towards the origin.
     metric : str or function, default="euclidean"
-        Metric that chooses the neighbours. The weights are solved in the space of the rows, so distances alone
-        ("precomputed") are not enough.
+        Metric that chooses the neighbours. The weights are solved in the space of the rows, so distances
+        alone ("precomputed") are not enough.
     metric_params : dict or None, default=None
     neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most metrics; beyond,
-        dense rows under a Euclidean or cosine metric are searched approximately, and ``neighbor_recall_`` tells how well.
+        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most
+        metrics; beyond, dense rows under a Euclidean or cosine metric are searched approximately, and
+        ``neighbor_recall_`` tells how well.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         As for :class:`Isomap`.
     eigen_solver : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, default="auto"
@@ -133,7 +134,9 @@ class LocallyLinearEmbedding(InverseMixin, SpectralEstimator):
         )
 
     def _neighborhood(self) -> Neighborhood:
-        return Neighborhood(self.n_neighbors, None, self.metric, self.metric_params, self.neighbors, self.n_jobs)
+        return Neighborhood(
+            self.n_neighbors, None, self.metric, self.metric_params, self.neighbors, self.n_jobs
+        )
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
         d = check_count("n_components", self.n_components)
@@ -142,11 +145,19 @@ class LocallyLinearEmbedding(InverseMixin, SpectralEstimator):
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         check_positive("reg", self.reg)
         if self.metric == "precomputed":
-            raise ValueError("metric='precomputed' is not enough for LocallyLinearEmbedding, which needs the rows themselves; use Isomap")
+            raise ValueError(
+                "metric='precomputed' is not enough for LocallyLinearEmbedding, which needs the rows themselves; use Isomap"
+            )
         if self.c is not None and (not isinstance(self.c, numbers.Real) or not 1 < self.c < np.inf):
-            raise ValueError(f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or None for the limit")
+            raise ValueError(
+                f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or None for the limit"
+            )
         least = {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
         if k < least:
-            raise ValueError(f"method={self.method!r} with n_components={d} needs n_neighbors of at least {least}, got n_neighbors={k}")
+            raise ValueError(
+                f"method={self.method!r} with n_components={d} needs n_neighbors of at least {least}, got n_neighbors={k}"
+            )
         if self.method != "standard" and d > n_features:
-            raise ValueError(f"method={self.method!r} needs n_components of at most n_features={n_features}, got n_components={d}")
+            raise ValueError(
+                f"method={self.method!r} needs n_components of at most n_features={n_features}, got n_components={d}"
+            )

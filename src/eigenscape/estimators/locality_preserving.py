@@ -22,22 +22,24 @@ from eigenscape.solvers.pairs import canonical_signs
 class LocalityPreservingProjection(LinearEstimator):
     r"""The linear map that changes least along the edges of the neighbourhood graph.
 
-    With edge weights :math:`W` and degrees :math:`D` it finds directions :math:`a` of the space of the data with
+    With edge weights :math:`W` and degrees :math:`D` it finds directions :math:`a` of the space of the data
+    with
 
     .. math:: X' (D - W) X\, a = (1 - \lambda)\, X' D X\, a
 
-    for the smallest :math:`1 - \lambda`: eq. 8 of Brand with :math:`Z = X`, the special case of :class:`KernelEigenmap` with one uniform
-    kernel. ``affine=True`` removes the D-mean of ``X`` first, which never has more distortion (Brand sec. 4);
-    ``affine=False`` is the method of He and Niyogi.
+    for the smallest :math:`1 - \lambda`: eq. 8 of Brand with :math:`Z = X`, the special case of
+    :class:`KernelEigenmap` with one uniform kernel. ``affine=True`` removes the D-mean of ``X`` first, which
+    never has more distortion (Brand sec. 4); ``affine=False`` is the method of He and Niyogi.
 
     Parameters
     ----------
     n_components : int, default=2
     affine : bool, default=True
-        Whether the map may have a constant term. Without it the directions depend on where the origin is; a direction along which
-        the data are constant is left out.
+        Whether the map may have a constant term. Without it the directions depend on where the origin is; a
+        direction along which the data are constant is left out.
     n_neighbors : int or None, default=None
-        Neighbours of a point; two points are joined if either is among the other's. None takes 12, or fewer for fewer than 48 samples.
+        Neighbours of a point; two points are joined if either is among the other's. None takes 12, or fewer
+        for fewer than 48 samples.
     radius : float or None, default=None
         Join all points within this distance instead.
     weights : {"heat", "binary", "inverse"}, default="heat"
@@ -49,8 +51,8 @@ class LocalityPreservingProjection(LinearEstimator):
     regularization : float, default=0
         Added to the diagonal of :math:`W`, and so to the degrees.
     on_disconnected : {"connect", "whole", "raise"}, default="connect"
-        What to do with a graph in several components: join them by their shortest missing edges, take it as it is, or refuse it.
-        A graph given to ``fit`` cannot be joined.
+        What to do with a graph in several components: join them by their shortest missing edges, take it as
+        it is, or refuse it. A graph given to ``fit`` cannot be joined.
     n_jobs : int or None, default=None
         Cores for the neighbour search; -1 for all.
     verbose : bool, default=False
@@ -64,7 +66,8 @@ class LocalityPreservingProjection(LinearEstimator):
     mean_ : ndarray of shape (n_features,)
         The D-mean of the data; zero if not ``affine``.
     patterns_ : ndarray of shape (n_components, n_features)
-        Regression of the data on the coordinates, weighted by D; ``inverse_transform`` adds these to the mean.
+        Regression of the data on the coordinates, weighted by D; ``inverse_transform`` adds these to the
+        mean.
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, largest first.
     distortion_ : float
@@ -74,8 +77,8 @@ class LocalityPreservingProjection(LinearEstimator):
     graph_ : sparse array of shape (n_vertices, n_vertices)
         The weights in use; equal rows are one vertex.
     anchor_indices_ : ndarray of shape (n_anchors,)
-        After a dask collection only: the rows, at most 5000 drawn from all, whose graph the others were joined to. ``graph_`` is theirs,
-        and a row counts as often as it stands.
+        After a dask collection only: the rows, at most 5000 drawn from all, whose graph the others were
+        joined to. ``graph_`` is theirs, and a row counts as often as it stands.
     component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_, t_, n_features_in_
         As for :class:`LaplacianEigenmaps`.
 
@@ -159,9 +162,12 @@ class LocalityPreservingProjection(LinearEstimator):
         return self
 
     def _fit_collection(self, X: Any, graph: Any) -> Self:
-        """Join every row to a sample that stands for all; up to ``distributed.ANCHORS`` rows it is all of them."""
+        """Join every row to a sample that stands for all; up to ``distributed.ANCHORS`` rows it is all of
+        them."""
         if graph is not None:
-            raise TypeError("graph= is for rows in memory, and X is a dask collection; leave it out, or pass X.compute()")
+            raise TypeError(
+                "graph= is for rows in memory, and X is a dask collection; leave it out, or pass X.compute()"
+            )
         blocks = collected(self, X, reset=True)
         self._check_features(blocks.n_features)
         check_edges(self)

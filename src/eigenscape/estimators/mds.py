@@ -23,26 +23,28 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
 
     .. math:: k_m(x, y) = -\tfrac12\bigl(d^2(x, y) - E_{x'} d^2(x', y) - E_{y'} d^2(x, y') + E_{x'y'} d^2(x', y')\bigr),
 
-    and the coordinates are :math:`\sqrt{l_r}\, v_r` of that kernel (Bengio eq. 8, 10). With the Euclidean metric this is PCA.
-    Unlike other implementations it places new points, from their features or from their distances to the training points.
+    and the coordinates are :math:`\sqrt{l_r}\, v_r` of that kernel (Bengio eq. 8, 10). With the Euclidean
+    metric this is PCA. Unlike other implementations it places new points, from their features or from their
+    distances to the training points.
 
     Parameters
     ----------
     n_components : int, default=2
     metric : str or function, default="euclidean"
-        Any scikit-learn metric; "precomputed" for a matrix of distances (``transform`` then takes the distances of new to
-        training points); or a function of two samples, which may be any objects if ``X`` is a list of objects.
+        Any scikit-learn metric; "precomputed" for a matrix of distances (``transform`` then takes the
+        distances of new to training points); or a function of two samples, which may be any objects if ``X``
+        is a list of objects.
     metric_params : dict or None, default=None
         Further arguments of the metric.
     centering : array-like of shape (n_samples,) or None, default=None
-        Burges' centring weights ``c`` (sec. 2.2.1), which sum to one: the weighted mean of the training points becomes the
-        origin. None for the plain mean.
+        Burges' centring weights ``c`` (sec. 2.2.1), which sum to one: the weighted mean of the training
+        points becomes the origin. None for the plain mean.
     order : {"value", "magnitude"}, default="value"
-        Take the largest eigenvalues, or the largest in magnitude (non-Euclidean distances have negative ones too, and
-        these may carry meaning; Bengio sec. 6).
+        Take the largest eigenvalues, or the largest in magnitude (non-Euclidean distances have negative ones
+        too, and these may carry meaning; Bengio sec. 6).
     indefinite : {"keep", "clip", "shift"}, default="keep"
-        What to do with negative eigenvalues (Burges sec. 2.2.2): keep the kernel as it is, take the nearest positive
-        semi-definite one, or add the smallest sufficient constant to all squared distances.
+        What to do with negative eigenvalues (Burges sec. 2.2.2): keep the kernel as it is, take the nearest
+        positive semi-definite one, or add the smallest sufficient constant to all squared distances.
     storage : {"auto", "blocked"}, default="auto"
         Keep the distance matrix if it fits, or make it in blocks whenever it is applied.
     eigen_solver, tol, max_iter, random_state, n_jobs, verbose
@@ -58,7 +60,8 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     is_euclidean_ : bool
         Whether the distances are Euclidean, by the distance-matrix theorem (Burges sec. 2.2).
     inverse_error_ : float
-        As for :class:`Isomap`; with the Euclidean metric ``inverse_transform`` is the inverse of PCA, and no row is left out.
+        As for :class:`Isomap`; with the Euclidean metric ``inverse_transform`` is the inverse of PCA, and no
+        row is left out.
     residuals_, solver_, n_features_in_
         As for :class:`KernelPCA`.
 
@@ -135,9 +138,13 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         try:
             weights = np.asarray(self.centering, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"centering={self.centering!r} must be an array of one weight a sample, or None") from None
+            raise ValueError(
+                f"centering={self.centering!r} must be an array of one weight a sample, or None"
+            ) from None
         if weights.shape != (m,):
             raise ValueError(f"centering needs one weight a sample: shape ({m},), got {weights.shape}")
         if not abs(weights.sum() - 1) <= 1e-9 * max(1.0, np.abs(weights).sum()):
-            raise ValueError(f"centering weights must sum to 1, got {weights.sum():g}; divide them by their sum")
+            raise ValueError(
+                f"centering weights must sum to 1, got {weights.sum():g}; divide them by their sum"
+            )
         return weights

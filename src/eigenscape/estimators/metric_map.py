@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from eigenscape.estimators._base import Fitted, SpectralEstimator
-from eigenscape.estimators._landmarks import check_landmarks, choose_samples, different_samples, landmark_attributes
+from eigenscape.estimators._landmarks import (
+    check_landmarks,
+    choose_samples,
+    different_samples,
+    landmark_attributes,
+)
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
@@ -15,25 +20,27 @@ from eigenscape.methods.pivots import metric_map
 
 
 class MetricMap(SpectralEstimator):
-    r"""Eigenvectors of the inner products around one landmark; other points solved for from few reference points.
+    r"""Eigenvectors of the inner products around one landmark; other points solved for from few reference
+    points.
 
     With one landmark for origin the inner products between landmarks,
 
     .. math:: \langle x, y\rangle = \tfrac12\bigl(d^2(x, o) + d^2(y, o) - d^2(x, y)\bigr),
 
-    have eigenvalues of both signs if the distances are not Euclidean, and those largest in magnitude give pseudo-Euclidean
-    coordinates :math:`Y = U |\Lambda|^{1/2}`. As many landmarks as there are coordinates are kept as reference points, and a
-    point is placed so that its inner products with these are right: :math:`b = Y S y`, :math:`S` the signs of the eigenvalues
-    (Wang et al. 1999).
-    It is a Nystrom algorithm (Burges sec. 3, after Platt) that makes its map of more points than it places others with:
-    :class:`LandmarkMDS` has the mean of the landmarks for origin and uses all of them for both, which costs little more and is
+    have eigenvalues of both signs if the distances are not Euclidean, and those largest in magnitude give
+    pseudo-Euclidean coordinates :math:`Y = U |\Lambda|^{1/2}`. As many landmarks as there are coordinates are
+    kept as reference points, and a point is placed so that its inner products with these are right: :math:`b
+    = Y S y`, :math:`S` the signs of the eigenvalues (Wang et al. 1999). It is a Nystrom algorithm (Burges
+    sec. 3, after Platt) that makes its map of more points than it places others with: :class:`LandmarkMDS`
+    has the mean of the landmarks for origin and uses all of them for both, which costs little more and is
     steadier, since it averages.
 
     Parameters
     ----------
     n_components : int, default=2
     n_landmarks : int or None, default=None
-        Points to make the map of. None for twice the number of coordinates (at least two more than these), as the authors advise.
+        Points to make the map of. None for twice the number of coordinates (at least two more than these), as
+        the authors advise.
     landmarks : {"random", "maxmin", "kmeans", "greedy"} or list of sample numbers, default="random"
         As for :class:`LandmarkMDS`. The first is the origin.
     order : {"magnitude", "value"}, default="magnitude"
@@ -48,7 +55,8 @@ class MetricMap(SpectralEstimator):
     embedding_ : ndarray of shape (n_samples, n_components)
         The origin has coordinates 0.
     eigenvalues_ : ndarray of shape (n_components,)
-        Of the landmarks' inner products; negative ones belong to coordinates in which squared distances count negative.
+        Of the landmarks' inner products; negative ones belong to coordinates in which squared distances count
+        negative.
     kernel_ : BoundKernel
         Inner products with the landmarks, ``kernel_.X``. ``loss`` is about this kernel.
     landmarks_, n_landmarks_, landmark_reason_
@@ -112,16 +120,22 @@ class MetricMap(SpectralEstimator):
         rows = not self._is_precomputed() and X.ndim == 2
         wish = check_landmarks(n_landmarks, self.landmarks, 1.0, self.n_components, X, rows)
         if wish.count is None or wish.points is not None:
-            raise ValueError("MetricMap takes a number of landmarks, and samples for landmarks; see LandmarkMDS for 'auto' and for points")
+            raise ValueError(
+                "MetricMap takes a number of landmarks, and samples for landmarks; see LandmarkMDS for 'auto' and for points"
+            )
         solver = self._solver()
         distance = HalfSquaredDistance(self.metric, dict(self.metric_params or {})).bind(X)
         which = wish.samples
         if which is None:
             which = choose_samples(distance, X, different_samples(X, wish), wish.how, wish.count, solver.seed)
         try:
-            model, own = metric_map(to_landmarks(distance, which), which, self.n_components, solver, self.order)
+            model, own = metric_map(
+                to_landmarks(distance, which), which, self.n_components, solver, self.order
+            )
         except RankError as error:
-            raise RankError(f"the {len(which)} landmarks do not span n_components={self.n_components} dimensions: {error}") from error
+            raise RankError(
+                f"the {len(which)} landmarks do not span n_components={self.n_components} dimensions: {error}"
+            ) from error
         attributes = {**landmark_attributes(wish, which), "references_": which[own]}
         del attributes["landmark_steps_"]
         return Fitted(model, attributes=attributes, X=X)

@@ -39,11 +39,13 @@ from eigenscape.solvers import Solver
 
 
 class MixturePPCA(ProjectiveEstimator):
-    r"""Several planes at once: a mixture of probabilistic PCA models, which also says which plane a point belongs to.
+    r"""Several planes at once: a mixture of probabilistic PCA models, which also says which plane a point
+    belongs to.
 
-    Maximises the likelihood of :math:`p(y) = \sum_k \pi_k N(y; \mu_k, W_k W_k' + \sigma_k^2 I)` by EM from partitions of k-means
-    (Burges sec. 1.2; Tipping and Bishop 1999B). With the responsibilities of a step each part has the closed form of
-    :class:`ProbabilisticPCA`; where values are missing (NaN), a step of its EM.
+    Maximises the likelihood of :math:`p(y) = \sum_k \pi_k N(y; \mu_k, W_k W_k' + \sigma_k^2 I)` by EM from
+    partitions of k-means (Burges sec. 1.2; Tipping and Bishop 1999B). With the responsibilities of a step
+    each part has the closed form of :class:`ProbabilisticPCA`; where values are missing (NaN), a step of its
+    EM.
 
     Parameters
     ----------
@@ -54,8 +56,8 @@ class MixturePPCA(ProjectiveEstimator):
     n_init : int, default=5
         Starts; the most likely outcome is kept.
     noise_floor : float, default=1e-6
-        Least noise variance, relative to the mean variance of the features. A plane that fits a few points exactly would
-        otherwise have infinite likelihood.
+        Least noise variance, relative to the mean variance of the features. A plane that fits a few points
+        exactly would otherwise have infinite likelihood.
     tol : float, default=1e-7
         EM stops when a step raises the log-likelihood by no more than this for each value observed.
     max_iter : int, default=500
@@ -98,7 +100,9 @@ class MixturePPCA(ProjectiveEstimator):
     """
 
     _sparse = None
-    _no_sparse = "it could not tell a zero from a missing value; pass a dense array with NaN where values are missing"
+    _no_sparse = (
+        "it could not tell a zero from a missing value; pass a dense array with NaN where values are missing"
+    )
     _missing = True
 
     def __init__(
@@ -157,7 +161,9 @@ class MixturePPCA(ProjectiveEstimator):
         climbs = []
         for _ in range(self.n_init):
             clusters = KMeans(self.n_mixtures, n_init=1, random_state=random.randint(2**31 - 1))
-            with warnings.catch_warnings():  # fewer clusters than asked for are reported at the end, as parts without rows
+            with (
+                warnings.catch_warnings()
+            ):  # fewer clusters than asked for are reported at the end, as parts without rows
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 clusters.fit(filled, sample_weight=weights)
             begin = members.start(clusters.predict, self.n_mixtures, self.n_components, rules)
@@ -188,7 +194,9 @@ class MixturePPCA(ProjectiveEstimator):
         self.loadings_ = np.stack([part.loadings for part in mixture.parts])
         self.components_ = np.stack([orthonormal(part.loadings).T for part in mixture.parts])
         self.noise_variances_ = np.array([part.noise for part in mixture.parts])
-        self.degenerate_ = (self.noise_variances_ <= rules.floor) | (self.weights_ * weight < rules.least_rows)
+        self.degenerate_ = (self.noise_variances_ <= rules.floor) | (
+            self.weights_ * weight < rules.least_rows
+        )
         self.log_likelihoods_, self.log_likelihood_ = best.history, best.history[-1]
         self.n_iter_, self.converged_ = len(best.history) - 1, best.converged
         if not best.converged:
@@ -234,11 +242,15 @@ class MixturePPCA(ProjectiveEstimator):
 
     @rowwise("n_features_in_")
     def impute(self, X: Any) -> np.ndarray:
-        """``X`` with each missing value replaced by its expectation given the values observed in its row, over all planes."""
+        """``X`` with each missing value replaced by its expectation given the values observed in its row,
+        over all planes."""
         X, data, found = self._membership(X)
         shares = np.exp(found.log_responsibilities)
         planes = zip(shares.T, found.posteriors, self._mixture.parts, strict=True)
-        fill = sum(share[:, None] * (posterior.means @ part.loadings.T + part.mean) for share, posterior, part in planes)
+        fill = sum(
+            share[:, None] * (posterior.means @ part.loadings.T + part.mean)
+            for share, posterior, part in planes
+        )
         return self._like(X, data.filled(fill))
 
     @rowwise(None, dtype=np.float64)
@@ -261,7 +273,8 @@ class MixturePPCA(ProjectiveEstimator):
         return float(-2 * self.score_samples(X).sum() + 2 * n_parameters(self._mixture))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Rows drawn from the model (n_samples, n_features) and their planes, plane by plane; None takes the estimator's seed."""
+        """Rows drawn from the model (n_samples, n_features) and their planes, plane by plane; None takes the
+        estimator's seed."""
         check_is_fitted(self, "components_")
         random = check_random_state(self.random_state if random_state is None else random_state)
         return draw_mixture(self._mixture, check_count("n_samples", n_samples), random)

@@ -24,9 +24,10 @@ class OrdinalMDS(MapEstimator):
 
     .. math:: \sqrt{\sum_{i<j} \bigl(|x_i - x_j| - g(\delta_{ij})\bigr)^2 \Big/ \sum_{i<j} |x_i - x_j|^2}
 
-    (Burges sec. 2.2.3). Nothing but the order of the :math:`\delta_{ij}` matters: any increasing function of them gives the same map.
-    Monotone regression and majorisation (SMACOF) take turns, from classical MDS of the ranks and from random starts. Scale and
-    orientation are arbitrary: the mean squared distance is 1, the axes are principal. Memory grows as the square of ``n_samples``.
+    (Burges sec. 2.2.3). Nothing but the order of the :math:`\delta_{ij}` matters: any increasing function of
+    them gives the same map. Monotone regression and majorisation (SMACOF) take turns, from classical MDS of
+    the ranks and from random starts. Scale and orientation are arbitrary: the mean squared distance is 1, the
+    axes are principal. Memory grows as the square of ``n_samples``.
 
     Parameters
     ----------
@@ -48,16 +49,18 @@ class OrdinalMDS(MapEstimator):
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
     stress_ : float
-        Kruskal's stress-1: below 0.05 is good, above 0.2 poor, by custom. Near zero with points in a few heaps, it is degenerate: groups
-        farther from one another than any of their members have an order that heaps show perfectly.
+        Kruskal's stress-1: below 0.05 is good, above 0.2 poor, by custom. Near zero with points in a few
+        heaps, it is degenerate: groups farther from one another than any of their members have an order that
+        heaps show perfectly.
     n_iter_ : int
     n_features_in_ : int
 
     Notes
     -----
-    Equal rows are one point. A row equal to a training row *is* that point and gets its coordinates, by identity. Any other is
-    put where the stress of its own distances to the fixed training points is least, with :math:`g` interpolated between the training
-    dissimilarities, so that it may land elsewhere than if it had been there in ``fit``.
+    Equal rows are one point. A row equal to a training row *is* that point and gets its coordinates, by
+    identity. Any other is put where the stress of its own distances to the fixed training points is least,
+    with :math:`g` interpolated between the training dissimilarities, so that it may land elsewhere than if it
+    had been there in ``fit``.
 
     Examples
     --------
@@ -105,8 +108,8 @@ class OrdinalMDS(MapEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), list of objects, or dissimilarities (n_samples, n_samples)
-        y : ignored
+        X : array-like of shape (n_samples, n_features), list of objects, or dissimilarities (n_samples,
+        n_samples) y : ignored
 
         Returns
         -------
@@ -114,7 +117,9 @@ class OrdinalMDS(MapEstimator):
         """
         forget(self)
         check_metric_params(self.metric_params)
-        wish = ordinal_wish(self.n_components, self.n_init, self.max_iter, self.tol, self.ties, self.random_state)
+        wish = ordinal_wish(
+            self.n_components, self.n_init, self.max_iter, self.tol, self.ties, self.random_state
+        )
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             require_square(n_points(X))

@@ -42,19 +42,21 @@ class OrientedPCA(LinearEstimator):
     .. math:: q = \frac{n' C n}{n' R n}, \quad C = \frac1m \sum_i (x_i - \bar x)(x_i - \bar x)', \quad
               R = \frac1{mN} \sum_{i,k} z_i^k (z_i^k)',
 
-    with :math:`z_i^k` the difference between the :math:`k`-th distorted version of :math:`x_i` and :math:`x_i` itself. They solve
-    :math:`C n = q R n`, are conjugate in both matrices, and do not change when signal or noise are scaled. :math:`R` is not
-    centred: a distortion that is the same for all points is noise too. Seen as a kernel method this is kernel PCA with
-    :math:`k(x, y) = (x - \bar x)' R^{-1} (y - \bar y) / m`.
+    with :math:`z_i^k` the difference between the :math:`k`-th distorted version of :math:`x_i` and
+    :math:`x_i` itself. They solve :math:`C n = q R n`, are conjugate in both matrices, and do not change when
+    signal or noise are scaled. :math:`R` is not centred: a distortion that is the same for all points is
+    noise too. Seen as a kernel method this is kernel PCA with :math:`k(x, y) = (x - \bar x)' R^{-1} (y - \bar
+    y) / m`.
 
     Parameters
     ----------
     n_components : int or None, default=2
         Number of directions; None for all along which the signal varies.
     regularization : float or "auto", default="auto"
-        This many times the mean of the diagonal of :math:`R` is added to its diagonal. "auto" adds nothing, unless the noise
-        leaves directions of the signal untouched, where :math:`q` would be infinite: then Ledoit and Wolf's estimate, at least
-        1e-6, is taken, and a :class:`~eigenscape.exceptions.SingularNoiseWarning` says so.
+        This many times the mean of the diagonal of :math:`R` is added to its diagonal. "auto" adds nothing,
+        unless the noise leaves directions of the signal untouched, where :math:`q` would be infinite: then
+        Ledoit and Wolf's estimate, at least 1e-6, is taken, and a
+        :class:`~eigenscape.exceptions.SingularNoiseWarning` says so.
 
     Attributes
     ----------
@@ -65,8 +67,9 @@ class OrientedPCA(LinearEstimator):
     components_ : ndarray of shape (n_components, n_features)
         The directions, with :math:`n_r' R n_r = 1` (:math:`R` regularised).
     patterns_ : ndarray of shape (n_components, n_features)
-        :math:`R n_r`, dual to the directions: what a unit of each coordinate looks like. ``inverse_transform`` returns the
-        point with the given coordinates that is nearest to the mean in units of the noise.
+        :math:`R n_r`, dual to the directions: what a unit of each coordinate looks like.
+        ``inverse_transform`` returns the point with the given coordinates that is nearest to the mean in
+        units of the noise.
     mean_ : ndarray of shape (n_features,)
     regularization_ : float
         The multiple of the mean noise that was added.
@@ -104,9 +107,10 @@ class OrientedPCA(LinearEstimator):
         X : array-like or dask collection of shape (n_samples, n_features)
             The signal. What goes with a collection is one too, cut as it is; there is no ``kernel_`` then.
         y : array-like of shape (n_samples,), optional
-            The group of each row, where the rows of a group are versions of one thing. Noise is then what a row differs from
-            the mean of its group. As the rows hold that noise themselves, :math:`q = 1` means no signal; the directions are
-            those of a linear discriminant analysis. Numbers or names; for a dask collection a dask array or column with its row chunks.
+            The group of each row, where the rows of a group are versions of one thing. Noise is then what a
+            row differs from the mean of its group. As the rows hold that noise themselves, :math:`q = 1`
+            means no signal; the directions are those of a linear discriminant analysis. Numbers or names; for
+            a dask collection a dask array or column with its row chunks.
         noise : array-like of shape (n_noise, n_features), optional
             Noise vectors themselves.
         distorted : list of array-like of shape (n_samples, n_features), optional
@@ -146,7 +150,9 @@ class OrientedPCA(LinearEstimator):
             versions = [self._beside(f"distorted[{k}]", each) for k, each in enumerate(_versions(distorted))]
             vectors = distributed.noise_of_versions(blocks, versions)
         elif noise is not None and not is_collection(noise):
-            vectors = noise_moments(lambda: self._noise(np.empty((0, blocks.n_features)), None, noise, None), blocks.n_features)
+            vectors = noise_moments(
+                lambda: self._noise(np.empty((0, blocks.n_features)), None, noise, None), blocks.n_features
+            )
         elif noise is not None:
             vectors = distributed.noise_of_vectors(self._beside("noise", noise))
         else:
@@ -161,7 +167,9 @@ class OrientedPCA(LinearEstimator):
     def _beside(self, name: str, value: Any) -> Any:
         """The blocks of what goes with a collection."""
         if not is_collection(value) or value.ndim != 2 or value.shape[1] != self.n_features_in_:
-            raise ValueError(f"X is a dask collection, so {name} must be one too, with the same {self.n_features_in_} columns, cut as X is")
+            raise ValueError(
+                f"X is a dask collection, so {name} must be one too, with the same {self.n_features_in_} columns, cut as X is"
+            )
         return distributed.as_blocks(value, name=name, dense=True)
 
     def _publish(self, orientation: Orientation) -> None:
@@ -172,14 +180,16 @@ class OrientedPCA(LinearEstimator):
 
     @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
-        """Unscaled eigenfunctions of ``kernel_`` (Bengio eq. 20): the coordinates divided by ``sqrt(q_r)``."""
+        """Unscaled eigenfunctions of ``kernel_`` (Bengio eq. 20): the coordinates divided by
+        ``sqrt(q_r)``."""
         check_is_fitted(self, "components_")
         X = self._rows(X, reset=False)
         return self._like(X, (X - self.mean_) @ (self.components_.T / np.sqrt(self.eigenvalues_)))
 
     @averaged
     def loss(self, X: Any = None) -> float:
-        """Mean squared error of ``kernel_`` against its expansion in the eigenfunctions found (Bengio sec. 4).
+        """Mean squared error of ``kernel_`` against its expansion in the eigenfunctions found (Bengio sec.
+        4).
 
         Parameters
         ----------
@@ -204,13 +214,17 @@ class OrientedPCA(LinearEstimator):
         if distorted is not None:
             versions = _versions(distorted)
             if not versions:
-                raise ValueError("distorted=[] holds no version of X; pass at least one array of the shape of X")
+                raise ValueError(
+                    "distorted=[] holds no version of X; pass at least one array of the shape of X"
+                )
             return [self._version(f"distorted[{k}]", version, X) - X for k, version in enumerate(versions)]
         if noise is not None:
             self._check_names("noise", noise)
             vectors = check_array(noise, dtype=np.float64, input_name="noise")
             if vectors.shape[1] != X.shape[1]:
-                raise ValueError(f"noise has {vectors.shape[1]} features, but X has {X.shape[1]}; noise vectors live in the space of X")
+                raise ValueError(
+                    f"noise has {vectors.shape[1]} features, but X has {X.shape[1]}; noise vectors live in the space of X"
+                )
             return [vectors]
         return [X - _group_means(X, y)]
 
@@ -218,14 +232,18 @@ class OrientedPCA(LinearEstimator):
         self._check_names(name, version)
         version = check_array(version, dtype=np.float64, input_name=name)
         if version.shape != X.shape:
-            raise ValueError(f"{name} has shape {version.shape}, but X has {X.shape}; row i must be a version of row i of X")
+            raise ValueError(
+                f"{name} has shape {version.shape}, but X has {X.shape}; row i must be a version of row i of X"
+            )
         return version
 
     def _check_names(self, name: str, value: Any) -> None:
         """Columns with names must be those of ``X``, in its order; without names nothing can be compared."""
         names, expected = _get_feature_names(value), vars(self).get("feature_names_in_")
         if names is not None and expected is not None and not np.array_equal(names, expected):
-            raise ValueError(f"{name} has the columns {list(names)}, but X has {list(expected)}; give it those of X, in the same order")
+            raise ValueError(
+                f"{name} has the columns {list(names)}, but X has {list(expected)}; give it those of X, in the same order"
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -234,13 +252,17 @@ class OrientedPCA(LinearEstimator):
 
 
 def _check_one_source(y: Any, noise: Any, distorted: Any) -> None:
-    given = [name for name, value in (("y", y), ("noise", noise), ("distorted", distorted)) if value is not None]
+    given = [
+        name for name, value in (("y", y), ("noise", noise), ("distorted", distorted)) if value is not None
+    ]
     if not given:
         raise ValueError(
             "OrientedPCA requires y to be passed, but the target y is None: pass y (the group of each row), noise= or distorted="
         )
     if len(given) > 1:
-        raise ValueError(f"OrientedPCA takes its noise from one source, got {' and '.join(given)}; pass only one of them")
+        raise ValueError(
+            f"OrientedPCA takes its noise from one source, got {' and '.join(given)}; pass only one of them"
+        )
 
 
 def _labels(y: Any) -> Any:

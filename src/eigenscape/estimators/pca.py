@@ -35,23 +35,24 @@ from eigenscape.solvers import Solver
 class PCA(ProjectiveEstimator):
     r"""Principal components: the directions of largest variance, the linear-kernel member of the framework.
 
-    Finds the orthonormal :math:`e_r` that maximise the variance :math:`e' C e` of the data along them (Burges sec. 1.1). With
-    :math:`k_m(x, y) = \langle x - \mu, y - \mu\rangle` the coordinates :math:`\langle e_r, x - \mu\rangle` are
-    :math:`\sqrt{l_r}\, v_r` on the training set and Nystrom's formula elsewhere, and :math:`l_r` are the eigenvalues of the
-    Gram matrix. The smaller of covariance and Gram matrix is solved; neither is formed when few components of a large
-    matrix are wanted. Sparse rows are centred implicitly.
+    Finds the orthonormal :math:`e_r` that maximise the variance :math:`e' C e` of the data along them (Burges
+    sec. 1.1). With :math:`k_m(x, y) = \langle x - \mu, y - \mu\rangle` the coordinates :math:`\langle e_r, x
+    - \mu\rangle` are :math:`\sqrt{l_r}\, v_r` on the training set and Nystrom's formula elsewhere, and
+    :math:`l_r` are the eigenvalues of the Gram matrix. The smaller of covariance and Gram matrix is solved;
+    neither is formed when few components of a large matrix are wanted. Sparse rows are centred implicitly.
 
     Parameters
     ----------
     n_components : int, float, "mle" or None, default=2
-        Number of coordinates; a float between 0 and 1 for the fewest that keep that share of the variance; "mle" for the
-        number with the largest evidence (Minka 2000); None for all with a nonzero variance.
+        Number of coordinates; a float between 0 and 1 for the fewest that keep that share of the variance;
+        "mle" for the number with the largest evidence (Minka 2000); None for all with a nonzero variance.
     whiten : bool, default=False
         Scale the coordinates to unit variance.
     eigen_solver : {"auto", "dense", "lanczos"}, default="auto"
         "dense" forms the smaller of the two matrices, and goes back to the rows themselves (a singular value
-        decomposition) where directions of less than 1e-6 of the largest variance are wanted. "lanczos" is block Krylov on products
-        with the rows. "auto" takes it for few components of a matrix whose smaller side is above 2000.
+        decomposition) where directions of less than 1e-6 of the largest variance are wanted. "lanczos" is
+        block Krylov on products with the rows. "auto" takes it for few components of a matrix whose smaller
+        side is above 2000.
     tol : float, default=1e-10
         Residual allowed, relative to the eigenvalue.
     max_iter : int or None, default=None
@@ -83,7 +84,8 @@ class PCA(ProjectiveEstimator):
         :math:`l_r`, of the Gram matrix that ``kernel_`` yields, principal first. With weights, of the matrix
         :math:`\sqrt{w_i w_j}\, k_m(x_i, x_j)`.
     kernel_ : BoundKernel
-        The linear kernel centred on the training rows. ``partial_fit`` keeps no rows: no ``kernel_`` and no ``embedding_``.
+        The linear kernel centred on the training rows. ``partial_fit`` keeps no rows: no ``kernel_`` and no
+        ``embedding_``.
     residuals_ : ndarray of shape (n_components,)
         :math:`|K v - l v|` of each pair (a bound, where the covariance was solved).
     solver_, n_iter_ : str, int
@@ -162,14 +164,19 @@ class PCA(ProjectiveEstimator):
         return self
 
     def _fit_collection(self, X: Any, sample_weight: Any) -> Self:
-        """The same by reduction: no rows are kept, as by ``partial_fit``, and the embedding is made where it is used."""
+        """The same by reduction: no rows are kept, as by ``partial_fit``, and the embedding is made where it
+        is used."""
         with reporting(self.verbose):
             solver = self._solver()
             blocks, weights = collected(self, X, reset=True), weight_blocks(sample_weight)
             total = distributed.gather_moments(blocks, weights)
             check_weight(total.weight, sample_weight)
             axes = distributed.pca_of_blocks(
-                total, blocks, weights, components_wish(self.n_components, total.n_rows, len(total.mean)), solver
+                total,
+                blocks,
+                weights,
+                components_wish(self.n_components, total.n_rows, len(total.mean)),
+                solver,
             )
         self._moments, self._rows = total, None
         self._publish(axes)
@@ -179,8 +186,8 @@ class PCA(ProjectiveEstimator):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows; the result does not depend on how they are cut into chunks.
 
-        The mean and the covariance matrix (n_features x n_features) are updated exactly. Rows seen by ``fit`` count.
-        Components appear as soon as the rows determine as many as were asked for.
+        The mean and the covariance matrix (n_features x n_features) are updated exactly. Rows seen by ``fit``
+        count. Components appear as soon as the rows determine as many as were asked for.
 
         Parameters
         ----------
@@ -197,7 +204,9 @@ class PCA(ProjectiveEstimator):
         with reporting(self.verbose):
             solver = self._solver()
             if is_collection(X):
-                chunk = distributed.gather_moments(collected(self, X, reset=first), weight_blocks(sample_weight))
+                chunk = distributed.gather_moments(
+                    collected(self, X, reset=first), weight_blocks(sample_weight)
+                )
             else:
                 X = check_input(self, X, reset=first, chunk=True)
                 weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
@@ -206,7 +215,11 @@ class PCA(ProjectiveEstimator):
             total = chunk if seen is None else seen.joined(chunk)
             wish = components_wish(self.n_components, max(total.n_rows, len(total.mean) + 1), len(total.mean))
             axes = axes_so_far(total, wish, solver)
-            columns = {name: vars(self)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(self)}
+            columns = {
+                name: vars(self)[name]
+                for name in ("n_features_in_", "feature_names_in_")
+                if name in vars(self)
+            }
             forget(self)
             vars(self).update(columns)
             self._moments, self._rows, self.n_samples_seen_ = total, None, total.weight
@@ -216,7 +229,8 @@ class PCA(ProjectiveEstimator):
 
     @rowwise()
     def transform(self, X: Any) -> np.ndarray:
-        """Coordinates :math:`\\langle e_r, x - \\mu\\rangle` (n_new, n_components), scaled to unit variance if ``whiten``."""
+        """Coordinates :math:`\\langle e_r, x - \\mu\\rangle` (n_new, n_components), scaled to unit variance
+        if ``whiten``."""
         self._check_fitted()
         X = check_input(self, X, reset=False)
         with reporting(self.verbose), stage("projection"):
@@ -232,15 +246,20 @@ class PCA(ProjectiveEstimator):
         self._check_fitted()
         Z = check_array(X, dtype=[np.float64, np.float32])
         if Z.shape[1] != self.n_components_:
-            raise ValueError(f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}")
+            raise ValueError(
+                f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}"
+            )
         return self._like(Z, (Z * self._scale) @ self.components_ + self.mean_)
 
     @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
-        """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new, n_components)."""
+        """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new,
+        n_components)."""
         self._check_fitted()
         X = check_input(self, X, reset=False)
-        return self._like(X, self._axes.project(as_products(X)) * np.sqrt(self._axes.weight / self._axes.eigenvalues))
+        return self._like(
+            X, self._axes.project(as_products(X)) * np.sqrt(self._axes.weight / self._axes.eigenvalues)
+        )
 
     @averaged
     def loss(self, X: Any = None) -> float:
@@ -261,7 +280,11 @@ class PCA(ProjectiveEstimator):
             if X is None and self._rows is None:
                 return scatter_loss(self._axes, self._moments.scatter)
             training = self._moments.scatter if self._rows is None else self._rows
-            points = self._rows if X is None else CenteredRows(as_products(check_input(self, X, reset=False)), self.mean_)
+            points = (
+                self._rows
+                if X is None
+                else CenteredRows(as_products(check_input(self, X, reset=False)), self.mean_)
+            )
             return linear_loss(self._axes, training, points)
 
     @averaged
@@ -275,7 +298,9 @@ class PCA(ProjectiveEstimator):
         """The linear kernel centred on the training rows, made when asked for."""
         self._check_fitted()
         if self._rows is None:
-            raise AttributeError("partial_fit keeps no rows, so there is no kernel_ bound to them; call fit on all rows")
+            raise AttributeError(
+                "partial_fit keeps no rows, so there is no kernel_ bound to them; call fit on all rows"
+            )
         return centered_linear_kernel(self._rows)
 
     def _publish(self, axes: PrincipalAxes) -> None:

@@ -23,18 +23,19 @@ from eigenscape.methods.probabilistic_pca import draw, infer, orthonormal
 class ProbabilisticPCA(ProjectiveEstimator):
     r"""PCA as a Gaussian model with latent coordinates: likelihoods, missing values, samples.
 
-    Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim N(0, \sigma^2 I)`
-    (Burges sec. 1.2). Complete data have the closed solution :math:`W = U (\Lambda - \sigma^2 I)^{1/2}`, :math:`\sigma^2` the
-    mean of the discarded eigenvalues (Burges eq. 1.8, corrected, and 1.9). **NaN means missing**, in ``fit`` and everywhere
-    else: then EM maximises the likelihood of what was observed. As the noise goes to zero the coordinates become those of
-    whitened PCA.
+    Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
+    N(0, \sigma^2 I)` (Burges sec. 1.2). Complete data have the closed solution :math:`W = U (\Lambda -
+    \sigma^2 I)^{1/2}`, :math:`\sigma^2` the mean of the discarded eigenvalues (Burges eq. 1.8, corrected, and
+    1.9). **NaN means missing**, in ``fit`` and everywhere else: then EM maximises the likelihood of what was
+    observed. As the noise goes to zero the coordinates become those of whitened PCA.
 
     Parameters
     ----------
     n_components : int, "bayes" or "mle", default=2
-        Number of latent coordinates; with ``n_features`` of them none is left to the noise, and a warning says so. "bayes":
-        those that automatic relevance determination leaves (Bishop 1999), with values missing or not. "mle": the number
-        with the largest evidence (Minka 2000), for complete data. The model is then the most likely one with that number.
+        Number of latent coordinates; with ``n_features`` of them none is left to the noise, and a warning
+        says so. "bayes": those that automatic relevance determination leaves (Bishop 1999), with values
+        missing or not. "mle": the number with the largest evidence (Minka 2000), for complete data. The model
+        is then the most likely one with that number.
     method : {"auto", "closed", "em"}, default="auto"
         "auto" takes the closed form for complete data and EM (parameter-expanded) otherwise.
     tol : float, default=1e-8
@@ -85,7 +86,9 @@ class ProbabilisticPCA(ProjectiveEstimator):
     """
 
     _sparse = None
-    _no_sparse = "it could not tell a zero from a missing value; pass a dense array with NaN where values are missing"
+    _no_sparse = (
+        "it could not tell a zero from a missing value; pass a dense array with NaN where values are missing"
+    )
     _missing = True
 
     def __init__(
@@ -143,9 +146,13 @@ class ProbabilisticPCA(ProjectiveEstimator):
             needs = f"n_components={wish} needs at least {wish + 1} samples and {wish} features"
             raise ValueError(f"{needs}, got n_samples={n}, n_features={d}; lower n_components")
         if self.method == "closed" and not rows.complete:
-            raise ValueError("method='closed' needs complete data, and X has missing values (NaN); use method='em' or 'auto'")
+            raise ValueError(
+                "method='closed' needs complete data, and X has missing values (NaN); use method='em' or 'auto'"
+            )
         if wish == "mle" and (not rows.complete or n <= d):
-            raise ValueError("n_components='mle' needs complete data with more samples than features; use 'bayes' or a number")
+            raise ValueError(
+                "n_components='mle' needs complete data with more samples than features; use 'bayes' or a number"
+            )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         em = self.method == "em" or not rows.complete
         return Choice(wish, "em" if em else "closed", self.tol, self.max_iter, seed)
@@ -178,7 +185,8 @@ class ProbabilisticPCA(ProjectiveEstimator):
 
     @rowwise()
     def transform(self, X: Any) -> np.ndarray:
-        """Posterior means of the latent coordinates (n_new, n_components), given what is observed of each row.
+        """Posterior means of the latent coordinates (n_new, n_components), given what is observed of each
+        row.
 
         Parameters
         ----------
@@ -190,7 +198,8 @@ class ProbabilisticPCA(ProjectiveEstimator):
             return self._like(X, infer(self._model, data).means)
 
     def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Posterior means (n_new, n_components) and covariances (n_new, n_components, n_components) of the latent coordinates."""
+        """Posterior means (n_new, n_components) and covariances (n_new, n_components, n_components) of the
+        latent coordinates."""
         X, data = self._data(X)
         found = infer(self._model, data)
         return self._like(X, found.means), self._like(X, self.noise_variance_ * found.inverses[data.group])
@@ -201,7 +210,9 @@ class ProbabilisticPCA(ProjectiveEstimator):
         check_is_fitted(self, "components_")
         Z = check_array(X, dtype=[np.float64, np.float32])
         if Z.shape[1] != self.n_components_:
-            raise ValueError(f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}")
+            raise ValueError(
+                f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}"
+            )
         return self._like(Z, Z @ self.loadings_.T + self.mean_)
 
     @rowwise("n_features_in_")

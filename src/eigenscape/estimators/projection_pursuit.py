@@ -26,21 +26,23 @@ class ProjectionPursuit(LinearEstimator):
 
     .. math:: w_r = \arg\max I(w' z) \quad\text{subject to}\quad w \perp w_1, \dots, w_{r-1},
 
-    where the index :math:`I` is zero for a normal distribution. Most projections of high-dimensional data are near-normal,
-    whatever the data (Burges sec. 1, fig. 1.1; :func:`eigenscape.quality.sphere_projection_density`), so that one which is not is
-    worth seeing; but data may have structure that no projection shows, and with few samples for each variable the largest index
-    is large by chance.
+    where the index :math:`I` is zero for a normal distribution. Most projections of high-dimensional data are
+    near-normal, whatever the data (Burges sec. 1, fig. 1.1;
+    :func:`eigenscape.quality.sphere_projection_density`), so that one which is not is worth seeing; but data
+    may have structure that no projection shows, and with few samples for each variable the largest index is
+    large by chance.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of directions.
     index : {"negentropy", "kurtosis", "friedman-tukey"} or function, default="negentropy"
-        "negentropy": Hyvarinen's approximation, robust, sees asymmetry and tails. "kurtosis": the squared excess kurtosis.
-        "friedman-tukey": the mean density at the points, less that of a normal sample: clumps. From a normal projection to
-        one with two equal clumps it first falls, so that it needs many starts in more than a few dimensions. A function takes one
-        projection (an array of length n_samples, of mean zero and unit variance) and returns a number to be made large; its gradient is
-        taken by differences, at two calls for each variable.
+        "negentropy": Hyvarinen's approximation, robust, sees asymmetry and tails. "kurtosis": the squared
+        excess kurtosis. "friedman-tukey": the mean density at the points, less that of a normal sample:
+        clumps. From a normal projection to one with two equal clumps it first falls, so that it needs many
+        starts in more than a few dimensions. A function takes one projection (an array of length n_samples,
+        of mean zero and unit variance) and returns a number to be made large; its gradient is taken by
+        differences, at two calls for each variable.
     n_init : int, default=10
         Random starts for each direction; the best is taken.
     max_iter : int, default=500

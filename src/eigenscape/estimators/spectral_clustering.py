@@ -45,11 +45,11 @@ class Threshold:
 class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
     r"""Clusters found in the map of the divided kernel.
 
-    The affinity is divided by the roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"`` takes its first
-    ``n_clusters`` eigenfunctions, scales every point's row to length one and runs k-means (Ng, Jordan and Weiss).
-    ``assign_labels="threshold"`` cuts in two at the value of the second generalised eigenvector with the least normalised
-    cut (Shi and Malik). New points are mapped by the Nystrom formula and get the label of the nearest centre, or of their
-    side.
+    The affinity is divided by the roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"`` takes its
+    first ``n_clusters`` eigenfunctions, scales every point's row to length one and runs k-means (Ng, Jordan
+    and Weiss). ``assign_labels="threshold"`` cuts in two at the value of the second generalised eigenvector
+    with the least normalised cut (Shi and Malik). New points are mapped by the Nystrom formula and get the
+    label of the nearest centre, or of their side.
 
     Parameters
     ----------
@@ -58,12 +58,13 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
     assign_labels : {"kmeans", "threshold"}, default="kmeans"
     n_init : int, default=10
         Starts of k-means.
-    affinity, n_neighbors, joined, radius, weights, t, gamma, metric, metric_params, neighbors, include_diagonal
+    affinity, n_neighbors, joined, radius, weights, t, gamma, metric, metric_params, neighbors,
+    include_diagonal
         The affinity, as for :class:`LaplacianEigenmaps`.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
-        What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several components: join
-        them by their shortest missing edges; leave them apart (there must be no more of them than clusters); cluster
-        the largest and assign the other points as new points; or refuse.
+        What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several
+        components: join them by their shortest missing edges; leave them apart (there must be no more of them
+        than clusters); cluster the largest and assign the other points as new points; or refuse.
     dictionary_size, dictionary_tol, eigen_solver, tol, max_iter, n_jobs, verbose
         As for :class:`LaplacianEigenmaps`.
     random_state : int, RandomState or None, default=0
@@ -73,15 +74,17 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
     ----------
     labels_ : ndarray of shape (n_samples,)
     ncut_ : float
-        Normalised cut of the clustering, summed over clusters: 0 is perfect, ``n_clusters - 1`` or more is none.
+        Normalised cut of the clustering, summed over clusters: 0 is perfect, ``n_clusters - 1`` or more is
+        none.
     embedding_ : ndarray of shape (n_samples, n_clusters), or (n_samples, 1) for "threshold"
     cluster_centers_ : ndarray of shape (n_clusters, n_clusters)
         For "kmeans".
     threshold_ : float
         For "threshold".
-    eigenvalues_, kernel_, component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_
-        As for :class:`LaplacianEigenmaps`, as are ``t_``, ``gamma_``, ``residuals_``, ``solver_``, ``n_features_in_`` and what a
-        dictionary brings.
+    eigenvalues_, kernel_, component_labels_, n_connected_components_, degrees_, n_neighbors_,
+    neighbor_recall_
+        As for :class:`LaplacianEigenmaps`, as are ``t_``, ``gamma_``, ``residuals_``, ``solver_``,
+        ``n_features_in_`` and what a dictionary brings.
 
     Examples
     --------
@@ -155,11 +158,17 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         check_count("n_init", self.n_init)
         by_threshold = self.assign_labels == "threshold"
         if by_threshold and n_clusters != 2:
-            raise ValueError(f"assign_labels='threshold' cuts in two, got n_clusters={n_clusters}; use assign_labels='kmeans'")
+            raise ValueError(
+                f"assign_labels='threshold' cuts in two, got n_clusters={n_clusters}; use assign_labels='kmeans'"
+            )
         if n_clusters > n_points(X):
-            raise ValueError(f"n_clusters={n_clusters} needs at least {n_clusters} samples, got n_samples={n_points(X)}; lower n_clusters")
+            raise ValueError(
+                f"n_clusters={n_clusters} needs at least {n_clusters} samples, got n_samples={n_points(X)}; lower n_clusters"
+            )
         if by_threshold and (self.dictionary_size is not None or self.dictionary_tol is not None):
-            raise ValueError("assign_labels='threshold' compares all cuts, which needs all similarities; use 'kmeans' with a dictionary")
+            raise ValueError(
+                "assign_labels='threshold' compares all cuts, which needs all similarities; use 'kmeans' with a dictionary"
+            )
         solver = self._solver()
         seen: list[tuple[Operator, Embedding]] = []
 
@@ -167,7 +176,9 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
             weights = gram(affinity, n_jobs=self.n_jobs) if weights is None else weights
             options: dict[str, Any] = {"diagonal": self.include_diagonal, "weights": weights, "fewer": fewer}
             if by_threshold and weights.storage == "blocked":
-                raise NotEnoughMemoryError("assign_labels='threshold' needs the affinity matrix in memory; use assign_labels='kmeans'")
+                raise NotEnoughMemoryError(
+                    "assign_labels='threshold' needs the affinity matrix in memory; use assign_labels='kmeans'"
+                )
             if by_threshold:
                 model = laplacian_eigenmaps(affinity, 1, solver, **options)
             else:
@@ -178,19 +189,32 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         apart = self.on_disconnected == "per_component"
         mode = "whole" if apart else self.on_disconnected
         fitted = embed_by_affinity(
-            self, X, embed, 1 if by_threshold else n_clusters, mode, greedy_spectral_map, n_clusters if apart else None, blocks=blocks
+            self,
+            X,
+            embed,
+            1 if by_threshold else n_clusters,
+            mode,
+            greedy_spectral_map,
+            n_clusters if apart else None,
+            blocks=blocks,
         )
         if blocks is not None:
             return self._assign_blocks(fitted, blocks)
-        coordinates = fitted.model.coordinates if fitted.group is None else fitted.model.coordinates[fitted.group]
+        coordinates = (
+            fitted.model.coordinates if fitted.group is None else fitted.model.coordinates[fitted.group]
+        )
         weights, model = seen[0] if seen else (LowRankOperator(fitted.model.kernel), fitted.model)
         attributes = dict(fitted.attributes or {})
         if by_threshold:
-            self._rule: Threshold | KMeans = Threshold(best_threshold(weights.matrix(), model.coordinates[:, 0]))
+            self._rule: Threshold | KMeans = Threshold(
+                best_threshold(weights.matrix(), model.coordinates[:, 0])
+            )
             attributes["threshold_"] = self._rule.value
         else:
             with stage("clustering"):
-                self._rule = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state).fit(coordinates)
+                self._rule = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state).fit(
+                    coordinates
+                )
             attributes["cluster_centers_"] = self._rule.cluster_centers_
         attributes["labels_"] = self._rule.predict(coordinates).astype(np.int64)
         attributes["ncut_"] = normalized_cut(weights, self._rule.predict(model.coordinates))
@@ -207,9 +231,14 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
     def _assign_blocks(self, fitted: Fitted, blocks: Any) -> Fitted:
         """k-means on evenly spaced rows of a collection; its cut by sums over all rows."""
         coordinates = fitted.model.transform(distributed.evenly_spaced(blocks, _KMEANS_ROWS))
-        self._rule = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state).fit(coordinates)
+        self._rule = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state).fit(
+            coordinates
+        )
         sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, fitted.model, self._rule)
-        attributes = {"cluster_centers_": self._rule.cluster_centers_, "ncut_": low_rank_cut(fitted.model.kernel.span.from_values(sums))}
+        attributes = {
+            "cluster_centers_": self._rule.cluster_centers_,
+            "ncut_": low_rank_cut(fitted.model.kernel.span.from_values(sums)),
+        }
         return fitted._replace(attributes={**(fitted.attributes or {}), **attributes})
 
     def _precomputed_kind(self) -> str:

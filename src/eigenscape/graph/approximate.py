@@ -1,10 +1,10 @@
 """Approximate neighbour search for many points of high dimension, with its recall measured.
 
-faiss's inverted lists: the points are sorted into cells around k-means centres, and a search looks at the few cells nearest
-to it. Of the indexes that need no compiler this one gives the same answer for the same seed and any number of threads,
-which graphs of nearest neighbours (HNSW), built in parallel, do not. Long rows are searched by their 64 principal
-coordinates first. What the search proposes is measured exactly, in double precision and all coordinates.
-"""
+faiss's inverted lists: the points are sorted into cells around k-means centres, and a search looks at the few
+cells nearest to it. Of the indexes that need no compiler this one gives the same answer for the same seed and
+any number of threads, which graphs of nearest neighbours (HNSW), built in parallel, do not. Long rows are
+searched by their 64 principal coordinates first. What the search proposes is measured exactly, in double
+precision and all coordinates."""
 
 from __future__ import annotations
 
@@ -83,7 +83,8 @@ class ApproximateIndex:
             self._lists.nprobe = min(2 * self._lists.nprobe, self._lists.nlist)
 
     def _search(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Euclidean distances and numbers of the nearest found, measured exactly; the few rows short of ``k`` are searched in full."""
+        """Euclidean distances and numbers of the nearest found, measured exactly; the few rows short of ``k``
+        are searched in full."""
         from eigenscape._compiled.select import rerank
 
         wanted = min(_CANDIDATES * k + 8, self.n_points)
@@ -97,10 +98,14 @@ class ApproximateIndex:
         with self._threads():
             _, proposed = self._lists.search(self._reduced(rows), wanted)
         blocks = row_blocks(len(rows), 8 * rows.shape[1] * wanted)
-        joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(joblib.delayed(measure)(block) for block in blocks)
+        joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            joblib.delayed(measure)(block) for block in blocks
+        )
         short = np.flatnonzero(found < k)
         if len(short):
-            length[short], number[short] = BlockIndex(self._rows, "euclidean", {}, self.n_jobs).nearest(rows[short], k)
+            length[short], number[short] = BlockIndex(self._rows, "euclidean", {}, self.n_jobs).nearest(
+                rows[short], k
+            )
         return length, number
 
     def nearest(self, Y: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -143,7 +148,8 @@ class ApproximateIndex:
         return {**self.__dict__, "_lists": self._lists.nprobe}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """The lists are made again, and are the same: a parser of foreign bytes in C++ is none to trust a file to."""
+        """The lists are made again, and are the same: a parser of foreign bytes in C++ is none to trust a
+        file to."""
         n_cells = state.pop("_lists")
         self.__dict__.update(state)
         self._lists = self._build()

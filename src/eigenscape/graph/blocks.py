@@ -33,7 +33,9 @@ def metric_distances(Y: Any, X: Any, metric: str | Callable, params: Mapping[str
         return np.asarray(pairwise_distances(Y, X, metric=metric, **params), dtype=np.float64)
     except TypeError as error:
         if sparse.issparse(X):
-            raise TypeError(f"metric={metric!r} does not take sparse rows ({error}); pass them dense or use another metric") from error
+            raise TypeError(
+                f"metric={metric!r} does not take sparse rows ({error}); pass them dense or use another metric"
+            ) from error
         raise
 
 
@@ -45,15 +47,22 @@ class BlockIndex:
     def __init__(self, X: Any, metric: str | Callable, params: dict, n_jobs: int | None) -> None:
         self.metric, self.params, self.n_jobs = metric, params, n_jobs
         self.trusted = isinstance(metric, str)
-        self.X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+        self.X = (
+            sparse.csr_array(X, dtype=np.float64)
+            if sparse.issparse(X)
+            else np.ascontiguousarray(X, dtype=np.float64)
+        )
         self.n_points = self.X.shape[0]
         self._euclidean = metric in ("euclidean", "l2") and not params
         # A product of far-away vectors loses the digits of their difference: work around the mean.
         self._origin = 0.0 if sparse.issparse(X) else self.X.mean(axis=0)
         centred = self.X if sparse.issparse(X) else self.X - self._origin
         self._norms = _squared_norms(centred)
-        # Single precision is enough to say who may be near, and twice as fast; not for numbers beyond its range.
-        self._precision = np.float64 if sparse.issparse(X) or not 1e-30 < self._norms.max() < 1e30 else np.float32
+        # Single precision is enough to say who may be near, and twice as fast; not for numbers beyond its
+        # range.
+        self._precision = (
+            np.float64 if sparse.issparse(X) or not 1e-30 < self._norms.max() < 1e30 else np.float32
+        )
         self._centred = centred.astype(self._precision)
 
     def nearest(self, Y: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -116,15 +125,21 @@ class BlockIndex:
 
             if joblib.effective_n_jobs(self.n_jobs) == 1 or len(blocks) == 1:
                 return [one(block) for block in blocks]
-            with threadpool_limits(1, user_api="blas"):  # one product a thread, not several that wait for each other
-                return joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(joblib.delayed(one)(b) for b in blocks)
+            with threadpool_limits(
+                1, user_api="blas"
+            ):  # one product a thread, not several that wait for each other
+                return joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    joblib.delayed(one)(b) for b in blocks
+                )
 
     def _rough(self, Y: Any) -> tuple[np.ndarray, np.ndarray]:
         """A block of distances (squared if Euclidean) and, for each row, how far they may be off."""
         if not self._euclidean:
             exact = metric_distances(Y, self.X, self.metric, self.params)
             if not np.isfinite(exact).all():
-                raise ValueError(f"metric={self.metric!r} gives distances that are not finite numbers; check the metric and the data")
+                raise ValueError(
+                    f"metric={self.metric!r} gives distances that are not finite numbers; check the metric and the data"
+                )
             return np.maximum(exact, 0.0), np.zeros(exact.shape[0])
         Y = Y if sparse.issparse(Y) else np.asarray(Y, dtype=np.float64) - self._origin
         norms = _squared_norms(Y)

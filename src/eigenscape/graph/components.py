@@ -30,9 +30,8 @@ def components(matrix: object) -> np.ndarray:
 def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
     """Join the components by the shortest missing edges: a minimum spanning tree of the components.
 
-    Boruvka's rounds: every component but the largest takes its shortest edge outwards, and components so joined are one
-    in the next round. No distance matrix is formed.
-    """
+    Boruvka's rounds: every component but the largest takes its shortest edge outwards, and components so
+    joined are one in the next round. No distance matrix is formed."""
     if isinstance(graph.index, TableIndex) and sparse.issparse(graph.index.table):
         raise DisconnectedGraphError(
             f"the precomputed graph has {label.max() + 1} components and holds no distances between them, so they cannot be"
@@ -46,7 +45,8 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
 
 
 def spanning_tree(index: NeighborIndex) -> NeighborGraph:
-    """The minimum spanning tree of all indexed points, found by :func:`connect` from points without any edge."""
+    """The minimum spanning tree of all indexed points, found by :func:`connect` from points without any
+    edge."""
     nothing = sparse.csr_array((index.n_points, index.n_points))
     radii = np.zeros(index.n_points)  # no vertex reaches out for a new point
     bare = NeighborGraph(index, index.vertices(), nothing, nothing, index.reach(radii), radii, 1, tree=True)
@@ -79,14 +79,19 @@ def _shortest_exits(index: NeighborIndex, label: np.ndarray) -> tuple[np.ndarray
         found = outside.any(axis=1)
         place = outside.argmax(axis=1)
         best = np.where(found, near[np.arange(len(members)), place], np.inf)
-        # A point whose k neighbours are all its own kin may still be nearer to a stranger than `near[:, -1]` tells.
+        # A point whose k neighbours are all its own kin may still be nearer to a stranger than `near[:, -1]`
+        # tells.
         bound = np.where(found, np.inf, near[:, -1])
         order = np.lexsort((best, mine))  # component by component, the shortest exit first
         starts = np.flatnonzero(np.diff(mine[order], prepend=-1))
         winner = order[starts]
         settled = best[winner] <= np.minimum.reduceat(bound[order], starts)
         done, pending = winner[settled], mine[winner[~settled]]
-        row[mine[done]], column[mine[done]], length[mine[done]] = members[done], number[done, place[done]], best[done]
+        row[mine[done]], column[mine[done]], length[mine[done]] = (
+            members[done],
+            number[done, place[done]],
+            best[done],
+        )
         k *= 4
     for one in pending:
         row[one], column[one], length[one] = _exit_by_complement(index, label, one)

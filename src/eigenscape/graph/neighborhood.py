@@ -1,13 +1,14 @@
 """The neighbourhood graph of a training set, and how a new point joins it.
 
-``x`` and ``x_i`` are neighbours when either is among the ``k`` nearest of the other (Bengio sec. 2.4), or when they are
-within a radius (Belkin sec. 2, step 1a). A point is never its own neighbour. Vertices are distinct rows.
+``x`` and ``x_i`` are neighbours when either is among the ``k`` nearest of the other (Bengio sec. 2.4), or
+when they are within a radius (Belkin sec. 2, step 1a). A point is never its own neighbour. Vertices are
+distinct rows.
 
-Stricter rules: both must choose the other (``"mutual"``), or one must and their lists must have a third of ``k`` in common
-(``"shared"``, after Jarvis and Patrick), so that a lone short cut between two sheets is no edge. A new point joins by the same rule,
-its own list made of vertices alone and theirs left as they are. In a spanning tree it hangs on its nearest vertex: that is
-the edge which the shortest tree that grows the old one by this point would have.
-"""
+Stricter rules: both must choose the other (``"mutual"``), or one must and their lists must have a third of
+``k`` in common (``"shared"``, after Jarvis and Patrick), so that a lone short cut between two sheets is no
+edge. A new point joins by the same rule, its own list made of vertices alone and theirs left as they are. In
+a spanning tree it hangs on its nearest vertex: that is the edge which the shortest tree that grows the old
+one by this point would have."""
 
 from __future__ import annotations
 
@@ -38,10 +39,14 @@ class NeighborGraph:
     vertices: RowIndex | TableRows
     neighbors: sparse.csr_array  # (m, m) lengths; row i lists the points that i chose
     distances: sparse.csr_array  # (m, m) the same, symmetric: either chose the other
-    reach: Callable[[Any], sparse.csr_array]  # lengths (n_new, m) to the vertices that a new point is near enough to
+    reach: Callable[
+        [Any], sparse.csr_array
+    ]  # lengths (n_new, m) to the vertices that a new point is near enough to
     radii: np.ndarray  # (m,) the reach of each vertex
     n_neighbors: int | None  # how many the new point chooses; None for a radius graph
-    samples: np.ndarray | None = None  # (m,) the sample that each vertex is, ascending, where that has been said
+    samples: np.ndarray | None = (
+        None  # (m,) the sample that each vertex is, ascending, where that has been said
+    )
     joined: Joined = "union"
     tree: bool = False  # whether a spanning tree is part of the graph, so that a new point always has its nearest vertex
 
@@ -54,8 +59,8 @@ class NeighborGraph:
     def join(self, Y: Any) -> sparse.csr_array:
         """Edge lengths (n_new, m) from each point of ``Y`` into the graph.
 
-        A row equal to a vertex is that vertex and has its edges. Another row gets edges to the points it chooses and
-        to those that would choose it; if there are none, to its nearest vertex, with a warning.
+        A row equal to a vertex is that vertex and has its edges. Another row gets edges to the points it
+        chooses and to those that would choose it; if there are none, to its nearest vertex, with a warning.
         """
         vertex = self.vertices.find(Y)
         known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
@@ -88,7 +93,8 @@ class NeighborGraph:
         )
 
     def choose(self, Y: Any) -> sparse.csr_array:
-        """Lengths (n_new, m) to the points each new point chooses: its own neighbours, not those that choose it."""
+        """Lengths (n_new, m) to the points each new point chooses: its own neighbours, not those that choose
+        it."""
         if self.n_neighbors is None:
             return self._edges(Y)
         return self.index.chosen(Y, self.n_neighbors)
@@ -116,7 +122,9 @@ class NeighborGraph:
         row, column, length = ends[:, 0], ends[:, 1], length[first]
         both = np.concatenate([row, column]), np.concatenate([column, row])
         extra = distance_table(*both, np.concatenate([length, length]), self.distances.shape)
-        return replace(self, neighbors=_either(self.neighbors, extra), distances=_either(self.distances, extra))
+        return replace(
+            self, neighbors=_either(self.neighbors, extra), distances=_either(self.distances, extra)
+        )
 
 
 def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joined = "union") -> NeighborGraph:
@@ -124,18 +132,27 @@ def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joine
     with stage("neighbours"):
         chosen = index.chosen_by_all(n_neighbors)
     if chosen.data.max() <= SHORTEST:
-        raise ValueError("all distances between neighbours are zero: the points are equal to this metric, there is nothing to embed")
+        raise ValueError(
+            "all distances between neighbours are zero: the points are equal to this metric, there is nothing to embed"
+        )
     if not index.trusted:
         _check_symmetric(chosen)
     radii = np.maximum.reduceat(chosen.data, chosen.indptr[:-1])
     edges = edges_by(joined, chosen, sparse.csr_array(chosen.T), chosen, n_neighbors)
-    return NeighborGraph(index, index.vertices(), chosen, edges, index.reach(radii), radii, n_neighbors, joined=joined)
+    return NeighborGraph(
+        index, index.vertices(), chosen, edges, index.reach(radii), radii, n_neighbors, joined=joined
+    )
 
 
 def edges_by(
-    joined: Joined, chosen: sparse.csr_array, choosing: sparse.csr_array, lists: sparse.csr_array, n_neighbors: int
+    joined: Joined,
+    chosen: sparse.csr_array,
+    choosing: sparse.csr_array,
+    lists: sparse.csr_array,
+    n_neighbors: int,
 ) -> sparse.csr_array:
-    """Edges (n, m) of points that chose ``chosen`` and that ``choosing`` would choose, by the rule ``joined``.
+    """Edges (n, m) of points that chose ``chosen`` and that ``choosing`` would choose, by the rule
+    ``joined``.
 
     ``lists`` (m, m) has what the vertices chose.
     """
@@ -143,7 +160,9 @@ def edges_by(
         return _either(chosen, choosing)
     if joined == "mutual":
         return _some(chosen, chosen.astype(bool).multiply(choosing.astype(bool)))
-    common = chosen.astype(bool).astype(np.int32) @ lists.astype(bool).astype(np.int32).T  # how many neighbours two points share
+    common = (
+        chosen.astype(bool).astype(np.int32) @ lists.astype(bool).astype(np.int32).T
+    )  # how many neighbours two points share
     return _some(_either(chosen, choosing), common >= max(1, n_neighbors // 3))
 
 
@@ -159,7 +178,9 @@ def reassemble_rows(rows: sparse.csr_array, places: np.ndarray, n: int) -> spars
     """Rows at their ``places`` among ``n``, the others empty."""
     counts = np.zeros(n, dtype=rows.indptr.dtype)
     counts[places] = np.diff(rows.indptr)
-    return sparse.csr_array((rows.data, rows.indices, np.concatenate([[0], np.cumsum(counts)])), shape=(n, rows.shape[1]))
+    return sparse.csr_array(
+        (rows.data, rows.indices, np.concatenate([[0], np.cumsum(counts)])), shape=(n, rows.shape[1])
+    )
 
 
 def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
@@ -177,7 +198,9 @@ def _check_symmetric(chosen: sparse.csr_array) -> None:
     """Two points that chose each other must be equally far from each other."""
     mutual = chosen.multiply(chosen.T > 0)
     if mutual.nnz and abs(mutual - mutual.T).max() > 1e-6 * mutual.max():
-        raise ValueError("the distances are not symmetric: d(x, y) and d(y, x) differ; a neighbourhood graph needs a symmetric metric")
+        raise ValueError(
+            "the distances are not symmetric: d(x, y) and d(y, x) differ; a neighbourhood graph needs a symmetric metric"
+        )
 
 
 def _either(A: Any, B: Any) -> sparse.csr_array:

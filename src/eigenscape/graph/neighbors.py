@@ -2,7 +2,8 @@
 
 * ``TreeIndex``: scipy's k-d tree, exact, for dense rows of at most 16 features and Minkowski metrics.
 * ``BlockIndex``: blocks of the distance matrix, exact, for everything else. Euclidean blocks come from a matrix product in
-  single precision and are measured exactly where it matters, so that the answer does not depend on how the work was cut.
+  single precision and are measured exactly where it matters, so that the answer does not depend on how the
+  work was cut.
 * ``ApproximateIndex``: instead of blocks, for more than 30 000 dense rows under a Euclidean or cosine metric, unless
   ``neighbors="exact"`` is asked for. Its recall is measured and reported.
 * ``TableIndex``: distances the user computed, dense or sparse.
@@ -44,7 +45,8 @@ class NeighborIndex(Protocol):
         ...
 
     def chosen(self, Y: Any, k: int) -> sparse.csr_array:
-        """The same as a sparse matrix (n_new, n_points); a sparse table of distances may hold fewer than ``k``."""
+        """The same as a sparse matrix (n_new, n_points); a sparse table of distances may hold fewer than
+        ``k``."""
         ...
 
     def chosen_by_all(self, k: int) -> sparse.csr_array:
@@ -96,8 +98,14 @@ def neighbor_index(
         raise ValueError(
             f"neighbors='approximate' knows dense rows and the metrics {', '.join(APPROXIMATE_METRICS)}, got metric={metric!r}"
         )
-    if neighbors == "approximate" or (neighbors == "auto" and able and not few_features and X.shape[0] > EXACT_POINTS):
+    if neighbors == "approximate" or (
+        neighbors == "auto" and able and not few_features and X.shape[0] > EXACT_POINTS
+    ):
         from eigenscape.graph.approximate import ApproximateIndex
 
         return ApproximateIndex(X, str(metric), n_jobs)
-    return TreeIndex(X, power, n_jobs) if few_features and power is not None else BlockIndex(X, metric, params, n_jobs)
+    return (
+        TreeIndex(X, power, n_jobs)
+        if few_features and power is not None
+        else BlockIndex(X, metric, params, n_jobs)
+    )

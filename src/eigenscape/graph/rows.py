@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
-from eigenscape.io.lean import LeftOut
+from eigenscape._omitted import OmittedArray
 
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
@@ -47,7 +47,9 @@ def row_hashes(X: Any) -> np.ndarray:
             np.add.at(hashes, row, terms)
         else:
             for block in row_blocks(n_rows, 24 * n_columns):
-                hashes[block] = _scramble(_scramble(_bits(X[block])) * multipliers).sum(axis=1, dtype=np.uint64)
+                hashes[block] = _scramble(_scramble(_bits(X[block])) * multipliers).sum(
+                    axis=1, dtype=np.uint64
+                )
     return hashes
 
 
@@ -66,8 +68,9 @@ def canonical(X: Any) -> sparse.csr_array:
 
 
 def _rows_equal(A: Any, X: Any, which: np.ndarray) -> np.ndarray:
-    """Whether each row of ``A`` equals its row ``which`` of ``X``. Where those are gone their hashes, which agree, must do."""
-    if isinstance(X, LeftOut):
+    """Whether each row of ``A`` equals its row ``which`` of ``X``. Where those are gone their hashes, which
+    agree, must do."""
+    if isinstance(X, OmittedArray):
         return np.ones(len(which), dtype=bool)
     B = X[which]
     if sparse.issparse(A) or sparse.issparse(B):
@@ -106,9 +109,8 @@ class RowIndex:
 class TableRows:
     """Finds rows of a sparse table of distances in which every point lists itself (see :func:`with_self`).
 
-    Different points may have the same neighbours at the same distances; the entry of a point to itself tells them apart.
-    A query without such an entry is recognised by the rest of its row.
-    """
+    Different points may have the same neighbours at the same distances; the entry of a point to itself tells
+    them apart. A query without such an entry is recognised by the rest of its row."""
 
     def __init__(self, X: sparse.csr_array) -> None:
         self.X = X
@@ -135,7 +137,8 @@ def zeros_kept(table: Any) -> sparse.csr_array:
 
 
 def with_self(table: Any) -> sparse.csr_array:
-    """A square sparse table in which every point lists itself at distance 0, whether the given one did or not."""
+    """A square sparse table in which every point lists itself at distance 0, whether the given one did or
+    not."""
     table = sparse.coo_array(without_self(table))
     own = np.arange(table.shape[0])
     rows, columns = np.concatenate([table.row, own]), np.concatenate([table.col, own])

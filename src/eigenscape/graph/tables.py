@@ -17,14 +17,16 @@ def neighbor_table(length: np.ndarray, column: np.ndarray, n_points: int) -> spa
     order = np.argsort(column, axis=1)
     length, column = np.take_along_axis(length, order, axis=1), np.take_along_axis(column, order, axis=1)
     numbers = column.astype(np.int32 if n * k < 2**31 else np.int64).ravel()
-    return sparse.csr_array((np.maximum(length.ravel(), SHORTEST), numbers, np.arange(0, n * k + 1, k)), shape=(n, n_points))
+    return sparse.csr_array(
+        (np.maximum(length.ravel(), SHORTEST), numbers, np.arange(0, n * k + 1, k)), shape=(n, n_points)
+    )
 
 
 def others_table(length: np.ndarray, column: np.ndarray) -> sparse.csr_array:
     """Lists (n, k + 1) in which every point looked for its neighbours, as a table of the ``k`` others.
 
-    A point need not come first in its own list where distances tie; if it is not there at all, the farthest is dropped.
-    """
+    A point need not come first in its own list where distances tie; if it is not there at all, the farthest
+    is dropped."""
     n, k = length.shape[0], length.shape[1] - 1
     if (column[:, 0] == np.arange(n)).all():  # the usual case
         return neighbor_table(length[:, 1:], column[:, 1:], n)
@@ -33,7 +35,9 @@ def others_table(length: np.ndarray, column: np.ndarray) -> sparse.csr_array:
     return neighbor_table(length[other].reshape(n, k), column[other].reshape(n, k), n)
 
 
-def distance_table(row: np.ndarray, column: np.ndarray, length: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+def distance_table(
+    row: np.ndarray, column: np.ndarray, length: np.ndarray, shape: tuple[int, int]
+) -> sparse.csr_array:
     """A sparse matrix of distances in which a distance of 0 is still an entry."""
     table = sparse.csr_array((np.maximum(length.astype(np.float64), SHORTEST), (row, column)), shape=shape)
     table.sort_indices()

@@ -40,9 +40,18 @@ class TreeIndex:
         length, number = self._tree.query(Y, k=[*range(1, more + 1)], p=self.power, workers=workers)
         if np.any(length[:, 1:] == length[:, :-1]):
             order = np.lexsort((number, length), axis=1)
-            length, number = np.take_along_axis(length, order, axis=1), np.take_along_axis(number, order, axis=1)
-            tied = np.flatnonzero(length[:, -1] == length[:, k - 1]) if more > k else np.empty(0, dtype=np.intp)
-            for row, near in zip(tied, self._tree.query_ball_point(Y[tied], length[tied, k - 1] * (1 + 1e-12), p=self.power), strict=True):
+            length, number = (
+                np.take_along_axis(length, order, axis=1),
+                np.take_along_axis(number, order, axis=1),
+            )
+            tied = (
+                np.flatnonzero(length[:, -1] == length[:, k - 1]) if more > k else np.empty(0, dtype=np.intp)
+            )
+            for row, near in zip(
+                tied,
+                self._tree.query_ball_point(Y[tied], length[tied, k - 1] * (1 + 1e-12), p=self.power),
+                strict=True,
+            ):
                 near = np.sort(near)
                 far = minkowski_distance(self.X[near], Y[row], self.power)
                 best = np.argsort(far, kind="stable")[:k]
@@ -88,9 +97,12 @@ class TreeReach:
 
     @cached_property
     def _levels(self) -> list[tuple[np.ndarray, KDTree]]:
-        """Points whose radii lie within a factor of two, and their tree; made when the first new point comes."""
+        """Points whose radii lie within a factor of two, and their tree; made when the first new point
+        comes."""
         smallest = self.radii[self.radii > 0].min(initial=np.inf)
-        size = np.maximum(self.radii, smallest) / smallest if np.isfinite(smallest) else np.ones(len(self.radii))
+        size = (
+            np.maximum(self.radii, smallest) / smallest if np.isfinite(smallest) else np.ones(len(self.radii))
+        )
         level = np.floor(np.log2(size))
         members = [np.flatnonzero(level == one) for one in np.unique(level)]
         return [(some, KDTree(self.X[some])) for some in members]
@@ -100,7 +112,9 @@ class TreeReach:
         parts = []
         for members, tree in self._levels:
             radii = self.radii[members]
-            pair = queries.sparse_distance_matrix(tree, radii.max() * (1 + 1e-12), p=self.power, output_type="ndarray")
+            pair = queries.sparse_distance_matrix(
+                tree, radii.max() * (1 + 1e-12), p=self.power, output_type="ndarray"
+            )
             keep = pair["v"] <= radii[pair["j"]]
             parts.append((pair["i"][keep], members[pair["j"][keep]], pair["v"][keep]))
         row, column, length = (np.concatenate(part) for part in zip(*parts, strict=True))

@@ -13,7 +13,8 @@ from eigenscape.graph.neighborhood import NeighborGraph
 
 WeightName = Literal["binary", "heat", "inverse"]
 
-#: The least weight of an edge. A heat kernel may underflow on a long edge; the edge is there all the same, and a solver must see it.
+#: The least weight of an edge. A heat kernel may underflow on a long edge; the edge is there all the same,
+#: and a solver must see it.
 LEAST = 1e-8
 #: Inverse-distance weights stop growing below this fraction of the median edge.
 _SHORT = 1e-3
@@ -37,12 +38,13 @@ class EdgeWeight:
 def edge_weight(kind: WeightName, lengths: np.ndarray, t: float | None = None) -> EdgeWeight:
     """The weight function for a graph with these edge ``lengths``.
 
-    ``t=None`` takes the median squared length, so that a typical edge weighs ``1/e``. Inverse weights are scaled so that the
-    largest is 1: that of the shortest edge, or of one thousandth of the median edge where near-duplicates would otherwise
-    dwarf all others.
-    """
+    ``t=None`` takes the median squared length, so that a typical edge weighs ``1/e``. Inverse weights are
+    scaled so that the largest is 1: that of the shortest edge, or of one thousandth of the median edge where
+    near-duplicates would otherwise dwarf all others."""
     if kind == "heat":
-        return EdgeWeight(kind, float(t) if t is not None else max(float(np.median(lengths)) ** 2, np.finfo(float).tiny))
+        return EdgeWeight(
+            kind, float(t) if t is not None else max(float(np.median(lengths)) ** 2, np.finfo(float).tiny)
+        )
     if kind == "inverse":
         return EdgeWeight(kind, max(float(lengths.min()), _SHORT * float(np.median(lengths))))
     if kind != "binary":

@@ -28,7 +28,9 @@ def median_distance(X: Any, distance: Callable[[Any, Any], np.ndarray]) -> float
     """Median of the pairwise distances between distinct sampled points."""
     rows = sample_rows(X)
     if n_points(rows) < 2:
-        raise ValueError("gamma=None takes a scale from the data, and there is one row; set gamma, or begin with more rows")
+        raise ValueError(
+            "gamma=None takes a scale from the data, and there is one row; set gamma, or begin with more rows"
+        )
     values = distance(rows, rows)[np.triu_indices(n_points(rows), 1)]
     return _positive(float(np.median(values)), values)
 
@@ -38,8 +40,11 @@ def local_distance(X: Any, distance: Callable[[Any, Any], np.ndarray], n_neighbo
     return local_median(nearest_distances(sample_rows(X), X, distance, min(n_neighbors + 1, n_points(X))))
 
 
-def nearest_distances(rows: Any, X: Any, distance: Callable[[Any, Any], np.ndarray], count: int) -> np.ndarray:
-    """Each row's ``count`` smallest distances to points of ``X`` (fewer where there are no more), in no order; its own counts."""
+def nearest_distances(
+    rows: Any, X: Any, distance: Callable[[Any, Any], np.ndarray], count: int
+) -> np.ndarray:
+    """Each row's ``count`` smallest distances to points of ``X`` (fewer where there are no more), in no
+    order; its own counts."""
     blocks = row_blocks(n_points(rows), 24 * n_points(X))
     return np.concatenate([smallest(distance(rows[some], X), count) for some in blocks])
 

@@ -24,7 +24,8 @@ class BoundKernel(Protocol):
         ...
 
     def __call__(self, Y: Any) -> Matrix:
-        """Values (n_new, m) between the points of ``Y`` and the training points. ``Y`` may be the training set itself."""
+        """Values (n_new, m) between the points of ``Y`` and the training points. ``Y`` may be the training
+        set itself."""
         ...
 
 

@@ -18,13 +18,15 @@ from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import BoundKernel, as_float64, n_points, product, product_by_rows
 from eigenscape.kernels.pairwise import BoundPairwise, PairwiseKernel, evaluate_pairs, squared_euclidean
 
-#: New points are placed together in so many (130 000) that their distances to a few dozen vertices make a block.
+#: New points are placed together in so many (130 000) that their distances to a few dozen vertices make a
+#: block.
 _NEW_POINT_BYTES = 512
 
 
 @dataclass(frozen=True)
 class HalfSquaredDistance(PairwiseKernel):
-    """``-d(x, y)^2 / 2`` for any scikit-learn metric, a function of two points, or ``"precomputed"`` distances."""
+    """``-d(x, y)^2 / 2`` for any scikit-learn metric, a function of two points, or ``"precomputed"``
+    distances."""
 
     metric: str | Callable[[Any, Any], float] = "euclidean"
     metric_params: Mapping[str, Any] = field(default_factory=dict)
@@ -38,24 +40,33 @@ class HalfSquaredDistance(PairwiseKernel):
             lengths = evaluate_pairs(lambda y, x: self.metric(y, x, **self.metric_params), Y, X)  # type: ignore[operator]
             if not (lengths >= 0).all():
                 worst = float(np.min(lengths)) if np.isfinite(lengths).all() else float("nan")
-                raise ValueError(f"the metric is no distance: it gave {worst:g}, and must give finite numbers that are not negative")
+                raise ValueError(
+                    f"the metric is no distance: it gave {worst:g}, and must give finite numbers that are not negative"
+                )
             return -0.5 * np.square(lengths)
         return -0.5 * metric_distances(Y, X, self.metric, self.metric_params) ** 2
 
     def settle(self, X: Any) -> HalfSquaredDistance:
-        return self if self.metric == "precomputed" else replace(self, metric_params=settled_params(self.metric, self.metric_params, X))
+        return (
+            self
+            if self.metric == "precomputed"
+            else replace(self, metric_params=settled_params(self.metric, self.metric_params, X))
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Dissimilarity:
-    """Distances (n_new, m) to some training points, each pair by itself where rounding could break ties between them."""
+    """Distances (n_new, m) to some training points, each pair by itself where rounding could break ties
+    between them."""
 
     kernel: HalfSquaredDistance
     points: Any  # (m, n_features), or objects
     columns: np.ndarray | None  # of a table, the training points that are meant
 
     @staticmethod
-    def bind(metric: Any, metric_params: Mapping[str, Any] | None, X: Any, which: np.ndarray) -> Dissimilarity:
+    def bind(
+        metric: Any, metric_params: Mapping[str, Any] | None, X: Any, which: np.ndarray
+    ) -> Dissimilarity:
         """Distances to the rows ``which`` of ``X``."""
         bound = HalfSquaredDistance(metric, dict(metric_params or {})).bind(X)
         assert isinstance(bound, BoundPairwise)
@@ -73,10 +84,15 @@ class Dissimilarity:
 
 
 def squared_rows(distance: BoundKernel) -> Callable[[int], np.ndarray]:
-    """The function that gives the squared distances (n,) of training point ``i`` to all, one row at a time."""
+    """The function that gives the squared distances (n,) of training point ``i`` to all, one row at a
+    time."""
     X = distance.X
     kernel = distance.kernel if isinstance(distance, BoundPairwise) else None
-    plain = isinstance(kernel, HalfSquaredDistance) and kernel.metric in ("euclidean", "l2") and not kernel.metric_params
+    plain = (
+        isinstance(kernel, HalfSquaredDistance)
+        and kernel.metric in ("euclidean", "l2")
+        and not kernel.metric_params
+    )
     if not plain or sparse.issparse(X):
         return lambda i: -2.0 * distance(X[i : i + 1])[0]
     centred = X - X.mean(axis=0)  # once, not for every row
@@ -111,7 +127,8 @@ def _half_squares(lengths: np.ndarray) -> np.ndarray:
 
 @product.register
 def _(kernel: GeodesicKernel, Y: Any, V: np.ndarray) -> np.ndarray:
-    """With more new points than vertices the paths are searched from the vertices, once for all new points."""
+    """With more new points than vertices the paths are searched from the vertices, once for all new
+    points."""
     if n_points(Y) <= kernel.graph.n_vertices:
         return product_by_rows(kernel, Y, V)
     parts = []
@@ -125,8 +142,8 @@ def _(kernel: GeodesicKernel, Y: Any, V: np.ndarray) -> np.ndarray:
 class LandmarkGeodesics:
     """``-d^2 / 2`` with the geodesic distances to some vertices, the landmarks (Bengio sec. 3.1).
 
-    A vertex's distances are kept, and a new point's are found through its neighbours: no path is searched again.
-    """
+    A vertex's distances are kept, and a new point's are found through its neighbours: no path is searched
+    again."""
 
     graph: NeighborGraph
     landmarks: np.ndarray  # (q,) vertices
@@ -148,7 +165,9 @@ class LandmarkGeodesics:
 
     def find(self, Y: Any) -> np.ndarray:
         """For each point the landmark that it is, or -1."""
-        number = np.full(self.graph.n_vertices + 1, -1, dtype=np.intp)  # the last for points that are no vertex
+        number = np.full(
+            self.graph.n_vertices + 1, -1, dtype=np.intp
+        )  # the last for points that are no vertex
         number[self.landmarks] = np.arange(len(self.landmarks))
         return number[self.graph.vertices.find(Y)]
 

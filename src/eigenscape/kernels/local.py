@@ -25,9 +25,8 @@ def barycentric_weights(
 ) -> sparse.csr_array:
     """Weights (n_new, m) that best reconstruct each row of ``Y`` from its neighbours and sum to one.
 
-    The local Gram matrix gets ``reg / k`` of its trace on the diagonal (Bengio sec. 2.6). ``neighbors`` says by its
-    pattern which rows of ``X`` may be used.
-    """
+    The local Gram matrix gets ``reg / k`` of its trace on the diagonal (Bengio sec. 2.6). ``neighbors`` says
+    by its pattern which rows of ``X`` may be used."""
     values = np.empty(neighbors.nnz)
 
     def solve(rows: np.ndarray, columns: np.ndarray) -> None:
@@ -50,14 +49,20 @@ def local_weights(spread: np.ndarray, reg: float) -> np.ndarray:
 
 
 def over_neighborhoods(
-    work: Callable[[np.ndarray, np.ndarray], Any], neighbors: sparse.csr_array, n_features: int, n_jobs: int | None
+    work: Callable[[np.ndarray, np.ndarray], Any],
+    neighbors: sparse.csr_array,
+    n_features: int,
+    n_jobs: int | None,
 ) -> list[Any]:
-    """Results of ``work(rows, columns)`` for batches of rows (b,) with equally many neighbours (b, k), on several cores."""
+    """Results of ``work(rows, columns)`` for batches of rows (b,) with equally many neighbours (b, k), on
+    several cores."""
     counts = np.diff(neighbors.indptr)
     batches = []
     for k in np.unique(counts[counts > 0]):
         alike = np.flatnonzero(counts == k)
-        batches += [alike[block] for block in row_blocks(len(alike), 8 * k * (3 * n_features + 3 * k), _BATCH_BYTES)]
+        batches += [
+            alike[block] for block in row_blocks(len(alike), 8 * k * (3 * n_features + 3 * k), _BATCH_BYTES)
+        ]
 
     with stage("local solves", total=sum(map(len, batches))) as advance:
 
@@ -72,7 +77,8 @@ def over_neighborhoods(
 
 @dataclass(frozen=True, eq=False)
 class LocalWeights:
-    """``w(x, x_i)``: how a point is made of its neighbours; a point equal to a vertex is made of that vertex alone."""
+    """``w(x, x_i)``: how a point is made of its neighbours; a point equal to a vertex is made of that vertex
+    alone."""
 
     graph: NeighborGraph
     reg: float
@@ -83,21 +89,28 @@ class LocalWeights:
     def __call__(self, Y: Any) -> sparse.csr_array:
         vertex = self.graph.vertices.find(Y)
         known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-        own = sparse.csr_array((np.ones(len(known)), vertex[known], np.arange(len(known) + 1)), shape=(len(known), self.graph.n_vertices))
+        own = sparse.csr_array(
+            (np.ones(len(known)), vertex[known], np.arange(len(known) + 1)),
+            shape=(len(known), self.graph.n_vertices),
+        )
         if len(new) == 0:
             return own
         fresh = np.asarray(Y[new], dtype=np.float64)
         points = np.asarray(self.graph.vertices.X, dtype=np.float64)
-        return reassemble([(known, own), (new, barycentric_weights(fresh, points, self.graph.choose(fresh), self.reg, self.n_jobs))])
+        return reassemble(
+            [
+                (known, own),
+                (new, barycentric_weights(fresh, points, self.graph.choose(fresh), self.reg, self.n_jobs)),
+            ]
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class ExtendedKernel:
     """``k(x, .) = sum_i w(x, x_i) K_i.``: a Gram matrix carried to new points by their local weights.
 
-    On training points it is ``K`` itself. Its Nystrom formula reads ``f_r(x) = sum_i w(x, x_i) f_r(x_i)``, which is what
-    Bengio's LLE kernel tends to as ``c`` grows (sec. 3.1).
-    """
+    On training points it is ``K`` itself. Its Nystrom formula reads ``f_r(x) = sum_i w(x, x_i) f_r(x_i)``,
+    which is what Bengio's LLE kernel tends to as ``c`` grows (sec. 3.1)."""
 
     weights: LocalWeights
     gram: sparse.csr_array  # (m, m)
@@ -114,7 +127,8 @@ class ExtendedKernel:
 
 @dataclass(frozen=True, eq=False)
 class FiniteLocalKernel:
-    """``k_m = (c - 1) k' + k''`` with ``k'`` the local weights and ``k''`` known on training points only (Bengio sec. 2.6)."""
+    """``k_m = (c - 1) k' + k''`` with ``k'`` the local weights and ``k''`` known on training points only
+    (Bengio sec. 2.6)."""
 
     weights: LocalWeights
     inner: sparse.csr_array  # (m, m), k'' = I - M
@@ -129,5 +143,7 @@ class FiniteLocalKernel:
     def __call__(self, Y: Any) -> sparse.csr_array:
         vertex = self.weights.graph.vertices.find(Y)
         known = np.flatnonzero(vertex >= 0)
-        pick = sparse.csr_array((np.ones(len(known)), (known, vertex[known])), shape=(len(vertex), self.inner.shape[0]))
+        pick = sparse.csr_array(
+            (np.ones(len(known)), (known, vertex[known])), shape=(len(vertex), self.inner.shape[0])
+        )
         return sparse.csr_array((self.c - 1.0) * self.weights(Y) + pick @ self.inner)

@@ -29,7 +29,8 @@ class BoundPairwise:
 
 
 class PairwiseKernel:
-    """Base of kernels that are functions of two points: subclasses say ``evaluate`` and, if need be, ``settle``."""
+    """Base of kernels that are functions of two points: subclasses say ``evaluate`` and, if need be,
+    ``settle``."""
 
     def evaluate(self, Y: Any, X: Any) -> np.ndarray:
         """Values (n_new, m)."""
@@ -49,10 +50,11 @@ class PairwiseKernel:
 
 
 def squared_euclidean(Y: Any, X: Any, factor: float = 1.0) -> np.ndarray:
-    """Squared Euclidean distances, times ``factor``, around the mean of ``X`` so that an offset costs no digits.
+    """Squared Euclidean distances, times ``factor``, around the mean of ``X`` so that an offset costs no
+    digits.
 
-    ``|x|^2 + |y|^2 - 2 <x, y>`` is one matrix product of rows with two more columns: the values are written once.
-    """
+    ``|x|^2 + |y|^2 - 2 <x, y>`` is one matrix product of rows with two more columns: the values are written
+    once."""
     if sparse.issparse(X) or sparse.issparse(Y):
         return factor * euclidean_distances(Y, X, squared=True)
     origin = X.mean(axis=0)
@@ -67,8 +69,8 @@ def squared_euclidean(Y: Any, X: Any, factor: float = 1.0) -> np.ndarray:
 class Linear(PairwiseKernel):
     """``<x, y>``; ``around_mean`` takes the mean of the training rows for the origin.
 
-    Where the kernel is centred afterwards that changes nothing but the rounding: an offset of the data costs no digits.
-    """
+    Where the kernel is centred afterwards that changes nothing but the rounding: an offset of the data costs
+    no digits."""
 
     around_mean: bool = False
 
@@ -80,13 +82,16 @@ class Linear(PairwiseKernel):
 
     def diagonal(self, Y: Any) -> np.ndarray:
         if self.around_mean:
-            raise TypeError("a linear kernel around the mean of its training rows has no values between other points")
+            raise TypeError(
+                "a linear kernel around the mean of its training rows has no values between other points"
+            )
         return squared_norms(Y)
 
 
 @dataclass(frozen=True)
 class Polynomial(PairwiseKernel):
-    """``(gamma <x, y> + coef0) ** degree``; ``gamma=None`` is one over the mean squared norm of the training rows."""
+    """``(gamma <x, y> + coef0) ** degree``; ``gamma=None`` is one over the mean squared norm of the training
+    rows."""
 
     degree: float = 3
     gamma: float | None = None
@@ -138,10 +143,10 @@ class Cosine(PairwiseKernel):
 class Gaussian(PairwiseKernel):
     """``exp(-gamma |x - y|^2)`` (Bengio eq. 4 with ``gamma = 1 / sigma^2``).
 
-    ``gamma=None`` is settled by ``scale``: ``"median"`` takes one over the median squared distance of the training points
-    (a broad kernel, for kernel PCA); ``"local"`` one over the squared median distance to the tenth neighbour (a narrow
-    one, for Laplacian eigenmaps and spectral clustering). Both look at no more than 1000 evenly spaced points.
-    """
+    ``gamma=None`` is settled by ``scale``: ``"median"`` takes one over the median squared distance of the
+    training points (a broad kernel, for kernel PCA); ``"local"`` one over the squared median distance to the
+    tenth neighbour (a narrow one, for Laplacian eigenmaps and spectral clustering). Both look at no more than
+    1000 evenly spaced points."""
 
     gamma: float | None = None
     scale: Literal["median", "local"] = "median"
@@ -165,7 +170,8 @@ class Gaussian(PairwiseKernel):
 
 @dataclass(frozen=True)
 class Laplace(PairwiseKernel):
-    """``exp(-gamma |x - y|_1)``; ``gamma=None`` and ``scale`` as for :class:`Gaussian`, with city-block distances."""
+    """``exp(-gamma |x - y|_1)``; ``gamma=None`` and ``scale`` as for :class:`Gaussian`, with city-block
+    distances."""
 
     gamma: float | None = None
     scale: Literal["median", "local"] = "median"
@@ -198,7 +204,8 @@ class CallableKernel(PairwiseKernel):
 
 @dataclass(frozen=True)
 class Precomputed(PairwiseKernel):
-    """Similarities the user computed: a point is its row of similarities to the training points, dense or sparse."""
+    """Similarities the user computed: a point is its row of similarities to the training points, dense or
+    sparse."""
 
     def evaluate(self, Y: Any, X: Any) -> Any:
         return Y
@@ -227,15 +234,20 @@ _BY_NAME: dict[str, Callable[..., PairwiseKernel]] = {
 }
 
 
-def kernel_by_name(kernel: str | Callable | Kernel, argument: str = "kernel", also: tuple[str, ...] = (), **params: Any) -> Kernel:
-    """The kernel that a user's ``argument`` means; of ``params`` those it has are used. ``also``: other names it may have."""
+def kernel_by_name(
+    kernel: str | Callable | Kernel, argument: str = "kernel", also: tuple[str, ...] = (), **params: Any
+) -> Kernel:
+    """The kernel that a user's ``argument`` means; of ``params`` those it has are used. ``also``: other names
+    it may have."""
     if hasattr(kernel, "bind"):
         return kernel
     if callable(kernel):
         return CallableKernel(kernel)
     if not isinstance(kernel, str) or kernel not in _BY_NAME:
         names = ", ".join(map(repr, [*also, *_BY_NAME]))
-        raise ValueError(f"{argument}={kernel!r} is not known; choose one of {names}, a function of two points or a Kernel")
+        raise ValueError(
+            f"{argument}={kernel!r} is not known; choose one of {names}, a function of two points or a Kernel"
+        )
     maker = _BY_NAME[kernel]
     fields = getattr(maker, "__dataclass_fields__", {})
     return maker(**{name: value for name, value in params.items() if name in fields})

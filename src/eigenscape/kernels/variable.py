@@ -16,11 +16,12 @@ from eigenscape.kernels.pairwise import squared_euclidean
 
 @dataclass(frozen=True)
 class VariableGaussian:
-    """``exp(-gamma |x - y|^2 / (rho(x) rho(y)))`` with ``rho`` the distance to the ``n_neighbors``-th nearest training point.
+    """``exp(-gamma |x - y|^2 / (rho(x) rho(y)))`` with ``rho`` the distance to the ``n_neighbors``-th nearest
+    training point.
 
-    Narrow where points are dense and wide where they are not (Zelnik-Manor and Perona 2004; Berry and Harlim 2016). Equal
-    rows count once and a point does not count itself, so that ``rho`` is positive; a new point's is found by the same rule.
-    """
+    Narrow where points are dense and wide where they are not (Zelnik-Manor and Perona 2004; Berry and Harlim
+    2016). Equal rows count once and a point does not count itself, so that ``rho`` is positive; a new point's
+    is found by the same rule."""
 
     n_neighbors: int = 10
     gamma: float = 1.0
@@ -31,7 +32,9 @@ class VariableGaussian:
         first, group = distinct_rows(X)
         k = min(self.n_neighbors, len(first) - 1)
         if k < 1:
-            raise ValueError("all rows are equal, so no width can be taken from them; there is nothing to embed")
+            raise ValueError(
+                "all rows are equal, so no width can be taken from them; there is nothing to embed"
+            )
         index = neighbor_index(X[first], n_jobs=self.n_jobs)
         widths = np.maximum.reduceat(index.chosen_by_all(k).data, np.arange(0, len(first) * k, k))
         return BoundVariableGaussian(self, X, RowIndex(X), index, k, widths[group])

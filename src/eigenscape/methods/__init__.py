@@ -1,1 +1,2 @@
-"""The methods: a few lines of mathematics each, composed from kernels, normalisations, operators and solvers."""
+"""The methods: a few lines of mathematics each, composed from kernels, normalisations, operators and
+solvers."""

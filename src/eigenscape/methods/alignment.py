@@ -1,8 +1,7 @@
 """Alignment matrices: how far a map is from locally linear, as a quadratic form.
 
-Each neighbourhood says which changes of the map it forbids, by vectors on its points: the rows of a sparse matrix ``F``. The
-map minimises ``|F y|^2 = y' M y``. All of these ``M = F'F`` vanish on constants.
-"""
+Each neighbourhood says which changes of the map it forbids, by vectors on its points: the rows of a sparse
+matrix ``F``. The map minimises ``|F y|^2 = y' M y``. All of these ``M = F'F`` vanish on constants."""
 
 from __future__ import annotations
 
@@ -14,7 +13,9 @@ from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.local import barycentric_weights, local_weights, over_neighborhoods
 
 
-def alignment_factor(graph: NeighborGraph, method: str, n_components: int, reg: float, n_jobs: int | None = None) -> sparse.csr_array:
+def alignment_factor(
+    graph: NeighborGraph, method: str, n_components: int, reg: float, n_jobs: int | None = None
+) -> sparse.csr_array:
     """``F`` (any, m) of one of the methods ``standard``, ``modified``, ``hessian``, ``ltsa``."""
     X = np.asarray(graph.vertices.X, dtype=np.float64)
     with stage("local solves"):
@@ -33,7 +34,8 @@ def alignment_factor(graph: NeighborGraph, method: str, n_components: int, reg: 
 
 
 def squared(factor: sparse.csr_array) -> sparse.csr_array:
-    """``F'F``, exactly symmetric: both halves add the same products in the same order, that of the rows of ``F``."""
+    """``F'F``, exactly symmetric: both halves add the same products in the same order, that of the rows of
+    ``F``."""
     matrix = sparse.csr_array(factor.T.tocsr() @ factor)
     matrix.sort_indices()
     return matrix
@@ -51,20 +53,24 @@ def _stack(patches: list[Patch], m: int) -> sparse.csr_array:
         values.append(vectors.ravel())
         lengths.append(np.full(b * s, p))
     ends = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-    stack = sparse.csr_array((np.concatenate(values), np.concatenate(columns), ends), shape=(len(ends) - 1, m))
+    stack = sparse.csr_array(
+        (np.concatenate(values), np.concatenate(columns), ends), shape=(len(ends) - 1, m)
+    )
     stack.sort_indices()
     return stack
 
 
 def _tangent(tangent: np.ndarray) -> np.ndarray:
-    """Local tangent space alignment (Zhang and Zha): what is left of the map off the affine functions on the tangent plane."""
+    """Local tangent space alignment (Zhang and Zha): what is left of the map off the affine functions on the
+    tangent plane."""
     b, p, d = tangent.shape
     basis, _ = np.linalg.qr(np.concatenate([np.ones((b, p, 1)), tangent], axis=2), mode="complete")
     return basis[:, :, 1 + d :].transpose(0, 2, 1)
 
 
 def _hessian(tangent: np.ndarray) -> np.ndarray:
-    """Hessian eigenmaps (Donoho and Grimes): the quadratic part of the map on the tangent plane, d (d + 1) / 2 rows."""
+    """Hessian eigenmaps (Donoho and Grimes): the quadratic part of the map on the tangent plane, d (d + 1) /
+    2 rows."""
     b, p, d = tangent.shape
     first, second = np.triu_indices(d)
     squares = tangent[:, :, first] * tangent[:, :, second]
@@ -79,7 +85,9 @@ def _tangents(patch: np.ndarray, d: int) -> np.ndarray:
     return vectors[:, :, : -d - 1 : -1]
 
 
-def _modified(X: np.ndarray, neighbors: sparse.csr_array, d: int, reg: float, n_jobs: int | None) -> list[Patch]:
+def _modified(
+    X: np.ndarray, neighbors: sparse.csr_array, d: int, reg: float, n_jobs: int | None
+) -> list[Patch]:
     """Modified LLE (Zhang and Wang): several weight vectors a neighbourhood instead of one."""
 
     def solve(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -88,7 +96,9 @@ def _modified(X: np.ndarray, neighbors: sparse.csr_array, d: int, reg: float, n_
 
     batches = over_neighborhoods(solve, neighbors, X.shape[1], n_jobs)
     # Ratio of the variance off and on the tangent plane; its median separates noise from curvature.
-    ratios = np.concatenate([_ratio(values[:, d:].sum(axis=1), values[:, :d].sum(axis=1)) for _, _, _, values, _ in batches])
+    ratios = np.concatenate(
+        [_ratio(values[:, d:].sum(axis=1), values[:, :d].sum(axis=1)) for _, _, _, values, _ in batches]
+    )
     typical = float(np.median(ratios))
     patches = []
     for rows, columns, weights, values, vectors in batches:
@@ -115,7 +125,8 @@ def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _multiple_weights(V: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Rows (-1, weights) for ``s`` weight vectors; ``V`` (b, k, s) spans the near-null space of the local Gram matrix."""
+    """Rows (-1, weights) for ``s`` weight vectors; ``V`` (b, k, s) spans the near-null space of the local
+    Gram matrix."""
     b, _, s = V.shape
     sums = V.sum(axis=1)  # V' 1, (b, s)
     alpha = np.linalg.norm(sums, axis=1) / np.sqrt(s)

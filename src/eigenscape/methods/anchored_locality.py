@@ -1,8 +1,11 @@
-"""Locality preserving projections of many rows through few anchors: the matrices of Brand eq. 8 as sums over rows.
+"""Locality preserving projections of many rows through few anchors: the matrices of Brand eq. 8 as sums over
+rows.
 
-Every row is joined to the anchors by the rule of their own graph. With weights ``w(x_i, a_j)`` the two quadratic forms are
+Every row is joined to the anchors by the rule of their own graph. With weights ``w(x_i, a_j)`` the two
+quadratic forms are
 
-    ``Z'(D - W)Z = 1/2 sum_ij w_ij (x_i - a_j)(x_i - a_j)'``,    ``Z'DZ = 1/2 sum_ij w_ij (x_i x_i' + a_j a_j')``,
+    ``Z'(D - W)Z = 1/2 sum_ij w_ij (x_i - a_j)(x_i - a_j)'``,    ``Z'DZ = 1/2 sum_ij w_ij (x_i x_i' + a_j
+    a_j')``,
 
 those of the graph itself where all rows are anchors.
 """
@@ -37,11 +40,18 @@ class EdgeSums:
 
     @property
     def forms(self) -> Forms:
-        return Forms(self.laplacian, self.degree, self.first / self.volume, self.volume, np.sqrt(np.diagonal(self.degree)))
+        return Forms(
+            self.laplacian,
+            self.degree,
+            self.first / self.volume,
+            self.volume,
+            np.sqrt(np.diagonal(self.degree)),
+        )
 
 
 def edge_sums(X: np.ndarray, affinity: GraphAffinity, origin: np.ndarray, loops: float) -> EdgeSums:
-    """The sums over the edges of rows ``X`` (n, d) to the anchors; ``loops`` is the weight of an edge from a row to itself."""
+    """The sums over the edges of rows ``X`` (n, d) to the anchors; ``loops`` is the weight of an edge from a
+    row to itself."""
     weights = affinity(X)
     Z, A = np.asarray(X, dtype=np.float64) - origin, np.asarray(affinity.X, dtype=np.float64) - origin
     row = np.repeat(np.arange(len(Z)), np.diff(weights.indptr))
@@ -55,8 +65,11 @@ def edge_sums(X: np.ndarray, affinity: GraphAffinity, origin: np.ndarray, loops:
     return EdgeSums(laplacian, degree, own @ Z + theirs @ A, float(own.sum() + theirs.sum()), len(Z))
 
 
-def locality_of_sums(sums: EdgeSums, origin: np.ndarray, n_components: int, affine: bool, rank_tol: float = 1e-12) -> Projection:
-    """Directions with ``Y'DY = n`` (Brand eq. 8), as :func:`eigenscape.methods.locality.locality_preserving` has them.
+def locality_of_sums(
+    sums: EdgeSums, origin: np.ndarray, n_components: int, affine: bool, rank_tol: float = 1e-12
+) -> Projection:
+    """Directions with ``Y'DY = n`` (Brand eq. 8), as :func:`eigenscape.methods.locality.locality_preserving`
+    has them.
 
     ``origin`` is where the sums are taken around: any place if ``affine``, else zero.
     """
@@ -67,7 +80,9 @@ def locality_of_sums(sums: EdgeSums, origin: np.ndarray, n_components: int, affi
     variance = mean_square - forms.volume * np.square(forms.mean @ pairs.vectors)
     pick = np.flatnonzero(variance > CONSTANT * mean_square)[:n_components]
     if len(pick) < n_components:
-        raise RankError(f"n_components={n_components}, but the features span only {len(pick)} that are not constant; lower n_components")
+        raise RankError(
+            f"n_components={n_components}, but the features span only {len(pick)} that are not constant; lower n_components"
+        )
     directions = np.sqrt(sums.n_rows) * pairs.vectors[:, pick]
     mean = origin + sums.first / sums.volume if affine else np.zeros(len(origin))
     patterns = directions.T @ forms.degree / sums.n_rows

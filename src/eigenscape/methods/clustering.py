@@ -22,8 +22,8 @@ def normalized_cut(weights: Operator, labels: np.ndarray) -> float:
 def cluster_sums(Y: Any, model: Any, rule: Any) -> np.ndarray:
     """Sums (n_clusters, m) of the kernel values to a dictionary's members over the points of each cluster.
 
-    Features without the constraint of eq. 7 are linear in these values, so that the sums tell all that a cut asks of the points.
-    """
+    Features without the constraint of eq. 7 are linear in these values, so that the sums tell all that a cut
+    asks of the points."""
     span, sums = model.kernel.span, 0.0
     for rows in row_blocks(n_points(Y), 24 * span.size):
         labels = rule.predict(model.transform(Y[rows]))
@@ -32,7 +32,8 @@ def cluster_sums(Y: Any, model: Any, rule: Any) -> np.ndarray:
 
 
 def low_rank_cut(features: np.ndarray) -> float:
-    """The normalised cut from the summed features (n_clusters, m) of each cluster: inner products are similarities between clusters."""
+    """The normalised cut from the summed features (n_clusters, m) of each cluster: inner products are
+    similarities between clusters."""
     return _cut(np.einsum("cm,cm->c", features, features), features @ features.sum(axis=0))
 
 
@@ -43,7 +44,8 @@ def _cut(within: np.ndarray, volume: np.ndarray) -> float:
 
 
 def best_threshold(weights: Matrix, z: np.ndarray) -> float:
-    """The threshold on ``z`` whose two sides have the least normalised cut (Shi and Malik), over all thresholds at once.
+    """The threshold on ``z`` whose two sides have the least normalised cut (Shi and Malik), over all
+    thresholds at once.
 
     Moving the next vertex across changes the cut by its degree less twice its weight to those already there.
     """
@@ -54,7 +56,9 @@ def best_threshold(weights: Matrix, z: np.ndarray) -> float:
         some = weights[order[rows]]
         entries = sparse.coo_array(some)
         earlier = rank[entries.col] < entries.row + rows.start
-        before[rows] = np.bincount(entries.row[earlier], weights=entries.data[earlier], minlength=some.shape[0])
+        before[rows] = np.bincount(
+            entries.row[earlier], weights=entries.data[earlier], minlength=some.shape[0]
+        )
     degree = np.asarray(weights.sum(axis=1)).ravel()[order]
     own = weights.diagonal()[order]
     cut = np.cumsum(degree - own - 2 * before)[:-1]
@@ -63,7 +67,9 @@ def best_threshold(weights: Matrix, z: np.ndarray) -> float:
     ranked = z[order]
     distinct = np.diff(ranked) > 0
     if not distinct.any():
-        raise ValueError("the second eigenvector is constant, so no threshold splits it; use assign_labels='kmeans'")
+        raise ValueError(
+            "the second eigenvector is constant, so no threshold splits it; use assign_labels='kmeans'"
+        )
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(distinct, cut / left + cut / right, np.inf)
     best = int(np.nanargmin(value))

@@ -23,11 +23,13 @@ SIZES = (50, 100, 200, 400, 800, 1600)
 _WORTHWHILE = 0.8
 #: That is asked of dictionaries larger than this.
 _AT_LEAST = 200
-#: The dictionary, its size and its kernel are chosen with no more than this many rows; all rows determine the functions.
+#: The dictionary, its size and its kernel are chosen with no more than this many rows; all rows determine the
+#: functions.
 _ROWS = 5000
 #: The error is measured on at most this many rows.
 _MEASURED = 1000
-#: Widths of a Gaussian, in units of the median distance between rows, for maps that have no kernel of two points.
+#: Widths of a Gaussian, in units of the median distance between rows, for maps that have no kernel of two
+#: points.
 _WIDTHS = (2.0, 1.0, 0.5, 0.25, 0.125)
 
 
@@ -46,7 +48,8 @@ class CompactFunctions:
 
 @dataclass(frozen=True, eq=False)
 class Compacted:
-    """A compact map, the error it costs (see :func:`compact_functions`), and whether that is what was asked for."""
+    """A compact map, the error it costs (see :func:`compact_functions`), and whether that is what was asked
+    for."""
 
     functions: CompactFunctions
     error: float
@@ -57,18 +60,25 @@ class Compacted:
         return n_points(self.functions.members)
 
 
-def compact_functions(X: Any, coordinates: np.ndarray, own: PairwiseKernel | None, size: int | None, n_jobs: int | None) -> Compacted:
-    """Functions of few rows of ``X`` that take the values ``coordinates`` (n, p) on all of them, as nearly as they can.
+def compact_functions(
+    X: Any, coordinates: np.ndarray, own: PairwiseKernel | None, size: int | None, n_jobs: int | None
+) -> Compacted:
+    """Functions of few rows of ``X`` that take the values ``coordinates`` (n, p) on all of them, as nearly as
+    they can.
 
-    Least squares over all rows, with a ridge chosen by leave-one-out error, of kernels around the rows that pivots of a Cholesky
-    factorisation choose (those which the rows before explain least). The kernel is the map's own, or the Gaussian that predicts best.
-    The error is the root mean square of what is lost on rows, each predicted without itself, over the spread of the coordinates.
-    Without a ``size`` the dictionary doubles until that is below 1 %, or falls by less than a fifth, or half of the rows are in it.
-    """
+    Least squares over all rows, with a ridge chosen by leave-one-out error, of kernels around the rows that
+    pivots of a Cholesky factorisation choose (those which the rows before explain least). The kernel is the
+    map's own, or the Gaussian that predicts best. The error is the root mean square of what is lost on rows,
+    each predicted without itself, over the spread of the coordinates. Without a ``size`` the dictionary
+    doubles until that is below 1 %, or falls by less than a fifth, or half of the rows are in it."""
     X = as_float64(X)
     some = evenly(n_points(X), _ROWS)
     best: tuple[float, PairwiseKernel, np.ndarray] | None = None
-    for count in [min(size, len(some))] if size is not None else [step for step in SIZES if step == SIZES[0] or 2 * step <= len(some)]:
+    for count in (
+        [min(size, len(some))]
+        if size is not None
+        else [step for step in SIZES if step == SIZES[0] or 2 * step <= len(some)]
+    ):
         found = _best_kernel(X[some], coordinates[some], own, min(count, len(some)), n_jobs)
         if best is not None and count > _AT_LEAST and found[0] > _WORTHWHILE * best[0]:
             break
@@ -89,7 +99,13 @@ def _best_kernel(
     found = []
     for kernel in _kernels(X, own):
         members = _pivots(kernel, X, count)
-        found.append((left_out_error(Ridge(coordinates, X, n_jobs=n_jobs, kernel=kernel, centers=members)), kernel, members))
+        found.append(
+            (
+                left_out_error(Ridge(coordinates, X, n_jobs=n_jobs, kernel=kernel, centers=members)),
+                kernel,
+                members,
+            )
+        )
     return min(found, key=lambda one: one[0])
 
 
@@ -113,8 +129,8 @@ def _pivots(kernel: PairwiseKernel, X: Any, count: int) -> np.ndarray:
 def left_out_error(ridge: Ridge) -> float:
     """What is lost on rows, each predicted without itself, relative to their spread.
 
-    Rows of the dictionary count too: they are the ones that the others explain least, and without them the error would flatter.
-    """
+    Rows of the dictionary count too: they are the ones that the others explain least, and without them the
+    error would flatter."""
     values = ridge.X
     which = evenly(len(values), _MEASURED)
     spread = np.sqrt(np.mean(np.square(values - values.mean(axis=0)).sum(axis=1)))

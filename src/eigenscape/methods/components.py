@@ -21,8 +21,8 @@ from eigenscape.kernels.restricted import FlooredKernel, RestrictedKernel
 from eigenscape.operators import Operator, gram
 from eigenscape.pieces import OnePiece, Piece, PiecewiseEmbedding
 
-#: What the user may choose, and "whole": leave the pieces apart but solve them as one block-diagonal problem; "floor": see embed_affinity.
-#: What most callers let ``on_disconnected`` be, for advice.
+#: What the user may choose, and "whole": leave the pieces apart but solve them as one block-diagonal problem;
+#: "floor": see embed_affinity. What most callers let ``on_disconnected`` be, for advice.
 _CHOICES = ("connect", "per_component", "largest", "raise")
 OnDisconnected = Literal["connect", "per_component", "largest", "raise", "whole", "floor"]
 _DOES = {
@@ -44,9 +44,8 @@ def embed_graph(
 ) -> tuple[Embedding | PiecewiseEmbedding, np.ndarray]:
     """Embed a graph by ``embed``, in pieces if it is disconnected; also the component number of each vertex.
 
-    ``embed`` is told whether it may return fewer coordinates. With ``on_disconnected="whole"`` there may be ``most_pieces``.
-    ``choices`` are the values that the caller's parameter may have.
-    """
+    ``embed`` is told whether it may return fewer coordinates. With ``on_disconnected="whole"`` there may be
+    ``most_pieces``. ``choices`` are the values that the caller's parameter may have."""
     label = components(graph.distances)
     if label.max() == 0:
         return embed(graph, False), label
@@ -73,12 +72,14 @@ def embed_affinity(
 ) -> tuple[Embedding | PiecewiseEmbedding, np.ndarray]:
     """The same for a similarity that is no neighbourhood graph and has no distances to connect by.
 
-    With ``floor`` a kernel that vanishes between its components is connected by raising all values to a least one.
-    """
+    With ``floor`` a kernel that vanishes between its components is connected by raising all values to a least
+    one."""
     weights = gram(affinity, n_jobs=n_jobs)
     lowest, label = survey(weights)
     if lowest < 0:
-        raise ValueError(f"an affinity must not be negative, got {lowest:g}; use a similarity that is zero for unlike points")
+        raise ValueError(
+            f"an affinity must not be negative, got {lowest:g}; use a similarity that is zero for unlike points"
+        )
     if label.max() == 0:
         return embed(affinity, weights, False), label
     if on_disconnected == "connect" and not floor:
@@ -86,13 +87,17 @@ def embed_affinity(
             f"the affinity falls into {label.max() + 1} components and holds no distances by which to connect them; widen the"
             " kernel, or set on_disconnected='per_component' or 'largest'"
         )
-    _announce(label, "floor" if on_disconnected == "connect" else on_disconnected, most_pieces, "widen the kernel")
+    _announce(
+        label, "floor" if on_disconnected == "connect" else on_disconnected, most_pieces, "widen the kernel"
+    )
     if on_disconnected == "connect":
         return embed(FlooredKernel(affinity, LEAST), None, False), label
     if on_disconnected == "whole":
         return embed(affinity, weights, False), label
     assign = StrongestAffinity(affinity, np.zeros_like(label) if on_disconnected == "largest" else label)
-    pieces = _pieces(label, on_disconnected, lambda members: embed(RestrictedKernel(affinity, members), None, True), False)
+    pieces = _pieces(
+        label, on_disconnected, lambda members: embed(RestrictedKernel(affinity, members), None, True), False
+    )
     return PiecewiseEmbedding(pieces, assign, affinity.X, n_components), label
 
 
@@ -101,7 +106,10 @@ Assignment = Callable[[Any], np.ndarray]
 
 
 def _pieces(
-    label: np.ndarray, on_disconnected: OnDisconnected, embed: Callable[[np.ndarray], Embedding], by_table: bool
+    label: np.ndarray,
+    on_disconnected: OnDisconnected,
+    embed: Callable[[np.ndarray], Embedding],
+    by_table: bool,
 ) -> tuple[Piece, ...]:
     """The largest component embedded, or every one; a point alone is not."""
     count = 1 if on_disconnected == "largest" else label.max() + 1
@@ -118,12 +126,20 @@ def survey(weights: Operator) -> tuple[float, np.ndarray]:
     for rows, values in weights.blocks():  # type: ignore[attr-defined]
         lowest = min(lowest, float(values.min()))
         row, column = np.nonzero(values)
-        joined = sparse.coo_array((np.ones(len(row)), (label[row + rows.start], label[column])), shape=weights.shape)
+        joined = sparse.coo_array(
+            (np.ones(len(row)), (label[row + rows.start], label[column])), shape=weights.shape
+        )
         label = components(joined)[label]
     return lowest, np.unique(label, return_inverse=True)[1]
 
 
-def _announce(label: np.ndarray, does: OnDisconnected, most_pieces: int | None, remedy: str, choices: tuple[str, ...] = _CHOICES) -> None:
+def _announce(
+    label: np.ndarray,
+    does: OnDisconnected,
+    most_pieces: int | None,
+    remedy: str,
+    choices: tuple[str, ...] = _CHOICES,
+) -> None:
     """Warn of the components and what is done about them, or refuse."""
     sizes = np.bincount(label)
     listed = ", ".join(str(size) for size in sizes[:5]) + (", ..." if len(sizes) > 5 else "")
@@ -135,7 +151,9 @@ def _announce(label: np.ndarray, does: OnDisconnected, most_pieces: int | None, 
         listed = f"{', '.join([first, *others[:-1]])} or {others[-1]}"
         raise DisconnectedGraphError(f"{found}; {remedy}, or set on_disconnected={listed}")
     if does == "whole" and sizes[-1] == 1:
-        raise DisconnectedGraphError(f"{found}, some of them points without any neighbour; {remedy}, or set on_disconnected='connect'")
+        raise DisconnectedGraphError(
+            f"{found}, some of them points without any neighbour; {remedy}, or set on_disconnected='connect'"
+        )
     if does == "whole" and most_pieces is not None and len(sizes) > most_pieces:
         raise DisconnectedGraphError(
             f"{found}, more than n_clusters={most_pieces}, so the clusters are not determined; set on_disconnected='connect', raise"
@@ -164,7 +182,8 @@ class NearestVertex:
 
 @dataclass(frozen=True, eq=False)
 class ListedAmong:
-    """0 for a point whose sparse row of distances lists any of ``members``; -1, with a warning, for one out of reach."""
+    """0 for a point whose sparse row of distances lists any of ``members``; -1, with a warning, for one out
+    of reach."""
 
     members: np.ndarray
 
@@ -190,4 +209,6 @@ class StrongestAffinity:
         similarity = self.affinity(Y)
         strongest = self.label[np.asarray(similarity.argmax(axis=1)).ravel()]
         largest = similarity.max(axis=1)
-        return np.where(np.asarray(largest.todense() if sparse.issparse(largest) else largest).ravel() > 0, strongest, -1)
+        return np.where(
+            np.asarray(largest.todense() if sparse.issparse(largest) else largest).ravel() > 0, strongest, -1
+        )

@@ -1,4 +1,5 @@
-"""How many principal components: a share of the variance, Minka's evidence, or automatic relevance (Bishop 1999)."""
+"""How many principal components: a share of the variance, Minka's evidence, or automatic relevance (Bishop
+1999)."""
 
 from __future__ import annotations
 
@@ -13,10 +14,11 @@ def dimension_for_share(variances: np.ndarray, share: float) -> int:
 
 
 def evidence_dimension(variances: np.ndarray, n_samples: float) -> int:
-    """Minka's choice: the dimension with the largest Laplace approximation of the evidence of probabilistic PCA.
+    """Minka's choice: the dimension with the largest Laplace approximation of the evidence of probabilistic
+    PCA.
 
-    ``variances`` are all ``d`` eigenvalues of the sample covariance, descending; dimensions 1 to ``d - 1`` compete.
-    """
+    ``variances`` are all ``d`` eigenvalues of the sample covariance, descending; dimensions 1 to ``d - 1``
+    compete."""
     return int(np.argmax(_log_evidence(variances, n_samples))) + 1
 
 
@@ -28,36 +30,50 @@ def _log_evidence(variances: np.ndarray, n: float) -> np.ndarray:
     k = np.arange(1, d)
     noise = np.cumsum(values[::-1])[::-1][1:] / (d - k)  # v: the mean of what is discarded
     i = np.arange(1, d + 1)
-    log_uniform = np.cumsum(gammaln((d - i + 1) / 2) - (d - i + 1) / 2 * np.log(np.pi))[:-1] - k * np.log(2)  # log p(U)
+    log_uniform = np.cumsum(gammaln((d - i + 1) / 2) - (d - i + 1) / 2 * np.log(np.pi))[:-1] - k * np.log(
+        2
+    )  # log p(U)
     fit = -n / 2 * (np.cumsum(np.log(values))[:-1] + (d - k) * np.log(noise))
     parameters = d * k - k * (k + 1) / 2
-    return log_uniform + fit + (parameters + k) / 2 * np.log(2 * np.pi) - _log_curvature(values, noise, n, tiny) / 2 - k / 2 * np.log(n)
+    return (
+        log_uniform
+        + fit
+        + (parameters + k) / 2 * np.log(2 * np.pi)
+        - _log_curvature(values, noise, n, tiny) / 2
+        - k / 2 * np.log(n)
+    )
 
 
 def _log_curvature(values: np.ndarray, noise: np.ndarray, n: float, tiny: float) -> np.ndarray:
-    """``log |A_Z|`` for every ``k``: one factor for each pair ``i <= k``, ``i < j`` of directions that a rotation mixes."""
+    """``log |A_Z|`` for every ``k``: one factor for each pair ``i <= k``, ``i < j`` of directions that a
+    rotation mixes."""
     d = len(values)
     k = np.arange(1, d)
     upper = np.triu(np.ones((d, d), dtype=bool), 1)
     gaps = np.where(upper, np.log(np.maximum(values[:, None] - values, tiny)), 0.0)
-    inverse = np.where(upper, np.log(np.maximum(1 / values - 1 / values[:, None], tiny / values[0] ** 2)), 0.0)
+    inverse = np.where(
+        upper, np.log(np.maximum(1 / values - 1 / values[:, None], tiny / values[0] ** 2)), 0.0
+    )
     gap_sum = np.cumsum(gaps.sum(axis=1))[:-1]  # over i <= k and all j > i
     inside = np.cumsum(inverse.sum(axis=0))[:-1]  # over i < j <= k
     above = np.maximum(1 / noise[None, :] - 1 / values[:-1, None], tiny / values[0] ** 2)  # (i, k)
-    outside = (d - k) * np.sum(np.where(np.arange(1, d)[:, None] <= k, np.log(above), 0.0), axis=0)  # i <= k < j
+    outside = (d - k) * np.sum(
+        np.where(np.arange(1, d)[:, None] <= k, np.log(above), 0.0), axis=0
+    )  # i <= k < j
     pairs = d * k - k * (k + 1) / 2
     return gap_sum + inside + outside + pairs * np.log(n)
 
 
 def relevant_dimension(variances: np.ndarray, n_samples: float) -> int:
-    """Automatic relevance determination: how many columns of ``W`` survive the prior ``w_j ~ N(0, 1 / alpha_j)``.
+    """Automatic relevance determination: how many columns of ``W`` survive the prior ``w_j ~ N(0, 1 /
+    alpha_j)``.
 
-    With ``alpha_j = d / |w_j|^2`` (Bishop 1999) every column lies along an eigenvector, and with ``t = |w_j|^2`` and noise
-    ``s`` the posterior is stationary where ``n t (l_j - t - s) = d (t + s)^2``. A column for which this has no solution is
-    driven to zero. Which columns stay depends on the noise, and that on which stay: the iteration is run from both ends (all
-    columns, one column), and where the two differ the smaller value of BIC decides. Up to ``d`` samples leave no noise
-    to start from at the far end; then one column is the start. At least one component is kept.
-    """
+    With ``alpha_j = d / |w_j|^2`` (Bishop 1999) every column lies along an eigenvector, and with ``t =
+    |w_j|^2`` and noise ``s`` the posterior is stationary where ``n t (l_j - t - s) = d (t + s)^2``. A column
+    for which this has no solution is driven to zero. Which columns stay depends on the noise, and that on
+    which stay: the iteration is run from both ends (all columns, one column), and where the two differ the
+    smaller value of BIC decides. Up to ``d`` samples leave no noise to start from at the far end; then one
+    column is the start. At least one component is kept."""
     d = len(variances)
     grown = _grow(variances, n_samples)
     if n_samples <= d:

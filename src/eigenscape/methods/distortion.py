@@ -10,11 +10,19 @@ import numpy as np
 from eigenscape import _memory
 from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
-from eigenscape.methods.oriented_pca import Blocks, Noise, Orientation, noise_moments, oriented_directions, signal_moments
+from eigenscape.methods.oriented_pca import (
+    Blocks,
+    Noise,
+    Orientation,
+    noise_moments,
+    oriented_directions,
+    signal_moments,
+)
 
 #: A sequence: time steps by channels (T, c).
 Sequences = Sequence[np.ndarray]
-#: Below this variance (of a mean square of one) the noise along a direction is a constant, and its mean square is the scale.
+#: Below this variance (of a mean square of one) the noise along a direction is a constant, and its mean
+#: square is the scale.
 _CONSTANT = 1e-6
 
 
@@ -41,7 +49,8 @@ def receptive_field(plans: Sequence[LayerPlan]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """A fitted layer: ``y_t = weights' (window at t step) - offset``; signal of mean zero, noise of unit variance."""
+    """A fitted layer: ``y_t = weights' (window at t step) - offset``; signal of mean zero, noise of unit
+    variance."""
 
     plan: LayerPlan
     weights: np.ndarray  # (window, c, n_components)
@@ -62,15 +71,24 @@ def window_blocks(sequences: Sequences, plan: LayerPlan) -> Iterator[np.ndarray]
     for sequence in sequences:
         if len(sequence) < plan.window:
             continue
-        windows = np.lib.stride_tricks.sliding_window_view(sequence, plan.window, axis=0)[:: plan.step]  # (n, c, window)
+        windows = np.lib.stride_tricks.sliding_window_view(sequence, plan.window, axis=0)[
+            :: plan.step
+        ]  # (n, c, window)
         for rows in _memory.row_blocks(len(windows), 24.0 * plan.window * sequence.shape[1]):
             yield windows[rows].transpose(0, 2, 1).reshape(rows.stop - rows.start, -1)
 
 
-def fit_layer(signal: Sequences, versions: Sequence[Sequences], plan: LayerPlan, regularization: float | str) -> Layer:
-    """One layer of oriented PCA: the windows of ``signal`` against what the distorted ``versions`` differ from them."""
+def fit_layer(
+    signal: Sequences, versions: Sequence[Sequences], plan: LayerPlan, regularization: float | str
+) -> Layer:
+    """One layer of oriented PCA: the windows of ``signal`` against what the distorted ``versions`` differ
+    from them."""
     channels = signal[0].shape[1]
-    differences = [version - clean for version_of_all in versions for version, clean in zip(version_of_all, signal, strict=True)]
+    differences = [
+        version - clean
+        for version_of_all in versions
+        for version, clean in zip(version_of_all, signal, strict=True)
+    ]
     clean = signal_moments(_windows(signal, plan))
     noise = noise_moments(_windows(differences, plan), plan.window * channels)
     if clean.count <= plan.n_components:
@@ -84,7 +102,8 @@ def fit_layer(signal: Sequences, versions: Sequence[Sequences], plan: LayerPlan,
 
 
 def noise_scale(orientation: Orientation, noise: Noise) -> np.ndarray:
-    """Standard deviation of the noise along directions with ``n'Rn = 1``; one where the noise is only a constant."""
+    """Standard deviation of the noise along directions with ``n'Rn = 1``; one where the noise is only a
+    constant."""
     variance = 1 - np.square(noise.mean @ orientation.directions)
     return np.sqrt(np.where(variance > _CONSTANT, variance, 1.0))
 
@@ -96,7 +115,8 @@ def _windows(sequences: Sequences, plan: LayerPlan) -> Blocks:
 def distortion_layers(
     signal: Sequences, versions: Sequence[Sequences], plans: Sequence[LayerPlan], regularization: float | str
 ) -> list[Layer]:
-    """Layer upon layer: each learns from what the one below makes of the signal and of its distorted versions."""
+    """Layer upon layer: each learns from what the one below makes of the signal and of its distorted
+    versions."""
     layers: list[Layer] = []
     for number, plan in enumerate(plans, start=1):
         with stage(f"layer {number}"):
@@ -117,9 +137,9 @@ def apply_layers(layers: Iterable[Layer], sequence: np.ndarray) -> np.ndarray:
 class DistortionStream:
     """The layers applied to a sequence that arrives in chunks.
 
-    ``stream(chunk)`` takes some time steps (any number of them) and returns the outputs they complete; together these are the
-    outputs for the whole sequence. Memory holds the steps that further windows need and no others.
-    """
+    ``stream(chunk)`` takes some time steps (any number of them) and returns the outputs they complete;
+    together these are the outputs for the whole sequence. Memory holds the steps that further windows need
+    and no others."""
 
     def __init__(self, layers: Sequence[Layer], check: Callable[[object], np.ndarray]) -> None:
         self._stages = [_LayerStream(layer) for layer in layers]

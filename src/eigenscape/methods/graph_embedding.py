@@ -1,8 +1,8 @@
 """Embedding of graphs: directly (Brand eq. 1-7), or through a description ``z`` of each vertex (eq. 8-12).
 
-With edge weights ``W``, degrees ``D`` and a basis ``Z`` (n, p), one row a vertex, the small problem is ``Z'WZ v = l Z'DZ v``. It is
-solved for the smallest ``1 - l``, as ``Z'(D - W)Z v = (1 - l) Z'DZ v``, since that is what tells maps apart.
-"""
+With edge weights ``W``, degrees ``D`` and a basis ``Z`` (n, p), one row a vertex, the small problem is ``Z'WZ
+v = l Z'DZ v``. It is solved for the smallest ``1 - l``, as ``Z'(D - W)Z v = (1 - l) Z'DZ v``, since that is
+what tells maps apart."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from eigenscape.solvers.pairs import canonical_signs
 
 Correction = Literal["raw", "affine", "reweighted", "stochastic"]
 
-#: Directions of ``Z'DZ`` (unit diagonal) below this, for each vertex, are left out, but at least below the second. The rounding of
-#: ``Z'(D - W)Z`` is divided by it and must stay below the smallest ``1 - l``, which falls like 1/n.
+#: Directions of ``Z'DZ`` (unit diagonal) below this, for each vertex, are left out, but at least below the
+#: second. The rounding of ``Z'(D - W)Z`` is divided by it and must stay below the smallest ``1 - l``, which
+#: falls like 1/n.
 _RANK_TOL = 1e-15, 1e-12
 
 
@@ -56,7 +57,8 @@ class Basis(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FeatureBasis:
-    """``Z`` given as it is: features of the vertices, dense or sparse; row i multiplied by ``scale`` (n,) if there is one."""
+    """``Z`` given as it is: features of the vertices, dense or sparse; row i multiplied by ``scale`` (n,) if
+    there is one."""
 
     Z: Any
     scale: np.ndarray | None = None
@@ -81,11 +83,11 @@ class FeatureBasis:
 
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """``laplacian`` = ``Z'(D - W)Z`` and ``degree`` = ``Z'DZ``, both (p, p), ``mean`` = ``Z'D1 / volume`` (p,), ``volume`` = ``1'D1``.
+    """``laplacian`` = ``Z'(D - W)Z`` and ``degree`` = ``Z'DZ``, both (p, p), ``mean`` = ``Z'D1 / volume``
+    (p,), ``volume`` = ``1'D1``.
 
-    ``size`` (p,) are the D-norms of the columns before any centring: what is rounding is judged in their units, or the rounding left of a
-    column that was constant would pass for a direction.
-    """
+    ``size`` (p,) are the D-norms of the columns before any centring: what is rounding is judged in their
+    units, or the rounding left of a column that was constant would pass for a direction."""
 
     laplacian: np.ndarray
     degree: np.ndarray
@@ -95,15 +97,19 @@ class Forms:
 
     def centered(self) -> Forms:
         """With the D-mean of every column removed; ``D - W`` does not see it."""
-        return replace(self, degree=self.degree - self.volume * np.outer(self.mean, self.mean), mean=np.zeros_like(self.mean))
+        return replace(
+            self,
+            degree=self.degree - self.volume * np.outer(self.mean, self.mean),
+            mean=np.zeros_like(self.mean),
+        )
 
 
 def quadratic_forms(basis: Basis, W: sparse.csr_array, degree: np.ndarray) -> Forms:
     """The matrices of eq. 8, added up over blocks of vertices that fill few columns of ``Z``.
 
-    ``Z'WZ`` is ``H + H'`` with ``H`` from the edges that lead upwards in the basis' order. The diagonal of ``W`` is in ``Z'DZ`` alone:
-    it cancels in ``D - W``, and would leave its rounding. No more than about 64 MB of dense rows exist at a time, whatever the graph.
-    """
+    ``Z'WZ`` is ``H + H'`` with ``H`` from the edges that lead upwards in the basis' order. The diagonal of
+    ``W`` is in ``Z'DZ`` alone: it cancels in ``D - W``, and would leave its rounding. No more than about 64
+    MB of dense rows exist at a time, whatever the graph."""
     n, p, order = W.shape[0], basis.n_columns, basis.order
     edges = without_loops(W)
     between, loops = np.asarray(edges.sum(axis=1)).ravel(), W.diagonal()
@@ -137,16 +143,19 @@ def _edge_blocks(edges: sparse.csr_array, most: int) -> Iterator[tuple[np.ndarra
     row = np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
     for some in row_blocks(edges.nnz, 1, most):
         second, column = np.unique(edges.indices[some], return_inverse=True)
-        yield second, sparse.csr_array((edges.data[some], (row[some], column)), shape=(edges.shape[0], len(second)))
+        yield (
+            second,
+            sparse.csr_array((edges.data[some], (row[some], column)), shape=(edges.shape[0], len(second))),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Transformation:
     """The linear operator ``G`` of a transformational embedding, ``y = G'z [/ u'z] + constant``.
 
-    ``coefficients`` G (p, d); ``uniform`` u (p,) where a correction divides by it, else None; ``eigenvalues`` (d,) largest first;
-    ``gaps`` = ``1 - l``; ``residuals`` of the small problem relative to ``|Z'DZ| |v|``; its ``rank``.
-    """
+    ``coefficients`` G (p, d); ``uniform`` u (p,) where a correction divides by it, else None; ``eigenvalues``
+    (d,) largest first; ``gaps`` = ``1 - l``; ``residuals`` of the small problem relative to ``|Z'DZ| |v|``;
+    its ``rank``."""
 
     coefficients: np.ndarray
     uniform: np.ndarray | None
@@ -160,14 +169,16 @@ class Transformation:
         return 1 - self.gaps
 
     def turned(self, Y: np.ndarray) -> Transformation:
-        """With the signs that make the largest entry of each coordinate ``Y`` (n, d) of the vertices positive."""
+        """With the signs that make the largest entry of each coordinate ``Y`` (n, d) of the vertices
+        positive."""
         signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
         return replace(self, coefficients=self.coefficients * signs, constant=self.constant * signs)
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """``y(x) = G'(x - origin) [/ u'x] + constant`` for features ``x``, dense or sparse (which have no origin but zero)."""
+    """``y(x) = G'(x - origin) [/ u'x] + constant`` for features ``x``, dense or sparse (which have no origin
+    but zero)."""
 
     answer: Transformation
     origin: np.ndarray | None = None
@@ -184,21 +195,30 @@ class FeatureMap:
         if self.answer.uniform is None:
             return slope.copy()
         value = self(X) - self.answer.constant
-        return divided(slope - value[:, :, None] * self.answer.uniform, (X @ self.answer.uniform)[:, None, None])
+        return divided(
+            slope - value[:, :, None] * self.answer.uniform, (X @ self.answer.uniform)[:, None, None]
+        )
 
 
-def feature_map(Z: Any, W: sparse.csr_array, degree: np.ndarray, n_components: int, correction: Correction) -> FeatureMap:
+def feature_map(
+    Z: Any, W: sparse.csr_array, degree: np.ndarray, n_components: int, correction: Correction
+) -> FeatureMap:
     """Transformational embedding of a graph whose vertices have the features ``Z`` (eq. 8)."""
     origin = None
-    if correction == "affine" and not sparse.issparse(Z):  # the D-mean: the span is the same, and an offset costs no digits
+    if correction == "affine" and not sparse.issparse(
+        Z
+    ):  # the D-mean: the span is the same, and an offset costs no digits
         origin = degree @ Z / degree.sum()
         Z = Z - origin
     answer = transformation(FeatureBasis(Z), W, degree, n_components, correction)
     return FeatureMap(answer.turned(FeatureMap(answer)(Z)), origin)
 
 
-def affine_transformation(basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_components: int) -> Transformation:
-    """``Z`` with a uniform row appended (Brand sec. 2.1), that is with the D-mean removed; scaled to ``Y'DY = n``.
+def affine_transformation(
+    basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_components: int
+) -> Transformation:
+    """``Z`` with a uniform row appended (Brand sec. 2.1), that is with the D-mean removed; scaled to ``Y'DY =
+    n``.
 
     Where a uniform row is in the span of ``Z`` already, all corrections come to this.
     """
@@ -209,8 +229,11 @@ def affine_transformation(basis: Basis, W: sparse.csr_array, degree: np.ndarray,
     return Transformation(G, None, constant, pairs.values, pairs.residuals, pairs.rank)
 
 
-def raw_transformation(basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_components: int) -> tuple[Transformation, np.ndarray]:
-    """Eq. 8 as it stands: ``v_2 .. v_{d+1}``, and ``v_1`` scaled so that ``v_1'z`` is one where it is uniform."""
+def raw_transformation(
+    basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_components: int
+) -> tuple[Transformation, np.ndarray]:
+    """Eq. 8 as it stands: ``v_2 .. v_{d+1}``, and ``v_1`` scaled so that ``v_1'z`` is one where it is
+    uniform."""
     forms = quadratic_forms(basis, W, degree)
     pairs = solved(basis, W, degree, forms, n_components + 1)
     uniform = pairs.vectors[:, 0] * np.sqrt(forms.volume)
@@ -221,13 +244,17 @@ def raw_transformation(basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_
 
 
 def transformation(
-    basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_components: int, correction: Correction, plain: Any = None
+    basis: Basis,
+    W: sparse.csr_array,
+    degree: np.ndarray,
+    n_components: int,
+    correction: Correction,
+    plain: Any = None,
 ) -> Transformation:
     """Transformational embedding with one of the treatments of the lost uniform eigenvector (Brand sec. 2.1).
 
-    ``plain`` is the basis by which points are divided, if it is not ``basis`` itself: multiples of its rows serve as well, and may be
-    at hand without underflow. It needs a field ``scale``.
-    """
+    ``plain`` is the basis by which points are divided, if it is not ``basis`` itself: multiples of its rows
+    serve as well, and may be at hand without underflow. It needs a field ``scale``."""
     if correction == "affine":
         return affine_transformation(basis, W, degree, n_components)
     raw, uniform = raw_transformation(basis, W, degree, n_components)
@@ -255,9 +282,16 @@ def transformation(
 
 
 def solved(
-    basis: Basis, W: sparse.csr_array, degree: np.ndarray, forms: Forms, count: int, centered: bool = False, fewer: bool = False
+    basis: Basis,
+    W: sparse.csr_array,
+    degree: np.ndarray,
+    forms: Forms,
+    count: int,
+    centered: bool = False,
+    fewer: bool = False,
 ) -> GeneralizedPairs:
-    """The ``count`` smoothest directions of the small problem (eq. 9-11 with a rank guard), polished on the vertices themselves.
+    """The ``count`` smoothest directions of the small problem (eq. 9-11 with a rank guard), polished on the
+    vertices themselves.
 
     Too low a rank is an error, or with ``fewer`` gives as many as there are.
     """
@@ -277,19 +311,30 @@ def solved(
     weighted = degree[:, None] * Y
     polished = generalized_eigh(stretch(Y, W), Y.T @ weighted, count, "smallest")
     if len(polished.values) < count:
-        raise RankError(f"n_components={count}: the coordinates of the vertices depend on each other; lower n_components")
+        raise RankError(
+            f"n_components={count}: the coordinates of the vertices depend on each other; lower n_components"
+        )
     vectors = pairs.vectors @ polished.vectors
     residuals = relative_residuals(forms.laplacian, forms.degree, polished.values, vectors)
     return GeneralizedPairs(polished.values, vectors, residuals, rank)
 
 
-def direct_embedding(W: Any, degree: np.ndarray, n_components: int, solver: Solver) -> tuple[np.ndarray, EigenPairs]:
-    """``v_2 .. v_{d+1}`` of ``W v = l D v`` (eq. 1, 4) by its symmetric form (eq. 7), scaled to ``Y'DY = n``; and all pairs found."""
+def direct_embedding(
+    W: Any, degree: np.ndarray, n_components: int, solver: Solver
+) -> tuple[np.ndarray, EigenPairs]:
+    """``v_2 .. v_{d+1}`` of ``W v = l D v`` (eq. 1, 4) by its symmetric form (eq. 7), scaled to ``Y'DY = n``;
+    and all pairs found."""
     edges = without_loops(W)
     between = np.asarray(edges.sum(axis=1)).ravel()
-    share = float((between / degree).max())  # below one where all vertices have loops: 1 - l is solved for in units of it
+    share = float(
+        (between / degree).max()
+    )  # below one where all vertices have loops: 1 - l is solved for in units of it
     laplacian = sparse.diags_array(between) - edges
-    end = SmallEnd(stored(DividedOperator(as_operator(sparse.csr_array(laplacian)), share * degree)), np.sqrt(degree / degree.sum()), 2.0)
+    end = SmallEnd(
+        stored(DividedOperator(as_operator(sparse.csr_array(laplacian)), share * degree)),
+        np.sqrt(degree / degree.sum()),
+        2.0,
+    )
     pairs = next_to_trivial(end, n_components, solver)
     pairs = replace(pairs, values=1 - share * (1 - pairs.values), residuals=share * pairs.residuals)
     return np.sqrt(W.shape[0]) * pairs.vectors[:, 1:] / np.sqrt(degree)[:, None], pairs

@@ -43,7 +43,9 @@ class Learnt:
     dictionary: Dictionary
     moments: Moments
     divided: Moments | None = None  # with weights 1 / E(x), for divisive normalisation
-    mean: np.ndarray | None = None  # E[p] over the points that ``averages`` names; None: over all, by the moments
+    mean: np.ndarray | None = (
+        None  # E[p] over the points that ``averages`` names; None: over all, by the moments
+    )
     exact: bool = False  # whether every point was seen by the final dictionary
 
     @property
@@ -54,7 +56,7 @@ class Learnt:
         return self.moments.mean(self.span) if self.mean is None else self.mean
 
 
-# --- two passes over points that are at hand --------------------------------------------------------------------------------
+# --- two passes over points that are at hand ----------------------------------------------------------------
 
 
 def learn(source: Source, rows: Rows, choice: Choice) -> Learnt:
@@ -82,7 +84,8 @@ def select(source: Source, rows: Rows, choice: Choice) -> Dictionary:
 
 
 def of_size(start: Dictionary, scan: Scan, size: int | None, few: Any, numbers: np.ndarray) -> Dictionary:
-    """Algorithm 2; the first tolerance is the longest of a ``few`` points. An error where the points do not give so many members."""
+    """Algorithm 2; the first tolerance is the longest of a ``few`` points. An error where the points do not
+    give so many members."""
     assert size is not None
     longest = float(start.span.source.own(few, numbers).max())
     dictionary = by_size(start, scan, size, longest if longest > 0 else 1.0)
@@ -100,11 +103,14 @@ def gather(dictionary: Dictionary, rows: Rows, choice: Choice) -> Learnt:
     mean = _average_feature(dictionary, rows, choice)
     if choice.normalization == "divisive":
         mean = sums_over(span, rows).mean(span) if mean is None else mean
-    return gathered(dictionary, moments_of(span, rows, mean if choice.normalization == "divisive" else None), mean, choice)
+    return gathered(
+        dictionary, moments_of(span, rows, mean if choice.normalization == "divisive" else None), mean, choice
+    )
 
 
 def gathered(dictionary: Dictionary, moments: Moments, mean: np.ndarray | None, choice: Choice) -> Learnt:
-    """What is learnt from the moments of all rows: weighted by one over ``p(x) . mean`` where the normalisation is divisive."""
+    """What is learnt from the moments of all rows: weighted by one over ``p(x) . mean`` where the
+    normalisation is divisive."""
     if choice.normalization != "divisive":
         return Learnt(dictionary, moments, None, mean, exact=True)
     assert mean is not None
@@ -132,7 +138,8 @@ def moments_of(span: Span, rows: Rows, mean: np.ndarray | None, origin: np.ndarr
 
 
 def origin_of(span: Span) -> np.ndarray:
-    """Where moments are taken about: the mean of the members' coordinates. No look at the rows, which may pass by only once."""
+    """Where moments are taken about: the mean of the members' coordinates. No look at the rows, which may
+    pass by only once."""
     return span.factor.mean(axis=0)
 
 
@@ -190,27 +197,35 @@ def refuse_negative(affinities: np.ndarray) -> None:
     """An error where row sums would not be degrees."""
     least = affinities.min(initial=0.0)
     if least < 0:
-        raise ValueError(f"an affinity must not be negative, got {least:g}; use a similarity that is zero for unlike points")
+        raise ValueError(
+            f"an affinity must not be negative, got {least:g}; use a similarity that is zero for unlike points"
+        )
 
 
-# --- one pass over a stream -------------------------------------------------------------------------------------------------
+# --- one pass over a stream ---------------------------------------------------------------------------------
 
 
 def begin(source: Source, Y: Any, choice: Choice) -> Learnt:
     """Nothing learnt yet; ``Y`` are some of the points to come."""
     nothing = Moments(np.empty(0))
-    return Learnt(empty(source, Y, choice.sum_to_one, choice.n_jobs), nothing, nothing if choice.normalization == "divisive" else None)
+    return Learnt(
+        empty(source, Y, choice.sum_to_one, choice.n_jobs),
+        nothing,
+        nothing if choice.normalization == "divisive" else None,
+    )
 
 
 def absorb(learnt: Learnt, Y: Any, choice: Choice) -> Learnt:
-    """Go on with more points. Those seen before the dictionary grew are taken to have no part in the directions it gained.
+    """Go on with more points. Those seen before the dictionary grew are taken to have no part in the
+    directions it gained.
 
-    For divisive normalisation a point is weighted by the averages over all points until then. A second pass (:func:`gather`)
-    mends both.
-    """
+    For divisive normalisation a point is weighted by the averages over all points until then. A second pass
+    (:func:`gather`) mends both."""
     assert choice.tol is not None
     now = [learnt]
-    for numbers, some in ArrayRows(Y, learnt.moments.count).blocks(None, lambda: now[0].dictionary.block_rows):
+    for numbers, some in ArrayRows(Y, learnt.moments.count).blocks(
+        None, lambda: now[0].dictionary.block_rows
+    ):
         dictionary, seen = grown(now[0].dictionary, some, numbers, choice.tol, choice.size or np.inf)
         now[0] = _counted(replace(now[0], dictionary=dictionary, exact=False), seen, choice)
     return now[0]
@@ -227,6 +242,8 @@ def _counted(learnt: Learnt, seen: Projected, choice: Choice) -> Learnt:
         return replace(learnt, moments=moments.add(seen), mean=mean)
     learnt = replace(learnt, moments=moments.add(replace(seen, Z=seen.Z.copy())), mean=mean)
     averages, before = span.features(seen.Z) @ learnt.average_feature(), divided.lost
-    divided = (replace(divided, origin=moments.origin) if first else divided.padded(span.size)).add(seen, averages)
+    divided = (replace(divided, origin=moments.origin) if first else divided.padded(span.size)).add(
+        seen, averages
+    )
     announce_lost(divided.lost - before, divided.least)
     return replace(learnt, divided=divided)

@@ -1,4 +1,5 @@
-"""Which eigenvectors say something new: local linear regression on those before (Dsilva et al. 2018, sec. 3)."""
+"""Which eigenvectors say something new: local linear regression on those before (Dsilva et al. 2018, sec.
+3)."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from eigenscape._progress import stage
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding
 from eigenscape.exceptions import DependentCoordinatesWarning
 
-#: Widths of the regression as fractions of the median distance. Dsilva et al. take a third; high harmonics need less. Every prediction
-#: leaves its own point out, so the best width is not the narrowest one.
+#: Widths of the regression as fractions of the median distance. Dsilva et al. take a third; high harmonics
+#: need less. Every prediction leaves its own point out, so the best width is not the narrowest one.
 WIDTHS = (1 / 3, 1 / 6, 1 / 12, 1 / 24, 1 / 48, 1 / 96, 1 / 192)
 #: Points whose value is predicted: at most so many, evenly spaced, each from all the others.
 _PREDICTED = 1000
@@ -37,11 +38,14 @@ class Independence:
     residuals: list[np.ndarray] = field(default_factory=list)
 
     def choose(self, embed: Callable[[int], Embedding], n_components: int, n_points: int) -> Embedding:
-        """The first ``n_components`` coordinates that are no functions of earlier ones, of an embedding with as many as it takes.
+        """The first ``n_components`` coordinates that are no functions of earlier ones, of an embedding with
+        as many as it takes.
 
         ``embed`` makes one with a given number of coordinates. Candidates are doubled until enough are found.
         """
-        most = min(self.most or min(20 * n_components, max(2 * n_components, n_points // _POINTS)), n_points - 1)
+        most = min(
+            self.most or min(20 * n_components, max(2 * n_components, n_points // _POINTS)), n_points - 1
+        )
         count = min(max(8, 4 * n_components), most)
         while True:
             model = embed(count)
@@ -66,7 +70,8 @@ class Independence:
 
 
 def independent(coordinates: np.ndarray, n_wanted: int, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the columns that are no functions of earlier kept ones, up to ``n_wanted``; and the residual of each column tried."""
+    """Numbers of the columns that are no functions of earlier kept ones, up to ``n_wanted``; and the residual
+    of each column tried."""
     size = np.sqrt(np.mean(np.square(coordinates), axis=0))
     values = np.divide(coordinates, size, out=np.zeros_like(coordinates), where=size > 0)
     kept, residuals = [0], [1.0]
@@ -80,12 +85,12 @@ def independent(coordinates: np.ndarray, n_wanted: int, threshold: float) -> tup
 
 
 def regression_residual(known: np.ndarray, target: np.ndarray) -> float:
-    """The share ``r`` of ``target`` (n,) that a smooth function of the columns ``known`` (n, d) does not explain.
+    """The share ``r`` of ``target`` (n,) that a smooth function of the columns ``known`` (n, d) does not
+    explain.
 
     ``r^2 = sum_i (y_i - a_i - b_i' x_i)^2 / sum_i y_i^2``, where ``a_i`` and ``b_i`` minimise
-    ``sum_{j != i} exp(-|x_i - x_j|^2 / width^2) (y_j - a_i - b_i' x_j)^2`` (Dsilva et al. 2018, eq. 12, 13), at the best of
-    several widths.
-    """
+    ``sum_{j != i} exp(-|x_i - x_j|^2 / width^2) (y_j - a_i - b_i' x_j)^2`` (Dsilva et al. 2018, eq. 12, 13),
+    at the best of several widths."""
     n = len(target)
     tried = np.unique(np.linspace(0, n - 1, min(n, _PREDICTED)).astype(np.intp))
     distances = np.sqrt(_squares(known[tried], known[tried]))
@@ -96,10 +101,14 @@ def regression_residual(known: np.ndarray, target: np.ndarray) -> float:
             some = tried[rows]
             squares = _squares(known[some], known)
             squares[np.arange(len(some)), some] = np.inf  # no point explains itself
-            squares -= squares.min(axis=1, keepdims=True)  # the nearest has weight one, so that no sum of weights vanishes
+            squares -= squares.min(
+                axis=1, keepdims=True
+            )  # the nearest has weight one, so that no sum of weights vanishes
             for place, fraction in enumerate(WIDTHS):
                 weights = np.exp(-squares / (fraction * median) ** 2)
-                errors[place] += np.square(target[some] - _local_fits(weights, known, known[some], target)).sum()
+                errors[place] += np.square(
+                    target[some] - _local_fits(weights, known, known[some], target)
+                ).sum()
             advance(len(some))
     return float(np.sqrt(errors.min() / np.square(target[tried]).sum())) if target.any() else 0.0
 
@@ -113,7 +122,8 @@ def _squares(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def _local_fits(weights: np.ndarray, x: np.ndarray, at: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Values (b,) at the points ``at`` of straight lines fitted with ``weights`` (b, n): all sums in one product."""
+    """Values (b,) at the points ``at`` of straight lines fitted with ``weights`` (b, n): all sums in one
+    product."""
     d = x.shape[1]
     first, second = np.triu_indices(d)
     terms = np.column_stack([np.ones(len(y)), x, x[:, first] * x[:, second], y, x * y[:, None]])

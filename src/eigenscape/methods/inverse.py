@@ -1,4 +1,5 @@
-"""From coordinates back to rows: what all inverses share, and the inverse that is affine around every place of a map."""
+"""From coordinates back to rows: what all inverses share, and the inverse that is affine around every place
+of a map."""
 
 from __future__ import annotations
 
@@ -18,15 +19,18 @@ from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.kernels.base import as_float64
 from eigenscape.pieces import PiecewiseEmbedding
 
-#: Neighbours of a place on the map: at least so many, and so many times what an affine function of the coordinates needs.
+#: Neighbours of a place on the map: at least so many, and so many times what an affine function of the
+#: coordinates needs.
 FEWEST, FOLD = 12, 4
 #: Part of the coordinates' local variance that is added to it, so that directions without any do not count.
 _RIDGE = 1e-2
-#: The same as a part of the squared reach of the neighbourhood: a variance below it (one point far from all others) gives no slope.
+#: The same as a part of the squared reach of the neighbourhood: a variance below it (one point far from all
+#: others) gives no slope.
 _FLAT = 1e-6
 #: Weight of the farthest neighbour: nearly none, so that the map does not jump where neighbours change.
 _FLOOR = 1e-9
-#: Rows at most that one core takes at a time; fixed, so that the number of cores does not show in the last digits.
+#: Rows at most that one core takes at a time; fixed, so that the number of cores does not show in the last
+#: digits.
 _ROWS = 1024
 #: The error is measured on at most this many training points.
 SAMPLE = 1000
@@ -45,12 +49,14 @@ class Inverse(Protocol):
         ...
 
     def again(self, which: np.ndarray) -> np.ndarray:
-        """The training rows ``which`` made again from their coordinates, without their own help where that can be had."""
+        """The training rows ``which`` made again from their coordinates, without their own help where that
+        can be had."""
         ...
 
 
 def relative_error(inverse: Inverse) -> float:
-    """Root mean square distance of training rows from what the inverse makes of them, over the spread of the rows.
+    """Root mean square distance of training rows from what the inverse makes of them, over the spread of the
+    rows.
 
     Measured on at most 1000 evenly spaced rows. 0 is perfect; 1 is as good as the mean row for every point.
     """
@@ -63,7 +69,8 @@ def relative_error(inverse: Inverse) -> float:
 
 
 def training_points(model: Embedding | PiecewiseEmbedding) -> tuple[Any, np.ndarray]:
-    """Training rows and their coordinates: all that the model keeps, those of the embedded piece where it has one."""
+    """Training rows and their coordinates: all that the model keeps, those of the embedded piece where it has
+    one."""
     if isinstance(model, PiecewiseEmbedding):
         (piece,) = model.pieces
         assert piece.embedding is not None
@@ -77,7 +84,9 @@ def training_points(model: Embedding | PiecewiseEmbedding) -> tuple[Any, np.ndar
     return X, model.coordinates
 
 
-def in_blocks(work: Callable[[np.ndarray], Any], Y: np.ndarray, bytes_per_row: float, n_jobs: int | None) -> list[Any]:
+def in_blocks(
+    work: Callable[[np.ndarray], Any], Y: np.ndarray, bytes_per_row: float, n_jobs: int | None
+) -> list[Any]:
     """``work`` on one block of rows after another, in order, on ``n_jobs`` cores."""
     size = min(_ROWS, max(1, int(_memory.BLOCK_BYTES // bytes_per_row)))
     found = []
@@ -107,14 +116,14 @@ def dense(rows: Any) -> np.ndarray:
 class LocalAffine:
     """Around every place ``y`` of a map the rows are taken for an affine function of the coordinates.
 
-    With weights ``w_j`` that fall to zero at the farthest of the neighbours ``y_j`` of ``y`` on the map, their mean ``c`` and their
-    covariance ``C = sum_j w_j (y_j - c)(y_j - c)'``, the weighted least squares fit of the rows has the value
+    With weights ``w_j`` that fall to zero at the farthest of the neighbours ``y_j`` of ``y`` on the map,
+    their mean ``c`` and their covariance ``C = sum_j w_j (y_j - c)(y_j - c)'``, the weighted least squares
+    fit of the rows has the value
 
         x(y) = sum_j w_j (1 + (y - c)' C^-1 (y_j - c)) x_j
 
-    at ``y``, with a small ridge on ``C``. It is a combination of neighbouring rows with weights that sum to one, changes smoothly
-    with ``y``, and goes on almost linearly outside the map.
-    """
+    at ``y``, with a small ridge on ``C``. It is a combination of neighbouring rows with weights that sum to
+    one, changes smoothly with ``y``, and goes on almost linearly outside the map."""
 
     X: Any  # (m, n_features), dense or sparse
     coordinates: np.ndarray  # (m, n_components)
@@ -138,7 +147,9 @@ class LocalAffine:
         Y = self.coordinates[which]
         length, number = self.index.nearest(Y, min(self.n_neighbors + 1, len(self.coordinates)))
         own = number == which[:, None]
-        own[~own.any(axis=1), -1] = True  # the point itself, or where others share its place the last one, is left out
+        own[~own.any(axis=1), -1] = (
+            True  # the point itself, or where others share its place the last one, is left out
+        )
         shape = (len(which), length.shape[1] - 1)
         return self._combine(Y, length[~own].reshape(shape), number[~own].reshape(shape))
 
@@ -156,7 +167,8 @@ class LocalAffine:
 
 
 def affine_weights(Y: np.ndarray, neighbors: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """Weights (b, k), summing to one, that give the local affine fit at ``Y`` (b, d) from its neighbours (b, k, d)."""
+    """Weights (b, k), summing to one, that give the local affine fit at ``Y`` (b, d) from its neighbours (b,
+    k, d)."""
     reach = length[:, -1:]
     part = np.divide(length, reach, out=np.zeros_like(length), where=reach > 0)
     weights = np.square(1.0 - np.square(part)) + _FLOOR
@@ -166,6 +178,8 @@ def affine_weights(Y: np.ndarray, neighbors: np.ndarray, length: np.ndarray) -> 
     covariance = np.einsum("bk,bkd,bke->bde", weights, spread, spread)
     d = covariance.shape[1]
     trace = np.trace(covariance, axis1=1, axis2=2)
-    covariance[:, np.arange(d), np.arange(d)] += np.where(reach > 0, _RIDGE * trace[:, None] / d + _FLAT * np.square(reach), 1.0)
+    covariance[:, np.arange(d), np.arange(d)] += np.where(
+        reach > 0, _RIDGE * trace[:, None] / d + _FLAT * np.square(reach), 1.0
+    )
     slope = np.linalg.solve(covariance, (Y - center)[..., None])[..., 0]  # C^-1 (y - c)
     return weights * (1.0 + np.einsum("bd,bkd->bk", slope, spread))

@@ -18,7 +18,8 @@ from eigenscape.solvers import split
 _FLAT = 1e-3
 #: Rows that an inverse is fitted to, at most; more where it has many coefficients.
 _ROWS = 5000
-#: Directions of the coefficients with less than this share of the largest eigenvalue are not determined by the rows.
+#: Directions of the coefficients with less than this share of the largest eigenvalue are not determined by
+#: the rows.
 _UNSEEN = 1e-8
 
 
@@ -29,7 +30,9 @@ def rows_to_invert(X: Any, Y: np.ndarray, n_kernels: int) -> tuple[Any, np.ndarr
     return X[some], Y[some]
 
 
-def fitted_inverse(forward: AffineMixture | None, X: Any, Y: np.ndarray, refine: bool) -> tuple[AffineMixture, float]:
+def fitted_inverse(
+    forward: AffineMixture | None, X: Any, Y: np.ndarray, refine: bool
+) -> tuple[AffineMixture, float]:
     """The inverse of a map that brings ``X`` to ``Y``, and its round-trip error, both from these rows.
 
     A map that is no mixture (None) is undone by an affine regression.
@@ -44,37 +47,46 @@ def fitted_inverse(forward: AffineMixture | None, X: Any, Y: np.ndarray, refine:
 def inverse_by_blocks(forward: AffineMixture) -> AffineMixture:
     """Eq. 19: each kernel's mean and covariance are mapped, and its affine map is undone by a pseudo-inverse.
 
-    The paper takes the blocks ``G_k`` of ``G``; but overlapping kernels share a slope between them in any way, and only their
-    mixture means something. So the affine map of a kernel is the tangent of the mixture at its centre: mean ``y(mu_k)``, covariance
-    ``sigma^2 J_k J_k'``, inverse ``mu_k + J_k^+ (y - y(mu_k))``.
+    The paper takes the blocks ``G_k`` of ``G``; but overlapping kernels share a slope between them in any
+    way, and only their mixture means something. So the affine map of a kernel is the tangent of the mixture
+    at its centre: mean ``y(mu_k)``, covariance ``sigma^2 J_k J_k'``, inverse ``mu_k + J_k^+ (y - y(mu_k))``.
     """
     kernels = forward.kernels
     assert isinstance(kernels, RoundKernels)
     means, tangents = forward(kernels.centers), forward.jacobian(kernels.centers)  # (K, d), (K, d, D)
     covariances = kernels.sigma**2 * tangents @ tangents.transpose(0, 2, 1)
     floor = _FLAT**2 * float(np.trace(covariances, axis1=1, axis2=2).mean())
-    roots = np.array([inverse_root(covariance, max(floor, np.finfo(float).tiny)) for covariance in covariances])
+    roots = np.array(
+        [inverse_root(covariance, max(floor, np.finfo(float).tiny)) for covariance in covariances]
+    )
     undone = np.array([linalg.pinv(tangent, rtol=_FLAT) for tangent in tangents])  # (K, D, d)
     slopes = np.ascontiguousarray(undone.transpose(0, 2, 1))
-    return AffineMixture(EllipticKernels(means, roots), slopes, kernels.centers, np.zeros(kernels.centers.shape[1]))
+    return AffineMixture(
+        EllipticKernels(means, roots), slopes, kernels.centers, np.zeros(kernels.centers.shape[1])
+    )
 
 
 def single_inverse(X: np.ndarray, Y: np.ndarray) -> AffineMixture:
     """One kernel for the whole map: where ``y`` is, ``x`` is the mean. The start of an affine regression."""
-    kernels = EllipticKernels(Y.mean(axis=0)[None], inverse_root(np.cov(Y.T).reshape(Y.shape[1], -1), np.finfo(float).tiny)[None])
+    kernels = EllipticKernels(
+        Y.mean(axis=0)[None], inverse_root(np.cov(Y.T).reshape(Y.shape[1], -1), np.finfo(float).tiny)[None]
+    )
     D = X.shape[1]
     return AffineMixture(kernels, np.zeros((1, Y.shape[1], D)), X.mean(axis=0)[None], np.zeros(D))
 
 
 def refined(inverse: AffineMixture, X: np.ndarray, Y: np.ndarray) -> AffineMixture:
-    """The same mixture with the slopes and offsets that bring ``Y`` nearest to ``X``: least squares for what eq. 19 leaves over.
+    """The same mixture with the slopes and offsets that bring ``Y`` nearest to ``X``: least squares for what
+    eq. 19 leaves over.
 
-    The mean squared error on these points cannot rise; directions that they do not determine stay as they were.
-    """
+    The mean squared error on these points cannot rise; directions that they do not determine stay as they
+    were."""
     members = shares(inverse.kernels, Y)
     basis = KernelBasis(Y, inverse.kernels, members)
     n, p = len(Y), basis.n_columns
-    _memory.require(8.0 * min(n * (p + 3.0 * n), 4.0 * p * p), f"an inverse of {p} coefficients", "set inverse='blocks'")
+    _memory.require(
+        8.0 * min(n * (p + 3.0 * n), 4.0 * p * p), f"an inverse of {p} coefficients", "set inverse='blocks'"
+    )
     rest = X - inverse.mix(Y, members)
     change = basis.mixture(_by_rows(basis, rest) if p > n else _by_columns(basis, rest))
     return replace(inverse, slopes=inverse.slopes + change.slopes, offsets=inverse.offsets + change.offsets)
@@ -93,7 +105,8 @@ def _by_columns(basis: KernelBasis, rest: np.ndarray) -> np.ndarray:
 
 
 def _by_rows(basis: KernelBasis, rest: np.ndarray) -> np.ndarray:
-    """The same as ``Z' (Z Z')^+ rest``, which is the smaller problem where there are more columns than rows."""
+    """The same as ``Z' (Z Z')^+ rest``, which is the smaller problem where there are more columns than
+    rows."""
     Z = np.zeros((len(rest), basis.n_columns))
     some, columns = basis.block(np.arange(len(rest)))
     Z[:, columns] = some
@@ -107,7 +120,8 @@ def _by_rows(basis: KernelBasis, rest: np.ndarray) -> np.ndarray:
 
 
 def round_trip_error(inverse: AffineMixture, X: np.ndarray, Y: np.ndarray) -> float:
-    """Median distance between ``x`` and where the inverse puts its ``y``, in units of the diameter of the data.
+    """Median distance between ``x`` and where the inverse puts its ``y``, in units of the diameter of the
+    data.
 
     The diameter is the largest distance from the point farthest from the mean.
     """

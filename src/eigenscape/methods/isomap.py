@@ -23,14 +23,20 @@ from eigenscape.solvers import Solver
 
 
 def isomap(
-    graph: NeighborGraph, n_components: int, solver: Solver, n_jobs: int | None = None, dtype: type = np.float64, **options: Any
+    graph: NeighborGraph,
+    n_components: int,
+    solver: Solver,
+    n_jobs: int | None = None,
+    dtype: type = np.float64,
+    **options: Any,
 ) -> Embedding:
     """Classical MDS of the geodesic distances through the training graph (Bengio eq. 14)."""
     return classical_mds(GeodesicKernel(graph, n_jobs, dtype), n_components, solver, **options)
 
 
 def ordinal_isomap(graph: NeighborGraph, wish: OrdinalWish, n_jobs: int | None = None) -> OrdinalEmbedding:
-    """Ordinal MDS of the geodesic distances (Burges sec. 2.3); a piece of few points gets fewer coordinates."""
+    """Ordinal MDS of the geodesic distances (Burges sec. 2.3); a piece of few points gets fewer
+    coordinates."""
     lengths = geodesics(graph, graph.vertices.X, n_jobs)
     lengths = (lengths + lengths.T) / 2
     few = replace(wish, n_components=min(wish.n_components, graph.n_vertices - 1))
@@ -51,16 +57,18 @@ class Geodesics:
 def require_lengths(n: int, q: int, dtype: type) -> None:
     """Refuse what does not fit in memory: the distances of ``n`` points to ``q`` landmarks."""
     needed = 1.2 * np.dtype(dtype).itemsize * n * q
-    _memory.require(needed, f"landmark Isomap of {n} points (their distances to {q} landmarks)", "lower n_landmarks")
+    _memory.require(
+        needed, f"landmark Isomap of {n} points (their distances to {q} landmarks)", "lower n_landmarks"
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkIsomap:
-    """Landmark MDS of the geodesic distances to some vertices (Bengio eq. 15): O(q n) instead of O(n^2) of everything.
+    """Landmark MDS of the geodesic distances to some vertices (Bengio eq. 15): O(q n) instead of O(n^2) of
+    everything.
 
-    The paths run through all training points, and the distances (n, q) stay in the model: a new point takes its own from those of
-    its neighbours. A graph in several pieces calls once for each.
-    """
+    The paths run through all training points, and the distances (n, q) stay in the model: a new point takes
+    its own from those of its neighbours. A graph in several pieces calls once for each."""
 
     n_components: int
     solver: Solver
@@ -81,7 +89,9 @@ class LandmarkIsomap:
             require_lengths(graph.n_vertices, len(which), self.dtype)
             lengths = geodesics_to(graph, which, self.solver.n_jobs, self.dtype)
             self.distances[-1] = kernel = LandmarkGeodesics(graph, which, lengths)
-            return landmark_mds(kernel, graph.vertices.X, which, count, self.solver, fewer=fewer, **self.options)
+            return landmark_mds(
+                kernel, graph.vertices.X, which, count, self.solver, fewer=fewer, **self.options
+            )
 
         def embed_some(n_landmarks: int) -> Embedding:
             assert self.how is not None
@@ -92,7 +102,9 @@ class LandmarkIsomap:
         if self.count is not None:
             return embed_some(min(self.count, graph.n_vertices))
         vertices, piece = np.arange(graph.n_vertices), len(self.growths)
-        self.growths.append(grow(embed_some, graph.vertices.X, vertices, count, self.tol, self.solver.seed, piece))
+        self.growths.append(
+            grow(embed_some, graph.vertices.X, vertices, count, self.tol, self.solver.seed, piece)
+        )
         return self.growths[-1].embedding
 
     def _given_among(self, graph: NeighborGraph, count: int) -> np.ndarray:

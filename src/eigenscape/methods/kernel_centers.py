@@ -28,18 +28,25 @@ _NEIGHBOR = 3
 FARTHEST = 30.0
 
 
-def placed_kernels(X: np.ndarray, n_kernels: int, centers: Placement | np.ndarray, sigma: float | None, seed: int) -> RoundKernels:
-    """Kernels among the points ``X``, of the given width or (None) of one that their centres suggest. Equal rows count once."""
+def placed_kernels(
+    X: np.ndarray, n_kernels: int, centers: Placement | np.ndarray, sigma: float | None, seed: int
+) -> RoundKernels:
+    """Kernels among the points ``X``, of the given width or (None) of one that their centres suggest. Equal
+    rows count once."""
     rows, X = len(X), X[distinct_rows(X)[0]]
     if len(X) == 1:
         raise RankError(f"all {rows} rows are equal; there is nothing that kernels could tell apart")
     if not isinstance(centers, str):
         if centers.shape[1] != X.shape[1]:
-            raise ValueError(f"centers has {centers.shape[1]} features, but X has {X.shape[1]}; centres live in the space of X")
+            raise ValueError(
+                f"centers has {centers.shape[1]} features, but X has {X.shape[1]}; centres live in the space of X"
+            )
         placed = centers
     else:
         if n_kernels > len(X):
-            raise RankError(f"n_kernels={n_kernels} needs as many distinct samples, got n_samples={len(X)}; lower n_kernels")
+            raise RankError(
+                f"n_kernels={n_kernels} needs as many distinct samples, got n_samples={len(X)}; lower n_kernels"
+            )
         placed = place_centers(X, n_kernels, centers, sigma, seed)
     if sigma is None:
         return RoundKernels(placed, default_sigma(X, placed))
@@ -52,13 +59,14 @@ def placed_kernels(X: np.ndarray, n_kernels: int, centers: Placement | np.ndarra
     return RoundKernels(placed, sigma)
 
 
-def place_centers(X: np.ndarray, n_kernels: int, placement: Placement, sigma: float | None, seed: int) -> np.ndarray:
+def place_centers(
+    X: np.ndarray, n_kernels: int, placement: Placement, sigma: float | None, seed: int
+) -> np.ndarray:
     """Centres (n_kernels, D) among the distinct points ``X`` (k-means: among their means).
 
-    ``"random"`` is the paper's. ``"maxmin"`` adds the point farthest from the centres so far. ``"greedy"`` adds the point whose Gaussian
-    is worst represented by those of the centres so far (:func:`greedy_pivots`; ``sigma=None`` takes the width that random
-    centres would get).
-    """
+    ``"random"`` is the paper's. ``"maxmin"`` adds the point farthest from the centres so far. ``"greedy"``
+    adds the point whose Gaussian is worst represented by those of the centres so far (:func:`greedy_pivots`;
+    ``sigma=None`` takes the width that random centres would get)."""
     rng = np.random.default_rng(seed)
     shuffled = rng.permutation(len(X))
     if placement == "random" or n_kernels == len(X):
@@ -66,11 +74,15 @@ def place_centers(X: np.ndarray, n_kernels: int, placement: Placement, sigma: fl
     with stage("centres"):
         if placement == "maxmin":
             first = int(shuffled[0])
-            return X[farthest_first(lambda i: squared_euclidean(X, X[i : i + 1])[:, 0], len(X), n_kernels, first)]
+            return X[
+                farthest_first(lambda i: squared_euclidean(X, X[i : i + 1])[:, 0], len(X), n_kernels, first)
+            ]
         some = X[shuffled[: max(_CANDIDATES, n_kernels)]]
         if placement == "kmeans":
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "One of the clusters is empty")  # its centre stays where it was, which serves
+                warnings.filterwarnings(
+                    "ignore", "One of the clusters is empty"
+                )  # its centre stays where it was, which serves
                 return kmeans2(some, some[:n_kernels].copy(), iter=25, minit="matrix", missing="warn")[0]
         width = default_sigma(X, some[:n_kernels]) if sigma is None else sigma
 
@@ -81,7 +93,8 @@ def place_centers(X: np.ndarray, n_kernels: int, placement: Placement, sigma: fl
 
 
 def default_sigma(X: np.ndarray, centers: np.ndarray) -> float:
-    """Half the median distance of a centre to its third nearest other one, or more where a point would belong to no kernel."""
+    """Half the median distance of a centre to its third nearest other one, or more where a point would belong
+    to no kernel."""
     centers = np.unique(centers, axis=0)
     if len(centers) == 1:
         return float(np.sqrt(squared_euclidean(X, centers).mean()))
@@ -93,5 +106,8 @@ def default_sigma(X: np.ndarray, centers: np.ndarray) -> float:
 
 def farthest_point(X: np.ndarray, centers: np.ndarray) -> float:
     """The largest distance of a point to its nearest centre."""
-    worst = (squared_euclidean(X[rows], centers).min(axis=1).max() for rows in row_blocks(len(X), 24 * len(centers)))
+    worst = (
+        squared_euclidean(X[rows], centers).min(axis=1).max()
+        for rows in row_blocks(len(X), 24 * len(centers))
+    )
     return float(np.sqrt(max(worst)))

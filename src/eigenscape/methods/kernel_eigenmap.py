@@ -13,22 +13,28 @@ from scipy import linalg, sparse
 from eigenscape import _memory
 from eigenscape._compiled.mixtures import local_coordinates, mark_members
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
-from eigenscape.methods.graph_embedding import Correction, Transformation, affine_transformation, transformation
+from eigenscape.methods.graph_embedding import (
+    Correction,
+    Transformation,
+    affine_transformation,
+    transformation,
+)
 from eigenscape.methods.mixture import AffineMixture, MixtureKernels, RoundKernels, Shares, shares
 from eigenscape.quality.distortion import distortion
 
-#: Numbers of kernels that are tried, and the factor of the least held-out distortion within which the smallest is taken.
+#: Numbers of kernels that are tried, and the factor of the least held-out distortion within which the
+#: smallest is taken.
 _COUNTS = (4, 8, 16, 32, 64, 128, 256)
 _NEARLY = 1.05
 
 
 @dataclass(frozen=True, eq=False)
 class KernelBasis:
-    """``z(x)`` of eq. 15 for the points ``X``: for each kernel its local homogeneous coordinates, times the point's share in it.
+    """``z(x)`` of eq. 15 for the points ``X``: for each kernel its local homogeneous coordinates, times the
+    point's share in it.
 
-    ``projections`` (K, q, D) are the ``K_k`` of eq. 14 (they belong to the kernel); None takes the coordinates as they are.
-    ``scale`` (n,) multiplies each row.
-    """
+    ``projections`` (K, q, D) are the ``K_k`` of eq. 14 (they belong to the kernel); None takes the
+    coordinates as they are. ``scale`` (n,) multiplies each row."""
 
     X: np.ndarray
     kernels: MixtureKernels
@@ -77,8 +83,12 @@ class KernelBasis:
     def mixture(self, V: np.ndarray) -> AffineMixture:
         """The mixture of affine maps ``V'z(x)`` (eq. 17), in coordinates of the whole space."""
         V = V.reshape(len(self.kernels.centers), self.local, -1)
-        slopes = V[:, :-1] if self.projections is None else np.einsum("kqd,kqc->kdc", self.projections, V[:, :-1])
-        return AffineMixture(self.kernels, np.ascontiguousarray(slopes), np.ascontiguousarray(V[:, -1]), np.zeros(V.shape[2]))
+        slopes = (
+            V[:, :-1] if self.projections is None else np.einsum("kqd,kqc->kdc", self.projections, V[:, :-1])
+        )
+        return AffineMixture(
+            self.kernels, np.ascontiguousarray(slopes), np.ascontiguousarray(V[:, -1]), np.zeros(V.shape[2])
+        )
 
 
 def _chain(centers: np.ndarray) -> np.ndarray:
@@ -95,7 +105,8 @@ def _chain(centers: np.ndarray) -> np.ndarray:
 
 
 def local_projections(X: np.ndarray, kernels: RoundKernels, members: Shares, n_local: int) -> np.ndarray:
-    """Principal directions (K, n_local, D) of the points around each kernel, weighted by their shares (Brand sec. 6)."""
+    """Principal directions (K, n_local, D) of the points around each kernel, weighted by their shares (Brand
+    sec. 6)."""
     K, D = kernels.centers.shape
     projections = np.zeros((K, n_local, D))
     columns = sparse.csc_array(members.matrix)
@@ -119,7 +130,8 @@ class KernelMap(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What a kernel eigenmap is asked to be: how kernels are placed, the local coordinates, posteriors or not, the correction."""
+    """What a kernel eigenmap is asked to be: how kernels are placed, the local coordinates, posteriors or
+    not, the correction."""
 
     place: Callable[[np.ndarray, int], RoundKernels]
     n_local: int | None
@@ -128,16 +140,28 @@ class Description(NamedTuple):
 
 
 def kernel_eigenmap(
-    X: np.ndarray, W: sparse.csr_array, degree: np.ndarray, n_components: int, n_kernels: int, wish: Description
+    X: np.ndarray,
+    W: sparse.csr_array,
+    degree: np.ndarray,
+    n_components: int,
+    n_kernels: int,
+    wish: Description,
 ) -> KernelMap:
-    """The smoothest functions ``G'z(x)`` on the graph ``W`` of the points ``X`` (eq. 16), scaled to ``Y'DY = n`` (reweighted: nearly)."""
+    """The smoothest functions ``G'z(x)`` on the graph ``W`` of the points ``X`` (eq. 16), scaled to ``Y'DY =
+    n`` (reweighted: nearly)."""
     kernels = wish.place(X, n_kernels)
     columns = len(kernels.centers) * (1 + (X.shape[1] if wish.n_local is None else wish.n_local))
-    _memory.require(6 * 8.0 * columns**2, f"the eigen-problem of {columns} local coordinates", "lower n_kernels or set local_components")
+    _memory.require(
+        6 * 8.0 * columns**2,
+        f"the eigen-problem of {columns} local coordinates",
+        "lower n_kernels or set local_components",
+    )
     members = shares(kernels, X)
     projections = None if wish.n_local is None else local_projections(X, kernels, members, wish.n_local)
     basis = KernelBasis(X, kernels, members, projections)
-    if wish.posterior:  # shares sum to one, so that the uniform row is in the span of Z and every correction comes to this
+    if (
+        wish.posterior
+    ):  # shares sum to one, so that the uniform row is in the span of Z and every correction comes to this
         answer = affine_transformation(basis, W, degree, n_components)
     else:
         density = replace(basis, scale=members.kept * np.exp(members.log_total))
@@ -157,7 +181,8 @@ def _finished(basis: KernelBasis, answer: Transformation, density: bool) -> Affi
 def choose_n_kernels(
     X: np.ndarray, W: sparse.csr_array, n_components: int, most: int, wish: Description, seed: int
 ) -> tuple[int, dict[int, float]]:
-    """The smallest number of kernels, doubled from 4 to at most ``most``, that is nearly best on held-out edges; and what each gave.
+    """The smallest number of kernels, doubled from 4 to at most ``most``, that is nearly best on held-out
+    edges; and what each gave.
 
     A number that cannot carry the map has infinite distortion; if none can, the error of the last is raised.
     """
@@ -178,16 +203,27 @@ def choose_n_kernels(
 
 
 def held_out_distortion(
-    X: np.ndarray, W: sparse.csr_array, n_components: int, n_kernels: int, wish: Description, seed: int, share: float = 0.1
+    X: np.ndarray,
+    W: sparse.csr_array,
+    n_components: int,
+    n_kernels: int,
+    wish: Description,
+    seed: int,
+    share: float = 0.1,
 ) -> float:
-    """Distortion of the edges at vertices that took no part in the fit: a share of all vertices, drawn at random."""
+    """Distortion of the edges at vertices that took no part in the fit: a share of all vertices, drawn at
+    random."""
     n = len(X)
     out = np.zeros(n, dtype=bool)
     out[np.random.default_rng(seed).permutation(n)[: max(1, round(share * n))]] = True
     kept = np.flatnonzero(~out)
     inside = sparse.csr_array(W[kept][:, kept])
-    found = kernel_eigenmap(X[kept], inside, np.asarray(inside.sum(axis=1)).ravel(), n_components, n_kernels, wish)
+    found = kernel_eigenmap(
+        X[kept], inside, np.asarray(inside.sum(axis=1)).ravel(), n_components, n_kernels, wish
+    )
     edges = sparse.coo_array(W)
     touched = out[edges.row] | out[edges.col]
-    held_out = sparse.csr_array((edges.data[touched], (edges.row[touched], edges.col[touched])), shape=W.shape)
+    held_out = sparse.csr_array(
+        (edges.data[touched], (edges.row[touched], edges.col[touched])), shape=W.shape
+    )
     return distortion(found.mixture(X), held_out)

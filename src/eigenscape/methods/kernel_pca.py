@@ -26,19 +26,26 @@ def kernel_pca(
     """Principal eigenfunctions of the centred kernel, scaled by ``sqrt(l_r)``."""
     similarities = gram(similarity, storage, solver.n_jobs)
     kernel = center(similarity, similarities, weights)  # Bengio eq. 5; Burges sec. 2.2.1 for general weights
-    pairs = leading_pairs(CenteredOperator(similarities, kernel.weights), n_components, order, solver, fewer)  # Bengio eq. 1
+    pairs = leading_pairs(
+        CenteredOperator(similarities, kernel.weights), n_components, order, solver, fewer
+    )  # Bengio eq. 1
     return Embedding(Eigenfunctions(kernel, pairs), root_scale(pairs))  # Bengio eq. 7
 
 
-def leading_pairs(operator: Operator, n_components: int | None, order: str, solver: Solver, fewer: bool = False) -> EigenPairs:
-    """Leading eigenpairs that can be divided by: ``n_components`` of them, or all for None, or ``fewer`` if need be."""
+def leading_pairs(
+    operator: Operator, n_components: int | None, order: str, solver: Solver, fewer: bool = False
+) -> EigenPairs:
+    """Leading eigenpairs that can be divided by: ``n_components`` of them, or all for None, or ``fewer`` if
+    need be."""
     m = operator.shape[0]
     if n_components is None:
         n_components, fewer = m - 1, True
     pairs = principal(operator, min(n_components, m), order, solver)
     usable = usable_count(pairs.values, order, m, operator.magnitude())
     if usable == 0:
-        raise RankError(f"the centred kernel of {m} samples is zero: they are all alike to it; there is nothing to embed")
+        raise RankError(
+            f"the centred kernel of {m} samples is zero: they are all alike to it; there is nothing to embed"
+        )
     if usable < n_components and not fewer:
         kind = "positive" if order == "value" else "nonzero"
         remedy = ", or order='magnitude' to use the negative ones too" if pairs.values[-1] < 0 else ""
@@ -59,4 +66,6 @@ def check_components(n_components: int | None, X: object) -> None:
     """More components than a centred kernel can have are refused before any work."""
     m = n_points(X)
     if n_components is not None and n_components > m - 1:
-        raise ValueError(f"n_components={n_components} needs at least {n_components + 1} samples, got n_samples={m}; lower n_components")
+        raise ValueError(
+            f"n_components={n_components} needs at least {n_components + 1} samples, got n_samples={m}; lower n_components"
+        )

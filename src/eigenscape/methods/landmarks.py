@@ -17,19 +17,24 @@ from eigenscape.solvers import Solver
 
 #: The movement of the map is measured on at most this many points.
 SAMPLE = 500
-#: Landmarks to start from when their number is sought: at least so many, and so many times what the dimensions need.
+#: Landmarks to start from when their number is sought: at least so many, and so many times what the
+#: dimensions need.
 FEWEST, FOLD = 16, 2
 
 
-def landmark_mds(distance: BoundKernel, X: Any, which: np.ndarray | None, n_components: int, solver: Solver, **options: Any) -> Embedding:
-    """Classical MDS of the landmarks that ``distance`` is bound to; other points are placed by their distances to them.
+def landmark_mds(
+    distance: BoundKernel, X: Any, which: np.ndarray | None, n_components: int, solver: Solver, **options: Any
+) -> Embedding:
+    """Classical MDS of the landmarks that ``distance`` is bound to; other points are placed by their
+    distances to them.
 
-    The landmarks are the points ``which`` of the training points, and ``X`` are all of these, if the model is to keep them.
+    The landmarks are the points ``which`` of the training points, and ``X`` are all of these, if the model is
+    to keep them.
 
-    The centring is Platt's: means run over the landmarks (weight ``1/q`` each, 0 for every other point), so that a point's
-    coordinates are ``L^-1/2 U' (E - f) / 2``, ``f`` its squared distances and ``E`` the landmarks' mean ones (Burges eq. 1.30,
-    1.31; Bengio eq. 15). That is the Nystrom formula of the centred kernel, Bengio eq. 23, and is evaluated as such.
-    """
+    The centring is Platt's: means run over the landmarks (weight ``1/q`` each, 0 for every other point), so
+    that a point's coordinates are ``L^-1/2 U' (E - f) / 2``, ``f`` its squared distances and ``E`` the
+    landmarks' mean ones (Burges eq. 1.30, 1.31; Bengio eq. 15). That is the Nystrom formula of the centred
+    kernel, Bengio eq. 23, and is evaluated as such."""
     try:
         model = classical_mds(distance, n_components, solver, **options)
     except RankError as error:
@@ -58,13 +63,18 @@ class Growth:
 
 
 def grow(
-    embed: Callable[[int], Embedding], X: Any, candidates: np.ndarray, n_components: int, tol: float, seed: int, piece: int = 0
+    embed: Callable[[int], Embedding],
+    X: Any,
+    candidates: np.ndarray,
+    n_components: int,
+    tol: float,
+    seed: int,
+    piece: int = 0,
 ) -> Growth:
     """Double the landmarks until the map of points that are none moves less than ``tol`` of its spread.
 
-    ``embed`` makes the embedding with so many of ``X[candidates]`` for landmarks. Two maps are compared, after
-    the best rigid motion, on a random sample of at most 500 points that are landmarks in neither.
-    """
+    ``embed`` makes the embedding with so many of ``X[candidates]`` for landmarks. Two maps are compared,
+    after the best rigid motion, on a random sample of at most 500 points that are landmarks in neither."""
     n = len(candidates)
     count = min(n, max(FEWEST, FOLD * (n_components + 1)))
     sample = np.sort(np.random.default_rng(seed).permutation(candidates)[:SAMPLE])
@@ -79,7 +89,11 @@ def grow(
             movement = np.inf if previous is None else _movement(model, previous, X, sample)
             steps.append(Step(count, movement, piece))
             if movement <= tol:
-                return Growth(model, tuple(steps), f"{count} landmarks: with the last doubling the map moved {movement:.2g} <= {tol:g}")
+                return Growth(
+                    model,
+                    tuple(steps),
+                    f"{count} landmarks: with the last doubling the map moved {movement:.2g} <= {tol:g}",
+                )
         if count == n:
             if failure is not None:
                 raise failure
@@ -94,4 +108,6 @@ def _movement(now: Embedding, before: Embedding, X: Any, sample: np.ndarray) -> 
     others = np.setdiff1d(sample, np.concatenate([now.columns, before.columns]))
     points = X[others if len(others) > 2 * len(now.eigenvalues) + 8 else sample]
     A, B = now.transform(points), before.transform(points)
-    return aligned_error(B, A) if A.shape == B.shape else np.inf  # a small piece may have had fewer coordinates before
+    return (
+        aligned_error(B, A) if A.shape == B.shape else np.inf
+    )  # a small piece may have had fewer coordinates before

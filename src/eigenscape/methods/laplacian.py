@@ -1,4 +1,5 @@
-"""Laplacian eigenmaps (Bengio sec. 2.4; Belkin sec. 2) and the normalised map of spectral clustering (Bengio sec. 2.3)."""
+"""Laplacian eigenmaps (Bengio sec. 2.4; Belkin sec. 2) and the normalised map of spectral clustering (Bengio
+sec. 2.3)."""
 
 from __future__ import annotations
 
@@ -20,16 +21,26 @@ ZERO = 1e-9
 
 
 def laplacian_eigenmaps(
-    affinity: BoundKernel, n_components: int, solver: Solver, *, diagonal: bool = True, weights: Operator | None = None, fewer: bool = False
+    affinity: BoundKernel,
+    n_components: int,
+    solver: Solver,
+    *,
+    diagonal: bool = True,
+    weights: Operator | None = None,
+    fewer: bool = False,
 ) -> Embedding:
-    """Solutions of ``(S - K) z = sigma S z`` with the smallest nonzero ``sigma`` (Bengio eq. 13, Belkin eq. 1).
+    """Solutions of ``(S - K) z = sigma S z`` with the smallest nonzero ``sigma`` (Bengio eq. 13, Belkin eq.
+    1).
 
-    With ``v = S^1/2 z`` they are the principal eigenvectors of the divided kernel, ``l = 1 - sigma``; coordinates are
-    ``sqrt(m) z`` with ``z' S z = 1``.
-    """
+    With ``v = S^1/2 z`` they are the principal eigenvectors of the divided kernel, ``l = 1 - sigma``;
+    coordinates are ``sqrt(m) z`` with ``z' S z = 1``."""
     functions = divided_eigenfunctions(affinity, n_components, solver, diagonal, weights, fewer)
     kernel: DividedKernel = functions.kernel  # type: ignore[assignment]
-    return Embedding(functions, GeneralizedScale(float(kernel.sums.mean()), None if kernel.rows is None else kernel), trivial=1)
+    return Embedding(
+        functions,
+        GeneralizedScale(float(kernel.sums.mean()), None if kernel.rows is None else kernel),
+        trivial=1,
+    )
 
 
 def independent_eigenmaps(
@@ -42,38 +53,59 @@ def independent_eigenmaps(
     weights: Operator | None = None,
     fewer: bool = False,
 ) -> Embedding:
-    """Laplacian eigenmaps, those passed over that are functions of earlier ones if there is a ``rule`` for that."""
+    """Laplacian eigenmaps, those passed over that are functions of earlier ones if there is a ``rule`` for
+    that."""
     n = n_points(affinity.X)
     count = min(n_components, n - 1)
     if rule is None:
         return laplacian_eigenmaps(affinity, count, solver, diagonal=diagonal, weights=weights, fewer=fewer)
     weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
     # Candidates beyond those asked for may have an eigenvalue of zero, which is no reason to fail.
-    return rule.choose(lambda more: laplacian_eigenmaps(affinity, more, solver, diagonal=diagonal, weights=weights, fewer=True), count, n)
+    return rule.choose(
+        lambda more: laplacian_eigenmaps(
+            affinity, more, solver, diagonal=diagonal, weights=weights, fewer=True
+        ),
+        count,
+        n,
+    )
 
 
 def spectral_map(
-    affinity: BoundKernel, n_components: int, solver: Solver, *, diagonal: bool = True, weights: Operator | None = None, fewer: bool = False
+    affinity: BoundKernel,
+    n_components: int,
+    solver: Solver,
+    *,
+    diagonal: bool = True,
+    weights: Operator | None = None,
+    fewer: bool = False,
 ) -> Embedding:
-    """The first ``n_components`` eigenfunctions of the divided kernel, each point's row scaled to length one (Bengio sec. 2.3)."""
+    """The first ``n_components`` eigenfunctions of the divided kernel, each point's row scaled to length one
+    (Bengio sec. 2.3)."""
     functions = divided_eigenfunctions(affinity, n_components - 1, solver, diagonal, weights, fewer)
     return Embedding(functions, UnitRows())
 
 
 def divided_eigenfunctions(
-    affinity: BoundKernel, count: int, solver: Solver, diagonal: bool, weights: Operator | None = None, fewer: bool = False
+    affinity: BoundKernel,
+    count: int,
+    solver: Solver,
+    diagonal: bool,
+    weights: Operator | None = None,
+    fewer: bool = False,
 ) -> Eigenfunctions:
-    """The trivial eigenfunction of the divided kernel and the next ``count``; ``weights`` is its Gram matrix if at hand.
+    """The trivial eigenfunction of the divided kernel and the next ``count``; ``weights`` is its Gram matrix
+    if at hand.
 
-    An eigenvalue of zero has no function beyond the training points (Bengio prop. 1): an error, or with ``fewer`` left out.
-    It takes an almost complete graph to have one so near the top.
-    """
+    An eigenvalue of zero has no function beyond the training points (Bengio prop. 1): an error, or with
+    ``fewer`` left out. It takes an almost complete graph to have one so near the top."""
     weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
     diagonal = diagonal or not weights.diagonal().any()  # graph affinities have none
     kernel = divide(affinity, weights, diagonal)  # Bengio eq. 11, 12; footnote 3 without the diagonal
     operator = DividedOperator(weights, kernel.sums)
     end = SmallEnd(stored(ComplementOperator(operator)), np.sqrt(kernel.sums / kernel.sums.sum()), 2.0)
-    pairs = next_to_trivial(end, count, solver) if diagonal else principal(operator, count + 1, "value", solver)
+    pairs = (
+        next_to_trivial(end, count, solver) if diagonal else principal(operator, count + 1, "value", solver)
+    )
     nonzero = np.flatnonzero(np.abs(pairs.values) > ZERO)
     if len(nonzero) <= count and not fewer:
         raise RankError(
@@ -103,9 +135,8 @@ def next_to_trivial(end: SmallEnd, count: int, solver: Solver, c: float = 1.0) -
 class GeneralizedScale:
     """``v_r(x) / sqrt(S(x))``: from the symmetric problem back to eq. 13.
 
-    The trivial eigenfunction is ``sqrt(S(x))`` up to a factor, so the degrees of new points need no second look at the
-    kernel; where it is not (sums without the diagonal) ``kernel`` gives them.
-    """
+    The trivial eigenfunction is ``sqrt(S(x))`` up to a factor, so the degrees of new points need no second
+    look at the kernel; where it is not (sums without the diagonal) ``kernel`` gives them."""
 
     mean_sum: float  # mean of S over the training points
     kernel: DividedKernel | None = None

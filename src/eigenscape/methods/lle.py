@@ -17,13 +17,19 @@ from eigenscape.solvers import SmallEnd, Solver
 
 
 def locally_linear_embedding(
-    graph: NeighborGraph, n_components: int, solver: Solver, *, method: str = "standard", reg: float = 1e-3, c: float | None = None
+    graph: NeighborGraph,
+    n_components: int,
+    solver: Solver,
+    *,
+    method: str = "standard",
+    reg: float = 1e-3,
+    c: float | None = None,
 ) -> Embedding:
-    """Eigenvectors of ``K = c I - M`` after the constant one, ``M`` the alignment matrix of the local patches.
+    """Eigenvectors of ``K = c I - M`` after the constant one, ``M`` the alignment matrix of the local
+    patches.
 
-    New points follow their neighbours: ``P(x) = sum_i w(x, x_i) P(x_i)``, the limit of large ``c``, in which ``K`` is
-    reported with ``c = 1``; or Bengio's kernel with the finite ``c`` given.
-    """
+    New points follow their neighbours: ``P(x) = sum_i w(x, x_i) P(x_i)``, the limit of large ``c``, in which
+    ``K`` is reported with ``c = 1``; or Bengio's kernel with the finite ``c`` given."""
     m = graph.n_vertices
     factor = alignment_factor(graph, method, n_components, reg, solver.n_jobs)
     alignment = squared(factor)  # M
@@ -37,5 +43,7 @@ def locally_linear_embedding(
         )
     weights = LocalWeights(graph, reg, solver.n_jobs)  # w(x, x_i)
     inner = sparse.csr_array(sparse.eye_array(m) - alignment)  # k'' = W + W' - W'W for the standard method
-    kernel: BoundKernel = ExtendedKernel(weights, inner) if c is None else FiniteLocalKernel(weights, inner, c)
+    kernel: BoundKernel = (
+        ExtendedKernel(weights, inner) if c is None else FiniteLocalKernel(weights, inner, c)
+    )
     return Embedding(Eigenfunctions(kernel, pairs), PlainScale(), trivial=1)

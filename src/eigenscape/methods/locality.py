@@ -1,4 +1,5 @@
-"""Locality preserving projections: eq. 8 of Brand with the data themselves for a description (He and Niyogi)."""
+"""Locality preserving projections: eq. 8 of Brand with the data themselves for a description (He and
+Niyogi)."""
 
 from __future__ import annotations
 
@@ -24,12 +25,20 @@ class Projection(NamedTuple):
     residuals: np.ndarray
 
 
-def locality_preserving(X: np.ndarray, W: sparse.csr_array, degree: np.ndarray, n_components: int, affine: bool) -> Projection:
-    """Directions with ``Y'DY = n``, after the D-mean if ``affine``, else around the origin without what is constant on the data."""
+def locality_preserving(
+    X: np.ndarray, W: sparse.csr_array, degree: np.ndarray, n_components: int, affine: bool
+) -> Projection:
+    """Directions with ``Y'DY = n``, after the D-mean if ``affine``, else around the origin without what is
+    constant on the data."""
     if affine:
         found = feature_map(X, W, degree, n_components, "affine")
         assert found.origin is not None
-        directions, mean, gaps, residuals = found.answer.coefficients, found.origin, found.answer.gaps, found.answer.residuals
+        directions, mean, gaps, residuals = (
+            found.answer.coefficients,
+            found.origin,
+            found.answer.gaps,
+            found.answer.residuals,
+        )
     else:
         directions, gaps, residuals = _around_origin(X, W, degree, n_components)
         mean = np.zeros(X.shape[1])
@@ -38,7 +47,9 @@ def locality_preserving(X: np.ndarray, W: sparse.csr_array, degree: np.ndarray, 
     return Projection(directions, mean, patterns, gaps, residuals)
 
 
-def _around_origin(X: np.ndarray, W: sparse.csr_array, degree: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _around_origin(
+    X: np.ndarray, W: sparse.csr_array, degree: np.ndarray, n_components: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     basis = FeatureBasis(X)
     forms = quadratic_forms(basis, W, degree)
     pairs = solved(basis, W, degree, forms, n_components + 1, fewer=True)

@@ -20,7 +20,8 @@ from eigenscape.solvers.pairs import canonical_signs
 
 
 def greedy_embedding(learnt: Learnt, choice: Choice, n_components: int | None, X: Any = None) -> Embedding:
-    """Coordinates ``sqrt(l_r) v_r``, or ``sqrt(n) v_r`` without the trivial one for divisive normalisation."""
+    """Coordinates ``sqrt(l_r) v_r``, or ``sqrt(n) v_r`` without the trivial one for divisive
+    normalisation."""
     functions = low_rank_eigenfunctions(learnt, choice, n_components, X)
     if choice.normalization == "divisive":
         return Embedding(functions, PlainScale(), trivial=1)
@@ -30,7 +31,9 @@ def greedy_embedding(learnt: Learnt, choice: Choice, n_components: int | None, X
 def greedy_laplacian_eigenmaps(learnt: Learnt, choice: Choice, n_components: int, X: Any = None) -> Embedding:
     """Laplacian eigenmaps (Bengio eq. 13) of the approximated kernel."""
     functions = low_rank_eigenfunctions(learnt, choice, n_components, X)
-    mean_sum = functions.n_train * float(np.square(functions.kernel.normalization.mean).sum())  # E[S(x)] = n |E[p]|^2
+    mean_sum = functions.n_train * float(
+        np.square(functions.kernel.normalization.mean).sum()
+    )  # E[S(x)] = n |E[p]|^2
     return Embedding(functions, GeneralizedScale(mean_sum), trivial=1)
 
 
@@ -39,11 +42,14 @@ def greedy_spectral_map(learnt: Learnt, choice: Choice, n_components: int, X: An
     return Embedding(low_rank_eigenfunctions(learnt, choice, n_components - 1, X), UnitRows())
 
 
-def low_rank_eigenfunctions(learnt: Learnt, choice: Choice, n_components: int | None, X: Any = None) -> LowRankEigenfunctions:
-    """The leading eigenfunctions of ``A M A'``, normalised; for divisive normalisation the trivial one before them.
+def low_rank_eigenfunctions(
+    learnt: Learnt, choice: Choice, n_components: int | None, X: Any = None
+) -> LowRankEigenfunctions:
+    """The leading eigenfunctions of ``A M A'``, normalised; for divisive normalisation the trivial one before
+    them.
 
-    ``X`` are the training points if they are at hand. None for ``n_components`` takes all with a positive eigenvalue.
-    """
+    ``X`` are the training points if they are at hand. None for ``n_components`` takes all with a positive
+    eigenvalue."""
     span, n = learnt.span, learnt.moments.count
     fewer = n_components is None
     n_components = span.size - (choice.normalization == "divisive") if n_components is None else n_components
@@ -66,7 +72,8 @@ def low_rank_eigenfunctions(learnt: Learnt, choice: Choice, n_components: int | 
 
 
 def _leading(moment: np.ndarray, count: int, fewer: bool) -> EigenPairs:
-    """Leading pairs of ``C``: in this basis Ouimet's generalised problem ``A'A u = l M^-1 u`` is an ordinary one, ``w = L' u``."""
+    """Leading pairs of ``C``: in this basis Ouimet's generalised problem ``A'A u = l M^-1 u`` is an ordinary
+    one, ``w = L' u``."""
     m = len(moment)
     if count > m:
         raise RankError(
@@ -77,7 +84,8 @@ def _leading(moment: np.ndarray, count: int, fewer: bool) -> EigenPairs:
 
 
 def _after_trivial(moment: np.ndarray, mean: np.ndarray, count: int, fewer: bool) -> EigenPairs:
-    """``E[p]`` is an eigenvector of the divided ``C`` with eigenvalue 1, exactly; the others are orthogonal to it."""
+    """``E[p]`` is an eigenvector of the divided ``C`` with eigenvalue 1, exactly; the others are orthogonal
+    to it."""
     known = mean / np.linalg.norm(mean)
     rest = moment - np.outer(known, known)
     if count == 0:
@@ -87,10 +95,13 @@ def _after_trivial(moment: np.ndarray, mean: np.ndarray, count: int, fewer: bool
 
 
 def _measured(moment: np.ndarray, values: np.ndarray, vectors: np.ndarray, fewer: bool = False) -> EigenPairs:
-    """Pairs with residuals ``|K v - l v|`` on the training points, ``v = p w / sqrt(l)``; those without a root are refused."""
+    """Pairs with residuals ``|K v - l v|`` on the training points, ``v = p w / sqrt(l)``; those without a
+    root are refused."""
     usable_values = usable_count(values, "value", len(moment), float(np.abs(moment).max()))
     if usable_values == 0:
-        raise RankError("the normalised kernel is zero on its dictionary: the points are all alike to it; there is nothing to embed")
+        raise RankError(
+            "the normalised kernel is zero on its dictionary: the points are all alike to it; there is nothing to embed"
+        )
     if fewer:
         values, vectors = values[:usable_values], vectors[:, :usable_values]
     if usable_values < len(values):
@@ -103,16 +114,17 @@ def _measured(moment: np.ndarray, values: np.ndarray, vectors: np.ndarray, fewer
 
 
 def error_bound(learnt: Learnt, kind: str | None) -> float:
-    """How far an entry of the approximated Gram matrix may be from the true one (Ouimet prop. 1, where it is true).
+    """How far an entry of the approximated Gram matrix may be from the true one (Ouimet prop. 1, where it is
+    true).
 
-    ``r_t`` is what the projection leaves of a point. Without the constraint the error is ``r_t . r_u``; on the centred matrix
-    it is that of the centred ``r``, constraint or not. With the constraint, or after one pass over a stream, the raw matrix has
-    ``r_t . p_u`` in it as well.
-    """
+    ``r_t`` is what the projection leaves of a point. Without the constraint the error is ``r_t . r_u``; on
+    the centred matrix it is that of the centred ``r``, constraint or not. With the constraint, or after one
+    pass over a stream, the raw matrix has ``r_t . p_u`` in it as well."""
     worst, mean_root = learnt.moments.worst_error, learnt.moments.root_errors / learnt.moments.count
     if kind == "additive":
         bound = (worst**0.5 + mean_root) ** 2
-        # After one pass the centre lacks what early points have in directions gained later, which need not be orthogonal.
+        # After one pass the centre lacks what early points have in directions gained later, which need not be
+        # orthogonal.
         return bound if learnt.exact else bound + 5 * mean_root * learnt.moments.longest**0.5
     if learnt.exact and not learnt.span.sum_to_one:
         return worst
@@ -120,7 +132,8 @@ def error_bound(learnt: Learnt, kind: str | None) -> float:
 
 
 def announce(learnt: Learnt, choice: Choice) -> None:
-    """Say when a tolerance was not reached: because double precision ends before it, or because the size was limited."""
+    """Say when a tolerance was not reached: because double precision ends before it, or because the size was
+    limited."""
     size, worst = learnt.dictionary.size, learnt.moments.worst_error
     if not choice.tol or worst <= choice.tol or choice.members is not None:
         return

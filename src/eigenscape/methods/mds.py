@@ -31,20 +31,28 @@ def classical_mds(
     storage: Storage = "auto",
     fewer: bool = False,
 ) -> Embedding:
-    """Kernel PCA of ``-d^2 / 2`` (Bengio eq. 8, 10), an indefinite kernel repaired if asked (Burges sec. 2.2.2)."""
+    """Kernel PCA of ``-d^2 / 2`` (Bengio eq. 8, 10), an indefinite kernel repaired if asked (Burges sec.
+    2.2.2)."""
     if indefinite == "keep":
-        return kernel_pca(distance, n_components, solver, order=order, weights=weights, storage=storage, fewer=fewer)
+        return kernel_pca(
+            distance, n_components, solver, order=order, weights=weights, storage=storage, fewer=fewer
+        )
     m = n_points(distance.X)
     _memory.require(4 * 8.0 * m * m, f"indefinite={indefinite!r} for {m} points", "use indefinite='keep'")
-    half_squares = gram(distance, n_jobs=solver.n_jobs)  # the repair needs the whole matrix, whatever `storage` says
+    half_squares = gram(
+        distance, n_jobs=solver.n_jobs
+    )  # the repair needs the whole matrix, whatever `storage` says
     repair = _shifted if indefinite == "shift" else _clipped
     kernel, operator = repair(distance, half_squares, weights)
     pairs = leading_pairs(operator, n_components, order, solver, fewer)
     return Embedding(Eigenfunctions(kernel, pairs), root_scale(pairs))
 
 
-def _shifted(distance: BoundKernel, half_squares: Operator, weights: np.ndarray | None) -> tuple[BoundKernel, Operator]:
-    """A constant on the diagonal, just large enough: every squared distance between different points grows by twice that."""
+def _shifted(
+    distance: BoundKernel, half_squares: Operator, weights: np.ndarray | None
+) -> tuple[BoundKernel, Operator]:
+    """A constant on the diagonal, just large enough: every squared distance between different points grows by
+    twice that."""
     lowest = lowest_eigenvalue(CenteredOperator(half_squares, uniform_weights(n_points(distance.X))))
     raised = shift(distance, -lowest)
     moved = gram(raised)
@@ -52,7 +60,9 @@ def _shifted(distance: BoundKernel, half_squares: Operator, weights: np.ndarray 
     return kernel, CenteredOperator(moved, kernel.weights)
 
 
-def _clipped(distance: BoundKernel, half_squares: Operator, weights: np.ndarray | None) -> tuple[BoundKernel, Operator]:
+def _clipped(
+    distance: BoundKernel, half_squares: Operator, weights: np.ndarray | None
+) -> tuple[BoundKernel, Operator]:
     """The nearest positive semi-definite matrix in Frobenius norm: negative eigenvalues set to zero."""
     kernel = center(distance, half_squares, weights)
     matrix = CenteredOperator(half_squares, kernel.weights).matrix()

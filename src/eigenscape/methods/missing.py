@@ -9,7 +9,8 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """``values`` (n, d) with zeros where nothing was observed, ``mask`` (n, d) of ones and zeros, and the distinct masks.
+    """``values`` (n, d) with zeros where nothing was observed, ``mask`` (n, d) of ones and zeros, and the
+    distinct masks.
 
     Row ``i`` has the mask ``patterns[group[i]]``: what depends on the mask alone is computed once a pattern.
     """
@@ -41,7 +42,8 @@ class Observed:
 
 
 def observed(X: np.ndarray, training: bool) -> Observed:
-    """The rows of ``X``, NaN for missing; a row without any value, and in training a column without any, is an error that names it."""
+    """The rows of ``X``, NaN for missing; a row without any value, and in training a column without any, is
+    an error that names it."""
     X = np.asarray(X, dtype=np.float64)
     there = ~np.isnan(X)
     refuse_without_value("row", np.flatnonzero(~there.any(axis=1)), len(X))
@@ -59,4 +61,6 @@ def refuse_without_value(kind: str, which: np.ndarray, total: int) -> None:
     if len(which) == 0:
         return
     named = ", ".join(map(str, which[:5])) + (", ..." if len(which) > 5 else "")
-    raise ValueError(f"{kind} {named} of the {total} {kind}s has no observed value (all are NaN); drop {kind}s without any value")
+    raise ValueError(
+        f"{kind} {named} of the {total} {kind}s has no observed value (all are NaN); drop {kind}s without any value"
+    )

@@ -1,9 +1,9 @@
 """A kernel-based mixture of affine maps, its jacobian, and who belongs to which kernel (Brand sec. 3).
 
-A point's share in a kernel is its posterior (eq. 14), less :data:`NEGLIGIBLE`, and zero where that is negative: so the shares are
-sparse, and still a continuous function of the point, which plain dropping of small posteriors would not be. They sum to one.
-Everything is made from log densities, so that a point far from all kernels belongs to the nearest.
-"""
+A point's share in a kernel is its posterior (eq. 14), less :data:`NEGLIGIBLE`, and zero where that is
+negative: so the shares are sparse, and still a continuous function of the point, which plain dropping of
+small posteriors would not be. They sum to one. Everything is made from log densities, so that a point far
+from all kernels belongs to the nearest."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class EllipticKernels:
 
 
 class Shares(NamedTuple):
-    """``matrix`` (n, K) of shares with unit row sums, ``log_total`` (n,) of the densities, and the posterior mass ``kept`` (n,)."""
+    """``matrix`` (n, K) of shares with unit row sums, ``log_total`` (n,) of the densities, and the posterior
+    mass ``kept`` (n,)."""
 
     matrix: sparse.csr_array
     log_total: np.ndarray
@@ -71,8 +72,14 @@ class Shares(NamedTuple):
 def shares(kernels: MixtureKernels, X: np.ndarray) -> Shares:
     """The share of each point in each kernel, in blocks of rows."""
     parts = [_shares(kernels.exponents(X[rows])) for rows in row_blocks(len(X), 24 * len(kernels.centers))]
-    matrix = sparse.csr_array(sparse.vstack([part.matrix for part in parts], format="csr")) if len(parts) > 1 else parts[0].matrix
-    return Shares(matrix, *(np.concatenate(vector) for vector in zip(*(part[1:] for part in parts), strict=True)))
+    matrix = (
+        sparse.csr_array(sparse.vstack([part.matrix for part in parts], format="csr"))
+        if len(parts) > 1
+        else parts[0].matrix
+    )
+    return Shares(
+        matrix, *(np.concatenate(vector) for vector in zip(*(part[1:] for part in parts), strict=True))
+    )
 
 
 def _shares(exponents: np.ndarray) -> Shares:
@@ -82,16 +89,18 @@ def _shares(exponents: np.ndarray) -> Shares:
     indptr = np.concatenate([[0], np.cumsum(counts)])
     columns, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
     fill_members(exponents, NEGLIGIBLE, top, total, indptr, columns, values, kept)
-    return Shares(sparse.csr_array((values, columns, indptr), shape=exponents.shape), top + np.log(total), kept)
+    return Shares(
+        sparse.csr_array((values, columns, indptr), shape=exponents.shape), top + np.log(total), kept
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class AffineMixture:
     """``y(x) = sum_k s_k(x) (b_k + (x - mu_k)' H_k)``, with what a correction does to it.
 
-    ``slopes`` H (K, D, c) and ``offsets`` b (K, c). With ``divide`` the last of the c outputs divides the others (Brand eq. 18). With
-    ``density`` the kernels are not divided by their sum: the outputs are multiplied by it. ``constant`` is added last.
-    """
+    ``slopes`` H (K, D, c) and ``offsets`` b (K, c). With ``divide`` the last of the c outputs divides the
+    others (Brand eq. 18). With ``density`` the kernels are not divided by their sum: the outputs are
+    multiplied by it. ``constant`` is added last."""
 
     kernels: MixtureKernels
     slopes: np.ndarray
@@ -142,12 +151,18 @@ class AffineMixture:
         share = rest / kept[:, None]
         d_kept = (active @ centers - active.sum(axis=1)[:, None] * mean) / variance  # (n, D)
         K, D, c = self.slopes.shape
-        affine = self.offsets - np.einsum("kd,kdc->kc", centers, self.slopes) + np.einsum("nd,kdc->nkc", X, self.slopes)
+        affine = (
+            self.offsets
+            - np.einsum("kd,kdc->kc", centers, self.slopes)
+            + np.einsum("nd,kdc->nkc", X, self.slopes)
+        )
         outputs = np.einsum("nk,nkc->nc", share, affine)
         pulled = active[:, :, None] * affine  # (n, K, c)
         turned = np.einsum("nkc,kd->ncd", pulled, centers) - pulled.sum(axis=1)[:, :, None] * mean[:, None]
         by_share = (turned / variance - outputs[:, :, None] * d_kept[:, None]) / kept[:, None, None]
-        slope = (share @ self.slopes.reshape(K, D * c)).reshape(-1, D, c).transpose(0, 2, 1) + by_share  # (n, c, D)
+        slope = (share @ self.slopes.reshape(K, D * c)).reshape(-1, D, c).transpose(
+            0, 2, 1
+        ) + by_share  # (n, c, D)
         if self.divide:
             value = quotient(outputs)
             return divided(slope[:, :-1] - value[:, :, None] * slope[:, -1:], outputs[:, -1, None, None])

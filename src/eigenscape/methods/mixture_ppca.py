@@ -1,4 +1,5 @@
-"""Mixtures of probabilistic PCA (Burges sec. 1.2; Tipping and Bishop 1999B): several planes, each with its own noise."""
+"""Mixtures of probabilistic PCA (Burges sec. 1.2; Tipping and Bishop 1999B): several planes, each with its
+own noise."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ Label = Callable[[np.ndarray], np.ndarray]
 
 
 class Membership(NamedTuple):
-    """``log p(k | y)`` (n, k), the log-likelihood of each row (n,), and the posteriors of ``x`` in each part."""
+    """``log p(k | y)`` (n, k), the log-likelihood of each row (n,), and the posteriors of ``x`` in each
+    part."""
 
     log_responsibilities: np.ndarray
     log_likelihood: np.ndarray
@@ -48,7 +50,8 @@ class MixtureClimb(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """Least noise variance, least rows a part needs to be learnt from, gain a value observed at which to stop, steps."""
+    """Least noise variance, least rows a part needs to be learnt from, gain a value observed at which to
+    stop, steps."""
 
     floor: float
     least_rows: float
@@ -61,12 +64,16 @@ def membership(mixture: Mixture, data: Observed) -> Membership:
     """The E-step, in logarithms: far from every plane all densities underflow, their ratios do not."""
     posteriors = tuple(infer(part, data) for part in mixture.parts)
     with np.errstate(divide="ignore"):  # a part without any share has log share -inf
-        joint = np.column_stack([posterior.log_likelihood for posterior in posteriors]) + np.log(mixture.shares)
+        joint = np.column_stack([posterior.log_likelihood for posterior in posteriors]) + np.log(
+            mixture.shares
+        )
     total = logsumexp(joint, axis=1)
     return Membership(joint - total[:, None], total, posteriors)
 
 
-def start(data: Observed, weights: np.ndarray, labels: np.ndarray, n_parts: int, n_components: int, rules: Rules) -> Mixture:
+def start(
+    data: Observed, weights: np.ndarray, labels: np.ndarray, n_parts: int, n_components: int, rules: Rules
+) -> Mixture:
     """A mixture from a partition of the rows, gaps filled with the column means of a row's own part."""
     overall = data.column_means(weights)
     everything = closed_form(data.filled(overall), weights, n_components, rules.floor, rules.solver)
@@ -80,7 +87,8 @@ def start(data: Observed, weights: np.ndarray, labels: np.ndarray, n_parts: int,
 
 
 class PartSize(NamedTuple):
-    """Rows of a part, their weight, and of each column the sum (d,) and the weight (d,) of what was observed."""
+    """Rows of a part, their weight, and of each column the sum (d,) and the weight (d,) of what was
+    observed."""
 
     n_rows: int
     weight: float
@@ -89,7 +97,9 @@ class PartSize(NamedTuple):
 
     def means(self, otherwise: np.ndarray) -> np.ndarray:
         """Column means (d,); of a column never observed, those of all rows."""
-        return np.where(self.there > 0, self.sums / np.maximum(self.there, np.finfo(np.float64).tiny), otherwise)
+        return np.where(
+            self.there > 0, self.sums / np.maximum(self.there, np.finfo(np.float64).tiny), otherwise
+        )
 
 
 def started(
@@ -111,7 +121,8 @@ def started(
 
 
 class MixtureStep(NamedTuple):
-    """A step of EM: the log-likelihood before it, the weight of the values observed, and the mixture after it, made when asked for."""
+    """A step of EM: the log-likelihood before it, the weight of the values observed, and the mixture after
+    it, made when asked for."""
 
     log_likelihood: float
     seen: float
@@ -173,7 +184,9 @@ class WeightedMembers:
         return MixtureStep(float(weights @ now.log_likelihood), float(weights @ data.mask.sum(axis=1)), after)
 
     def signs(self, mixture: Mixture) -> list[np.ndarray]:
-        each = [means[self.rows.weights[rows] > 0] for rows, means in own_coordinates(mixture, self.rows.data)]
+        each = [
+            means[self.rows.weights[rows] > 0] for rows, means in own_coordinates(mixture, self.rows.data)
+        ]
         return [_signs(mine) if len(mine) else np.ones(mine.shape[1]) for mine in each]
 
 
@@ -189,15 +202,20 @@ def _signs(coordinates: np.ndarray) -> np.ndarray:
     return np.where((canonical_signs(coordinates) == coordinates).all(axis=0), 1.0, -1.0)
 
 
-def _maximise_mixture(mixture: Mixture, now: Membership, data: Observed, weights: np.ndarray, rules: Rules) -> Mixture:
-    """The M-step: each part from the rows weighted by their responsibility, in closed form where nothing is missing.
+def _maximise_mixture(
+    mixture: Mixture, now: Membership, data: Observed, weights: np.ndarray, rules: Rules
+) -> Mixture:
+    """The M-step: each part from the rows weighted by their responsibility, in closed form where nothing is
+    missing.
 
     A part that has lost its rows stays as it is (its share may vanish): that never lowers the likelihood.
     """
     responsibilities = np.exp(now.log_responsibilities) * weights[:, None]  # (n, k)
     shares = responsibilities.sum(axis=0)
     parts = []
-    for part, posterior, mine, share in zip(mixture.parts, now.posteriors, responsibilities.T, shares, strict=True):
+    for part, posterior, mine, share in zip(
+        mixture.parts, now.posteriors, responsibilities.T, shares, strict=True
+    ):
         if share < rules.least_rows:
             parts.append(part)
         elif data.complete:
@@ -208,10 +226,14 @@ def _maximise_mixture(mixture: Mixture, now: Membership, data: Observed, weights
 
 
 def finished(mixture: Mixture, rows: Members) -> Mixture:
-    """Parts in canonical form, the largest share first; signs make the largest coordinate among a part's own rows positive."""
+    """Parts in canonical form, the largest share first; signs make the largest coordinate among a part's own
+    rows positive."""
     order = np.argsort(-mixture.shares, kind="stable")
     ordered = Mixture(mixture.shares[order], tuple(mixture.parts[number].canonical() for number in order))
-    turned = [replace(part, loadings=part.loadings * signs) for part, signs in zip(ordered.parts, rows.signs(ordered), strict=True)]
+    turned = [
+        replace(part, loadings=part.loadings * signs)
+        for part, signs in zip(ordered.parts, rows.signs(ordered), strict=True)
+    ]
     return replace(ordered, parts=tuple(turned))
 
 

@@ -1,4 +1,5 @@
-"""Ordinal (non-metric) MDS: a map whose distances are in the order of the dissimilarities (Burges sec. 2.2.3; Kruskal 1964)."""
+"""Ordinal (non-metric) MDS: a map whose distances are in the order of the dissimilarities (Burges sec. 2.2.3;
+Kruskal 1964)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from eigenscape.solvers.pairs import canonical_signs
 
 #: The monotone function is kept by at most this many of its corners.
 _KNOTS = 4096
-#: A new point has come to rest when a step is shorter than this (the mean squared distance on the map is one).
+#: A new point has come to rest when a step is shorter than this (the mean squared distance on the map is
+#: one).
 _REST, _STEPS = 1e-10, 20_000
 
 
@@ -45,7 +47,9 @@ class Monotone:
     """
 
     def __init__(self, dissimilarities: np.ndarray, ties: str) -> None:
-        self.values, self.rank, self.counts = np.unique(dissimilarities, return_inverse=True, return_counts=True)
+        self.values, self.rank, self.counts = np.unique(
+            dissimilarities, return_inverse=True, return_counts=True
+        )
         self.untied = len(self.values) == len(dissimilarities)
         self.secondary = ties == "secondary" and not self.untied
         self.order = np.argsort(self.rank, kind="stable")
@@ -53,7 +57,9 @@ class Monotone:
     def __call__(self, distances: np.ndarray) -> np.ndarray:
         """The disparities (N,): nearest to ``distances`` in least squares among those in the right order."""
         if self.secondary:
-            return isotonic_regression(self.group_means(distances), weights=self.counts.astype(float)).x[self.rank]
+            return isotonic_regression(self.group_means(distances), weights=self.counts.astype(float)).x[
+                self.rank
+            ]
         order = self.order if self.untied else np.lexsort((distances, self.rank))
         fitted = np.empty_like(distances)
         fitted[order] = isotonic_regression(distances[order]).x
@@ -65,7 +71,8 @@ class Monotone:
 
 
 class Layout(NamedTuple):
-    """A map, its stress, and how it was reached. Its disparities, one for each pair of points, are no part of it: it is kept."""
+    """A map, its stress, and how it was reached. Its disparities, one for each pair of points, are no part of
+    it: it is kept."""
 
     points: np.ndarray  # (m, p)
     stress: float
@@ -75,11 +82,14 @@ class Layout(NamedTuple):
 
 def require_square(m: int) -> None:
     """Refuse what does not fit in memory: all pairs of points, several times over."""
-    _memory.require(64.0 * m * m, f"ordinal MDS of {m} points (all their pairs)", "fit a sample and transform the rest")
+    _memory.require(
+        64.0 * m * m, f"ordinal MDS of {m} points (all their pairs)", "fit a sample and transform the rest"
+    )
 
 
 def best_layout(dissimilarities: np.ndarray, wish: OrdinalWish) -> tuple[Layout, np.ndarray, Monotone]:
-    """The least stress over a start by classical MDS of the ranks and ``n_init - 1`` random ones, and its disparities (condensed).
+    """The least stress over a start by classical MDS of the ranks and ``n_init - 1`` random ones, and its
+    disparities (condensed).
 
     Ranks, not the dissimilarities themselves: nothing but their order may matter.
     """
@@ -113,7 +123,8 @@ def _by_ranks(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
 
 
 def smacof(monotone: Monotone, start: np.ndarray, max_iter: int, tol: float) -> tuple[Layout, np.ndarray]:
-    """Majorisation of Kruskal's stress-1, ``sqrt(sum (d - d^)^2 / sum d^2)``, until a step lowers it by less than ``tol``.
+    """Majorisation of Kruskal's stress-1, ``sqrt(sum (d - d^)^2 / sum d^2)``, until a step lowers it by less
+    than ``tol``.
 
     Returns the map and its disparities ``d^`` (condensed).
     """
@@ -125,7 +136,9 @@ def smacof(monotone: Monotone, start: np.ndarray, max_iter: int, tol: float) -> 
         if before - stress < tol or step == max_iter:
             return Layout(points, stress, step, before - stress < tol), disparities
         before = stress
-        wanted = disparities * np.sqrt(len(distances) / np.square(disparities).sum())  # of mean square one, lest the map shrink
+        wanted = disparities * np.sqrt(
+            len(distances) / np.square(disparities).sum()
+        )  # of mean square one, lest the map shrink
         ratios = squareform(np.divide(wanted, distances, out=np.zeros_like(wanted), where=distances > 0))
         points = (ratios.sum(axis=1)[:, None] * points - ratios @ points) / len(points)  # Guttman's transform
     raise AssertionError("unreachable")
@@ -141,12 +154,13 @@ def _turned(layout: Layout, disparities: np.ndarray) -> tuple[Layout, np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class OrdinalEmbedding:
-    """A fitted ordinal map: the places of the training points, and a function from dissimilarity to distance for all others.
+    """A fitted ordinal map: the places of the training points, and a function from dissimilarity to distance
+    for all others.
 
-    A training point has its place by identity: a query that ``points`` knows *is* that point. Another one is put where the squared
-    differences between its distances on the map and the distances that the monotone function gives are least, the training points
-    fixed. Between training dissimilarities the function is a straight line; 0 has distance 0, and beyond the largest it is level.
-    """
+    A training point has its place by identity: a query that ``points`` knows *is* that point. Another one is
+    put where the squared differences between its distances on the map and the distances that the monotone
+    function gives are least, the training points fixed. Between training dissimilarities the function is a
+    straight line; 0 has distance 0, and beyond the largest it is level."""
 
     dissimilarity: Callable[[Any], np.ndarray]  # (n_new, m)
     points: RowIndex | TableRows  # knows the training point that each query is
@@ -197,11 +211,17 @@ class OrdinalEmbedding:
 
 
 def ordinal_mds(
-    dissimilarities: np.ndarray, wish: OrdinalWish, dissimilarity: Callable[[Any], np.ndarray], points: RowIndex | TableRows
+    dissimilarities: np.ndarray,
+    wish: OrdinalWish,
+    dissimilarity: Callable[[Any], np.ndarray],
+    points: RowIndex | TableRows,
 ) -> OrdinalEmbedding:
-    """The map of points with these ``dissimilarities`` (condensed), which ``dissimilarity`` gives for any point."""
+    """The map of points with these ``dissimilarities`` (condensed), which ``dissimilarity`` gives for any
+    point."""
     layout, disparities, monotone = best_layout(dissimilarities, wish)
-    return OrdinalEmbedding(dissimilarity, points, layout, _corners(monotone.values, monotone.group_means(disparities)))
+    return OrdinalEmbedding(
+        dissimilarity, points, layout, _corners(monotone.values, monotone.group_means(disparities))
+    )
 
 
 def _corners(values: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -47,7 +47,10 @@ class Noise:
         """The moments of both sets of noise vectors."""
         count = self.count + other.count
         first, second = self.count / count, other.count / count
-        mean, correlation = first * self.mean + second * other.mean, first * self.correlation + second * other.correlation
+        mean, correlation = (
+            first * self.mean + second * other.mean,
+            first * self.correlation + second * other.correlation,
+        )
         return Noise(mean, correlation, first * self.fourth + second * other.fourth, count, self.n_features)
 
     @property
@@ -69,13 +72,17 @@ class Orientation:
 
     def lift(self, basis: np.ndarray) -> Orientation:
         """The same directions in the space that ``basis`` (n_features, d) was taken from."""
-        directions, patterns, whitener = (basis @ part for part in (self.directions, self.patterns, self.whitener))
+        directions, patterns, whitener = (
+            basis @ part for part in (self.directions, self.patterns, self.whitener)
+        )
         return Orientation(self.values, directions, patterns, self.residuals, whitener, self.regularization)
 
     def take(self, signs: np.ndarray) -> Orientation:
         """The same directions with other signs (r,)."""
         directions, patterns = self.directions * signs, self.patterns * signs
-        return Orientation(self.values, directions, patterns, self.residuals, self.whitener, self.regularization)
+        return Orientation(
+            self.values, directions, patterns, self.residuals, self.whitener, self.regularization
+        )
 
 
 def signal_moments(blocks: Blocks) -> Signal:
@@ -102,29 +109,40 @@ def noise_moments(blocks: Blocks, n_features: int) -> Noise:
     return Noise(total / count, correlation / count, fourth / count, count, n_features)
 
 
-def oriented_directions(signal: Signal, noise: Noise, n_components: int | None, regularization: float | str) -> Orientation:
-    """The directions that maximise ``n'Cn / n'Rn`` (Burges sec. 1.4): ``C n = q R n``, largest quotient first."""
+def oriented_directions(
+    signal: Signal, noise: Noise, n_components: int | None, regularization: float | str
+) -> Orientation:
+    """The directions that maximise ``n'Cn / n'Rn`` (Burges sec. 1.4): ``C n = q R n``, largest quotient
+    first."""
     C = signal.covariance
     R, added, parts = _regular(signal, noise, regularization)
     pairs = generalized_eigh(C, R, n_components, whitener=parts.whitener)
-    usable = int(np.sum(pairs.values > 10 * len(C) * np.finfo(np.float64).eps * pairs.values.max(initial=0.0)))
+    usable = int(
+        np.sum(pairs.values > 10 * len(C) * np.finfo(np.float64).eps * pairs.values.max(initial=0.0))
+    )
     if usable == 0 or (n_components is not None and usable < n_components):
         raise RankError(
             f"n_components={n_components}, but the signal of {signal.count} samples varies along only {usable} direction(s);"
             " lower n_components"
         )
     directions = pairs.vectors[:, :usable]
-    return Orientation(pairs.values[:usable], directions, R @ directions, pairs.residuals[:usable], parts.whitener, added)
+    return Orientation(
+        pairs.values[:usable], directions, R @ directions, pairs.residuals[:usable], parts.whitener, added
+    )
 
 
 def _regular(signal: Signal, noise: Noise, regularization: float | str) -> tuple[np.ndarray, float, Split]:
-    """The noise correlation with as much on its diagonal as it needs (relative to its mean), and its range and null space."""
+    """The noise correlation with as much on its diagonal as it needs (relative to its mean), and its range
+    and null space."""
     if noise.per_feature <= 0:
-        raise RankError("all noise vectors are zero: there is nothing to orient against; use PCA, or pass other noise")
+        raise RankError(
+            "all noise vectors are zero: there is nothing to orient against; use PCA, or pass other noise"
+        )
     automatic = isinstance(regularization, str)
     added = 0.0 if automatic else float(regularization)
     R = _loaded(noise, added)
-    # Variables in units of their whole spread: neither their scale nor noise that is only rounding decides about the rank.
+    # Variables in units of their whole spread: neither their scale nor noise that is only rounding decides
+    # about the rank.
     spread = np.sqrt(np.diagonal(signal.covariance) + np.diagonal(R))
     parts = split(R, RANK_TOL, spread) if added == 0 else split(R)
     if _variance_along(signal.covariance, parts.null) <= RANK_TOL:
@@ -155,10 +173,11 @@ def _variance_along(C: np.ndarray, directions: np.ndarray) -> float:
 
 
 def _shrinkage(noise: Noise) -> float:
-    """How much of the identity a correlation from so few vectors should have: Ledoit and Wolf's estimate (2004).
+    """How much of the identity a correlation from so few vectors should have: Ledoit and Wolf's estimate
+    (2004).
 
-    With ``s = E|z z' - R|^2 / (count |R - mu I|^2)`` they take ``(1 - s) R + s mu I``; this is ``s / (1 - s)``.
-    """
+    With ``s = E|z z' - R|^2 / (count |R - mu I|^2)`` they take ``(1 - s) R + s mu I``; this is ``s / (1 -
+    s)``."""
     square = float(np.square(noise.correlation).sum())
     scatter = max(noise.fourth - square, 0.0) / noise.count
     spread = max(square - noise.n_features * noise.per_feature**2, 0.0)
@@ -166,19 +185,22 @@ def _shrinkage(noise: Noise) -> float:
     return share / (1 - share)
 
 
-# --- whole arrays -----------------------------------------------------------------------------------------------------------
+# --- whole arrays -------------------------------------------------------------------------------------------
 
 
-def oriented_pca(X: np.ndarray, noise: list[np.ndarray], n_components: int | None, regularization: float | str) -> Orientation:
+def oriented_pca(
+    X: np.ndarray, noise: list[np.ndarray], n_components: int | None, regularization: float | str
+) -> Orientation:
     """Oriented PCA of rows ``X`` (m, d) against the rows of ``noise``, arrays (., d).
 
-    With fewer rows than variables all is done in their span: outside it there is neither signal nor noise, and the identity
-    that regularises is the same there.
-    """
+    With fewer rows than variables all is done in their span: outside it there is neither signal nor noise,
+    and the identity that regularises is the same there."""
     rows = len(X) + sum(map(len, noise))
     d = X.shape[1]
     if d <= rows:
-        return oriented_directions(signal_moments(lambda: [X]), noise_moments(lambda: noise, d), n_components, regularization)
+        return oriented_directions(
+            signal_moments(lambda: [X]), noise_moments(lambda: noise, d), n_components, regularization
+        )
     _memory.require(3 * 8.0 * d * rows, f"the span of {rows} rows of {d} variables", "use fewer rows")
     centred = X - X.mean(axis=0)
     basis = _span(np.concatenate([centred, *noise]))
@@ -198,8 +220,8 @@ def _span(rows: np.ndarray) -> np.ndarray:
 class OrientedKernel:
     """``k(x, x_i) = (x - mean)' R^-1 (x_i - mean) / m``: likeness in units of the noise.
 
-    The eigenvalues of its Gram matrix are the generalised ones, for ``Xc R^-1 Xc' (Xc n) = Xc R^-1 m C n = m q (Xc n)``.
-    """
+    The eigenvalues of its Gram matrix are the generalised ones, for ``Xc R^-1 Xc' (Xc n) = Xc R^-1 m C n = m
+    q (Xc n)``."""
 
     X: np.ndarray
     mean: np.ndarray
@@ -208,7 +230,9 @@ class OrientedKernel:
     __repr__ = short_repr
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
-        own, new = ((np.asarray(points, dtype=np.float64) - self.mean) @ self.whitener for points in (self.X, Y))
+        own, new = (
+            (np.asarray(points, dtype=np.float64) - self.mean) @ self.whitener for points in (self.X, Y)
+        )
         return new @ own.T / len(own)
 
 
@@ -217,16 +241,18 @@ def oriented_embedding(X: np.ndarray, mean: np.ndarray, orientation: Orientation
     q = orientation.values
     vectors = (X - mean) @ orientation.directions / np.sqrt(len(X) * q)
     pairs = EigenPairs(q, vectors, orientation.residuals, "dense")
-    return Embedding(Eigenfunctions(OrientedKernel(X, mean, orientation.whitener), pairs), RootScale(np.sqrt(q)))
+    return Embedding(
+        Eigenfunctions(OrientedKernel(X, mean, orientation.whitener), pairs), RootScale(np.sqrt(q))
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class OrientedLoss:
     """The loss criterion where the training rows are not kept, only their covariance.
 
-    In units of the noise, ``u = W'(x - mean)``, the kernel is ``u'u_i / m``, and what the directions leave of it is ``u'P u_i / m`` with
-    ``P`` the projection off them; its mean square over the training rows is ``u'P (W'CW) P u / m^2``.
-    """
+    In units of the noise, ``u = W'(x - mean)``, the kernel is ``u'u_i / m``, and what the directions leave of
+    it is ``u'P u_i / m`` with ``P`` the projection off them; its mean square over the training rows is ``u'P
+    (W'CW) P u / m^2``."""
 
     mean: np.ndarray
     whitener: np.ndarray  # W (d, rank)
@@ -238,7 +264,11 @@ class OrientedLoss:
         if X is None:
             return float(np.square(self.rest).sum()) / self.count**2
         units = (np.asarray(X, dtype=np.float64) - self.mean) @ self.whitener
-        return float(np.einsum("ij,jk,ik->", units, self.rest, units, optimize=True)) / len(units) / self.count**2
+        return (
+            float(np.einsum("ij,jk,ik->", units, self.rest, units, optimize=True))
+            / len(units)
+            / self.count**2
+        )
 
 
 def oriented_loss(signal: Signal, orientation: Orientation) -> OrientedLoss:

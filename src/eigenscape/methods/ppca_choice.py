@@ -12,7 +12,8 @@ from eigenscape.methods.pca import FORMED, PrincipalAxes
 from eigenscape.methods.probabilistic_pca import Climb, LatentGaussian, StepSums, climb, from_axes
 from eigenscape.solvers import Solver
 
-#: Least noise variance, relative to the mean variance of the features: data in an exact plane would have infinite likelihood.
+#: Least noise variance, relative to the mean variance of the features: data in an exact plane would have
+#: infinite likelihood.
 NOISE_FLOOR = 1e-10
 #: Random starts of EM where values are missing; part of one that is added to the other starts.
 _RANDOM_STARTS, _NUDGE = 2, 1e-3
@@ -39,7 +40,8 @@ class FittedPPCA(NamedTuple):
 
 
 class Rows(Protocol):
-    """The rows a model is learnt from, seen through sums over them; gaps may be filled with the column means."""
+    """The rows a model is learnt from, seen through sums over them; gaps may be filled with the column
+    means."""
 
     shape: tuple[int, int]
     weight: float
@@ -52,7 +54,8 @@ class Rows(Protocol):
         ...
 
     def pairwise_covariance(self) -> np.ndarray:
-        """Each entry (d, d) over the rows in which both features were observed; zero where there are none. It may be indefinite."""
+        """Each entry (d, d) over the rows in which both features were observed; zero where there are none. It
+        may be indefinite."""
         ...
 
     def expected_covariance(self, model: LatentGaussian) -> np.ndarray:
@@ -78,7 +81,9 @@ def fit_ppca(rows: Rows, choice: Choice) -> FittedPPCA:
     model = found.model.canonical()
     likelihood, signs = rows.ending(model)
     history = found.history or [likelihood]
-    return FittedPPCA(replace(model, loadings=model.loadings * signs), history, found.converged, model.noise <= floor)
+    return FittedPPCA(
+        replace(model, loadings=model.loadings * signs), history, found.converged, model.noise <= floor
+    )
 
 
 def noise_floor(variance: float, share: float) -> float:
@@ -100,11 +105,15 @@ def _by_closed_form(rows: Rows, wish: int | str, floor: float, seed: int) -> Lat
 
 
 def _by_em(rows: Rows, choice: Choice, floor: float) -> Climb:
-    """EM from random loadings for complete data; for those with gaps from several starts, of which the most likely end is kept."""
+    """EM from random loadings for complete data; for those with gaps from several starts, of which the most
+    likely end is kept."""
     wish = choice.n_components
     growing = isinstance(wish, str) and not rows.complete
     model = _by_closed_form(rows, 1 if growing else wish, floor, choice.seed)
-    climbs = [climb(start, rows, floor, choice.tol, choice.max_iter) for start in _starts(model, rows, floor, choice.seed)]
+    climbs = [
+        climb(start, rows, floor, choice.tol, choice.max_iter)
+        for start in _starts(model, rows, floor, choice.seed)
+    ]
     found = max(climbs, key=lambda each: each.history[-1])
     while growing:
         larger = _grown(found.model, rows, floor)
@@ -115,14 +124,16 @@ def _by_em(rows: Rows, choice: Choice, floor: float) -> Climb:
 
 
 def _starts(filled: LatentGaussian, rows: Rows, floor: float, seed: int) -> list[LatentGaussian]:
-    """Where EM begins. Gaps in blocks make saddles, at which a feature or a component has no loadings: no start has zeros.
+    """Where EM begins. Gaps in blocks make saddles, at which a feature or a component has no loadings: no
+    start has zeros.
 
-    They are the model of the filled rows, that of the covariance over the pairs observed together, and random ones.
-    """
+    They are the model of the filled rows, that of the covariance over the pairs observed together, and random
+    ones."""
     scale = floor / NOISE_FLOOR  # the mean variance
     rng = np.random.default_rng(seed)
     random = [
-        LatentGaussian(filled.mean, np.sqrt(scale) * rng.standard_normal(filled.loadings.shape), scale) for _ in range(_RANDOM_STARTS)
+        LatentGaussian(filled.mean, np.sqrt(scale) * rng.standard_normal(filled.loadings.shape), scale)
+        for _ in range(_RANDOM_STARTS)
     ]
     if rows.complete:
         return random[:1]
@@ -135,7 +146,8 @@ def _starts(filled: LatentGaussian, rows: Rows, floor: float, seed: int) -> list
 
 
 def _of_covariance(covariance: np.ndarray, mean: np.ndarray, count: int, floor: float) -> LatentGaussian:
-    """``count`` leading eigenvectors and the mean of the rest as noise (Burges eq. 1.8, 1.9); the matrix may be indefinite."""
+    """``count`` leading eigenvectors and the mean of the rest as noise (Burges eq. 1.8, 1.9); the matrix may
+    be indefinite."""
     values, vectors = np.linalg.eigh(covariance)
     rest, leading = values[:-count], values[-count:]
     noise = max(float(rest.mean()), floor) if len(rest) else floor
@@ -145,8 +157,8 @@ def _of_covariance(covariance: np.ndarray, mean: np.ndarray, count: int, floor: 
 def _grown(model: LatentGaussian, rows: Rows, floor: float) -> LatentGaussian | None:
     """The model with one component more, or None if relevance has no use for it.
 
-    What a model does not explain of the values observed together shows in the covariance that it expects of complete rows. The gaps that it
-    fills too simply show there as well: components are added one at a time.
+    What a model does not explain of the values observed together shows in the covariance that it expects of
+    complete rows. The gaps that it fills too simply show there as well: components are added one at a time.
     """
     covariance = rows.expected_covariance(model)
     values = np.linalg.eigvalsh(covariance)

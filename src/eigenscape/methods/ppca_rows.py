@@ -9,7 +9,13 @@ import numpy as np
 
 from eigenscape.methods.missing import Observed
 from eigenscape.methods.pca import PrincipalAxes, leading_axes
-from eigenscape.methods.probabilistic_pca import LatentGaussian, StepSums, expected_covariance, infer, step_sums
+from eigenscape.methods.probabilistic_pca import (
+    LatentGaussian,
+    StepSums,
+    expected_covariance,
+    infer,
+    step_sums,
+)
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.solvers import Solver
 from eigenscape.solvers.pairs import canonical_signs
@@ -41,7 +47,9 @@ class WeightedRows:
     @cached_property
     def variance(self) -> float:
         rest = self.data.around(self.means)
-        return float(self.weights @ np.einsum("ij,ij->i", rest, rest)) / float(self.weights @ self.data.mask.sum(axis=1))
+        return float(self.weights @ np.einsum("ij,ij->i", rest, rest)) / float(
+            self.weights @ self.data.mask.sum(axis=1)
+        )
 
     def axes(self, count: int, solver: Solver) -> PrincipalAxes:
         X = self.data.values if self.complete else self.data.filled(self.means)
@@ -65,6 +73,7 @@ class WeightedRows:
 
 
 def pairwise_sums(data: Observed, weights: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Products of features around ``means`` and how often they were observed together, each summed over the rows (d, d)."""
+    """Products of features around ``means`` and how often they were observed together, each summed over the
+    rows (d, d)."""
     centred = data.around(means)
     return (centred * weights[:, None]).T @ centred, (data.mask * weights[:, None]).T @ data.mask

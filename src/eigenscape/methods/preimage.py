@@ -1,4 +1,5 @@
-"""Pre-images: rows whose image under a kernel's feature map is nearest to a point of the span (Mika et al. 1999; Burges sec. 1.3)."""
+"""Pre-images: rows whose image under a kernel's feature map is nearest to a point of the span (Mika et al.
+1999; Burges sec. 1.3)."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ _ALPHAS = np.logspace(-12, 0, 13)
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """The point of feature space that has given coordinates, as a combination ``sum_i g_i Phi(x_i)`` of training points.
+    """The point of feature space that has given coordinates, as a combination ``sum_i g_i Phi(x_i)`` of
+    training points.
 
     The weights ``g`` (n_new, m) are an affine function of the coordinates.
     """
@@ -48,10 +50,11 @@ class Expansion:
 
 
 def expansion_of(model: Embedding, X: Any) -> Expansion:
-    """The expansion of an additive embedding in its training points, or in the members ``X`` of its dictionary.
+    """The expansion of an additive embedding in its training points, or in the members ``X`` of its
+    dictionary.
 
-    Coordinates are projections on ``u_r = sum_i v_ri (Phi(x_i) - mean) / sqrt(l_r)``, so the point is ``mean + sum_r y_r u_r``.
-    """
+    Coordinates are projections on ``u_r = sum_i v_ri (Phi(x_i) - mean) / sqrt(l_r)``, so the point is ``mean
+    + sum_r y_r u_r``."""
     functions, kernel = model.eigenfunctions, model.kernel
     if isinstance(functions, LowRankEigenfunctions):
         return _low_rank_expansion(functions, X)
@@ -64,7 +67,9 @@ def expansion_of(model: Embedding, X: Any) -> Expansion:
 def _low_rank_expansion(functions: LowRankEigenfunctions, X: Any) -> Expansion:
     """The same by features ``p``: the point has the features ``center + sum_r y_r w_r``."""
     span, normalization, w = functions.kernel.span, functions.kernel.normalization, functions.pairs.vectors.T
-    centred = normalization.kind == "additive"  # then the centre is a point of the hull, and the directions are its own
+    centred = (
+        normalization.kind == "additive"
+    )  # then the centre is a point of the hull, and the directions are its own
     along = np.zeros(len(w)) if centred or span.height == 0 else w @ span.normal / span.height
     origin = span.combination(normalization.center[None], np.array([float(centred)]))[0]
     return Expansion(as_float64(X), span.combination(w, along), origin)
@@ -72,7 +77,8 @@ def _low_rank_expansion(functions: LowRankEigenfunctions, X: Any) -> Expansion:
 
 @dataclass(frozen=True, eq=False)
 class LinearInverse:
-    """``sum_i g_i x_i``: for a linear kernel the feature map is the identity, and this is the inverse of PCA."""
+    """``sum_i g_i x_i``: for a linear kernel the feature map is the identity, and this is the inverse of
+    PCA."""
 
     X: Any
     coordinates: np.ndarray
@@ -80,11 +86,14 @@ class LinearInverse:
 
     @cached_property
     def _map(self) -> tuple[np.ndarray, np.ndarray]:
-        """Matrix and constant of the affine map, summed around the mean row so that an offset of the data costs no digits."""
+        """Matrix and constant of the affine map, summed around the mean row so that an offset of the data
+        costs no digits."""
         X, mean = self.expansion.X, mean_row(self.expansion.X)
         weights = np.vstack([self.expansion.directions, self.expansion.origin])
         sums = weights.sum(axis=1)
-        around = dense((X.T @ weights.T).T) - np.outer(sums, mean) if sparse.issparse(X) else weights @ (X - mean)
+        around = (
+            dense((X.T @ weights.T).T) - np.outer(sums, mean) if sparse.issparse(X) else weights @ (X - mean)
+        )
         rows = around + np.outer(sums, mean)
         return rows[:-1], rows[-1]
 
@@ -97,7 +106,8 @@ class LinearInverse:
 
 
 class Climb(NamedTuple):
-    """What a search came to: rows, and for each whether there was no way up from any start, and how far it still moved."""
+    """What a search came to: rows, and for each whether there was no way up from any start, and how far it
+    still moved."""
 
     Z: np.ndarray
     lost: np.ndarray
@@ -112,10 +122,10 @@ class FixedPoint:
 
         z = sum_i g_i k(z, x_i) x_i / sum_i g_i k(z, x_i).
 
-    The right-hand side, repeated, is the paper's iteration. Each step points uphill where ``J > 0`` but may go too far, as some ``g_i``
-    are negative; it is halved until ``J`` does not fall, which also keeps the denominator from vanishing. The start is the
-    row with the largest ``J`` among those of the nearest points on the map.
-    """
+    The right-hand side, repeated, is the paper's iteration. Each step points uphill where ``J > 0`` but may
+    go too far, as some ``g_i`` are negative; it is halved until ``J`` does not fall, which also keeps the
+    denominator from vanishing. The start is the row with the largest ``J`` among those of the nearest points
+    on the map."""
 
     X: Any
     coordinates: np.ndarray
@@ -132,14 +142,17 @@ class FixedPoint:
 
     @cached_property
     def _rows(self) -> tuple[Any, np.ndarray]:
-        """Rows around their mean, which changes no distance and costs no digits, and the mean; sparse rows as they are."""
+        """Rows around their mean, which changes no distance and costs no digits, and the mean; sparse rows as
+        they are."""
         X = self.expansion.X
         mean = np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0)
         return (X if sparse.issparse(X) else X - mean), mean
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
         bytes_per_row = 8 * (4 * len(self.expansion.origin) + 8 * self.X.shape[1])
-        found = Climb(*map(np.concatenate, zip(*in_blocks(self._search, Y, bytes_per_row, self.n_jobs), strict=True)))
+        found = Climb(
+            *map(np.concatenate, zip(*in_blocks(self._search, Y, bytes_per_row, self.n_jobs), strict=True))
+        )
         _announce(found, self.max_iter)
         return found.Z + self._rows[1]
 
@@ -171,7 +184,11 @@ class FixedPoint:
         """The best of a few training rows, its ``J``, and where the iteration leads from there."""
         rows = self._rows[0]
         number = self.index.nearest(Y, min(STARTS, len(self.starts)))[1]
-        Z, value, target = dense(rows[number[:, 0]]).copy(), np.full(len(Y), -np.inf), np.zeros((len(Y), rows.shape[1]))
+        Z, value, target = (
+            dense(rows[number[:, 0]]).copy(),
+            np.full(len(Y), -np.inf),
+            np.zeros((len(Y), rows.shape[1])),
+        )
         for column in number.T:
             trial = dense(rows[column])
             similarity, goal = self._look(weights, trial)
@@ -180,7 +197,8 @@ class FixedPoint:
         return Z, value, target
 
     def _look(self, weights: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``J(z)``, minus infinity where it is not positive, and the right-hand side of the fixed-point equation."""
+        """``J(z)``, minus infinity where it is not positive, and the right-hand side of the fixed-point
+        equation."""
         rows = self._rows[0]
         pull = weights * Gaussian(self.gamma).evaluate(Z, rows)  # (b, m)
         similarity = pull.sum(axis=1)
@@ -210,13 +228,14 @@ def _announce(found: Climb, max_iter: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Ridge:
-    """Kernel ridge regression from coordinates to rows (or, with the two exchanged, from rows to coordinates).
+    """Kernel ridge regression from coordinates to rows (or, with the two exchanged, from rows to
+    coordinates).
 
-    The Gaussian kernel on the map has a width of its own; ``gamma=None`` is one over the median squared distance of coordinates. With
-    ``alpha=None`` the regularisation is chosen by leave-one-out error. For up to 1000 points this is ``K (K + alpha I)^-1 X`` around
-    the mean row; for more, evenly spaced points carry the functions and all points determine them, so that no n x n matrix is made.
-    ``kernel`` and ``centers`` (row numbers) may be given in place of these.
-    """
+    The Gaussian kernel on the map has a width of its own; ``gamma=None`` is one over the median squared
+    distance of coordinates. With ``alpha=None`` the regularisation is chosen by leave-one-out error. For up
+    to 1000 points this is ``K (K + alpha I)^-1 X`` around the mean row; for more, evenly spaced points carry
+    the functions and all points determine them, so that no n x n matrix is made. ``kernel`` and ``centers``
+    (row numbers) may be given in place of these."""
 
     X: Any
     coordinates: Any
@@ -228,9 +247,12 @@ class Ridge:
 
     @cached_property
     def _basis(self) -> tuple[PairwiseKernel, Any, np.ndarray]:
-        """The kernel, the centres (p, d), and the matrix (p, q) that makes orthonormal functions of their kernels."""
+        """The kernel, the centres (p, d), and the matrix (p, q) that makes orthonormal functions of their
+        kernels."""
         kernel = Gaussian(self.gamma).settle(self.coordinates) if self.kernel is None else self.kernel
-        centers = self.coordinates[evenly(n_points(self.coordinates), CENTERS) if self.centers is None else self.centers]
+        centers = self.coordinates[
+            evenly(n_points(self.coordinates), CENTERS) if self.centers is None else self.centers
+        ]
         values, vectors = eigh(kernel.evaluate(centers, centers))
         usable = values > _RANK * values[-1]
         return kernel, centers, vectors[:, usable] / np.sqrt(values[usable])
@@ -260,11 +282,17 @@ class Ridge:
         """The regularisation with the least leave-one-out error, on at most 1000 rows."""
         n = n_points(self.coordinates)
         which = evenly(n, CENTERS)
-        rows, turned, rotated = dense(self.X[which]) - mean, self._features(self.coordinates[which]) @ vectors, vectors.T @ moment
+        rows, turned, rotated = (
+            dense(self.X[which]) - mean,
+            self._features(self.coordinates[which]) @ vectors,
+            vectors.T @ moment,
+        )
         errors = []
         for alpha in n * _ALPHAS:
             shrunk = turned / (values + alpha)
-            errors.append(np.linalg.norm((rows - shrunk @ rotated) / _others(np.einsum("ij,ij->i", shrunk, turned))))
+            errors.append(
+                np.linalg.norm((rows - shrunk @ rotated) / _others(np.einsum("ij,ij->i", shrunk, turned)))
+            )
         return float(n * _ALPHAS[int(np.argmin(errors))])
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
@@ -272,7 +300,8 @@ class Ridge:
         return np.concatenate(self._over(lambda some: self._features(some) @ coefficients + mean, Y))
 
     def expansion(self) -> tuple[PairwiseKernel, Any, np.ndarray, np.ndarray]:
-        """The regression as ``sum_j k(y, c_j) a_j + mean``: kernel, centres ``c``, coefficients ``a`` (p, n_features), mean."""
+        """The regression as ``sum_j k(y, c_j) a_j + mean``: kernel, centres ``c``, coefficients ``a`` (p,
+        n_features), mean."""
         (kernel, centers, basis), (coefficients, mean, _) = self._basis, self._solution
         return kernel, centers, basis @ coefficients, mean
 
@@ -286,5 +315,6 @@ class Ridge:
 
 
 def _others(own: np.ndarray) -> np.ndarray:
-    """The part (n, 1) that all other points have in a prediction, given the point's own: the divisor of a left-out residual."""
+    """The part (n, 1) that all other points have in a prediction, given the point's own: the divisor of a
+    left-out residual."""
     return np.maximum(1.0 - own, 1e-10)[:, None]

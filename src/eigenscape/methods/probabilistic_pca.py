@@ -1,4 +1,5 @@
-"""Probabilistic PCA (Burges sec. 1.2): maximum likelihood in closed form, and by EM where values are missing."""
+"""Probabilistic PCA (Burges sec. 1.2): maximum likelihood in closed form, and by EM where values are
+missing."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ _UNSEEN = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class LatentGaussian:
-    """``y = W x + mu + e`` with ``x ~ N(0, I)`` and ``e ~ N(0, s^2 I)`` (Burges eq. 1.7 with ``Psi = s^2 I``)."""
+    """``y = W x + mu + e`` with ``x ~ N(0, I)`` and ``e ~ N(0, s^2 I)`` (Burges eq. 1.7 with ``Psi = s^2
+    I``)."""
 
     mean: np.ndarray  # mu, (d,)
     loadings: np.ndarray  # W, (d, q)
@@ -31,7 +33,8 @@ class LatentGaussian:
         return self.loadings @ self.loadings.T + self.noise * np.eye(len(self.mean))
 
     def canonical(self) -> LatentGaussian:
-        """The same distribution with orthogonal columns of ``W``, longest first: the rotation ``R`` of eq. 1.8 is arbitrary."""
+        """The same distribution with orthogonal columns of ``W``, longest first: the rotation ``R`` of eq.
+        1.8 is arbitrary."""
         U, lengths, _ = np.linalg.svd(self.loadings, full_matrices=False)
         return replace(self, loadings=U * lengths)
 
@@ -40,12 +43,15 @@ class Posterior(NamedTuple):
     """Of ``x`` given what was observed of each row."""
 
     means: np.ndarray  # (n, q)
-    inverses: np.ndarray  # (W_o' W_o + s^2 I)^-1 for each pattern o, (p, q, q); the covariance is s^2 times it
+    inverses: (
+        np.ndarray
+    )  # (W_o' W_o + s^2 I)^-1 for each pattern o, (p, q, q); the covariance is s^2 times it
     log_likelihood: np.ndarray  # (n,)
 
 
 def infer(model: LatentGaussian, data: Observed) -> Posterior:
-    """Posterior of ``x`` and log-likelihood of each row; only matrices of q x q are inverted, one a pattern."""
+    """Posterior of ``x`` and log-likelihood of each row; only matrices of q x q are inverted, one a
+    pattern."""
     W, noise = model.loadings, model.noise
     q = W.shape[1]
     precision = (data.patterns @ _outer(W)).reshape(-1, q, q) + noise * np.eye(q)  # M_o = W_o' W_o + s^2 I
@@ -54,7 +60,9 @@ def infer(model: LatentGaussian, data: Observed) -> Posterior:
     centred = data.around(model.mean)
     means = _by_pattern(inverses, centred @ W, data.group)
     rest = centred - (means @ W.T) * data.mask
-    squares = np.einsum("ij,ij->i", rest, rest) / noise + np.einsum("ij,ij->i", means, means)  # y' (W W' + s^2 I)^-1 y, no digits lost
+    squares = np.einsum("ij,ij->i", rest, rest) / noise + np.einsum(
+        "ij,ij->i", means, means
+    )  # y' (W W' + s^2 I)^-1 y, no digits lost
     there = data.patterns.sum(axis=1)
     fixed = there * np.log(2 * np.pi) + (there - q) * np.log(noise) + np.linalg.slogdet(precision)[1]  # (p,)
     return Posterior(means, inverses, -0.5 * (fixed[data.group] + squares))
@@ -63,11 +71,16 @@ def infer(model: LatentGaussian, data: Observed) -> Posterior:
 def draw(model: LatentGaussian, n: int, random: np.random.RandomState) -> np.ndarray:
     """``n`` rows ``W x + mu + e`` (Burges eq. 1.7)."""
     d, q = model.loadings.shape
-    return random.standard_normal((n, q)) @ model.loadings.T + model.mean + np.sqrt(model.noise) * random.standard_normal((n, d))
+    return (
+        random.standard_normal((n, q)) @ model.loadings.T
+        + model.mean
+        + np.sqrt(model.noise) * random.standard_normal((n, d))
+    )
 
 
 def orthonormal(loadings: np.ndarray) -> np.ndarray:
-    """Orthonormal directions (d, q) along orthogonal columns; for a column of zeros, one orthogonal to the others."""
+    """Orthonormal directions (d, q) along orthogonal columns; for a column of zeros, one orthogonal to the
+    others."""
     lengths = np.linalg.norm(loadings, axis=0)
     directions = loadings / np.where(lengths > 0, lengths, 1.0)
     empty = lengths == 0
@@ -92,15 +105,15 @@ def _by_pattern(matrices: np.ndarray, Z: np.ndarray, group: np.ndarray) -> np.nd
     return out
 
 
-# --- closed form ------------------------------------------------------------------------------------------------------------
+# --- closed form --------------------------------------------------------------------------------------------
 
 
 def from_axes(axes: PrincipalAxes, n_components: int, floor: float) -> LatentGaussian:
-    """Maximum likelihood: ``W = U (Lambda - s^2 I)^1/2`` (Burges eq. 1.8, corrected), ``s^2`` the mean of what is left out (eq. 1.9).
+    """Maximum likelihood: ``W = U (Lambda - s^2 I)^1/2`` (Burges eq. 1.8, corrected), ``s^2`` the mean of
+    what is left out (eq. 1.9).
 
-    ``Lambda`` are eigenvalues of the covariance that divides by m. Axes that rounding has swallowed get a column of
-    zeros. The noise is at least ``floor``, which it is where no axis is left to it.
-    """
+    ``Lambda`` are eigenvalues of the covariance that divides by m. Axes that rounding has swallowed get a
+    column of zeros. The noise is at least ``floor``, which it is where no axis is left to it."""
     d = len(axes.mean)
     kept = min(n_components, len(axes.eigenvalues))
     variances = axes.eigenvalues[:kept] / axes.weight
@@ -111,13 +124,15 @@ def from_axes(axes: PrincipalAxes, n_components: int, floor: float) -> LatentGau
     return LatentGaussian(axes.mean, loadings, noise)
 
 
-def closed_form(X: np.ndarray, weights: np.ndarray, n_components: int, floor: float, solver: Solver) -> LatentGaussian:
+def closed_form(
+    X: np.ndarray, weights: np.ndarray, n_components: int, floor: float, solver: Solver
+) -> LatentGaussian:
     """Maximum likelihood for complete, weighted rows."""
     rows = CenteredRows(X, weighted_mean(X, weights), weights)
     return from_axes(leading_axes(rows, n_components, solver), n_components, floor)
 
 
-# --- EM ---------------------------------------------------------------------------------------------------------------------
+# --- EM -----------------------------------------------------------------------------------------------------
 
 
 class Climb(NamedTuple):
@@ -153,7 +168,8 @@ def climb(model: LatentGaussian, rows: Rows, floor: float, tol: float, max_iter:
 
 @dataclass(frozen=True, eq=False)
 class StepSums:
-    """The E-step summed over rows, with ``x`` extended by a one: all that the M-step needs, however the rows are cut into blocks."""
+    """The E-step summed over rows, with ``x`` extended by a one: all that the M-step needs, however the rows
+    are cut into blocks."""
 
     log_likelihood: float
     weight: float
@@ -175,7 +191,9 @@ def step_sums(model: LatentGaussian, posterior: Posterior, data: Observed, weigh
     q = model.loadings.shape[1]
     means = posterior.means
     pattern_weight = np.bincount(data.group, weights, minlength=len(data.patterns))  # (p,)
-    spread = model.noise * pattern_weight[:, None, None] * posterior.inverses  # covariances summed over the rows of a pattern
+    spread = (
+        model.noise * pattern_weight[:, None, None] * posterior.inverses
+    )  # covariances summed over the rows of a pattern
     extended = np.column_stack([means, np.ones(len(means))])
     rest = data.around(model.mean) - (means @ model.loadings.T) * data.mask
     return StepSums(
@@ -191,7 +209,9 @@ def step_sums(model: LatentGaussian, posterior: Posterior, data: Observed, weigh
     )
 
 
-def maximise(model: LatentGaussian, posterior: Posterior, data: Observed, weights: np.ndarray, floor: float) -> LatentGaussian:
+def maximise(
+    model: LatentGaussian, posterior: Posterior, data: Observed, weights: np.ndarray, floor: float
+) -> LatentGaussian:
     """The M-step for rows at hand."""
     return maximised(model, step_sums(model, posterior, data, weights), floor)
 
@@ -199,11 +219,11 @@ def maximise(model: LatentGaussian, posterior: Posterior, data: Observed, weight
 def maximised(model: LatentGaussian, sums: StepSums, floor: float) -> LatentGaussian:
     """The M-step: each feature regressed on the expected ``x``, over the rows in which it was observed.
 
-    The latent Gaussian is given a mean and a covariance of its own for the step, which are then moved into ``mu`` and ``W``
-    (parameter-expanded EM): the likelihood rises as surely, and much faster where the noise is small. A feature that the weighted
-    rows say nothing about keeps its loadings. What is solved for is the *change* of the loadings: the residuals that are summed
-    are small then, and the noise is not the difference of two large numbers.
-    """
+    The latent Gaussian is given a mean and a covariance of its own for the step, which are then moved into
+    ``mu`` and ``W`` (parameter-expanded EM): the likelihood rises as surely, and much faster where the noise
+    is small. A feature that the weighted rows say nothing about keeps its loadings. What is solved for is the
+    *change* of the loadings: the residuals that are summed are small then, and the noise is not the
+    difference of two large numbers."""
     d, q = model.loadings.shape
     normal = sums.second.copy()
     normal[:, :q, :q] += sums.spread
@@ -213,12 +233,16 @@ def maximised(model: LatentGaussian, sums: StepSums, floor: float) -> LatentGaus
     seen = normal[:, q, q] > _UNSEEN * sums.weight
     change[seen] = np.linalg.solve(normal[seen], right[seen, :, None])[:, :, 0]
     loadings, shift = model.loadings + change[:, :q], change[:, q]
-    left = sums.squares - 2 * np.vdot(change, sums.cross) + np.einsum("jp,jpr,jr->", change, sums.second, change)
+    left = (
+        sums.squares - 2 * np.vdot(change, sums.cross) + np.einsum("jp,jpr,jr->", change, sums.second, change)
+    )
     unsure = np.einsum("jp,jpr,jr->", loadings, sums.spread, loadings)
     noise = float(left + unsure) / sums.seen
     centre = sums.latent_mean / sums.weight
     latent = sums.latent_square / sums.weight - np.outer(centre, centre)
-    return LatentGaussian(model.mean + shift + loadings @ centre, loadings @ np.linalg.cholesky(latent), max(noise, floor))
+    return LatentGaussian(
+        model.mean + shift + loadings @ centre, loadings @ np.linalg.cholesky(latent), max(noise, floor)
+    )
 
 
 def _feature_moments(Z: np.ndarray, data: Observed, weights: np.ndarray) -> np.ndarray:
@@ -231,7 +255,8 @@ def _feature_moments(Z: np.ndarray, data: Observed, weights: np.ndarray) -> np.n
 
 
 def expected_covariance(model: LatentGaussian, data: Observed, weights: np.ndarray) -> np.ndarray:
-    """Covariance (d, d) of the complete rows as the model expects them, what is uncertain about the gaps included."""
+    """Covariance (d, d) of the complete rows as the model expects them, what is uncertain about the gaps
+    included."""
     posterior = infer(model, data)
     W, d = model.loadings, data.shape[1]
     rows = np.where(data.mask > 0, data.values - model.mean, posterior.means @ W.T)

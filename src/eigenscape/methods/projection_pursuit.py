@@ -1,4 +1,5 @@
-"""Projection pursuit (Burges sec. 1; Friedman and Tukey 1974): the least normal projections, one after another."""
+"""Projection pursuit (Burges sec. 1; Friedman and Tukey 1974): the least normal projections, one after
+another."""
 
 from __future__ import annotations
 
@@ -72,12 +73,16 @@ def whiten(X: np.ndarray, n_components: int) -> Whitened:
     if rank == 0:
         raise RankError("all rows are equal up to rounding; there is nothing to embed")
     if n_components > rank:
-        raise RankError(f"n_components={n_components}, but the {n} samples vary along only {rank} direction(s); lower n_components")
+        raise RankError(
+            f"n_components={n_components}, but the {n} samples vary along only {rank} direction(s); lower n_components"
+        )
     spread = size[kept, None] / np.sqrt(n)
     return Whitened(U[:, kept] * np.sqrt(n), mean, (V[kept] / spread).T, V[kept] * spread)
 
 
-def pursue(Z: np.ndarray, climb: Climb, n_components: int, n_init: int, max_iter: int, tol: float, seed: int) -> Pursuit:
+def pursue(
+    Z: np.ndarray, climb: Climb, n_components: int, n_init: int, max_iter: int, tol: float, seed: int
+) -> Pursuit:
     """One direction at a time, each the best of several starts in the complement of those before (deflation).
 
     Starts that ended at another maximum than the best begin the next search again, beside new ones.
@@ -92,7 +97,9 @@ def pursue(Z: np.ndarray, climb: Climb, n_components: int, n_init: int, max_iter
             starts = _unit(np.concatenate([rng.standard_normal((n_init, basis.shape[1])), left @ basis]))
             free = Z @ basis
             if len(Z) > _SAMPLE:
-                climbed = _finish(free, climb, ascend(free[rows], climb, starts, max_iter, tol), max_iter, tol)
+                climbed = _finish(
+                    free, climb, ascend(free[rows], climb, starts, max_iter, tol), max_iter, tol
+                )
             else:
                 climbed = ascend(free, climb, starts, max_iter, tol)
             best = int(np.argmax(climbed.values))
@@ -113,9 +120,8 @@ def pursue(Z: np.ndarray, climb: Climb, n_components: int, n_init: int, max_iter
 def ascend(Z: np.ndarray, climb: Climb, starts: np.ndarray, max_iter: int, tol: float) -> Climbed:
     """Gradient ascent on the sphere from all starts at once, with Barzilai and Borwein's step lengths.
 
-    A start is done when the step it would take next is shorter than ``tol`` radians: it is that near to a maximum, or no longer
-    step leads upwards.
-    """
+    A start is done when the step it would take next is shorter than ``tol`` radians: it is that near to a
+    maximum, or no longer step leads upwards."""
     W = starts.copy()
     values, gradients = _on_sphere(Z, climb, W)
     lengths = 0.3 / np.maximum(np.linalg.norm(gradients, axis=1), np.finfo(np.float64).tiny)
@@ -128,10 +134,14 @@ def ascend(Z: np.ndarray, climb: Climb, starts: np.ndarray, max_iter: int, tol: 
         tried = _unit(before + length[:, None] * slope)
         new_values, new_gradients = _on_sphere(Z, climb, tried)
         better = new_values >= values[active] + _ARMIJO * length * np.square(slope).sum(axis=1)
-        lengths[active] = np.where(better, _next_length(tried - before, new_gradients - slope, length), _SHORTER * length)
+        lengths[active] = np.where(
+            better, _next_length(tried - before, new_gradients - slope, length), _SHORTER * length
+        )
         moved = active[better]
         W[moved], values[moved], gradients[moved] = tried[better], new_values[better], new_gradients[better]
-        lengths[moved] = np.minimum(lengths[moved], _LONGEST / np.maximum(np.linalg.norm(gradients[moved], axis=1), 1e-300))
+        lengths[moved] = np.minimum(
+            lengths[moved], _LONGEST / np.maximum(np.linalg.norm(gradients[moved], axis=1), 1e-300)
+        )
     return Climbed(W, values, _angles(lengths, gradients), n_iter)
 
 
@@ -149,7 +159,11 @@ def _next_length(moves: np.ndarray, bends: np.ndarray, lengths: np.ndarray) -> n
     """``|s|^2 / |s'y|`` for moves ``s`` and changes of the gradient ``y``: one over the curvature."""
     curvature = np.abs((moves * bends).sum(axis=1))
     square = np.square(moves).sum(axis=1)
-    return np.where(curvature > 1e-12 * square / np.maximum(lengths, 1e-300), square / np.maximum(curvature, 1e-300), 2 * lengths)
+    return np.where(
+        curvature > 1e-12 * square / np.maximum(lengths, 1e-300),
+        square / np.maximum(curvature, 1e-300),
+        2 * lengths,
+    )
 
 
 def _on_sphere(Z: np.ndarray, climb: Climb, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -177,12 +191,15 @@ def by_derivative(index: Index) -> Climb:
 
 
 def by_differences(index: Callable[[np.ndarray], float]) -> Climb:
-    """Any function of one projection (n,): its gradient by central differences, two values for each variable."""
+    """Any function of one projection (n,): its gradient by central differences, two values for each
+    variable."""
 
     def value(projection: np.ndarray) -> float:
         found = float(index(projection))
         if not np.isfinite(found):
-            raise ValueError(f"index returned {found} for a projection of {len(projection)} rows; it must return a finite number")
+            raise ValueError(
+                f"index returned {found} for a projection of {len(projection)} rows; it must return a finite number"
+            )
         return found
 
     def climb(Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

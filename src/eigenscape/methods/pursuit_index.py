@@ -1,8 +1,8 @@
 """Indices of projection pursuit: how interesting a projection is, and which way it becomes more so.
 
-An index takes projections ``P`` (n, s), each column of mean zero and unit variance, and returns a value for each column (s,) and
-its derivative by every entry (n, s). All are zero for normal data, up to the error of a sample.
-"""
+An index takes projections ``P`` (n, s), each column of mean zero and unit variance, and returns a value for
+each column (s,) and its derivative by every entry (n, s). All are zero for normal data, up to the error of a
+sample."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ Index = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def negentropy(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``k1 E[p g(p)]^2 + k2 (E[g(p)] - sqrt(1/2))^2`` with ``g(p) = exp(-p^2 / 2)``: Hyvarinen's approximation of negentropy (1998).
+    """``k1 E[p g(p)]^2 + k2 (E[g(p)] - sqrt(1/2))^2`` with ``g(p) = exp(-p^2 / 2)``: Hyvarinen's
+    approximation of negentropy (1998).
 
-    The first term sees asymmetry, the second peaks and heavy tails; neither is at the mercy of outliers, as moments are.
-    """
+    The first term sees asymmetry, the second peaks and heavy tails; neither is at the mercy of outliers, as
+    moments are."""
     n = len(P)
     k1, k2 = 36 / (8 * np.sqrt(3) - 9), 24 / (16 * np.sqrt(3) - 27)
     bell = np.exp(-np.square(P) / 2)
@@ -35,11 +36,12 @@ def kurtosis(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def friedman_tukey(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean density of the points at the points, ``1 / (n (n-1) h) sum_ij (1 - |p_i - p_j| / h)_+``, less that of a normal sample.
+    """Mean density of the points at the points, ``1 / (n (n-1) h) sum_ij (1 - |p_i - p_j| / h)_+``, less that
+    of a normal sample.
 
-    Friedman and Tukey (1974) multiply it by the spread of the projection, which is one here. It is large where the points
-    form clumps. The triangle has the width that suits a normal density, and sums over it are exact after sorting.
-    """
+    Friedman and Tukey (1974) multiply it by the spread of the projection, which is one here. It is large
+    where the points form clumps. The triangle has the width that suits a normal density, and sums over it are
+    exact after sorting."""
     n = len(P)
     h = 2.576 * n**-0.2
     order = np.argsort(P, axis=0, kind="stable")

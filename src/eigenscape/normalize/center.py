@@ -14,11 +14,11 @@ from eigenscape.kernels.base import BoundKernel, n_points, product
 
 @dataclass(frozen=True, eq=False)
 class CenteredKernel:
-    """``k(x, y) - E'[k(x', y)] - E'[k(x, y')] + E'E'[k(x', y')]`` with means over the training set (Bengio eq. 5, 10).
+    """``k(x, y) - E'[k(x', y)] - E'[k(x, y')] + E'E'[k(x', y')]`` with means over the training set (Bengio
+    eq. 5, 10).
 
-    ``weights`` are Burges' centring coefficients ``c`` (sec. 2.2.1): any numbers that sum to one; uniform is the usual mean.
-    The averages of a new point run over the training set.
-    """
+    ``weights`` are Burges' centring coefficients ``c`` (sec. 2.2.1): any numbers that sum to one; uniform is
+    the usual mean. The averages of a new point run over the training set."""
 
     base: BoundKernel
     weights: np.ndarray  # (m,), sum 1

@@ -19,9 +19,8 @@ from eigenscape.kernels.base import BoundKernel, Matrix, n_points
 class DividedKernel:
     """``k(x, y) / (S(x) S(y))^power`` with ``S`` the sums over the training set.
 
-    The root is Bengio eq. 11, 12. Another power takes out as much of the density that the sums estimate (diffusion maps). With
-    ``rows`` given the sums leave out a point's similarity to itself (footnote 3).
-    """
+    The root is Bengio eq. 11, 12. Another power takes out as much of the density that the sums estimate
+    (diffusion maps). With ``rows`` given the sums leave out a point's similarity to itself (footnote 3)."""
 
     base: BoundKernel
     sums: np.ndarray  # (m,)
@@ -36,7 +35,11 @@ class DividedKernel:
 
     def __call__(self, Y: Any) -> Matrix:
         values = self.base(Y)
-        return scale_sides(values, inverse_power(_degrees(values, Y, self.rows), self.power), inverse_power(self.sums, self.power))
+        return scale_sides(
+            values,
+            inverse_power(_degrees(values, Y, self.rows), self.power),
+            inverse_power(self.sums, self.power),
+        )
 
     def degrees(self, Y: Any) -> np.ndarray:
         """``S(x)`` of any point."""
@@ -44,7 +47,8 @@ class DividedKernel:
 
 
 def divide(kernel: BoundKernel, gram: Any, diagonal: bool = True, power: float = 0.5) -> DividedKernel:
-    """Divide ``kernel``; ``gram`` is the operator of its Gram matrix, whose diagonal counts in the sums or does not."""
+    """Divide ``kernel``; ``gram`` is the operator of its Gram matrix, whose diagonal counts in the sums or
+    does not."""
     m = n_points(kernel.X)
     sums = gram.matmat(np.ones((m, 1)))[:, 0]
     if not diagonal:
@@ -67,7 +71,9 @@ def _degrees(values: Matrix, Y: Any, rows: RowIndex | None) -> np.ndarray:
             sums[known] -= np.asarray(values[known, vertex[known]]).ravel()
     if (sums < 0).any():
         worst = int(np.argmin(sums))
-        raise ValueError(f"new point {worst} has affinities that sum to {sums[worst]:g}; divisive normalisation needs a positive sum")
+        raise ValueError(
+            f"new point {worst} has affinities that sum to {sums[worst]:g}; divisive normalisation needs a positive sum"
+        )
     if (sums == 0).any():
         warnings.warn(
             f"{int((sums == 0).sum())} point(s) have no affinity to any training point and are placed at the origin; widen the"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from eigenscape._display import short_repr
+from eigenscape._omitted import OmittedArray
 from eigenscape.graph.rows import RowIndex, TableRows
-from eigenscape.io.lean import LeftOut
 from eigenscape.kernels.base import BoundKernel, product
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
 
@@ -50,7 +50,8 @@ def shift(kernel: BoundKernel, amount: float) -> ShiftedKernel:
 
 @dataclass(frozen=True, eq=False)
 class ClippedKernel:
-    """``k(x, .)`` without its part along the eigenvectors of negative eigenvalue: the nearest positive semi-definite kernel."""
+    """``k(x, .)`` without its part along the eigenvectors of negative eigenvalue: the nearest positive
+    semi-definite kernel."""
 
     base: BoundKernel
     negative: np.ndarray  # (m, q) orthonormal
@@ -68,7 +69,8 @@ class ClippedKernel:
 
 @product.register
 def _(kernel: ClippedKernel, Y: Any, V: np.ndarray) -> np.ndarray:
-    """``K (V - N N'V)``. The eigenvectors that are kept are orthogonal to the negative ones, so a saved model does without these."""
-    if not isinstance(kernel.negative, LeftOut):
+    """``K (V - N N'V)``. The eigenvectors that are kept are orthogonal to the negative ones, so a saved model
+    does without these."""
+    if not isinstance(kernel.negative, OmittedArray):
         V = V - kernel.negative @ (kernel.negative.T @ V)
     return product(kernel.base, Y, V)

@@ -60,8 +60,15 @@ class DenseOperator:
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         if self.array.dtype == V.dtype:
-            return (V.T @ self.array).T  # K' = K, and BLAS is faster at few rows times a matrix than at a matrix times few columns
-        return np.concatenate([self.array[rows].astype(V.dtype) @ V for rows in row_blocks(len(self.array), 8 * len(self.array))])
+            return (
+                V.T @ self.array
+            ).T  # K' = K, and BLAS is faster at few rows times a matrix than at a matrix times few columns
+        return np.concatenate(
+            [
+                self.array[rows].astype(V.dtype) @ V
+                for rows in row_blocks(len(self.array), 8 * len(self.array))
+            ]
+        )
 
     def diagonal(self) -> np.ndarray:
         return np.diagonal(self.array)
@@ -107,7 +114,8 @@ class SparseOperator:
 
 @dataclass(frozen=True, eq=False)
 class BlockedOperator:
-    """A kernel matrix made anew, block by block, whenever it is applied: memory for one block, time for many."""
+    """A kernel matrix made anew, block by block, whenever it is applied: memory for one block, time for
+    many."""
 
     kernel: BoundKernel
 
@@ -120,7 +128,12 @@ class BlockedOperator:
         return np.concatenate([values @ V for _, values in self.blocks()])
 
     def diagonal(self) -> np.ndarray:
-        return np.concatenate([values[np.arange(len(values)), range(*rows.indices(self.shape[0]))] for rows, values in self.blocks()])
+        return np.concatenate(
+            [
+                values[np.arange(len(values)), range(*rows.indices(self.shape[0]))]
+                for rows, values in self.blocks()
+            ]
+        )
 
     def magnitude(self) -> float:
         return float(np.abs(next(iter(self.blocks()))[1]).max())
@@ -142,13 +155,16 @@ class BlockedOperator:
 def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = None) -> Operator:
     """The operator of ``kernel``'s Gram matrix, evaluated by the code that serves new points.
 
-    Sparse kernels stay sparse. A dense matrix is kept when it takes at most half of the free memory and is otherwise
-    applied in blocks; ``storage="blocked"`` asks for blocks in any case.
-    """
+    Sparse kernels stay sparse. A dense matrix is kept when it takes at most half of the free memory and is
+    otherwise applied in blocks; ``storage="blocked"`` asks for blocks in any case."""
     m = n_points(kernel.X)
-    if isinstance(kernel, GeodesicKernel):  # makes all rows together, in the array that stays; anew for each product it would take hours
+    if isinstance(
+        kernel, GeodesicKernel
+    ):  # makes all rows together, in the array that stays; anew for each product it would take hours
         size = np.dtype(kernel.dtype).itemsize
-        require(1.05 * size * m * m, f"geodesic distances of {m} points", "fit a sample and transform the rest")
+        require(
+            1.05 * size * m * m, f"geodesic distances of {m} points", "fit a sample and transform the rest"
+        )
         return DenseOperator(finite(kernel(kernel.X)))
     fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
     with stage("kernel matrix", total=m) as advance:
@@ -162,23 +178,31 @@ def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = No
             array[rows] = finite(np.asarray(kernel(kernel.X[rows])), rows.start)
             advance(rows.stop - rows.start)
 
-        with threadpool_limits(1 if joblib.effective_n_jobs(n_jobs) > 1 else None, user_api="blas"):  # else products wait for each other
-            joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(fill)(rows) for rows in row_blocks(m, 24 * m))
+        with threadpool_limits(
+            1 if joblib.effective_n_jobs(n_jobs) > 1 else None, user_api="blas"
+        ):  # else products wait for each other
+            joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
+                joblib.delayed(fill)(rows) for rows in row_blocks(m, 24 * m)
+            )
     _check_symmetric(array)
     _symmetrize(array, n_jobs)
     return DenseOperator(array)
 
 
 def _check_symmetric(array: np.ndarray) -> None:
-    """A look at the first rows and columns: enough to catch a function that treats its two arguments differently."""
+    """A look at the first rows and columns: enough to catch a function that treats its two arguments
+    differently."""
     few = min(len(array), 256)
     worst = float(np.abs(array[:few] - array[:, :few].T).max())
     if worst > 1e-6 * float(np.abs(array[:few]).max()):
-        raise ValueError(f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {worst:g}; use a symmetric kernel or metric")
+        raise ValueError(
+            f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {worst:g}; use a symmetric kernel or metric"
+        )
 
 
 def _symmetrize(array: np.ndarray, n_jobs: int | None) -> None:
-    """Make a matrix that is symmetric up to rounding exactly so, in place: solvers that read one half and those that read all agree."""
+    """Make a matrix that is symmetric up to rounding exactly so, in place: solvers that read one half and
+    those that read all agree."""
     starts = range(0, len(array), _SQUARE)
 
     def mirror(i: int) -> None:
@@ -193,7 +217,11 @@ def _symmetrize(array: np.ndarray, n_jobs: int | None) -> None:
 
 def as_operator(matrix: Matrix) -> Operator:
     """A matrix at hand as an operator."""
-    return SparseOperator(sparse.csr_array(matrix)) if sparse.issparse(matrix) else DenseOperator(np.asarray(matrix))
+    return (
+        SparseOperator(sparse.csr_array(matrix))
+        if sparse.issparse(matrix)
+        else DenseOperator(np.asarray(matrix))
+    )
 
 
 def finite(values: Any, first_row: int = 0) -> Any:
@@ -201,7 +229,10 @@ def finite(values: Any, first_row: int = 0) -> Any:
     entries = values.data if sparse.issparse(values) else values
     if not np.isfinite(entries).all():
         if sparse.issparse(values):
-            row = int(np.searchsorted(values.indptr, np.flatnonzero(~np.isfinite(entries))[0], side="right")) - 1
+            row = (
+                int(np.searchsorted(values.indptr, np.flatnonzero(~np.isfinite(entries))[0], side="right"))
+                - 1
+            )
         else:
             row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
         raise ValueError(

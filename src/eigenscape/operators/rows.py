@@ -1,4 +1,5 @@
-"""Rows around their mean, each with a weight: the two products of them, and the operators made of those, nothing centred in memory."""
+"""Rows around their mean, each with a weight: the two products of them, and the operators made of those,
+nothing centred in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from eigenscape.operators.product import sparse_product
 
 #: Blocks of rows are centred in the processor's cache.
 _CACHE_BYTES = 2**21
-#: Up to this ratio of squared mean to variance the mean may be subtracted after the product: it costs no more than three digits.
+#: Up to this ratio of squared mean to variance the mean may be subtracted after the product: it costs no more
+#: than three digits.
 SMALL_OFFSET = 1e3
 
 
@@ -125,13 +127,16 @@ class CenteredRows:
         """Squared lengths (d,) of the centred, weighted columns."""
         if sparse.issparse(self.X):
             weights = np.ones(self.shape[0]) if self.weights is None else self.weights
-            return np.asarray(weights @ self.X.multiply(self.X)).ravel() - self.total_weight * np.square(self.mean)
+            return np.asarray(weights @ self.X.multiply(self.X)).ravel() - self.total_weight * np.square(
+                self.mean
+            )
         return np.sum([np.einsum("ij,ij->j", block, block) for _, block in self.blocks()], axis=0)
 
 
 @dataclass(frozen=True, eq=False)
 class CrossOperator:
-    """The scatter matrix (side "features") or the Gram matrix (side "samples") of rows, applied and not formed."""
+    """The scatter matrix (side "features") or the Gram matrix (side "samples") of rows, applied and not
+    formed."""
 
     rows: CenteredRows
     side: Literal["features", "samples"]
@@ -176,5 +181,6 @@ def weighted_mean(X: Any, weights: np.ndarray | None) -> np.ndarray:
 
 
 def as_products(X: Any) -> Any:
-    """Sparse rows in double precision, for compiled products; dense ones as they are, for blocks of them are made double."""
+    """Sparse rows in double precision, for compiled products; dense ones as they are, for blocks of them are
+    made double."""
     return as_float64(X) if sparse.issparse(X) else X

@@ -72,7 +72,11 @@ class DividedOperator:
         return self.base.diagonal() * inverse_power(self.sums, 2 * self.power)
 
     def magnitude(self) -> float:
-        return 1.0 if self.power == 0.5 else self.base.magnitude() * float(inverse_power(self.sums, 2 * self.power).max())
+        return (
+            1.0
+            if self.power == 0.5
+            else self.base.magnitude() * float(inverse_power(self.sums, 2 * self.power).max())
+        )
 
     def matrix(self) -> Matrix | None:
         array = self.base.matrix()

@@ -1,4 +1,5 @@
-"""Figures: maps, spectra, eigenfunctions, comparisons, stability. Every function returns the Axes or Figure it drew on."""
+"""Figures: maps, spectra, eigenfunctions, comparisons, stability. Every function returns the Axes or Figure
+it drew on."""
 
 from eigenscape.plot.comparison import compare
 from eigenscape.plot.functions import eigenfunction

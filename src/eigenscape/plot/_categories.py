@@ -16,7 +16,8 @@ OTHER, MISSING = "#777777", "#CCCCCC"
 
 
 class Categories(NamedTuple):
-    """Names of the categories, the number of that of each point, and colours; ``own`` of them stand for one category each."""
+    """Names of the categories, the number of that of each point, and colours; ``own`` of them stand for one
+    category each."""
 
     names: list[str]
     codes: np.ndarray  # (n,)
@@ -25,16 +26,19 @@ class Categories(NamedTuple):
 
 
 def categories(labels: Any) -> Categories | None:
-    """Categories where labels are such: texts, booleans, or at most 20 different whole numbers. None for values.
+    """Categories where labels are such: texts, booleans, or at most 20 different whole numbers. None for
+    values.
 
-    Of more than 20 the most frequent have a colour, all others one grey together; missing labels (None, NaN) have another.
-    """
+    Of more than 20 the most frequent have a colour, all others one grey together; missing labels (None, NaN)
+    have another."""
     labels = np.asarray(labels)
     if labels.dtype.kind not in "OUSTbiu":
         return None
     gaps = missing_labels(labels)
     known = labels[~gaps]
-    found, codes, counts = np.unique(known if labels.dtype.kind in "iu" else known.astype(str), return_inverse=True, return_counts=True)
+    found, codes, counts = np.unique(
+        known if labels.dtype.kind in "iu" else known.astype(str), return_inverse=True, return_counts=True
+    )
     if labels.dtype.kind in "iu" and len(found) > MOST:
         return None
     kept = np.sort(np.argsort(-counts, kind="stable")[:MOST])
@@ -53,7 +57,8 @@ def categories(labels: Any) -> Categories | None:
 
 
 def category_colors(count: int) -> list[Any]:
-    """Colours for ``count`` categories that everyone can tell apart while there are such, then evenly spaced hues."""
+    """Colours for ``count`` categories that everyone can tell apart while there are such, then evenly spaced
+    hues."""
     for palette in (PALETTE, MUTED):
         if count <= len(palette):
             return list(palette[:count])

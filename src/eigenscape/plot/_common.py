@@ -1,4 +1,5 @@
-"""What all figures share: axes to draw on, coordinates out of a model, colours that everyone can tell apart."""
+"""What all figures share: axes to draw on, coordinates out of a model, colours that everyone can tell
+apart."""
 
 from __future__ import annotations
 
@@ -13,7 +14,18 @@ from matplotlib.figure import Figure
 #: Okabe and Ito's colours, which people with any colour vision can tell apart; the pale yellow last.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
 #: Tol's muted colours and black, for nine or ten categories.
-MUTED = ("#332288", "#DDCC77", "#117733", "#CC6677", "#88CCEE", "#882255", "#44AA99", "#999933", "#AA4499", "#000000")
+MUTED = (
+    "#332288",
+    "#DDCC77",
+    "#117733",
+    "#CC6677",
+    "#88CCEE",
+    "#882255",
+    "#44AA99",
+    "#999933",
+    "#AA4499",
+    "#000000",
+)
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 #: From dark to light evenly, the same in grey.
 VALUES = "viridis"
@@ -60,7 +72,9 @@ def chosen_columns(Y: np.ndarray, components: tuple[int, ...]) -> tuple[np.ndarr
     """Two columns to draw and their names; a map of one coordinate is drawn over the number of the point."""
     if Y.shape[1] == 1:
         return np.column_stack([np.arange(len(Y)), Y[:, 0]]), ("point", "coordinate 1")
-    if len(components) != 2 or not all(isinstance(c, numbers.Integral) and 0 <= c < Y.shape[1] for c in components):
+    if len(components) != 2 or not all(
+        isinstance(c, numbers.Integral) and 0 <= c < Y.shape[1] for c in components
+    ):
         raise ValueError(f"components={components!r} must be two of the coordinates 0 to {Y.shape[1] - 1}")
     return Y[:, list(components)], tuple(f"coordinate {c + 1}" for c in components)
 
@@ -92,7 +106,9 @@ def figure_of(ax: Axes) -> Any:
 
 def color_bar(ax: Axes | list[Axes], mappable: Any, label: str = "", **options: Any) -> None:
     """A slender colour bar beside the axes, or beside several."""
-    bar = figure_of(ax[0] if isinstance(ax, list) else ax).colorbar(mappable, ax=ax, shrink=0.8, aspect=30, pad=0.02, **options)
+    bar = figure_of(ax[0] if isinstance(ax, list) else ax).colorbar(
+        mappable, ax=ax, shrink=0.8, aspect=30, pad=0.02, **options
+    )
     bar.set_label(label, color=INK, fontsize=9)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=8, color=FAINT, labelcolor=INK)

@@ -23,9 +23,11 @@ def compare(
     n_columns: int | None = None,
     figure: Figure | None = None,
 ) -> Figure:
-    """Draw several maps of the same points as small multiples, each shifted, turned, reflected and scaled to lie over the first.
+    """Draw several maps of the same points as small multiples, each shifted, turned, reflected and scaled to
+    lie over the first.
 
-    Each title says how far the map is from the first after that, relative to the spread of the first: 0 is the same map.
+    Each title says how far the map is from the first after that, relative to the spread of the first: 0 is
+    the same map.
 
     Parameters
     ----------
@@ -60,7 +62,9 @@ def compare(
     for name in names:
         Y = coordinates_of(maps[name])
         if len(Y) != len(first):
-            raise ValueError(f"all maps must be of the same points, but {name!r} has {len(Y)} and {names[0]!r} {len(first)}")
+            raise ValueError(
+                f"all maps must be of the same points, but {name!r} has {len(Y)} and {names[0]!r} {len(first)}"
+            )
         aligned[name] = _aligned(Y, first)
     columns = n_columns or min(4, int(np.ceil(np.sqrt(len(names)))))
     rows = -(-len(names) // columns)
@@ -94,7 +98,8 @@ def _named(models: Any) -> dict[str, Any]:
 
 
 def _aligned(Y: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, float | None]:
-    """A map over the first one, and how far from it; a map of other dimension is compared by the coordinates both have."""
+    """A map over the first one, and how far from it; a map of other dimension is compared by the coordinates
+    both have."""
     if Y is first or (Y.shape == first.shape and np.array_equal(Y, first)):
         return Y, None
     d = min(Y.shape[1], first.shape[1])

@@ -18,8 +18,11 @@ _CELLS = 500
 _FAINTEST = 0.45
 
 
-def draw_density(ax: Axes, points: np.ndarray, values: np.ndarray | None, named: Categories | None, limits: Any) -> AxesImage:
-    """Counts on a logarithmic scale as darkness; the mean of the values, or the mean colour of the categories, as hue.
+def draw_density(
+    ax: Axes, points: np.ndarray, values: np.ndarray | None, named: Categories | None, limits: Any
+) -> AxesImage:
+    """Counts on a logarithmic scale as darkness; the mean of the values, or the mean colour of the
+    categories, as hue.
 
     Returns the image; ``limits`` are those of the values' colours, or None.
     """
@@ -32,10 +35,21 @@ def draw_density(ax: Axes, points: np.ndarray, values: np.ndarray | None, named:
     if values is None and named is None:
         shades = np.where(counts > 0, counts, np.nan)
         norm = LogNorm(1, max(counts.max(), 2))
-        return ax.imshow(shades, origin="lower", extent=extent, cmap=_ramp(), norm=norm, aspect="auto", interpolation="nearest")
+        return ax.imshow(
+            shades,
+            origin="lower",
+            extent=extent,
+            cmap=_ramp(),
+            norm=norm,
+            aspect="auto",
+            interpolation="nearest",
+        )
     if named is not None:
         colors, codes = np.array([to_rgb(color) for color in named.colors]), named.codes
-        sums = [np.bincount(place, weights=colors[codes, channel], minlength=size).reshape(shape) for channel in range(3)]
+        sums = [
+            np.bincount(place, weights=colors[codes, channel], minlength=size).reshape(shape)
+            for channel in range(3)
+        ]
         hue = np.stack(sums, axis=2) / np.maximum(counts, 1)[..., None]
         mapping = None
     else:
@@ -70,7 +84,9 @@ def _grid(points: np.ndarray) -> tuple[tuple[float, float, float, float], tuple[
     return (float(low[0]), float(high[0]), float(low[1]), float(high[1])), (_CELLS, _CELLS)
 
 
-def _cells(points: np.ndarray, extent: tuple[float, float, float, float], shape: tuple[int, int]) -> np.ndarray:
+def _cells(
+    points: np.ndarray, extent: tuple[float, float, float, float], shape: tuple[int, int]
+) -> np.ndarray:
     """Number of the cell of each point, row by row from below."""
     column = ((points[:, 0] - extent[0]) * (shape[1] / (extent[1] - extent[0]))).astype(np.intp)
     row = ((points[:, 1] - extent[2]) * (shape[0] / (extent[3] - extent[2]))).astype(np.intp)

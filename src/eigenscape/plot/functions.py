@@ -22,14 +22,17 @@ def eigenfunction(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw an eigenfunction of a model of points in the plane as grey levels, the training points as white dots.
+    """Draw an eigenfunction of a model of points in the plane as grey levels, the training points as white
+    dots.
 
-    Black and white are the least and the largest value at the points: far from them a function may go on to rise.
+    Black and white are the least and the largest value at the points: far from them a function may go on to
+    rise.
 
     Parameters
     ----------
     model : fitted estimator
-        Learnt on two features. ``eigenfunctions`` is evaluated (Bengio eq. 20), or ``transform`` for a model without a kernel.
+        Learnt on two features. ``eigenfunctions`` is evaluated (Bengio eq. 20), or ``transform`` for a model
+        without a kernel.
     component : int, default=0
         Which one, counted from 0.
     X : array-like of shape (n, 2), optional
@@ -39,7 +42,8 @@ def eigenfunction(
     resolution : int, default=150
         Cells along each side.
     log : bool, default=False
-        Show ``sign(f) log(1 + 1000 |f| / max |f|)``, to see variations of functions that are large in one place.
+        Show ``sign(f) log(1 + 1000 |f| / max |f|)``, to see variations of functions that are large in one
+        place.
     title : str, optional
         Above the picture.
     ax : matplotlib Axes, optional
@@ -68,7 +72,9 @@ def eigenfunction(
     points = _points_of(model, X)
     if limits is None:
         if points is None:
-            raise ValueError(f"{type(model).__name__} does not keep its training points; pass X, or limits of the plane to draw")
+            raise ValueError(
+                f"{type(model).__name__} does not keep its training points; pass X, or limits of the plane to draw"
+            )
         limits = _around(points)
     left, right, bottom, top = _checked(limits)
     step_x, step_y = (right - left) / resolution, (top - bottom) / resolution
@@ -78,7 +84,9 @@ def eigenfunction(
     function = model.eigenfunctions if hasattr(model, "eigenfunctions") else model.transform
     values = np.asarray(function(grid))
     if not isinstance(component, numbers.Integral) or not 0 <= component < values.shape[1]:
-        raise ValueError(f"component={component} must lie between 0 and {values.shape[1] - 1}, the last one the model has")
+        raise ValueError(
+            f"component={component} must lie between 0 and {values.shape[1] - 1}, the last one the model has"
+        )
     field = values[:, component].reshape(resolution, resolution)
     shades = field if points is None else np.asarray(function(points))[:, component]
     if log:
@@ -88,7 +96,15 @@ def eigenfunction(
     plain(ax, tuple(getattr(model, "feature_names_in_", ("feature 1", "feature 2"))))
     ax.set_aspect("equal")
     darkest, lightest = float(shades.min()), float(shades.max())
-    picture = ax.imshow(field, origin="lower", extent=limits, cmap="gray", interpolation="bilinear", vmin=darkest, vmax=lightest)
+    picture = ax.imshow(
+        field,
+        origin="lower",
+        extent=limits,
+        cmap="gray",
+        interpolation="bilinear",
+        vmin=darkest,
+        vmax=lightest,
+    )
     if points is not None:
         ax.scatter(points[:, 0], points[:, 1], s=9, color="white", edgecolors="#222222", linewidths=0.4)
     ax.set_xlim(left, right)
@@ -100,13 +116,19 @@ def eigenfunction(
 
 def _points_of(model: Any, X: Any) -> np.ndarray | None:
     kept = getattr(getattr(model, "kernel_", None), "X", None) if X is None else X
-    return None if kept is None or np.ndim(kept) != 2 or np.shape(kept)[1] != 2 else np.asarray(kept, dtype=np.float64)
+    return (
+        None
+        if kept is None or np.ndim(kept) != 2 or np.shape(kept)[1] != 2
+        else np.asarray(kept, dtype=np.float64)
+    )
 
 
 def _checked(limits: Any) -> tuple[float, float, float, float]:
     given = np.asarray(limits, dtype=np.float64)
     if given.shape != (4,) or not np.isfinite(given).all() or given[0] >= given[1] or given[2] >= given[3]:
-        raise ValueError(f"limits={limits!r} must be (left, right, bottom, top), with left below right and bottom below top")
+        raise ValueError(
+            f"limits={limits!r} must be (left, right, bottom, top), with left below right and bottom below top"
+        )
     left, right, bottom, top = given.tolist()
     return left, right, bottom, top
 

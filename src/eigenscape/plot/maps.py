@@ -53,22 +53,25 @@ def scatter(
     Parameters
     ----------
     model : fitted estimator, or array of shape (n, d)
-        What to draw. Of more than two coordinates ``components`` are shown; a single one is drawn over ``values``, or without them (or with
-        ``new`` points, which have none) over the numbers of the points.
+        What to draw. Of more than two coordinates ``components`` are shown; a single one is drawn over
+        ``values``, or without them (or with ``new`` points, which have none) over the numbers of the points.
     labels : array-like of shape (n,), optional
-        Categories, with a legend. Of more than 20 the most frequent have colours, the others one grey, and so have missing ones (None,
-        NaN). Numbers that are no categories (not whole, or more than 20 different ones) are taken for ``values``.
+        Categories, with a legend. Of more than 20 the most frequent have colours, the others one grey, and so
+        have missing ones (None, NaN). Numbers that are no categories (not whole, or more than 20 different
+        ones) are taken for ``values``.
     values : array-like of shape (n,), optional
-        Numbers, shown by colour with a colour bar; not finite ones are grey. Where density is drawn the hue is the mean value, and colours
-        end at the first and last hundredth of the values.
+        Numbers, shown by colour with a colour bar; not finite ones are grey. Where density is drawn the hue
+        is the mean value, and colours end at the first and last hundredth of the values.
     images : array-like of shape (n, height, width), optional
-        Pictures of the points (grey, or with a last axis of colours), shown for some of them, never over one another.
+        Pictures of the points (grey, or with a last axis of colours), shown for some of them, never over one
+        another.
     new : array-like of shape (n_new, d), optional
         Points placed later (``model.transform(X_new)``), marked by rings.
     components : pair of int, default=(0, 1)
         The coordinates drawn, counted from 0.
     density : bool, optional
-        Shades instead of dots. By default above 50 000 points: darkness says how many (logarithmically), hue their mean colour.
+        Shades instead of dots. By default above 50 000 points: darkness says how many (logarithmically), hue
+        their mean colour.
     thumbnail_size, n_thumbnails : float, int
         Longer side of a picture in points (1/72 inch), and the most pictures shown.
     title : str, optional
@@ -117,7 +120,13 @@ class Key(NamedTuple):
 
 
 def draw_map(
-    ax: Axes, Y: np.ndarray, labels: Any, values: Any, components: tuple[int, int], density: bool | None = None, new: Any = None
+    ax: Axes,
+    Y: np.ndarray,
+    labels: Any,
+    values: Any,
+    components: tuple[int, int],
+    density: bool | None = None,
+    new: Any = None,
 ) -> Key:
     """Draw the points themselves, without what explains their colours."""
     labels, values = _checked("labels", labels, len(Y)), _checked("values", values, len(Y))
@@ -138,9 +147,17 @@ def draw_map(
         else:
             _draw_categories(ax, points, named)
         return Key(points, named, dense=dense)
-    drawn = draw_density(ax, points, values, None, limits) if dense else _draw_dots(ax, points, values, limits)
+    drawn = (
+        draw_density(ax, points, values, None, limits) if dense else _draw_dots(ax, points, values, limits)
+    )
     if values is not None:
-        return Key(points, None, ScalarMappable(Normalize(*limits), VALUES), extend="both" if dense else "neither", dense=dense)
+        return Key(
+            points,
+            None,
+            ScalarMappable(Normalize(*limits), VALUES),
+            extend="both" if dense else "neither",
+            dense=dense,
+        )
     return Key(points, None, drawn if dense else None, "points", dense=dense)
 
 
@@ -161,7 +178,8 @@ def _checked(name: str, given: Any, n: int) -> np.ndarray | None:
 
 
 def _limits(values: np.ndarray, beyond: float) -> tuple[float, float]:
-    """Ends of the colours, with the share ``beyond`` of the values past each: of very many, some are far out."""
+    """Ends of the colours, with the share ``beyond`` of the values past each: of very many, some are far
+    out."""
     known = values[np.isfinite(values)]
     if not len(known):
         raise ValueError("values has no finite number to colour by")
@@ -176,7 +194,15 @@ def _draw_dots(ax: Axes, points: np.ndarray, values: np.ndarray | None, limits: 
     known = np.isfinite(values)
     if not known.all():
         ax.scatter(points[~known, 0], points[~known, 1], color=FAINT, **look)
-    return ax.scatter(points[known, 0], points[known, 1], c=values[known], cmap=VALUES, vmin=limits[0], vmax=limits[1], **look)
+    return ax.scatter(
+        points[known, 0],
+        points[known, 1],
+        c=values[known],
+        cmap=VALUES,
+        vmin=limits[0],
+        vmax=limits[1],
+        **look,
+    )
 
 
 def _shapes(named: Categories, dense: bool) -> list[str]:
@@ -187,7 +213,9 @@ def _shapes(named: Categories, dense: bool) -> list[str]:
 
 def _draw_categories(ax: Axes, points: np.ndarray, named: Categories) -> None:
     """One collection of points for each category; the grey ones lie below."""
-    for code, (name, color, marker) in enumerate(zip(named.names, named.colors, _shapes(named, False), strict=True)):
+    for code, (name, color, marker) in enumerate(
+        zip(named.names, named.colors, _shapes(named, False), strict=True)
+    ):
         mine = named.codes == code
         ax.scatter(
             points[mine, 0],
@@ -207,8 +235,19 @@ def draw_legend(ax: Axes, key: Key) -> None:
     assert key.named is not None
     names = key.named.names
     handles = [
-        Line2D([], [], linestyle="", marker=shape, markersize=6, markeredgewidth=0, color=color, label=str(number))
-        for number, (color, shape) in enumerate(zip(key.named.colors, _shapes(key.named, key.dense), strict=True))
+        Line2D(
+            [],
+            [],
+            linestyle="",
+            marker=shape,
+            markersize=6,
+            markeredgewidth=0,
+            color=color,
+            label=str(number),
+        )
+        for number, (color, shape) in enumerate(
+            zip(key.named.colors, _shapes(key.named, key.dense), strict=True)
+        )
     ]
     old = [handle for handle in ax.get_legend_handles_labels()[0] if handle.get_gid() == _RINGS]
     legend = ax.legend(
@@ -222,7 +261,9 @@ def draw_legend(ax: Axes, key: Key) -> None:
         ncols=1 + (len(names) - 1) // 22,
         handletextpad=0.3,
     )
-    for text, name in zip(legend.get_texts(), names, strict=False):  # written afterwards, as they are: a name may begin with _ or hold $
+    for text, name in zip(
+        legend.get_texts(), names, strict=False
+    ):  # written afterwards, as they are: a name may begin with _ or hold $
         text.set_parse_math(False)
         text.set_text(_short(name))
 
@@ -234,14 +275,22 @@ def _short(name: str) -> str:
 
 
 def _mark_new(ax: Axes, new: Any, Y: np.ndarray, components: tuple[int, int]) -> None:
-    """Rings around points placed later; on a map of one coordinate their numbers follow those of the others."""
+    """Rings around points placed later; on a map of one coordinate their numbers follow those of the
+    others."""
     if new is None:
         return
     Z = coordinates_of(new)
     if Z.shape[1] != Y.shape[1]:
         raise ValueError(f"new points have {Z.shape[1]} coordinates, the map {Y.shape[1]}")
     points = chosen_columns(np.concatenate([Y, Z]), components)[0][len(Y) :]
-    rings = ax.scatter(points[:, 0], points[:, 1], s=max(36.0, 2 * dot_area(len(points))), zorder=3, linewidths=1.2, label="new")
+    rings = ax.scatter(
+        points[:, 0],
+        points[:, 1],
+        s=max(36.0, 2 * dot_area(len(points))),
+        zorder=3,
+        linewidths=1.2,
+        label="new",
+    )
     rings.set_gid(_RINGS)
     rings.set_facecolor("none")
     rings.set_edgecolor("#000000")

@@ -11,23 +11,35 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from eigenscape.plot._common import FAINT, INK, PALETTE, chosen_columns, color_bar, coordinates_of, new_figure, plain
+from eigenscape.plot._common import (
+    FAINT,
+    INK,
+    PALETTE,
+    chosen_columns,
+    color_bar,
+    coordinates_of,
+    new_figure,
+    plain,
+)
 from eigenscape.plot.maps import DENSE, dot_area, scatter
 from eigenscape.quality.stability import Stability
 
 _COLORS = "cividis"
 
 
-def stability(model: Any, found: Stability, *, components: tuple[int, int] = (0, 1), figure: Figure | None = None) -> Figure:
-    """Draw the map with points that move large and bright, and the curve of ``delta`` (Bengio fig. 4) beside it.
+def stability(
+    model: Any, found: Stability, *, components: tuple[int, int] = (0, 1), figure: Figure | None = None
+) -> Figure:
+    """Draw the map with points that move large and bright, and the curve of ``delta`` (Bengio fig. 4) beside
+    it.
 
     Parameters
     ----------
     model : fitted estimator, or array of shape (n, d)
         The map of all points.
     found : Stability
-        From :func:`eigenscape.quality.perturbation_stability`, of the same points. Without step 2 (``n_left_out=0``) the right panel is
-        a histogram of the movements.
+        From :func:`eigenscape.quality.perturbation_stability`, of the same points. Without step 2
+        (``n_left_out=0``) the right panel is a histogram of the movements.
     components : pair of int, default=(0, 1)
         The coordinates drawn, counted from 0.
     figure : matplotlib Figure, optional
@@ -50,7 +62,9 @@ def stability(model: Any, found: Stability, *, components: tuple[int, int] = (0,
     """
     Y = coordinates_of(model)
     if len(Y) != len(found.per_point):
-        raise ValueError(f"the map has {len(Y)} points, the stability {len(found.per_point)}; they must be the same points")
+        raise ValueError(
+            f"the map has {len(Y)} points, the stability {len(found.per_point)}; they must be the same points"
+        )
     figure = new_figure(figure, (10.4, 4.4))
     left, right = figure.subplots(1, 2, width_ratios=[3, 2])
     _draw_map(left, Y, found.per_point, components)
@@ -93,9 +107,27 @@ def _draw_delta(ax: Axes, found: Stability) -> None:
     x = found.fractions[order]
     value, low, high = np.array(found.delta)[order].T
     ax.axhline(0, color=INK, linewidth=0.8)
-    ax.errorbar(x, value, [value - low, high - value], color=PALETTE[0], marker="o", markersize=4, linewidth=1.4, capsize=3, elinewidth=1)
+    ax.errorbar(
+        x,
+        value,
+        [value - low, high - value],
+        color=PALETTE[0],
+        marker="o",
+        markersize=4,
+        linewidth=1.4,
+        capsize=3,
+        elinewidth=1,
+    )
     if np.isfinite(found.crossing):
         ax.axvline(found.crossing, color=PALETTE[3], linewidth=1, linestyle=(0, (4, 3)))
         text = f"{found.crossing:.1%}"
-        ax.annotate(text, (found.crossing, 0.03), (4, 0), ("data", "axes fraction"), "offset points", color=PALETTE[3], fontsize=9)
+        ax.annotate(
+            text,
+            (found.crossing, 0.03),
+            (4, 0),
+            ("data", "axes fraction"),
+            "offset points",
+            color=PALETTE[3],
+            fontsize=9,
+        )
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))

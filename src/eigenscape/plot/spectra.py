@@ -11,15 +11,18 @@ from eigenscape.plot._common import FAINT, INK, PALETTE, new_axes, plain, titled
 
 
 def spectrum(model: Any, *, log: bool = False, title: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw eigenvalues in descending order, with the largest gap between two positive ones marked and negative ones in another colour.
+    """Draw eigenvalues in descending order, with the largest gap between two positive ones marked and
+    negative ones in another colour.
 
-    The gap says how many coordinates stand out, if it is large; fit with more components than you need to see it. Where
-    eigenvalues are negative, the title says what share of the sum of all magnitudes shown they have.
+    The gap says how many coordinates stand out, if it is large; fit with more components than you need to see
+    it. Where eigenvalues are negative, the title says what share of the sum of all magnitudes shown they
+    have.
 
     Parameters
     ----------
     model : fitted estimator, or array of shape (r,)
-        ``eigenvalues_`` of the estimator are drawn. Where it has one spectrum for each connected component, the first is.
+        ``eigenvalues_`` of the estimator are drawn. Where it has one spectrum for each connected component,
+        the first is.
     log : bool, default=False
         Magnitudes on a logarithmic scale.
     title : str, optional
@@ -56,7 +59,14 @@ def spectrum(model: Any, *, log: bool = False, title: str | None = None, ax: Axe
         if few:
             ax.bar(place[which], heights[which], color=color, width=0.72, label=name)
         else:
-            ax.fill_between(place[which], 0 if not log else heights[heights > 0].min(), heights[which], color=color, step="mid", label=name)
+            ax.fill_between(
+                place[which],
+                0 if not log else heights[heights > 0].min(),
+                heights[which],
+                color=color,
+                step="mid",
+                label=name,
+            )
     if log:
         ax.set_yscale("log")
     elif negative.any():
@@ -65,7 +75,16 @@ def spectrum(model: Any, *, log: bool = False, title: str | None = None, ax: Axe
     if gap is not None:
         ax.axvline(gap + 0.5, color=INK, linewidth=1, linestyle=(0, (4, 3)), label="largest gap")
         text = f"largest gap after {gap}"
-        ax.annotate(text, (gap + 0.5, 0.97), (6, 0), ("data", "axes fraction"), "offset points", color=INK, fontsize=9, va="top")
+        ax.annotate(
+            text,
+            (gap + 0.5, 0.97),
+            (6, 0),
+            ("data", "axes fraction"),
+            "offset points",
+            color=INK,
+            fontsize=9,
+            va="top",
+        )
     if few:
         ax.set_xticks(place[:: 1 + (len(values) - 1) // 15])
     if negative.any():
@@ -80,7 +99,8 @@ def spectrum(model: Any, *, log: bool = False, title: str | None = None, ax: Axe
 
 
 def eigengap(values: np.ndarray) -> int | None:
-    """How many values come before the largest fall from one positive value to the next; None for fewer than two."""
+    """How many values come before the largest fall from one positive value to the next; None for fewer than
+    two."""
     positive = np.sort(values[values > 0])[::-1]
     return int(np.argmax(positive[:-1] - positive[1:])) + 1 if len(positive) > 1 else None
 
@@ -88,7 +108,9 @@ def eigengap(values: np.ndarray) -> int | None:
 def _values_of(model: Any) -> np.ndarray:
     values = getattr(model, "eigenvalues_", model)
     if hasattr(values, "fit"):
-        raise TypeError(f"{type(model).__name__} has no eigenvalues_: it is not fitted, or its map has no spectrum")
+        raise TypeError(
+            f"{type(model).__name__} has no eigenvalues_: it is not fitted, or its map has no spectrum"
+        )
     values = np.asarray(values, dtype=np.float64)
     values = values[0] if values.ndim == 2 else values
     values = values[np.isfinite(values)]

@@ -14,8 +14,8 @@ from eigenscape.plot._common import figure_of
 def draw_thumbnails(ax: Axes, points: np.ndarray, images: Any, side: float, most: int) -> list[int]:
     """Pictures of ``side`` points (1/72 inch) at their points, none over another; returns whose they are.
 
-    Points are taken in an order spread over the map: each next one is the farthest from those that have a picture.
-    """
+    Points are taken in an order spread over the map: each next one is the farthest from those that have a
+    picture."""
     pictures = as_images(images, len(points))
     pixels = ax.transData.transform(points)
     scale = figure_of(ax).dpi / 72
@@ -35,14 +35,19 @@ def as_images(images: Any, n: int) -> np.ndarray:
     """Pictures (n, height, width) or (n, height, width, channels)."""
     pictures = np.asarray(images)
     if pictures.ndim not in (3, 4) or len(pictures) != n:
-        raise ValueError(f"images must have shape (n, height, width) for the {n} points, got {pictures.shape}")
+        raise ValueError(
+            f"images must have shape (n, height, width) for the {n} points, got {pictures.shape}"
+        )
     if pictures.ndim == 4 and pictures.shape[3] not in (1, 3, 4):
-        raise ValueError(f"the last axis of images must be 1 (grey), 3 or 4 colours, got {pictures.shape[3]} of shape {pictures.shape}")
+        raise ValueError(
+            f"the last axis of images must be 1 (grey), 3 or 4 colours, got {pictures.shape[3]} of shape {pictures.shape}"
+        )
     return pictures[..., 0] if pictures.ndim == 4 and pictures.shape[3] == 1 else pictures
 
 
 def places_apart(pixels: np.ndarray, gap: np.ndarray, most: int) -> list[int]:
-    """Points whose boxes of size ``gap`` do not overlap, the next always the farthest from all before, at most ``most``."""
+    """Points whose boxes of size ``gap`` do not overlap, the next always the farthest from all before, at
+    most ``most``."""
     scaled = pixels / gap  # two boxes overlap where both coordinates differ by less than one
     nearest = np.full(len(pixels), np.inf)
     chosen: list[int] = []

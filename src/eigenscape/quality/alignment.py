@@ -16,7 +16,8 @@ class Alignment(NamedTuple):
 
 
 def aligned_error(A: Any, B: Any) -> float:
-    """Root mean square distance between two maps after the best shift, rotation and reflection, over the spread of ``B``.
+    """Root mean square distance between two maps after the best shift, rotation and reflection, over the
+    spread of ``B``.
 
     Parameters
     ----------
@@ -26,7 +27,8 @@ def aligned_error(A: Any, B: Any) -> float:
     Returns
     -------
     float
-        0 for maps that are the same up to a rigid motion; 1 if ``A`` says nothing about ``B`` (one point, say).
+        0 for maps that are the same up to a rigid motion; 1 if ``A`` says nothing about ``B`` (one point,
+        say).
 
     Examples
     --------
@@ -66,7 +68,9 @@ def procrustes(A: Any, B: Any, scale: bool = True) -> Alignment:
     """
     A, B = _pair(A, B)
     if A.shape != B.shape:
-        raise ValueError(f"the maps must have the same points and dimensions, got shapes {A.shape} and {B.shape}")
+        raise ValueError(
+            f"the maps must have the same points and dimensions, got shapes {A.shape} and {B.shape}"
+        )
     center = B.mean(axis=0)
     A, B = A - A.mean(axis=0), B - center
     turn, overlap = linalg.orthogonal_procrustes(A, B)
@@ -77,10 +81,11 @@ def procrustes(A: Any, B: Any, scale: bool = True) -> Alignment:
 
 
 def linear_alignment(A: Any, B: Any) -> Alignment:
-    """The affine function of ``A`` that lies closest to ``B``: linear regression, as Bengio sec. 5.3 aligns two embeddings.
+    """The affine function of ``A`` that lies closest to ``B``: linear regression, as Bengio sec. 5.3 aligns
+    two embeddings.
 
-    Eigenvectors of nearly equal eigenvalues turn within the space they span, and scales differ between training sets;
-    neither counts as a difference here.
+    Eigenvectors of nearly equal eigenvalues turn within the space they span, and scales differ between
+    training sets; neither counts as a difference here.
 
     Parameters
     ----------
@@ -112,12 +117,16 @@ def linear_alignment(A: Any, B: Any) -> Alignment:
 def _pair(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
     A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
     if A.ndim != 2 or B.ndim != 2 or len(A) != len(B):
-        raise ValueError(f"the maps must have the same points and dimensions, got shapes {A.shape} and {B.shape}")
+        raise ValueError(
+            f"the maps must have the same points and dimensions, got shapes {A.shape} and {B.shape}"
+        )
     return A, B
 
 
 def _relative(difference: np.ndarray, B: np.ndarray) -> float:
     spread = np.linalg.norm(B)
     if spread == 0:
-        raise ValueError("the second map has all points in one place, so an error relative to its spread means nothing")
+        raise ValueError(
+            "the second map has all points in one place, so an error relative to its spread means nothing"
+        )
     return float(np.linalg.norm(difference) / spread)

@@ -20,7 +20,8 @@ _USUAL = (5, 7, 10, 14, 20)
 
 
 class Choice(NamedTuple):
-    """The value to use, all that were tried, and how far points moved with each (see :class:`Stability`; less is better)."""
+    """The value to use, all that were tried, and how far points moved with each (see :class:`Stability`; less
+    is better)."""
 
     best: Any
     candidates: list[Any]
@@ -39,12 +40,13 @@ def choose_n_neighbors(
 ) -> Choice:
     """The smallest number of neighbours with a stable map.
 
-    Each candidate is scored by how far points move when training points are exchanged (:func:`perturbation_stability`), as a share of
-    the map's spread. Too few neighbours make a graph that hangs on single edges, too many make short cuts that come and go: both
-    move points. Very many are stable again, since all short cuts are there for good. So the candidates are looked at in
-    ascending order up to the first that is clearly worse than an earlier one (its interval lies above), and of those before it the
-    smallest wins whose score lies within the interval of the best. Stability does not know short cuts that are always there: offer
-    candidates that are small beside the data, and look at ``scores``.
+    Each candidate is scored by how far points move when training points are exchanged
+    (:func:`perturbation_stability`), as a share of the map's spread. Too few neighbours make a graph that
+    hangs on single edges, too many make short cuts that come and go: both move points. Very many are stable
+    again, since all short cuts are there for good. So the candidates are looked at in ascending order up to
+    the first that is clearly worse than an earlier one (its interval lies above), and of those before it the
+    smallest wins whose score lies within the interval of the best. Stability does not know short cuts that
+    are always there: offer candidates that are small beside the data, and look at ``scores``.
 
     Parameters
     ----------
@@ -74,7 +76,9 @@ def choose_n_neighbors(
     n = n_points(X)
     room = n - int(np.ceil(fraction * n)) - 1
     if candidates is None and room < _USUAL[0]:
-        raise ValueError(f"{n} points are too few for {_USUAL[0]} neighbours, the fewest of the usual candidates; give candidates")
+        raise ValueError(
+            f"{n} points are too few for {_USUAL[0]} neighbours, the fewest of the usual candidates; give candidates"
+        )
     tried = [k for k in _USUAL if k <= room] if candidates is None else sorted(set(candidates))
     for k in tried:
         check_whole("candidates: n_neighbors", k)
@@ -99,7 +103,8 @@ def choose_bandwidth(
 ) -> Choice:
     """The first of some widths of a kernel that has a stable map, by the rule of :func:`choose_n_neighbors`.
 
-    Very wide kernels are very stable and show little: a Gaussian one comes to linear PCA. Offer the narrow ones first.
+    Very wide kernels are very stable and show little: a Gaussian one comes to linear PCA. Offer the narrow
+    ones first.
 
     Parameters
     ----------
@@ -110,7 +115,8 @@ def choose_bandwidth(
     candidates : iterable of float
         Widths to try, the preferred first: narrow ones show more detail. They are tried in the order given.
     parameter : str or None, default=None
-        What the width is called. None: the first of "bandwidth", "t", "gamma" and "sigma" that the estimator has.
+        What the width is called. None: the first of "bandwidth", "t", "gamma" and "sigma" that the estimator
+        has.
     fraction, n_repeats, random_state, n_jobs
         As for :func:`perturbation_stability`; at least two repeats.
 
@@ -131,7 +137,9 @@ def choose_bandwidth(
     known = estimator.get_params(deep=False)
     name = parameter or next((name for name in _WIDTHS if name in known), None)
     if name is None or name not in known:
-        raise ValueError(f"{type(estimator).__name__} has no parameter {name or ' or '.join(_WIDTHS)}; name its width with parameter=")
+        raise ValueError(
+            f"{type(estimator).__name__} has no parameter {name or ' or '.join(_WIDTHS)}; name its width with parameter="
+        )
     widths = list(candidates)
     for width in widths:
         if isinstance(width, (int, float)) and not 0 < width < np.inf:
@@ -140,13 +148,22 @@ def choose_bandwidth(
 
 
 def _most_stable(
-    estimator: Any, X: Any, name: str, candidates: list, fraction: float, n_repeats: int, random_state: int | None, n_jobs: int | None
+    estimator: Any,
+    X: Any,
+    name: str,
+    candidates: list,
+    fraction: float,
+    n_repeats: int,
+    random_state: int | None,
+    n_jobs: int | None,
 ) -> Choice:
     if not candidates:
         raise ValueError("candidates is empty; give at least one value to try")
     check_whole("n_repeats", n_repeats)
     if n_repeats < 2:
-        raise ValueError(f"n_repeats={n_repeats} must be at least 2: one split says nothing of how much is chance")
+        raise ValueError(
+            f"n_repeats={n_repeats} must be at least 2: one split says nothing of how much is chance"
+        )
     if name not in estimator.get_params(deep=False):
         raise ValueError(f"{type(estimator).__name__} has no parameter {name}")
     options: dict[str, Any] = {
@@ -164,7 +181,8 @@ def _most_stable(
 
 
 def _first_valley(scores: list[Estimate]) -> int:
-    """The first score as good as the best before the first ridge, a score whose interval lies above that of the best so far."""
+    """The first score as good as the best before the first ridge, a score whose interval lies above that of
+    the best so far."""
     best = scores[0]
     for score in scores:
         if score.low > best.high:

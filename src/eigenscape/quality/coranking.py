@@ -1,4 +1,5 @@
-"""How many neighbours a map keeps, for neighbourhoods of every size (Lee and Verleysen's co-ranking matrix)."""
+"""How many neighbours a map keeps, for neighbourhoods of every size (Lee and Verleysen's co-ranking
+matrix)."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ import numpy as np
 from eigenscape.quality.estimate import sample_points
 from eigenscape.quality.spaces import Space, to_others, two_spaces
 
-#: The default grid goes no farther: beyond, a map of very many points is judged by its distances, not by its neighbours.
+#: The default grid goes no farther: beyond, a map of very many points is judged by its distances, not by its
+#: neighbours.
 _LARGEST = 10_000
 
 
@@ -22,19 +24,21 @@ def coranking_curve(
     random_state: int | None = 0,
     metric: str | Callable = "euclidean",
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""Share of the ``k`` nearest neighbours in the data that are among the ``k`` nearest on the map, for many ``k``.
+    r"""Share of the ``k`` nearest neighbours in the data that are among the ``k`` nearest on the map, for
+    many ``k``.
 
     .. math:: Q_{NX}(k) = \frac1{k n} \sum_i |N^X_k(i) \cap N^Y_k(i)|,
 
-    the upper left block of the co-ranking matrix (Lee and Verleysen). 1 is perfect; a random map has ``k / (n - 1)``.
-    A map that is right at large and wrong at small has a curve that begins low.
+    the upper left block of the co-ranking matrix (Lee and Verleysen). 1 is perfect; a random map has ``k / (n
+    - 1)``. A map that is right at large and wrong at small has a curve that begins low.
 
     Parameters
     ----------
     X, embedding, metric
         As for :func:`trustworthiness`.
     n_neighbors : int, sequence of int or None, default=None
-        The sizes ``k``. None: about thirty from 1 to ``n - 1`` (10 000 at most), evenly spaced on a logarithmic scale.
+        The sizes ``k``. None: about thirty from 1 to ``n - 1`` (10 000 at most), evenly spaced on a
+        logarithmic scale.
     n_samples : int or None, default=1000
         Points whose neighbours are compared, each against all; None for all points.
     random_state : int or None, default=0
@@ -70,20 +74,30 @@ def _sizes(n_neighbors: Any, n: int) -> np.ndarray:
         return np.unique(np.geomspace(1, min(n - 1, _LARGEST), 30).round().astype(np.intp))
     sizes = np.unique(np.atleast_1d(np.asarray(n_neighbors)))
     if sizes.dtype.kind not in "iu" or not len(sizes) or sizes[0] < 1 or sizes[-1] > n - 1:
-        raise ValueError(f"n_neighbors={n_neighbors!r} must be whole numbers between 1 and n_samples - 1 = {n - 1}")
+        raise ValueError(
+            f"n_neighbors={n_neighbors!r} must be whole numbers between 1 and n_samples - 1 = {n - 1}"
+        )
     return sizes.astype(np.intp)
 
 
 def _nearest(space: Space, queries: np.ndarray, k: int) -> np.ndarray:
-    """The ``k`` nearest others of each query, nearest first, (b, k); ties by row number as far as a partition lets them."""
+    """The ``k`` nearest others of each query, nearest first, (b, k); ties by row number as far as a partition
+    lets them."""
     distance = to_others(space, queries)
-    chosen = np.argpartition(distance, k - 1, axis=1)[:, :k] if k < space.n_points - 1 else np.argsort(distance, axis=1)[:, :k]
+    chosen = (
+        np.argpartition(distance, k - 1, axis=1)[:, :k]
+        if k < space.n_points - 1
+        else np.argsort(distance, axis=1)[:, :k]
+    )
     chosen = np.sort(chosen, axis=1)
-    return np.take_along_axis(chosen, np.argsort(np.take_along_axis(distance, chosen, axis=1), axis=1, kind="stable"), axis=1)
+    return np.take_along_axis(
+        chosen, np.argsort(np.take_along_axis(distance, chosen, axis=1), axis=1, kind="stable"), axis=1
+    )
 
 
 def _in_common(near: np.ndarray, mapped: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """How many points are among the first ``k`` of both lists, for every ``k`` of ``sizes``, summed over the rows."""
+    """How many points are among the first ``k`` of both lists, for every ``k`` of ``sizes``, summed over the
+    rows."""
     worse = []
     for mine, theirs in zip(near, mapped, strict=True):
         _, place, other = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)

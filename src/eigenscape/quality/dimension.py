@@ -86,12 +86,16 @@ def intrinsic_dimension(
     check_whole("most", most)
     installed = find_spec("skdim") is not None
     if method == "scikit-dimension" and not installed:
-        raise ModuleNotFoundError("method='scikit-dimension' needs the package scikit-dimension; install it or use method='auto'")
+        raise ModuleNotFoundError(
+            "method='scikit-dimension' needs the package scikit-dimension; install it or use method='auto'"
+        )
     X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions (points, features), got shape {X.shape}")
     if not np.isfinite(X).all():
-        raise ValueError(f"X must be finite numbers, and {(~np.isfinite(X)).any(axis=1).sum()} rows are not; leave them out")
+        raise ValueError(
+            f"X must be finite numbers, and {(~np.isfinite(X)).any(axis=1).sum()} rows are not; leave them out"
+        )
     points = X[distinct_rows(X)[0]]
     if len(points) < 3:
         raise ValueError(f"a dimension needs at least 3 distinct rows, got {len(points)}")
@@ -106,7 +110,9 @@ def intrinsic_dimension(
     if method in ("eigengap", "auto"):
         details["eigengap"], details["spectrum"] = _by_gap(points, which, n_neighbors)
     if method in ("residual variance", "auto"):
-        details["residual variance"], details["residual variances"] = _by_residual(points, which, max(n_neighbors // 2, 1), most)
+        details["residual variance"], details["residual variances"] = _by_residual(
+            points, which, max(n_neighbors // 2, 1), most
+        )
     value = min(details[name] for name in ("eigengap", "residual variance") if name in details)
     return Dimension(float(value), "eigengap and residual variance" if method == "auto" else method, details)
 
@@ -121,7 +127,8 @@ def _by_likelihood(points: np.ndarray, which: np.ndarray, k: int) -> float:
 
 
 def _by_gap(points: np.ndarray, which: np.ndarray, k: int) -> tuple[int, np.ndarray]:
-    """Principal components of neighbourhoods: the last before the largest fall of their mean spectrum, and the spectrum."""
+    """Principal components of neighbourhoods: the last before the largest fall of their mean spectrum, and
+    the spectrum."""
     number = np.column_stack([which, nearest_others(Space(points), which, k)[1]])
     rank = min(k, points.shape[1])
     spectrum = np.zeros(rank + 1)
@@ -135,7 +142,8 @@ def _by_gap(points: np.ndarray, which: np.ndarray, k: int) -> tuple[int, np.ndar
 
 
 def _by_residual(points: np.ndarray, which: np.ndarray, k: int, most: int) -> tuple[int, np.ndarray]:
-    """Classical MDS of geodesic distances between sampled points: how many coordinates are enough, and what each number leaves."""
+    """Classical MDS of geodesic distances between sampled points: how many coordinates are enough, and what
+    each number leaves."""
     lengths = np.concatenate([block[:, which] for _, block in geodesic_blocks(points, which, k)])
     lengths = (lengths + lengths.T) / 2
     squares = np.square(lengths)

@@ -11,11 +11,12 @@ from eigenscape.solvers.generalized import generalized_eigh
 
 
 def distortion(Y: np.ndarray, W: Any) -> float:
-    """``sum_k sum_ij (y_ik - y_jk)^2 W_ij / 2`` after the D-mean of ``Y`` is removed and ``Y' D Y = I`` is made (Brand eq. 5).
+    """``sum_k sum_ij (y_ik - y_jk)^2 W_ij / 2`` after the D-mean of ``Y`` is removed and ``Y' D Y = I`` is
+    made (Brand eq. 5).
 
-    Maps of one graph into the same number of dimensions compare by it, whatever their method's scale: no linear change of the
-    coordinates alters it. The least possible is the sum of ``1 - l_k`` over the graph's own coordinates; a coordinate that is constant
-    counts nothing.
+    Maps of one graph into the same number of dimensions compare by it, whatever their method's scale: no
+    linear change of the coordinates alters it. The least possible is the sum of ``1 - l_k`` over the graph's
+    own coordinates; a coordinate that is constant counts nothing.
 
     Parameters
     ----------
@@ -40,7 +41,8 @@ def distortion(Y: np.ndarray, W: Any) -> float:
 
 
 def without_loops(W: Any) -> Any:
-    """The edges between different vertices. ``D - W`` is theirs alone; a heavy loop in both costs the digits of their difference."""
+    """The edges between different vertices. ``D - W`` is theirs alone; a heavy loop in both costs the digits
+    of their difference."""
     if not sparse.issparse(W):
         return W - np.diag(np.diagonal(W))
     edges = sparse.coo_array(W)

@@ -31,9 +31,9 @@ class Estimate(NamedTuple):
 def mean_estimate(values: np.ndarray, population: int | None = None) -> Estimate:
     """The mean of a sample with Student's 95 % interval, from the sample itself.
 
-    A sample without replacement from ``population`` values leaves only the others unknown: the standard error shrinks by
-    ``sqrt(1 - s / n)``, and the whole population has an interval of width zero. One value alone has an infinite interval.
-    """
+    A sample without replacement from ``population`` values leaves only the others unknown: the standard error
+    shrinks by ``sqrt(1 - s / n)``, and the whole population has an interval of width zero. One value alone
+    has an infinite interval."""
     s = len(values)
     mean = float(np.mean(values))
     unknown = 1.0 if population is None else 1.0 - s / population
@@ -46,12 +46,12 @@ def mean_estimate(values: np.ndarray, population: int | None = None) -> Estimate
 
 
 def share_estimate(values: np.ndarray, population: int) -> Estimate:
-    """The mean of a sample of values between 0 and 1, of which most are small and some may be large, with a 95 % interval.
+    """The mean of a sample of values between 0 and 1, of which most are small and some may be large, with a
+    95 % interval.
 
-    Student's interval trusts the spread of the sample, which says nothing of rare large values that it has missed. A share
-    ``1 - 0.025^(1/s)`` of the population (about ``3.7 / s``) is missed by a sample of ``s`` with a probability of 2.5 %, and its values
-    may all be 1: the upper end leaves room for that much.
-    """
+    Student's interval trusts the spread of the sample, which says nothing of rare large values that it has
+    missed. A share ``1 - 0.025^(1/s)`` of the population (about ``3.7 / s``) is missed by a sample of ``s``
+    with a probability of 2.5 %, and its values may all be 1: the upper end leaves room for that much."""
     found = mean_estimate(values, population)
     s = len(values)
     if s >= population:
@@ -60,8 +60,11 @@ def share_estimate(values: np.ndarray, population: int) -> Estimate:
     return found._replace(high=max(found.high, found.value + float(rare)))
 
 
-def sample_points(n: int, n_samples: int | None, random_state: int | np.random.Generator | None) -> np.ndarray:
-    """Numbers of ``n_samples`` points of ``n``, ascending, without replacement; all of them for None or for as many as there are."""
+def sample_points(
+    n: int, n_samples: int | None, random_state: int | np.random.Generator | None
+) -> np.ndarray:
+    """Numbers of ``n_samples`` points of ``n``, ascending, without replacement; all of them for None or for
+    as many as there are."""
     if n_samples is not None:
         check_whole("n_samples", n_samples)
     if not isinstance(random_state, np.random.Generator):
@@ -69,5 +72,7 @@ def sample_points(n: int, n_samples: int | None, random_state: int | np.random.G
     if n_samples is None or n_samples >= n:
         return np.arange(n)
     if n_samples < 2:
-        raise ValueError(f"n_samples={n_samples} must be at least 2: one point says nothing about the spread of the others")
+        raise ValueError(
+            f"n_samples={n_samples} must be at least 2: one point says nothing about the spread of the others"
+        )
     return np.sort(np.random.default_rng(random_state).choice(n, n_samples, replace=False))

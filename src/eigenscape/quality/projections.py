@@ -11,12 +11,13 @@ from scipy.special import gammaln
 def sphere_projection_density(xi: Any, dimension: int = 20) -> np.ndarray:
     r"""Density of a projection of the uniform distribution on a sphere to any line through its centre.
 
-    For the unit sphere of ``dimension`` :math:`s` in :math:`s + 1` dimensions (Burges eq. 1.1 with :math:`s = n + 1`)
+    For the unit sphere of ``dimension`` :math:`s` in :math:`s + 1` dimensions (Burges eq. 1.1 with :math:`s =
+    n + 1`)
 
     .. math:: \rho(\xi) = \frac{\Gamma((s + 1)/2)}{\sqrt\pi\,\Gamma(s/2)} (1 - \xi^2)^{(s - 2)/2}, \quad -1 \le \xi \le 1,
 
-    with variance :math:`1/(s + 1)`. Already for the 20-sphere it can hardly be told from a normal density, in every direction: no
-    projection shows that the points lie on a sphere.
+    with variance :math:`1/(s + 1)`. Already for the 20-sphere it can hardly be told from a normal density, in
+    every direction: no projection shows that the points lie on a sphere.
 
     Parameters
     ----------

@@ -36,7 +36,8 @@ def neighbor_purity(embedding: Any, labels: Any, n_neighbors: int = 10) -> Purit
     Returns
     -------
     Purity
-        ``value``; ``chance``, that of labels handed out at random; ``per_class``, a value for each label, in their order.
+        ``value``; ``chance``, that of labels handed out at random; ``per_class``, a value for each label, in
+        their order.
 
     Examples
     --------
@@ -52,7 +53,9 @@ def neighbor_purity(embedding: Any, labels: Any, n_neighbors: int = 10) -> Purit
     """
     embedding, labels = np.asarray(embedding, dtype=np.float64), np.asarray(labels)
     if labels.shape != (len(embedding),):
-        raise ValueError(f"labels must be one for each of the {len(embedding)} points, got shape {labels.shape}")
+        raise ValueError(
+            f"labels must be one for each of the {len(embedding)} points, got shape {labels.shape}"
+        )
     check_whole("n_neighbors", n_neighbors)
     known = ~missing_labels(labels)
     embedding, labels = embedding[known], labels[known]

@@ -26,11 +26,12 @@ def residual_variance(
     n_samples: int | None = 500,
     random_state: int | None = 0,
 ) -> float:
-    r"""``1 - R^2``: the share of the variance of the data's distances that distances on the map do not explain.
+    r"""``1 - R^2``: the share of the variance of the data's distances that distances on the map do not
+    explain.
 
-    :math:`R` is the correlation of the two kinds of distance over pairs of different points. 0 is a perfect map, whatever its scale; 1
-    knows nothing. For Isomap the data's distances are geodesic, and its fall with the number of coordinates shows how many
-    the data need (Tenenbaum et al.).
+    :math:`R` is the correlation of the two kinds of distance over pairs of different points. 0 is a perfect
+    map, whatever its scale; 1 knows nothing. For Isomap the data's distances are geodesic, and its fall with
+    the number of coordinates shows how many the data need (Tenenbaum et al.).
 
     Parameters
     ----------
@@ -39,8 +40,8 @@ def residual_variance(
     embedding : array-like of shape (n, n_components)
         The map.
     metric : str or callable, default="euclidean"
-        How distances in the data are measured. "geodesic" measures along the graph of the ``n_neighbors`` nearest neighbours, its
-        components joined by their shortest edges.
+        How distances in the data are measured. "geodesic" measures along the graph of the ``n_neighbors``
+        nearest neighbours, its components joined by their shortest edges.
     n_neighbors : int, default=10
         For "geodesic".
     n_samples : int or None, default=500
@@ -67,12 +68,15 @@ def residual_variance(
         moments.add(own, picture.distances(queries))
     variances, covariance = moments.variances, moments.covariance
     if min(variances) <= 0:
-        raise ValueError("all distances of the data or of the map are equal, so they have no variance to explain")
+        raise ValueError(
+            "all distances of the data or of the map are equal, so they have no variance to explain"
+        )
     return float(max(1 - covariance**2 / (variances[0] * variances[1]), 0.0))
 
 
 class _Moments:
-    """Sums over pairs of different points, around the means of the first block: near enough to the mean to keep the digits."""
+    """Sums over pairs of different points, around the means of the first block: near enough to the mean to
+    keep the digits."""
 
     def __init__(self) -> None:
         self.shift: np.ndarray | None = None
@@ -80,7 +84,8 @@ class _Moments:
         self.first, self.second = np.zeros(2), np.zeros((2, 2))
 
     def add(self, *pair: np.ndarray) -> None:
-        """Two blocks of distances (b, n), which are changed. Each row has one zero in both, that of a point to itself, which is no pair."""
+        """Two blocks of distances (b, n), which are changed. Each row has one zero in both, that of a point
+        to itself, which is no pair."""
         if self.shift is None:
             self.shift = np.array([block.mean() for block in pair])
         for block, shift in zip(pair, self.shift, strict=True):
@@ -89,7 +94,9 @@ class _Moments:
         flat = [block.ravel() for block in pair]
         self.count += len(flat[0]) - rows
         self.first += np.array([values.sum() for values in flat]) + rows * self.shift
-        self.second += np.array([[a @ b for a in flat] for b in flat]) - rows * np.outer(self.shift, self.shift)
+        self.second += np.array([[a @ b for a in flat] for b in flat]) - rows * np.outer(
+            self.shift, self.shift
+        )
 
     @property
     def _central(self) -> np.ndarray:
@@ -116,7 +123,9 @@ def geodesic_blocks(X: Any, which: np.ndarray, n_neighbors: int) -> Iterator[tup
     X = np.asarray(X, dtype=np.float64) if not hasattr(X, "tocsr") else X.tocsr()
     first, group = distinct_rows(X)
     if not 1 <= n_neighbors <= len(first) - 1:
-        raise ValueError(f"n_neighbors={n_neighbors} must lie between 1 and the number of distinct rows less one, {len(first) - 1}")
+        raise ValueError(
+            f"n_neighbors={n_neighbors} must lie between 1 and the number of distinct rows less one, {len(first) - 1}"
+        )
     graph = nearest_neighbor_graph(neighbor_index(X[first]), n_neighbors)
     graph = connect(graph, components(graph.distances))
     for rows in row_blocks(len(which), 24 * X.shape[0], budget=2**28):

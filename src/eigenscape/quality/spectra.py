@@ -27,8 +27,8 @@ def lowest_eigenvalue(operator: Operator) -> float:
 def is_euclidean(operator: Operator, tol: float = 1e-9) -> bool:
     """Whether centred ``-d^2/2`` is positive semi-definite, i.e. ``d`` are distances in some Euclidean space.
 
-    The distance-matrix theorem (Burges sec. 2.2), with ``tol`` relative to the largest eigenvalue for rounding.
-    """
+    The distance-matrix theorem (Burges sec. 2.2), with ``tol`` relative to the largest eigenvalue for
+    rounding."""
     matrix = operator.matrix() if operator.shape[0] <= _EXACT_POINTS else None
     if matrix is not None:
         values = linalg.eigvalsh(matrix)
@@ -40,18 +40,20 @@ def is_euclidean(operator: Operator, tol: float = 1e-9) -> bool:
 def negative_fraction(operator: Operator, seed: int = 0) -> float:
     """``sum of |negative eigenvalues| / sum of |eigenvalues|``.
 
-    Exact up to 3000 points. Beyond, both sums are estimated by stochastic Lanczos quadrature (12 probes, 40 steps), good to
-    about one hundredth.
-    """
+    Exact up to 3000 points. Beyond, both sums are estimated by stochastic Lanczos quadrature (12 probes, 40
+    steps), good to about one hundredth."""
     m = operator.shape[0]
     matrix = operator.matrix() if m <= _EXACT_POINTS else None
-    values, weights = (linalg.eigvalsh(matrix), np.ones(m)) if matrix is not None else _quadrature(operator, seed)
+    values, weights = (
+        (linalg.eigvalsh(matrix), np.ones(m)) if matrix is not None else _quadrature(operator, seed)
+    )
     total = float(weights @ np.abs(values))
     return float(weights @ np.maximum(-values, 0.0)) / total if total > 0 else 0.0
 
 
 def _quadrature(operator: Operator, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights with ``trace f(K) = sum weights f(nodes)`` in expectation: Lanczos from random signs."""
+    """Nodes and weights with ``trace f(K) = sum weights f(nodes)`` in expectation: Lanczos from random
+    signs."""
     m = operator.shape[0]
     q = np.random.default_rng(seed).choice([-1.0, 1.0], size=(m, _PROBES)) / np.sqrt(m)
     basis, diagonal, off = [q], [], []

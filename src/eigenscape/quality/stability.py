@@ -27,19 +27,22 @@ class Stability:
     fractions : ndarray of shape (f,)
         Shares of the points that were exchanged, ``|R1| / m``.
     delta : tuple of Estimate
-        For each fraction the mean difference of perturbation and induction error with its 95 % interval. Below zero, placing a new point
-        by the Nystrom formula costs more than exchanging so many training points does.
+        For each fraction the mean difference of perturbation and induction error with its 95 % interval.
+        Below zero, placing a new point by the Nystrom formula costs more than exchanging so many training
+        points does.
     perturbation, induction : tuple of Estimate
         The two errors themselves, mean distances in the units of the map.
     per_point : ndarray of shape (n,)
-        How far each point moves when training points are exchanged: root mean square over the splits in which it stayed, as a share of
-        the map's spread, averaged over the fractions. 0 stands still; 1 may be anywhere. NaN for a point that stayed in no split.
+        How far each point moves when training points are exchanged: root mean square over the splits in which
+        it stayed, as a share of the map's spread, averaged over the fractions. 0 stands still; 1 may be
+        anywhere. NaN for a point that stayed in no split.
     by_split : ndarray of shape (f, n_repeats)
         ``delta`` of every split by itself: how much one split's result owes to chance.
     movement_by_split : ndarray of shape (f, n_repeats)
         Root mean square movement of all points of a split, as a share of the spread.
     spread : float
-        Root mean square distance of the points from their mean, averaged over the maps: the unit of ``per_point``.
+        Root mean square distance of the points from their mean, averaged over the maps: the unit of
+        ``per_point``.
     """
 
     fractions: np.ndarray
@@ -53,7 +56,8 @@ class Stability:
 
     @property
     def crossing(self) -> float:
-        """The fraction at which ``delta`` first rises through zero, between two fractions tried; NaN where it does not.
+        """The fraction at which ``delta`` first rises through zero, between two fractions tried; NaN where it
+        does not.
 
         About there, placing a point by induction is as good as a map of points so exchanged.
         """
@@ -65,7 +69,10 @@ class Stability:
         return float("nan")
 
     def __repr__(self) -> str:
-        parts = ", ".join(f"{f:.3g}: {d.value:.3g} ({d.low:.3g} to {d.high:.3g})" for f, d in zip(self.fractions, self.delta, strict=True))
+        parts = ", ".join(
+            f"{f:.3g}: {d.value:.3g} ({d.low:.3g} to {d.high:.3g})"
+            for f, d in zip(self.fractions, self.delta, strict=True)
+        )
         return f"Stability(delta by fraction {{{parts}}}, median movement {np.nanmedian(self.per_point):.3g} of the spread)"
 
 
@@ -88,30 +95,33 @@ def perturbation_stability(
     random_state: int | None = 0,
     n_jobs: int | None = None,
 ) -> Stability:
-    """How far points move when some of the training points are exchanged, against the error of placing them by induction.
+    """How far points move when some of the training points are exchanged, against the error of placing them
+    by induction.
 
     Bengio sec. 5.3. The ``m`` points are split into F, R1 and R2, the last two of equal size.
 
     1. *Perturbation*: train on F + R1 and on F + R2, lay the second map over the first by linear regression on F, and take the
        distance of each point of F from itself.
     2. *Induction*: train on F + R1 without one point of F, place that point by ``transform``, and take its distance from where it is
-       with the point in the training set. Nothing is aligned, save that each coordinate's sign is that of the whole map.
+       with the point in the training set. Nothing is aligned, save that each coordinate's sign is that of the
+       whole map.
     3. ``delta`` is the mean of the first less the second.
 
     Parameters
     ----------
     estimator : estimator with ``fit`` and, for the second step, ``transform``
-        Cloned for each fit; never changed. Its map is ``embedding_``, or ``transform`` of the training points where it has none.
+        Cloned for each fit; never changed. Its map is ``embedding_``, or ``transform`` of the training points
+        where it has none.
     X : array-like or sparse matrix of shape (m, n_features)
         All points; or their matrix (m, m) where the estimator says it takes one (``metric="precomputed"``).
     fraction : float or sequence of float, default=0.05
         ``|R1| / m``, between 0 and 0.5. Several give a curve.
     n_repeats : int, default=5
-        Splits for each fraction. R1 and R2 of different splits have no point in common as long as there are enough, so that with two splits
-        and fractions of at most 0.25 every point stays in one.
+        Splits for each fraction. R1 and R2 of different splits have no point in common as long as there are
+        enough, so that with two splits and fractions of at most 0.25 every point stays in one.
     n_left_out : int or None, default=30
-        Points of F that step 2 leaves out in each split, one fit for each; None for all, as in the paper. 0 skips step 2, and ``delta``
-        is NaN.
+        Points of F that step 2 leaves out in each split, one fit for each; None for all, as in the paper. 0
+        skips step 2, and ``delta`` is NaN.
     random_state : int or None, default=0
         Which points.
     n_jobs : int or None, default=None
@@ -123,8 +133,8 @@ def perturbation_stability(
 
     Notes
     -----
-    Intervals are Student's over the points, as the paper's. All points of one split share two training sets, so that ``by_split``
-    spreads wider than these intervals say.
+    Intervals are Student's over the points, as the paper's. All points of one split share two training sets,
+    so that ``by_split`` spreads wider than these intervals say.
 
     Examples
     --------
@@ -141,19 +151,32 @@ def perturbation_stability(
     _check_counts(estimator, n_repeats, n_left_out)
     check_seed(random_state)
     pairwise = bool(get_tags(estimator).input_tags.pairwise)
-    splits = [[*_splits(n, size, n_repeats, n_left_out, (random_state, i))] for i, size in enumerate(np.rint(fractions * n).astype(int))]
+    splits = [
+        [*_splits(n, size, n_repeats, n_left_out, (random_state, i))]
+        for i, size in enumerate(np.rint(fractions * n).astype(int))
+    ]
     total = sum(len(split.left_out) + 2 for family in splits for split in family)
-    with reporting(bool(getattr(estimator, "verbose", False))), stage("perturbations", total=total) as advance:
-        found = [[_one_split(estimator, X, pairwise, split, n_jobs, advance) for split in family] for family in splits]
+    with (
+        reporting(bool(getattr(estimator, "verbose", False))),
+        stage("perturbations", total=total) as advance,
+    ):
+        found = [
+            [_one_split(estimator, X, pairwise, split, n_jobs, advance) for split in family]
+            for family in splits
+        ]
     return _gather(fractions, splits, found, n)
 
 
 def _check_fractions(fraction: Any, n: int) -> np.ndarray:
     fractions = np.atleast_1d(np.asarray(fraction, dtype=np.float64))
     if fractions.ndim != 1 or not len(fractions) or not ((fractions > 0) & (fractions < 0.5)).all():
-        raise ValueError(f"fraction={fraction!r} must lie between 0 and 0.5: two sets of that share of the points are set apart")
+        raise ValueError(
+            f"fraction={fraction!r} must lie between 0 and 0.5: two sets of that share of the points are set apart"
+        )
     if np.rint(fractions * n).min() < 1 or n - 2 * np.rint(fractions * n).max() < 3:
-        raise ValueError(f"fraction={fraction!r} of {n} points leaves none to exchange or fewer than 3 to compare; choose another")
+        raise ValueError(
+            f"fraction={fraction!r} of {n} points leaves none to exchange or fewer than 3 to compare; choose another"
+        )
     return fractions
 
 
@@ -166,14 +189,18 @@ def _check_counts(estimator: Any, n_repeats: int, n_left_out: int | None) -> Non
     if n_left_out is not None and n_left_out < 0:
         raise ValueError(f"n_left_out={n_left_out} must be at least 0, or None for all points")
     if n_left_out != 0 and not callable(getattr(estimator, "transform", None)):
-        raise TypeError(f"{type(estimator).__name__} has no transform, so points left out cannot be placed; set n_left_out=0")
+        raise TypeError(
+            f"{type(estimator).__name__} has no transform, so points left out cannot be placed; set n_left_out=0"
+        )
 
 
 def _splits(n: int, size: int, n_repeats: int, n_left_out: int | None, seed: tuple) -> Iterator[_Split]:
     rng = np.random.default_rng([0 if s is None else s for s in seed] if seed[0] is not None else None)
     order = rng.permutation(n)
     for repeat in range(n_repeats):
-        apart = order[(repeat * 2 * size + np.arange(2 * size)) % n]  # other points each time, as long as there are any
+        apart = order[
+            (repeat * 2 * size + np.arange(2 * size)) % n
+        ]  # other points each time, as long as there are any
         fixed = np.setdiff1d(np.arange(n), apart)
         count = len(fixed) if n_left_out is None else min(n_left_out, len(fixed))
         yield _Split(fixed, apart[:size], apart[size:], np.sort(rng.choice(len(fixed), count, replace=False)))
@@ -185,10 +212,15 @@ class _Moved(NamedTuple):
     spread: float
 
 
-def _one_split(estimator: Any, X: Any, pairwise: bool, split: _Split, n_jobs: int | None, advance: Any) -> _Moved:
+def _one_split(
+    estimator: Any, X: Any, pairwise: bool, split: _Split, n_jobs: int | None, advance: Any
+) -> _Moved:
     q = len(split.fixed)
     first, second = np.concatenate([split.fixed, split.before]), np.concatenate([split.fixed, split.after])
-    whole, other = (_map(_fresh(estimator).fit(_rows(X, which, which, pairwise)), X, which, pairwise) for which in (first, second))
+    whole, other = (
+        _map(_fresh(estimator).fit(_rows(X, which, which, pairwise)), X, which, pairwise)
+        for which in (first, second)
+    )
     advance(2)
     aligned = linear_alignment(other[:q], whole[:q]).aligned
     perturbation = np.linalg.norm(aligned - whole[:q], axis=1)
@@ -199,10 +231,16 @@ def _one_split(estimator: Any, X: Any, pairwise: bool, split: _Split, n_jobs: in
     for distance in placed:
         induction.append(distance)
         advance(1)
-    return _Moved(perturbation, np.array(induction), float(np.linalg.norm(whole - whole.mean(axis=0)) / np.sqrt(len(whole))))
+    return _Moved(
+        perturbation,
+        np.array(induction),
+        float(np.linalg.norm(whole - whole.mean(axis=0)) / np.sqrt(len(whole))),
+    )
 
 
-def _left_out(estimator: Any, X: Any, pairwise: bool, training: np.ndarray, place: int, whole: np.ndarray) -> float:
+def _left_out(
+    estimator: Any, X: Any, pairwise: bool, training: np.ndarray, place: int, whole: np.ndarray
+) -> float:
     """Distance of one training point from where ``transform`` puts it when it is left out."""
     rest = np.delete(training, place)
     model = _fresh(estimator).fit(_rows(X, rest, rest, pairwise))
@@ -234,7 +272,9 @@ def _map(model: Any, X: Any, which: np.ndarray, pairwise: bool) -> np.ndarray:
     return np.asarray(embedding, dtype=np.float64)
 
 
-def _gather(fractions: np.ndarray, splits: list[list[_Split]], found: list[list[_Moved]], n: int) -> Stability:
+def _gather(
+    fractions: np.ndarray, splits: list[list[_Split]], found: list[list[_Moved]], n: int
+) -> Stability:
     spread = float(np.mean([moved.spread for family in found for moved in family]))
     delta, perturbation, induction, by_split, per_point = [], [], [], [], []
     for family, moves in zip(splits, found, strict=True):
@@ -252,8 +292,22 @@ def _gather(fractions: np.ndarray, splits: list[list[_Split]], found: list[list[
     stayed = np.isfinite(per_point).any(axis=0)
     movement = np.full(n, np.nan)
     movement[stayed] = np.nanmean(np.array(per_point)[:, stayed], axis=0)
-    together = np.array([[np.sqrt(np.mean(np.square(moved.perturbation))) / moved.spread for moved in family] for family in found])
-    return Stability(fractions, tuple(delta), tuple(perturbation), tuple(induction), movement, np.array(by_split), together, spread)
+    together = np.array(
+        [
+            [np.sqrt(np.mean(np.square(moved.perturbation))) / moved.spread for moved in family]
+            for family in found
+        ]
+    )
+    return Stability(
+        fractions,
+        tuple(delta),
+        tuple(perturbation),
+        tuple(induction),
+        movement,
+        np.array(by_split),
+        together,
+        spread,
+    )
 
 
 def _mean(values: np.ndarray) -> Estimate:

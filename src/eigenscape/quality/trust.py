@@ -12,12 +12,15 @@ from eigenscape.quality.estimate import Estimate, sample_points, share_estimate
 from eigenscape.quality.spaces import Space, nearest_others, to_others, two_spaces
 
 
-def trustworthiness(X: Any, embedding: Any, n_neighbors: int = 10, metric: str | Callable = "euclidean") -> float:
+def trustworthiness(
+    X: Any, embedding: Any, n_neighbors: int = 10, metric: str | Callable = "euclidean"
+) -> float:
     """How far neighbours on the map are neighbours in the data: 1 is perfect, 0 the worst possible.
 
-    Every point among the ``n_neighbors`` nearest on the map that is not among those in the data is charged by how far down
-    the data's ranking it stands. Points equally far share the better rank, and the sum is divided by the largest it can
-    be for this ``n_neighbors``, so the result stays within 0 and 1 for ties and for ``n_neighbors`` beyond ``n / 2`` too.
+    Every point among the ``n_neighbors`` nearest on the map that is not among those in the data is charged by
+    how far down the data's ranking it stands. Points equally far share the better rank, and the sum is
+    divided by the largest it can be for this ``n_neighbors``, so the result stays within 0 and 1 for ties and
+    for ``n_neighbors`` beyond ``n / 2`` too.
 
     Parameters
     ----------
@@ -59,10 +62,11 @@ def sampled_trustworthiness(
 ) -> Estimate:
     """:func:`trustworthiness` from a sample of points, each ranked exactly against all, with a 95 % interval.
 
-    Trustworthiness is a mean over points, so the mean over a sample has no bias, and the spread within the sample
-    gives the interval, which leaves room below for rare bad points that the sample may have missed. Time grows as
-    ``n_samples * n``; memory beside the data is bounded, and dense data may be a :class:`numpy.memmap`. With ``n_samples`` of ``n`` or
-    more the exact value comes out, with an interval of width zero.
+    Trustworthiness is a mean over points, so the mean over a sample has no bias, and the spread within the
+    sample gives the interval, which leaves room below for rare bad points that the sample may have missed.
+    Time grows as ``n_samples * n``; memory beside the data is bounded, and dense data may be a
+    :class:`numpy.memmap`. With ``n_samples`` of ``n`` or more the exact value comes out, with an interval of
+    width zero.
 
     Parameters
     ----------
@@ -111,7 +115,8 @@ def _sampled(truth: Space, claim: Space, k: int, n_samples: int | None, random_s
 
 
 def _charges(truth: Space, claim: Space, k: int, which: np.ndarray) -> np.ndarray:
-    """What each of the points ``which`` is charged for its claimed neighbours, as a share of the worst possible."""
+    """What each of the points ``which`` is charged for its claimed neighbours, as a share of the worst
+    possible."""
     from eigenscape._compiled.ranks import count_below
 
     n = truth.n_points
@@ -122,7 +127,9 @@ def _charges(truth: Space, claim: Space, k: int, which: np.ndarray) -> np.ndarra
     for queries in truth.query_blocks(which, arrays=2):
         claimed = nearest_others(claim, queries, k)[1]
         distance = to_others(truth, queries)
-        rank = 1 + count_below(distance, np.take_along_axis(distance, claimed, axis=1))  # equals share the better rank
+        rank = 1 + count_below(
+            distance, np.take_along_axis(distance, claimed, axis=1)
+        )  # equals share the better rank
         charges.append(np.maximum(rank - k, 0).sum(axis=1))
     intruders = min(k, n - 1 - k)  # at worst these ranks are n - 1, n - 2, ...
     worst = intruders * (n - 1 - k) - intruders * (intruders - 1) / 2

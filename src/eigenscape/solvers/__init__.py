@@ -6,4 +6,15 @@ from eigenscape.solvers.pairs import EigenPairs
 from eigenscape.solvers.small_end import SmallEnd
 from eigenscape.solvers.wishes import NAMES, Solver
 
-__all__ = ["NAMES", "EigenPairs", "GeneralizedPairs", "SmallEnd", "Solver", "Split", "generalized_eigh", "principal", "smallest", "split"]
+__all__ = [
+    "NAMES",
+    "EigenPairs",
+    "GeneralizedPairs",
+    "SmallEnd",
+    "Solver",
+    "Split",
+    "generalized_eigh",
+    "principal",
+    "smallest",
+    "split",
+]

@@ -15,9 +15,12 @@ _EPS = np.finfo(np.float64).eps
 
 
 def dense_eigh(matrix: np.ndarray, count: int, order: str) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues and vectors of a dense matrix: ``"value"`` largest, ``"magnitude"`` largest absolute, ``"smallest"``."""
+    """Eigenvalues and vectors of a dense matrix: ``"value"`` largest, ``"magnitude"`` largest absolute,
+    ``"smallest"``."""
     m = len(matrix)
-    _memory.require(3 * 8.0 * m * m, f"a dense eigen-decomposition of {m} points", "use eigen_solver='lanczos'")
+    _memory.require(
+        3 * 8.0 * m * m, f"a dense eigen-decomposition of {m} points", "use eigen_solver='lanczos'"
+    )
     with stage("eigen-solve"):
         if order == "magnitude":
             values, vectors = linalg.eigh(matrix)
@@ -34,12 +37,13 @@ def dense_eigh(matrix: np.ndarray, count: int, order: str) -> tuple[np.ndarray, 
 def inverse_on_complement(
     matrix: sparse.csr_array, null: np.ndarray, thin: bool = True, dtype: type = np.float64
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """``V -> (A + s)^-1 V`` off the unit vector ``null``, for a positive semi-definite sparse ``A`` with ``A null = 0``.
+    """``V -> (A + s)^-1 V`` off the unit vector ``null``, for a positive semi-definite sparse ``A`` with ``A
+    null = 0``.
 
-    The shift ``s`` is a little above rounding level: eigenvalues of LLE are not much larger, and points on an exact plane
-    have several that are zero. What the null vector does to the solution is projected out. Matrices that are not ``thin``
-    would fill in, and are factorised dense at once, in the precision ``dtype``.
-    """
+    The shift ``s`` is a little above rounding level: eigenvalues of LLE are not much larger, and points on an
+    exact plane have several that are zero. What the null vector does to the solution is projected out.
+    Matrices that are not ``thin`` would fill in, and are factorised dense at once, in the precision
+    ``dtype``."""
     norm = float(abs(matrix).sum(axis=1).max())
     shifted = matrix + 64 * np.finfo(dtype).eps * norm * sparse.eye_array(matrix.shape[0])
     with stage("factorisation"):
@@ -53,12 +57,13 @@ def inverse_on_complement(
 
 
 def inverse_by_root(root: sparse.csr_array, null: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """``V -> A^-1 V`` off the unit vector ``null``, for ``A = F'F`` with a square sparse ``F``, the ``root``, and ``F null = 0``.
+    """``V -> A^-1 V`` off the unit vector ``null``, for ``A = F'F`` with a square sparse ``F``, the ``root``,
+    and ``F null = 0``.
 
-    ``A^-1 = F^-1 F'^-1``. ``F`` joins neighbours where ``A`` joins neighbours of neighbours: separators are half as thick, so
-    that its factors take a quarter of the room, and its condition number is the root of that of ``A``. Its left null vector,
-    which is not known, comes from inverse iteration; a shift at rounding level keeps the last pivot from being zero.
-    """
+    ``A^-1 = F^-1 F'^-1``. ``F`` joins neighbours where ``A`` joins neighbours of neighbours: separators are
+    half as thick, so that its factors take a quarter of the room, and its condition number is the root of
+    that of ``A``. Its left null vector, which is not known, comes from inverse iteration; a shift at rounding
+    level keeps the last pivot from being zero."""
     shift = 4 * _EPS * float(abs(root).sum(axis=1).max())
     with stage("factorisation"):
         factor = _superlu(root + shift * sparse.eye_array(root.shape[0]), pivot=0.1)
@@ -76,16 +81,25 @@ def inverse_by_root(root: sparse.csr_array, null: np.ndarray) -> Callable[[np.nd
 
 
 def _superlu(matrix: sparse.csr_array, pivot: float) -> SuperLU:
-    """Factors in symmetric mode: a minimum-degree ordering of the pattern, and pivots on the diagonal where they are at least
-    ``pivot`` times the largest of their column."""
-    return splu(sparse.csc_array(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=pivot, options={"SymmetricMode": True})
+    """Factors in symmetric mode: a minimum-degree ordering of the pattern, and pivots on the diagonal where
+    they are at least ``pivot`` times the largest of their column."""
+    return splu(
+        sparse.csc_array(matrix),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=pivot,
+        options={"SymmetricMode": True},
+    )
 
 
 def _dense_solver(matrix: sparse.csr_array) -> Callable[[np.ndarray], np.ndarray]:
     m, size = matrix.shape[0], matrix.dtype.itemsize
-    _memory.require(1.05 * size * m * m, f"a dense factorisation for {m} points", "use eigen_solver='lanczos'")
+    _memory.require(
+        1.05 * size * m * m, f"a dense factorisation for {m} points", "use eigen_solver='lanczos'"
+    )
     try:
-        factor = linalg.cho_factor(matrix.toarray(order="F"), lower=True, overwrite_a=True, check_finite=False)
+        factor = linalg.cho_factor(
+            matrix.toarray(order="F"), lower=True, overwrite_a=True, check_finite=False
+        )
     except linalg.LinAlgError:  # rounding made a pivot negative: pivot instead
         plain = linalg.lu_factor(matrix.toarray(order="F"), overwrite_a=True, check_finite=False)
         return lambda V: linalg.lu_solve(plain, V.astype(matrix.dtype), check_finite=False)

@@ -1,9 +1,10 @@
-"""Dense generalised problems ``A v = l B v`` with ``B`` positive semi-definite, and a guard for the rank of ``B``.
+"""Dense generalised problems ``A v = l B v`` with ``B`` positive semi-definite, and a guard for the rank of
+``B``.
 
-Oriented PCA has the signal against the noise here; other projections have graphs seen through a description of their
-vertices. ``B`` is first scaled to a unit diagonal, so that the units of the variables do not pass for a lack of rank, then
-decomposed: directions whose share in ``B`` is rounding are left out, and the rest is whitened.
-"""
+Oriented PCA has the signal against the noise here; other projections have graphs seen through a description
+of their vertices. ``B`` is first scaled to a unit diagonal, so that the units of the variables do not pass
+for a lack of rank, then decomposed: directions whose share in ``B`` is rounding are left out, and the rest is
+whitened."""
 
 from __future__ import annotations
 
@@ -24,15 +25,18 @@ class Split(NamedTuple):
     """What a positive semi-definite matrix ``B`` does and does not see."""
 
     whitener: np.ndarray  # W (d, rank) with W'BW = I
-    null: np.ndarray  # directions (d, d - rank) with B n = 0 up to rounding, of unit length in units of the variables
+    null: (
+        np.ndarray
+    )  # directions (d, d - rank) with B n = 0 up to rounding, of unit length in units of the variables
 
 
 @dataclass(frozen=True, eq=False)
 class GeneralizedPairs:
-    """``values`` (r,) in order, ``vectors`` (d, r) with ``v_i' B v_j = delta_ij``, signs fixed, and the ``rank`` of ``B``.
+    """``values`` (r,) in order, ``vectors`` (d, r) with ``v_i' B v_j = delta_ij``, signs fixed, and the
+    ``rank`` of ``B``.
 
-    ``residuals`` (r,) are ``|A v - l B v| / (|B| |v|)``: comparable with the eigenvalues, whatever the scale of ``A``, ``B`` and ``v``.
-    """
+    ``residuals`` (r,) are ``|A v - l B v| / (|B| |v|)``: comparable with the eigenvalues, whatever the scale
+    of ``A``, ``B`` and ``v``."""
 
     values: np.ndarray
     vectors: np.ndarray
@@ -43,9 +47,9 @@ class GeneralizedPairs:
 def split(B: np.ndarray, rank_tol: float | None = None, size: np.ndarray | None = None) -> Split:
     """Whiten ``B`` and tell its null space.
 
-    The variables are measured in units of ``size`` (d,), by default the root of the diagonal of ``B``. ``rank_tol`` is the
-    eigenvalue in these units, relative to the largest, below which a direction counts as unseen; None is rounding level.
-    """
+    The variables are measured in units of ``size`` (d,), by default the root of the diagonal of ``B``.
+    ``rank_tol`` is the eigenvalue in these units, relative to the largest, below which a direction counts as
+    unseen; None is rounding level."""
     d = len(B)
     _memory.require(3 * 8.0 * d * d, f"a generalised eigen-problem of {d} variables", "use fewer variables")
     size = np.sqrt(np.maximum(np.diagonal(B), 0)) if size is None else size
@@ -57,15 +61,19 @@ def split(B: np.ndarray, rank_tol: float | None = None, size: np.ndarray | None 
 
 
 def generalized_eigh(
-    A: np.ndarray, B: np.ndarray, count: int | None = None, order: str = "value", whitener: np.ndarray | None = None
+    A: np.ndarray,
+    B: np.ndarray,
+    count: int | None = None,
+    order: str = "value",
+    whitener: np.ndarray | None = None,
 ) -> GeneralizedPairs:
     """The leading pairs of ``A v = l B v`` on the range of ``B``.
 
     Parameters
     ----------
     A, B : ndarray of shape (d, d)
-        Symmetric; ``B`` positive semi-definite. Nothing is said about directions that ``B`` does not see: a caller for whom
-        ``A`` lives there too must ask :func:`split` first.
+        Symmetric; ``B`` positive semi-definite. Nothing is said about directions that ``B`` does not see: a
+        caller for whom ``A`` lives there too must ask :func:`split` first.
     count : int or None
         How many pairs; None, or more than the rank of ``B``, for all there are.
     order : {"value", "magnitude", "smallest"}

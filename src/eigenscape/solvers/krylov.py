@@ -1,11 +1,10 @@
 """Block Krylov iteration with Rayleigh-Ritz: the largest eigenvalues of an operator from its products alone.
 
-It is block Lanczos in Davidson's form: the basis grows by the residuals of the wanted pairs, preconditioned if there is a
-preconditioner; both the basis ``Q`` and ``A Q`` are kept, and a full basis is compressed to its best Ritz vectors. Against
-ARPACK: products come in blocks (a kernel matrix made anew for each product is made rarely), convergence is judged by the
-true residual ``|A v - l v|`` with a floor at rounding level (so that a rank-deficient matrix ends), and the known
-eigenvectors are projected out.
-"""
+It is block Lanczos in Davidson's form: the basis grows by the residuals of the wanted pairs, preconditioned
+if there is a preconditioner; both the basis ``Q`` and ``A Q`` are kept, and a full basis is compressed to its
+best Ritz vectors. Against ARPACK: products come in blocks (a kernel matrix made anew for each product is made
+rarely), convergence is judged by the true residual ``|A v - l v|`` with a floor at rounding level (so that a
+rank-deficient matrix ends), and the known eigenvectors are projected out."""
 
 from __future__ import annotations
 
@@ -21,17 +20,18 @@ _EPS = np.finfo(np.float64).eps
 
 Product = Callable[[np.ndarray], np.ndarray]
 
-#: Blocks of the basis: many where a product is dear, few where it is cheaper than keeping the basis orthogonal.
+#: Blocks of the basis: many where a product is dear, few where it is cheaper than keeping the basis
+#: orthogonal.
 DENSE_BLOCKS, SPARSE_BLOCKS = 12, 6
 
 
 @dataclass(frozen=True)
 class KrylovOptions:
-    """``order``: ``"value"`` for the largest, ``"magnitude"`` for the largest in absolute value. A residual is small enough
-    at ``tol * |l - origin|``, or at ``noise`` times the largest Ritz value. After ``patience`` steps without progress the
-    iteration gives up. The basis holds up to ``blocks`` blocks. ``guard`` more pairs than wanted go along: they
-    speed the last wanted ones up and find multiple eigenvalues.
-    """
+    """``order``: ``"value"`` for the largest, ``"magnitude"`` for the largest in absolute value. A residual
+    is small enough at ``tol * |l - origin|``, or at ``noise`` times the largest Ritz value. After
+    ``patience`` steps without progress the iteration gives up. The basis holds up to ``blocks`` blocks.
+    ``guard`` more pairs than wanted go along: they speed the last wanted ones up and find multiple
+    eigenvalues."""
 
     order: str = "value"
     tol: float = 1e-10
@@ -45,7 +45,8 @@ class KrylovOptions:
 
 
 class Krylov(NamedTuple):
-    """Values, vectors (m, count), whether every wanted residual is small enough, and the number of block steps."""
+    """Values, vectors (m, count), whether every wanted residual is small enough, and the number of block
+    steps."""
 
     values: np.ndarray
     vectors: np.ndarray
@@ -66,9 +67,8 @@ def block_krylov(
 ) -> Krylov:
     """``count`` leading eigenpairs.
 
-    Only the first ``wanted`` (all, if None) have to be good. ``known``: orthonormal vectors (m, q) that the result must be
-    orthogonal to. ``start``: a first guess (m, any).
-    """
+    Only the first ``wanted`` (all, if None) have to be good. ``known``: orthonormal vectors (m, q) that the
+    result must be orthogonal to. ``start``: a first guess (m, any)."""
     wanted = count if wanted is None else wanted
     known = np.zeros((m, 0)) if known is None else known
     room = m - known.shape[1]
@@ -87,7 +87,11 @@ def block_krylov(
             ritz, Y = basis.ritz(options.order)
             vectors = basis.Q @ Y[:, :block]
             residuals = basis.AQ @ Y[:, :block] - vectors * ritz[:block]
-            allowed = options.tol * np.abs(ritz[:block] - options.origin) + options.noise * np.abs(ritz).max() + np.finfo(np.float64).tiny
+            allowed = (
+                options.tol * np.abs(ritz[:block] - options.origin)
+                + options.noise * np.abs(ritz).max()
+                + np.finfo(np.float64).tiny
+            )
             size = np.linalg.norm(residuals, axis=0)
             good = bool((size <= allowed)[:wanted].all())
             worst = float((size / allowed)[:wanted].max())
@@ -127,10 +131,13 @@ class _Basis:
         return values[best], Y[:, best]
 
     def grow(self, W: np.ndarray) -> bool:
-        """Add what ``W`` has that the basis has not; columns that add nothing are dropped. False if nothing is left."""
+        """Add what ``W`` has that the basis has not; columns that add nothing are dropped. False if nothing
+        is left."""
         W = W / np.maximum(np.linalg.norm(W, axis=0), np.finfo(np.float64).tiny)
         lost = np.inf
-        while lost > 10:  # again while much of W lay in the basis, or its columns were nearly parallel: rounding shows
+        while (
+            lost > 10
+        ):  # again while much of W lay in the basis, or its columns were nearly parallel: rounding shows
             for against in (self._known, self.Q):
                 W = W - against @ (against.T @ W)
             size, turn = np.linalg.eigh(W.T @ W)

@@ -3,19 +3,20 @@
 Two questions are asked of a spectrum, and each has its rungs.
 
 ``principal``: the largest eigenvalues of a kernel matrix (kernel PCA, MDS, Isomap).
-    Up to 500 points, or when more than a fifth of the spectrum is wanted: LAPACK. Otherwise block Krylov, whose
-    products are all it needs; if it does not converge and the matrix is there, LAPACK after all.
+    Up to 500 points, or when more than a fifth of the spectrum is wanted: LAPACK. Otherwise block Krylov,
+    whose products are all it needs; if it does not converge and the matrix is there, LAPACK after all.
 ``smallest``: the eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering, LLE).
-    Up to 500 points: LAPACK. A thin sparse graph (curves, surfaces): one sparse factorisation and a few block steps on the
-    inverse; for a Laplacian of more than 400 000 points (50 000 if ``tol`` is at least 1e-6), multilevel instead. A wide
-    sparse graph (high-dimensional data, where a factorisation would fill in): block Krylov, which is fast when the gap is
-    wide; if it is not, multilevel for Laplacians of more than 12 000 points and otherwise a dense factorisation, or a sparse
-    one where a dense one does not fit in memory. A dense matrix: block Krylov, else LAPACK.
+    Up to 500 points: LAPACK. A thin sparse graph (curves, surfaces): one sparse factorisation and a few block
+    steps on the inverse; for a Laplacian of more than 400 000 points (50 000 if ``tol`` is at least 1e-6),
+    multilevel instead. A wide sparse graph (high-dimensional data, where a factorisation would fill in):
+    block Krylov, which is fast when the gap is wide; if it is not, multilevel for Laplacians of more than 12
+    000 points and otherwise a dense factorisation, or a sparse one where a dense one does not fit in memory.
+    A dense matrix: block Krylov, else LAPACK.
 
-Every answer carries its residuals ``|A v - l v|``, measured afterwards with the operator itself. A pair whose residual
-exceeds ``tol |l|`` (plus rounding) is refused with :class:`~eigenscape.exceptions.NotConvergedError`. At the small end ``l``
-is the small eigenvalue, so the demand grows with n as the eigenvalues shrink.
-"""
+Every answer carries its residuals ``|A v - l v|``, measured afterwards with the operator itself. A pair whose
+residual exceeds ``tol |l|`` (plus rounding) is refused with
+:class:`~eigenscape.exceptions.NotConvergedError`. At the small end ``l`` is the small eigenvalue, so the
+demand grows with n as the eigenvalues shrink."""
 
 from __future__ import annotations
 
@@ -32,17 +33,27 @@ from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
 from eigenscape.solvers.pairs import EigenPairs, measured
-from eigenscape.solvers.small_end import Found, SmallEnd, as_dense, by_inverse, by_krylov, by_lapack, by_levels
+from eigenscape.solvers.small_end import (
+    Found,
+    SmallEnd,
+    as_dense,
+    by_inverse,
+    by_krylov,
+    by_lapack,
+    by_levels,
+)
 from eigenscape.solvers.width import is_thin
 from eigenscape.solvers.wishes import Solver
 
 #: Up to this many points LAPACK is as fast as anything.
 DENSE_POINTS = 500
-#: Above this many points a hierarchy is cheaper than a factor of a thin Laplacian: sooner where few digits are asked for.
+#: Above this many points a hierarchy is cheaper than a factor of a thin Laplacian: sooner where few digits
+#: are asked for.
 FACTOR_POINTS, FACTOR_POINTS_LOOSE = 400_000, 50_000
 #: Up to this many points a dense factor of a wide Laplacian is as cheap as a hierarchy.
 DENSE_FACTOR_POINTS = 12_000
-#: Block steps granted to Krylov where there is another rung, and where there is none; steps without progress before it gives up.
+#: Block steps granted to Krylov where there is another rung, and where there is none; steps without progress
+#: before it gives up.
 _SHORT, _LONG, _PATIENCE = 120, 2000, 15
 
 _EPS = np.finfo(np.float64).eps
@@ -59,7 +70,9 @@ def principal(operator: Operator, count: int, order: str, solver: Solver) -> Eig
     n_iter = 1
     if matrix is None:
         steps = solver.steps(_LONG if solver.name == "lanczos" else _SHORT)
-        options = KrylovOptions(order=order, tol=solver.tol / 2, max_iter=steps, seed=solver.seed, noise=noise)
+        options = KrylovOptions(
+            order=order, tol=solver.tol / 2, max_iter=steps, seed=solver.seed, noise=noise
+        )
         values, vectors, good, n_iter = block_krylov(operator.matmat, m, count, options)
         if not good and solver.name == "auto":
             matrix = operator.matrix()
@@ -92,7 +105,9 @@ def smallest(end: SmallEnd, count: int, solver: Solver) -> EigenPairs:
             stacklevel=2,
         )
     pairs = measured(end.operator, found.values[:count], found.vectors[:, :count], found.solver, found.n_iter)
-    return _accept(pairs, solver, (20 if found.solver == "lanczos" else 5) * floor)  # a long iteration gathers some rounding
+    return _accept(
+        pairs, solver, (20 if found.solver == "lanczos" else 5) * floor
+    )  # a long iteration gathers some rounding
 
 
 def _climb(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver) -> Found:
@@ -131,7 +146,9 @@ def _climb_dense(end: SmallEnd, count: int, solver: Solver) -> Found:
 
 def _whole_matrix(operator: Operator) -> Matrix:
     if operator.storage == "blocked":
-        raise ValueError("eigen_solver='dense' needs the whole matrix in memory, and it is applied in blocks; use 'lanczos'")
+        raise ValueError(
+            "eigen_solver='dense' needs the whole matrix in memory, and it is applied in blocks; use 'lanczos'"
+        )
     return operator.matrix()
 
 
@@ -146,7 +163,9 @@ def _is_large(m: int, solver: Solver) -> bool:
 
 def _refuse_sparse_solvers(solver: Solver) -> None:
     if solver.name in ("shift-invert", "multilevel"):
-        raise ValueError(f"eigen_solver={solver.name!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here")
+        raise ValueError(
+            f"eigen_solver={solver.name!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here"
+        )
 
 
 def _is_small(m: int, count: int, solver: Solver) -> bool:
@@ -157,8 +176,16 @@ def _accept(pairs: EigenPairs, solver: Solver, floor: float) -> EigenPairs:
     """The pairs, if their residuals prove them."""
     bad = pairs.residuals > solver.tol * np.abs(pairs.values) + floor
     if bad.any():
-        worst = int(np.argmax(pairs.residuals / np.maximum(np.abs(pairs.values), max(floor, np.finfo(np.float64).tiny))))
-        remedy = "loosen tol" if pairs.solver == "dense" else "raise max_iter, loosen tol or choose another eigen_solver, such as 'dense'"
+        worst = int(
+            np.argmax(
+                pairs.residuals / np.maximum(np.abs(pairs.values), max(floor, np.finfo(np.float64).tiny))
+            )
+        )
+        remedy = (
+            "loosen tol"
+            if pairs.solver == "dense"
+            else "raise max_iter, loosen tol or choose another eigen_solver, such as 'dense'"
+        )
         raise NotConvergedError(
             f"the eigen-solver ({pairs.solver}) did not converge: eigenvalue {worst + 1} of {len(pairs)} is"
             f" {pairs.values[worst]:.3e} with a residual of {pairs.residuals[worst]:.1e}, above tol={solver.tol:g} times it;"

@@ -1,10 +1,9 @@
 """Multilevel preconditioning for graph matrices too large, or too widely connected, to factorise.
 
-Smoothed aggregation: a coarse vertex stands for a few fine ones, the interpolation is one Jacobi step away from piecewise
-multiples of the null vector (which it therefore reproduces exactly), and the coarse matrix is ``P' A P``. The coarsest
-level is factorised. One V-cycle is the preconditioner of the block Krylov iteration, and the coarsest eigenvectors,
-interpolated, are its first guess.
-"""
+Smoothed aggregation: a coarse vertex stands for a few fine ones, the interpolation is one Jacobi step away
+from piecewise multiples of the null vector (which it therefore reproduces exactly), and the coarse matrix is
+``P' A P``. The coarsest level is factorised. One V-cycle is the preconditioner of the block Krylov iteration,
+and the coarsest eigenvectors, interpolated, are its first guess."""
 
 from __future__ import annotations
 
@@ -24,7 +23,8 @@ _MOST_LEVELS, _FEWEST = 12, 50
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One coarsening: the matrix, its damped inverse diagonal, the interpolation from the next level and its transpose."""
+    """One coarsening: the matrix, its damped inverse diagonal, the interpolation from the next level and its
+    transpose."""
 
     A: sparse.csr_array
     inverse_diagonal: np.ndarray  # with Jacobi's damping
@@ -35,7 +35,9 @@ class Level:
 class Hierarchy:
     """The levels of a positive semi-definite sparse matrix ``A`` with null vector ``null``."""
 
-    def __init__(self, A: sparse.csr_array, null: np.ndarray, seed: int, thin: bool, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, A: sparse.csr_array, null: np.ndarray, seed: int, thin: bool, n_jobs: int | None = None
+    ) -> None:
         self.n_jobs = n_jobs
         coarsest = COARSEST_THIN if thin else COARSEST_WIDE
         self.levels: list[Level] = []
@@ -52,22 +54,28 @@ class Hierarchy:
                 A.sort_indices()
                 null = coarse_null
         self.coarse, self.coarse_null = A, null
-        self._coarse_inverse = inverse_on_complement(A, null / np.linalg.norm(null), thin or A.shape[0] > 4 * COARSEST_WIDE)
+        self._coarse_inverse = inverse_on_complement(
+            A, null / np.linalg.norm(null), thin or A.shape[0] > 4 * COARSEST_WIDE
+        )
 
     def guess(self, count: int) -> np.ndarray:
-        """Approximate low eigenvectors (m, count) of the finest matrix, from the coarsest: ``A_c y = l M_c y``, ``M_c = P' P``."""
+        """Approximate low eigenvectors (m, count) of the finest matrix, from the coarsest: ``A_c y = l M_c
+        y``, ``M_c = P' P``."""
         V = self._coarse_eigenvectors(count)
         for level in reversed(self.levels):
             V = level.P @ V
         return V.astype(np.float64)
 
     def _coarse_eigenvectors(self, count: int) -> np.ndarray:
-        """Subspace iteration with the factorised coarse matrix; the mass matrix counts each coarse vertex by what it stands for."""
+        """Subspace iteration with the factorised coarse matrix; the mass matrix counts each coarse vertex by
+        what it stands for."""
         P = sparse.eye_array(self.coarse.shape[0], format="csr")
         for level in reversed(self.levels):
             P = level.P @ P
         mass = sparse.csr_array(P.T @ P).astype(np.float64)
-        V = np.random.default_rng(0).standard_normal((self.coarse.shape[0], min(count + 4, self.coarse.shape[0] - 1)))
+        V = np.random.default_rng(0).standard_normal(
+            (self.coarse.shape[0], min(count + 4, self.coarse.shape[0] - 1))
+        )
         for _ in range(5):
             V, _ = np.linalg.qr(self._coarse_inverse(mass @ V))
             _, turn = linalg.eigh(V.T @ (self.coarse @ V), V.T @ (mass @ V))
@@ -86,7 +94,9 @@ class Hierarchy:
         step = level.inverse_diagonal[:, None]
         X = step * B
         rest = B - sparse_product(level.A, X, self.n_jobs)
-        X += sparse_product(level.P, self._cycle(sparse_product(level.R, rest, self.n_jobs), depth + 1), self.n_jobs)
+        X += sparse_product(
+            level.P, self._cycle(sparse_product(level.R, rest, self.n_jobs), depth + 1), self.n_jobs
+        )
         X += step * (B - sparse_product(level.A, X, self.n_jobs))
         return X
 
@@ -94,9 +104,8 @@ class Hierarchy:
 def aggregate(A: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
     """Groups of neighbouring vertices: for each vertex the number of its group.
 
-    Roots are a maximal set of vertices no two of which are neighbours, chosen by random priority in a few rounds; every
-    other vertex joins one of its neighbouring roots.
-    """
+    Roots are a maximal set of vertices no two of which are neighbours, chosen by random priority in a few
+    rounds; every other vertex joins one of its neighbouring roots."""
     m = A.shape[0]
     start, column = A.indptr[:-1], A.indices
     priority = rng.permutation(m).astype(np.int32) + 1
@@ -115,7 +124,9 @@ def _neighbor_max(values: np.ndarray, start: np.ndarray, column: np.ndarray) -> 
     return np.maximum.reduceat(values[column], start)
 
 
-def _interpolation(A: sparse.csr_array, null: np.ndarray, group: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
+def _interpolation(
+    A: sparse.csr_array, null: np.ndarray, group: np.ndarray
+) -> tuple[sparse.csr_array, np.ndarray]:
     """Smoothed interpolation ``P`` (fine, coarse) with ``P @ coarse_null == null``."""
     m = A.shape[0]
     size = np.sqrt(np.bincount(group, weights=null**2))
@@ -135,4 +146,9 @@ def _damped_inverse(A: sparse.csr_array) -> np.ndarray:
 
 
 def _single_precision(A: sparse.csr_array, P: sparse.csr_array, R: sparse.csr_array) -> Level:
-    return Level(A.astype(np.float32), _damped_inverse(A).astype(np.float32), P.astype(np.float32), R.astype(np.float32))
+    return Level(
+        A.astype(np.float32),
+        _damped_inverse(A).astype(np.float32),
+        P.astype(np.float32),
+        R.astype(np.float32),
+    )

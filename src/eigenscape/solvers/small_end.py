@@ -22,10 +22,11 @@ _PRECONDITIONED = 80
 
 @dataclass(frozen=True, eq=False)
 class SmallEnd:
-    """A positive semi-definite operator ``A``, its unit ``null`` vector, and a ``bound`` at least as large as its eigenvalues.
+    """A positive semi-definite operator ``A``, its unit ``null`` vector, and a ``bound`` at least as large as
+    its eigenvalues.
 
-    ``factor`` is a matrix ``F`` with ``A = F'F`` if there is one: ``|F v|^2`` resolves eigenvalues that ``v'A v`` cannot.
-    ``laplacian``: whether ``A`` is a graph Laplacian, for which the multilevel method is made.
+    ``factor`` is a matrix ``F`` with ``A = F'F`` if there is one: ``|F v|^2`` resolves eigenvalues that ``v'A
+    v`` cannot. ``laplacian``: whether ``A`` is a graph Laplacian, for which the multilevel method is made.
     """
 
     operator: Operator
@@ -51,7 +52,8 @@ class SmallEnd:
 
 
 class Found(NamedTuple):
-    """Eigenvalues in ascending order, vectors, the rung that found them, its steps, and whether it thinks them good."""
+    """Eigenvalues in ascending order, vectors, the rung that found them, its steps, and whether it thinks
+    them good."""
 
     values: np.ndarray
     vectors: np.ndarray
@@ -67,10 +69,20 @@ def by_lapack(end: SmallEnd, matrix: Matrix, count: int) -> Found:
 
 
 def by_krylov(end: SmallEnd, count: int, solver: Solver, steps: int, patience: int = 1000) -> Found:
-    """Block Krylov on ``bound - A``, judged by the small eigenvalue. The last pair only has to show that it is another."""
+    """Block Krylov on ``bound - A``, judged by the small eigenvalue. The last pair only has to show that it
+    is another."""
     blocks = SPARSE_BLOCKS if end.operator.storage == "sparse" else DENSE_BLOCKS
-    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound, patience=patience, blocks=blocks)
-    result = block_krylov(end.turned, end.n_points, count, options, wanted=max(count - 1, 1), known=end.null[:, None])
+    options = KrylovOptions(
+        tol=solver.tol / 2,
+        max_iter=steps,
+        seed=solver.seed,
+        origin=end.bound,
+        patience=patience,
+        blocks=blocks,
+    )
+    result = block_krylov(
+        end.turned, end.n_points, count, options, wanted=max(count - 1, 1), known=end.null[:, None]
+    )
     return Found(end.bound - result.values, result.vectors, "lanczos", result.steps, result.good)
 
 
@@ -92,19 +104,22 @@ def by_levels(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solve
 
 def by_inverse(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver, thin: bool) -> Found:
     """Preconditioned by the factorised matrix, with a first guess from three inverse steps."""
-    guess = np.random.default_rng(solver.seed).standard_normal((end.n_points, min(count + 2, end.n_points - 1)))
+    guess = np.random.default_rng(solver.seed).standard_normal(
+        (end.n_points, min(count + 2, end.n_points - 1))
+    )
     inverse, guess = _inverse_steps(end, matrix, thin, guess)
     return _preconditioned(end, count, solver, inverse, guess, "shift-invert")
 
 
-def _inverse_steps(end: SmallEnd, matrix: sparse.csr_array, thin: bool, guess: np.ndarray) -> tuple[Product, np.ndarray]:
+def _inverse_steps(
+    end: SmallEnd, matrix: sparse.csr_array, thin: bool, guess: np.ndarray
+) -> tuple[Product, np.ndarray]:
     """The inverse, and ``guess`` after three steps with it.
 
-    Two cheaper inverses propose directions as well as that of the matrix in double precision, unless the Ritz values of the
-    guess say otherwise: the root of a thin matrix, unless a second null vector (points on an exact plane) drowns all others in
-    its rounding; and a dense factor in single precision, at half the time and memory, unless the smallest eigenvalue is hidden
-    by its rounding.
-    """
+    Two cheaper inverses propose directions as well as that of the matrix in double precision, unless the Ritz
+    values of the guess say otherwise: the root of a thin matrix, unless a second null vector (points on an
+    exact plane) drowns all others in its rounding; and a dense factor in single precision, at half the time
+    and memory, unless the smallest eigenvalue is hidden by its rounding."""
 
     def steps(inverse: Product) -> tuple[Product, np.ndarray]:
         V = guess
@@ -126,13 +141,18 @@ def _inverse_steps(end: SmallEnd, matrix: sparse.csr_array, thin: bool, guess: n
     return steps(inverse_on_complement(matrix, end.null, thin))
 
 
-def _preconditioned(end: SmallEnd, count: int, solver: Solver, precondition: Product, guess: np.ndarray, name: str) -> Found:
-    """Block Krylov on ``bound - A`` until the residuals are small or no longer shrink, then Rayleigh-Ritz with the factor.
+def _preconditioned(
+    end: SmallEnd, count: int, solver: Solver, precondition: Product, guess: np.ndarray, name: str
+) -> Found:
+    """Block Krylov on ``bound - A`` until the residuals are small or no longer shrink, then Rayleigh-Ritz
+    with the factor.
 
-    An inverse known to few digits does no harm here: it only proposes directions, and the products are with ``A``.
-    """
+    An inverse known to few digits does no harm here: it only proposes directions, and the products are with
+    ``A``."""
     steps = solver.steps(_PRECONDITIONED)
-    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound, guard=0, patience=6, blocks=3)
+    options = KrylovOptions(
+        tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=end.bound, guard=0, patience=6, blocks=3
+    )
     result = block_krylov(
         end.turned,
         end.n_points,

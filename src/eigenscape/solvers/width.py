@@ -9,10 +9,10 @@ from scipy import sparse
 def is_thin(A: sparse.csr_array) -> bool:
     """Whether breadth-first search never has more than about ``10 sqrt(m)`` vertices at once.
 
-    A level of the search separates what comes before from what comes after, so its size bounds the fronts of an
-    elimination. Graphs of curves and surfaces are thin and factorise in almost linear time; neighbourhood graphs of
-    high-dimensional data reach half of all points in two steps, and their factors are all but dense.
-    """
+    A level of the search separates what comes before from what comes after, so its size bounds the fronts of
+    an elimination. Graphs of curves and surfaces are thin and factorise in almost linear time; neighbourhood
+    graphs of high-dimensional data reach half of all points in two steps, and their factors are all but
+    dense."""
     limit = int(10 * A.shape[0] ** 0.5)
     return widest_level(A, 0, limit) <= limit
 

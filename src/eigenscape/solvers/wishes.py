@@ -24,7 +24,9 @@ class Solver:
 
     def __post_init__(self) -> None:
         if self.name not in NAMES:
-            raise ValueError(f"eigen_solver={self.name!r} is not known; choose one of {', '.join(map(repr, NAMES))}")
+            raise ValueError(
+                f"eigen_solver={self.name!r} is not known; choose one of {', '.join(map(repr, NAMES))}"
+            )
         if isinstance(self.tol, bool) or not isinstance(self.tol, numbers.Real) or not 0 <= self.tol < np.inf:
             raise ValueError(f"tol={self.tol!r} must be a number of at least 0")
         whole = isinstance(self.max_iter, numbers.Integral) and not isinstance(self.max_iter, bool)

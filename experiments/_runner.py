@@ -1,0 +1,141 @@
+"""Run experiments one after the other, keep what is finished, and sum up."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from eigenscape.exceptions import WriteError
+from experiments import available, experiment
+from experiments._data import check_folder
+from experiments._experiment import Context
+from experiments._page import check_page, write_page
+from experiments._record import Record, check_files, finished, make_record, settings, title, write
+from experiments._style import STYLE
+from experiments._summary import summary
+
+
+def run(
+    names: Iterable[str],
+    *,
+    data: str | Path | None = None,
+    out: str | Path = "reproduced",
+    quick: bool = False,
+    force: bool = False,
+    seed: int = 0,
+    tiny: bool = False,
+    console: Console | None = None,
+    said: Callable[[str], object] | None = None,
+) -> list[Record]:
+    """Run the experiments named and write each one's figure and numbers, and a page of all, into a folder.
+
+    An experiment that stops with an error does not stop the others. One that an earlier run finished with the
+    same size, seed, data, version and code is kept, unless ``force``.
+
+    Parameters
+    ----------
+    names : iterable of str
+        From :data:`experiments.EXPERIMENTS`.
+    data : path, optional
+        Folder of the real data sets; without it, stand-ins are taken, and the verdicts say so.
+    out : path, default="reproduced"
+        Made if it is not there.
+    quick : bool, default=False
+        Smaller sizes.
+    force : bool, default=False
+        Run what is finished again, and replace results of another size, seed or data.
+    seed : int, default=0
+        Of everything random.
+    tiny : bool, default=False
+        The size of the tests.
+    console : rich.console.Console, optional
+        Where progress is shown; nowhere by default.
+    said : callable, optional
+        Called with a line for each experiment as it finishes.
+
+    Returns
+    -------
+    list of dict
+        A record of each experiment named, as in its JSON file; one that failed has ``"error"`` instead of
+        claims.
+    """
+    out, names = Path(out), list(dict.fromkeys(names))
+    contexts = _prepare(
+        names, None if data is None else Path(data), out, Context(None, quick, seed, tiny), force
+    )
+    records: dict[str, Record] = {}
+    columns = (TextColumn("{task.description:<16}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    try:
+        with Progress(*columns, console=console, disable=console is None, transient=True) as bar:
+            task = bar.add_task("", total=len(names))
+            for name in names:
+                bar.update(task, description=name)
+                kept = None if force else finished(name, out, contexts[name])
+                records[name] = kept if kept is not None else _run_one(name, out, contexts[name])
+                bar.advance(task)
+                if said is not None:
+                    said(_line(records[name], kept is not None))
+    finally:  # also after an interruption: what is finished is shown
+        others = {name: finished(name, out, contexts[name]) for name in contexts if name not in records}
+        shown = {**{name: record for name, record in others.items() if record is not None}, **records}
+        write_page(out / "index.html", [shown[name] for name in contexts if name in shown], out)
+    return list(records.values())
+
+
+def _prepare(
+    names: list[str], data: Path | None, out: Path, context: Context, force: bool
+) -> dict[str, Context]:
+    """Whatever can be wrong with names, data and folders is said before any long work; a context for each
+    experiment."""
+    modules = [experiment(name) for name in names]
+    if data is not None:
+        check_folder(data, dict.fromkeys(file for module in modules for file in getattr(module, "FILES", ())))
+    _make_folder(out)
+    check_page(out / "index.html")
+    contexts = {name: replace(context, data=data, files={}) for name in available()}
+    for name in names:
+        check_files(name, out, contexts[name], force)
+    return contexts
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = "is a file" if out.is_file() else f"cannot be made ({error.strerror})"
+        raise WriteError(f"the folder for results, {out} (--out), {what}; name another") from error
+
+
+def _line(record: Record, kept: bool) -> str:
+    if "error" in record:
+        return f"{record['experiment']}: failed, {record['error']}"
+    seconds = "kept" if kept else f"{record['seconds']:g} s"
+    return f"{record['experiment']}: {summary([record])} ({seconds})"
+
+
+def _run_one(name: str, out: Path, context: Context) -> Record:
+    module, setting, start = experiment(name), settings(context), time.perf_counter()
+    try:
+        with matplotlib.rc_context(STYLE), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            outcome = module.run(context)
+            warned = list(dict.fromkeys(f"{item.category.__name__}: {item.message}" for item in caught))
+            record = make_record(name, outcome, setting, context, time.perf_counter() - start, warned)
+            write(record, outcome, out)
+    except Exception as error:
+        return {
+            "experiment": name,
+            "paper": module.PAPER,
+            "title": title(module),
+            "error": f"{type(error).__name__}: {error}",
+            "traceback": traceback.format_exc(),
+        }
+    return record

@@ -1,0 +1,1 @@
+"""The application floor: command line, files, reports."""

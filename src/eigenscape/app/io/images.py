@@ -1,0 +1,94 @@
+"""A folder of images as rows of grey levels."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from eigenscape._memory import require
+from eigenscape.app.io._table import Table
+from eigenscape.exceptions import InputFileError
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp")
+
+
+def read_images(folder: Path, size: int | tuple[int, int] | None) -> Table:
+    """All images of a folder in natural order (2 before 10), grey levels from 0 to 1.
+
+    Images in subfolders have the subfolder's name for a label.
+    """
+    files = sorted(
+        (file for file in [*folder.glob("*"), *folder.glob("*/*")] if file.suffix.lower() in SUFFIXES),
+        key=_natural,
+    )
+    if not files:
+        raise InputFileError(f"{folder} is a directory without images or parquet files; name a file in it")
+    shape = _shape(size)
+    first = _grey(files[0], shape)
+    require(
+        8 * first.size * len(files),
+        f"reading {len(files)} images of {first.shape[0]} x {first.shape[1]}",
+        "give a smaller size",
+    )
+    array = np.empty((len(files), first.size))
+    for row, file in zip(array, files, strict=True):
+        grey = _grey(file, shape)
+        if grey.shape != first.shape:
+            raise InputFileError(
+                f"{file} is {grey.shape[0]} x {grey.shape[1]} and {files[0].name} is {first.shape[0]} x {first.shape[1]};"
+                " bring them to one size with size=(height, width) (--size)"
+            )
+        row[:] = grey.ravel()
+    ids = np.array([file.relative_to(folder).as_posix() for file in files], dtype=object)
+    parents = [file.parent.name if file.parent != folder else "" for file in files]
+    labels = np.array(parents, dtype=object) if any(parents) else None
+    names = tuple(f"pixel_{i}_{j}" for i in range(first.shape[0]) for j in range(first.shape[1]))
+    return Table(array, labels, ids, names, {}, "images", (first.shape[0], first.shape[1]), str(folder))
+
+
+def _shape(size: int | tuple[int, int] | None) -> tuple[int, int] | None:
+    if size is None:
+        return None
+    pair = (size, size) if isinstance(size, (int, np.integer)) else tuple(size)
+    if len(pair) != 2 or min(pair) < 1:
+        raise ValueError(
+            f"size={size!r} must be one or two positive numbers of pixels: side, or (height, width)"
+        )
+    return int(pair[0]), int(pair[1])
+
+
+def _grey(file: Path, shape: tuple[int, int] | None) -> np.ndarray:
+    """Grey levels (h, w) from 0 to 1."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(file) as image:
+                deep = image.mode.startswith(("I", "F"))
+                grey = image if deep else image.convert("L")
+                if shape is not None and grey.size != (shape[1], shape[0]):
+                    grey = (grey.convert("F") if deep else grey).resize(
+                        (shape[1], shape[0]), Image.Resampling.BILINEAR, reducing_gap=3.0
+                    )
+                levels = np.asarray(grey, dtype=np.float64)
+    except (
+        UnidentifiedImageError,
+        OSError,
+        SyntaxError,
+        Image.DecompressionBombWarning,
+        Image.DecompressionBombError,
+    ) as error:
+        raise InputFileError(f"{file} is damaged, cut off, too large or no image: {error}") from error
+    return levels / (65535.0 if deep else 255.0)
+
+
+def _natural(file: Path) -> list[tuple[int, int, str]]:
+    return [
+        (0, int(part), "") if part.isdigit() else (1, 0, part.lower())
+        for part in re.split(r"(\d+)", file.as_posix())
+        if part
+    ]

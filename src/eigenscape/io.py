@@ -1,0 +1,8 @@
+"""Reading and writing tables and models.
+
+Public names of :mod:`eigenscape.app.io`.
+"""
+
+from eigenscape.app.io import Table, check_target, describe, load, read, save, whole_file, write_table
+
+__all__ = ["Table", "check_target", "describe", "load", "read", "save", "whole_file", "write_table"]

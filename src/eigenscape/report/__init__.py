@@ -1,6 +1,0 @@
-"""Reports on maps: one HTML file each that needs no network and no other file."""
-
-from eigenscape.report.comparison import write_comparison
-from eigenscape.report.report import write_report
-
-__all__ = ["write_comparison", "write_report"]

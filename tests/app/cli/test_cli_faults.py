@@ -1,0 +1,314 @@
+"""What the command line does with bad files, bad targets, signals and pipes."""
+
+import os
+import pickle
+import resource
+import signal
+import subprocess
+import sys
+import zipfile
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from test_cli import bad, good, run, write_csv
+
+
+@pytest.fixture
+def small(tmp_path):
+    return write_csv(tmp_path / "small.csv", np.random.default_rng(0).normal(size=(60, 4)))
+
+
+@pytest.fixture
+def model(tmp_path, small):
+    good("embed", small, "-m", "pca", "--save", tmp_path / "small.model", "-q")
+    return tmp_path / "small.model"
+
+
+# --- bad files ----------------------------------------------------------------------------------------------
+
+
+def _empty(path):
+    path.write_text("")
+
+
+def _ragged(path):
+    path.write_text("a,b\n1,2\n3,4\n5,6,7\n")
+
+
+def _words(path):
+    path.write_text("a,b\n" + "1,2\n" * 10 + "3,four\n")
+
+
+def _gaps(path):
+    path.write_text("a,b\n1,2\n3,\n5,6\n")
+
+
+def _one_row(path):
+    path.write_text("a,b\n1,2\n")
+
+
+def _header_only(path):
+    path.write_text("a,b\n")
+
+
+def _wide(path):
+    path.write_text(",".join(map(str, range(1_000_000))) + "\n" + ",".join(["1"] * 1_000_000) + "\n")
+
+
+def _latin(path):
+    path.write_bytes("name,größe\nä,1\nö,2\n".encode("latin-1"))
+
+
+def _truncated(path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"a": np.arange(1000.0)}), path)
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def _pickle(path):
+    path.write_bytes(pickle.dumps(np.arange(10.0)))
+
+
+def _objects(path):
+    np.save(path, np.array([{"a": 1}, None], dtype=object), allow_pickle=True)
+
+
+BAD_FILES = {
+    "empty.csv": (_empty, "empty"),
+    "ragged.csv": (_ragged, "3 cells"),
+    "words.csv": (_words, "'four' in line 12"),
+    "gaps.csv": (_gaps, "row(s) 2,"),
+    "one-row.csv": (_one_row, "one-row.csv has 1 row;"),
+    "header-only.csv": (_header_only, "no rows"),
+    "wide.csv": (_wide, "1000000 columns"),
+    "latin.csv": (_latin, "UTF-8"),
+    "cut.parquet": (_truncated, "cut.parquet"),
+    "pickle.npy": (_pickle, "pickle.npy"),
+    "objects.npy": (_objects, "objects.npy"),
+    "what.xyz": (_empty, "what.xyz"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_file_is_one_line_and_code_2(name, tmp_path):
+    make, says = BAD_FILES[name]
+    make(tmp_path / name)
+    line = bad("embed", tmp_path / name, "-m", "pca", "-o", tmp_path / "out.csv", "-q")
+    assert says in line
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_missing_values_name_the_option(tmp_path):
+    _gaps(tmp_path / "gaps.csv")
+    assert "--missing drop" in bad("embed", tmp_path / "gaps.csv", "-m", "pca", "-o", tmp_path / "out.csv")
+
+
+def test_no_file_and_a_folder_without_images(tmp_path):
+    assert "no file" in bad("embed", tmp_path / "nothing.csv", "-m", "pca", "-o", tmp_path / "out.csv")
+    (tmp_path / "folder").mkdir()
+    assert "folder" in bad("embed", tmp_path / "folder", "-m", "pca", "-o", tmp_path / "out.csv")
+
+
+def _bomb(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("eigenscape.json", "{}")
+        archive.writestr("schema.json", " " * 50_000_000)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [_bomb, _empty, _pickle, lambda path: path.mkdir(), lambda _: None],
+    ids=["bomb", "empty", "pickle", "folder", "none"],
+)
+def test_a_bad_model_is_one_line_and_code_2(make, tmp_path, small):
+    make(tmp_path / "bad.model")
+    assert "bad.model" in bad("transform", tmp_path / "bad.model", small, "-o", tmp_path / "out.csv")
+    assert "bad.model" in bad("info", tmp_path / "bad.model")
+
+
+def test_a_damaged_model_is_refused(tmp_path, model, small):
+    content = bytearray(model.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    (tmp_path / "damaged.model").write_bytes(content)
+    (tmp_path / "cut.model").write_bytes(content[: len(content) // 2])
+    for name in ("damaged.model", "cut.model"):
+        assert name in bad("transform", tmp_path / name, small, "-o", tmp_path / "out.csv")
+
+
+def test_bad_parameter_values_are_code_2(tmp_path, small):
+    assert "n_neighbors=500" in bad(
+        "embed", small, "-m", "isomap", "--n-neighbors", "500", "-o", tmp_path / "o.csv", "-q"
+    )
+    assert "joined" in bad("embed", small, "-m", "isomap", "--joined", "all", "-o", tmp_path / "o.csv", "-q")
+    assert "no column" in bad(
+        "embed", small, "-m", "pca", "--columns", "a,zz", "-o", tmp_path / "o.csv", "-q"
+    )
+    assert "--label" in bad("embed", small, "-m", "oriented-pca", "-o", tmp_path / "o.csv", "-q")
+    assert "--size" in bad("embed", small, "-m", "pca", "--size", "big", "-o", tmp_path / "o.csv", "-q")
+
+
+# --- targets ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flag", ["-o", "--plot", "--report", "--save"])
+def test_no_existing_file_is_touched_without_force(flag, tmp_path, small):
+    old = tmp_path / {"-o": "x.csv", "--plot": "x.png", "--report": "x.html", "--save": "x.model"}[flag]
+    old.write_text("old")
+    # A method that would fail shows that the target is looked at first.
+    line = bad("embed", small, "-m", "isomap", "--n-neighbors", "500", flag, old)
+    assert "--force" in line
+    assert old.read_text() == "old"
+    good("embed", small, "-m", "pca", flag, old, "--force", "-q")
+    assert old.read_bytes() != b"old"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "nothing to write"),
+        (["-o", "{}/no/folder.csv"], "no folder"),
+        (["-o", "{}"], "directory"),
+        (["-o", "{}/a.csv", "--plot", "{}/a.csv"], "also the target of -o"),
+        (["-o", "{}/small.csv", "--force"], "also the input"),
+        (["--plot", "{}/a.bmp"], ".png"),
+        (["--report", "{}/a.pdf"], ".html"),
+        (["-o", "{}/a.xlsx"], "a.xlsx"),
+        (["--save", "-"], "needs a file"),
+    ],
+)
+def test_targets_are_checked_before_the_work(words, says, tmp_path, small):
+    assert says in bad(
+        "embed", small, "-m", "isomap", "--n-neighbors", "500", *(word.format(tmp_path) for word in words)
+    )
+    assert small.read_text().startswith("sepal")
+
+
+def test_a_read_only_folder_is_refused(tmp_path, small, monkeypatch):
+    writable = os.access
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    # root may write anywhere, so the question itself is answered with no
+    monkeypatch.setattr(os, "access", lambda path, mode: "locked" not in str(path) and writable(path, mode))
+    assert "read-only" in bad("embed", small, "-m", "pca", "-o", folder / "out.csv")
+
+
+# --- processes ----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def started(*words, **options):
+    """A process of its own, ended and its pipes closed whatever happens."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "eigenscape", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def long_work(tmp_path_factory):
+    """Rows that keep Isomap busy for some seconds."""
+    path = tmp_path_factory.mktemp("long") / "rows.npy"
+    np.save(path, np.random.default_rng(0).normal(size=(4000, 20)))
+    return path
+
+
+def until(process, text):
+    """Wait for a line of standard error."""
+    for line in process.stderr:
+        if text in line:
+            return
+    raise AssertionError(f"{text!r} was not said")
+
+
+def test_interrupted_work_leaves_no_file(tmp_path, long_work):
+    with started(
+        "embed", long_work, "-m", "isomap", "-o", tmp_path / "map.csv", "--save", tmp_path / "map.model"
+    ) as process:
+        until(process, "isomap: about")
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[1]
+    assert process.returncode == 130
+    assert said == "interrupted; no file was left half-written\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_killed_work_leaves_the_old_file(tmp_path, long_work):
+    out = tmp_path / "map.csv"
+    out.write_text("old\n")
+    with started("embed", long_work, "-m", "isomap", "-o", out, "--force") as process:
+        until(process, "isomap: about")
+        process.kill()
+    assert out.read_text() == "old\n"
+
+
+def test_a_full_disk_is_code_1_and_leaves_nothing(tmp_path, small):
+    def little_space():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+
+    with started("embed", small, "-m", "pca", "-o", tmp_path / "map.csv", preexec_fn=little_space) as process:
+        said = process.communicate()[1].splitlines()
+    assert process.returncode == 1
+    assert said[-1].startswith("error: ")
+    assert "space" in said[-1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv"]
+
+
+def test_a_broken_pipe_is_quiet(tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(100_000, 3)))
+    with started("embed", tmp_path / "rows.npy", "-m", "pca", "-o", "-", "-q") as process:
+        assert process.stdout.readline().startswith('"pca_1"')
+        process.stdout.close()
+        said = process.stderr.read()
+    assert said == ""
+
+
+def test_debug_shows_where(tmp_path, small):
+    for words in (["--debug", "embed"], ["embed", "--debug"]):
+        result = run(*words, small, "-m", "isomap", "--n-neighbors", "500", "-o", tmp_path / "o.csv")
+        assert result.exit_code == 2
+        assert "Traceback" in result.stderr
+        assert result.stderr.splitlines()[-1].startswith("error: n_neighbors=500")
+
+
+def test_what_is_no_input_error_is_code_1(tmp_path, small, monkeypatch):
+    from eigenscape import PCA
+    from eigenscape.exceptions import NotConvergedError, NotEnoughMemoryError
+
+    for error in (
+        NotConvergedError("the solver stopped"),
+        NotEnoughMemoryError("needs 900 GiB"),
+        KeyError("inside"),
+    ):
+
+        def fail(self, X, y=None, error=error):
+            raise error
+
+        monkeypatch.setattr(PCA, "fit", fail)
+        line = bad("embed", small, "-m", "pca", "-o", tmp_path / "o.csv", "-q", code=1)
+        assert str(error.args[0]) in line
+
+
+def test_too_little_memory_is_said_before_the_work(tmp_path, small, monkeypatch):
+    monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 10_000)
+    line = bad("embed", small, "-m", "isomap", "-o", tmp_path / "o.csv", "-q", code=1)
+    assert "GiB are free" in line
+    assert not (tmp_path / "o.csv").exists()
+
+
+def test_stages_are_shown_where_forced(tmp_path, small):
+    shown = run("embed", small, "-m", "isomap", "-o", tmp_path / "o.csv", "--progress")
+    assert shown.exit_code == 0
+    assert "neighbours" in shown.stderr
+    assert shown.stdout == ""
+    silent = run("embed", small, "-m", "isomap", "-o", tmp_path / "o.csv", "--force")
+    assert "neighbours" not in silent.stderr

@@ -1,0 +1,640 @@
+"""Models on disk: described, compact, refused when they are not what we wrote. That all come back as they
+were is law 6 (test_laws.py)."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import skops.io
+from cases import CASES, MAPS, WITHOUT_KERNEL
+from scipy.spatial.distance import cdist
+from sklearn.linear_model import LinearRegression
+
+import eigenscape
+from eigenscape.app.io import describe
+from eigenscape.app.io.archive import FORMAT, HEADER, SCHEMA
+from eigenscape.app.io.models import fingerprint
+from eigenscape.estimators.compact_map import CompactMap
+from eigenscape.exceptions import InputFileError, ModelFileError, ToleranceWarning, WriteError
+
+#: One of each kind.
+KINDS = sorted({type(case.make()) for case in [*CASES, *WITHOUT_KERNEL, *MAPS]}, key=lambda cls: cls.__name__)
+
+rng = np.random.default_rng(0)
+X, NEW = rng.random((60, 3)), rng.random((9, 3))
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    return eigenscape.Isomap(n_neighbors=8).fit(X)
+
+
+@pytest.fixture
+def saved(model: Any, tmp_path: Path) -> Path:
+    eigenscape.save(model, tmp_path / "m.skops", notes="a remark")
+    return tmp_path / "m.skops"
+
+
+# --- the description ----------------------------------------------------------------------------------------
+
+
+def test_a_model_describes_itself(model: Any, saved: Path) -> None:
+    said = describe(saved)
+    assert (said["method"], said["n_samples"], said["n_features"], said["n_components"]) == (
+        "Isomap",
+        60,
+        3,
+        2,
+    )
+    assert said["parameters"]["n_neighbors"] == 8
+    assert said["version"] == eigenscape.__version__
+    assert said["format"] == FORMAT
+    assert said["notes"] == "a remark"
+    assert said["fingerprint"] == fingerprint(X)
+    assert said["size"] == saved.stat().st_size
+    assert said["compact"] is None
+    np.testing.assert_array_equal(said["spectrum"], model.eigenvalues_)
+    json.dumps(said)
+
+
+def test_feature_names_go_with_the_model(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    eigenscape.save(eigenscape.PCA(2).fit(frame), tmp_path / "m")
+    assert describe(tmp_path / "m")["feature_names"] == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="feature names"):
+        eigenscape.load(tmp_path / "m").transform(frame[["b", "a", "c"]])
+
+
+def test_fingerprints_know_numbers_not_formats() -> None:
+    from scipy import sparse
+
+    assert fingerprint(X) == fingerprint(np.asfortranarray(X)) == fingerprint(sparse.csr_array(X))
+    assert fingerprint(X.astype(np.float32)) == fingerprint(X.astype(np.float32).astype(np.float64))
+    assert fingerprint(X) != fingerprint(X[::-1])
+    assert fingerprint(X) != fingerprint(X.reshape(-1, 6))
+
+
+def test_data_may_be_given_for_the_fingerprint(tmp_path: Path) -> None:
+    twice = np.concatenate([X, X[:5]])  # a graph method keeps equal rows once
+    model = eigenscape.Isomap(n_neighbors=8).fit(twice)
+    eigenscape.save(model, tmp_path / "a")
+    eigenscape.save(model, tmp_path / "b", data=twice)
+    assert describe(tmp_path / "a")["fingerprint"] is None
+    assert describe(tmp_path / "b")["fingerprint"] == fingerprint(twice)
+
+
+# --- what is not written ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "table"),
+    [
+        (lambda: eigenscape.KernelPCA(kernel="precomputed"), lambda D: np.exp(-D)),
+        (lambda: eigenscape.ClassicalMDS(metric="precomputed"), lambda D: D),
+        (lambda: eigenscape.ClassicalMDS(metric="precomputed", indefinite="clip"), np.sqrt),
+        (lambda: eigenscape.Isomap(metric="precomputed"), lambda D: D),
+        (lambda: eigenscape.Isomap(metric="precomputed", indefinite="clip"), lambda D: D),
+        (lambda: eigenscape.LaplacianEigenmaps(affinity="precomputed_nearest_neighbors"), lambda D: D),
+        (lambda: eigenscape.SpectralClustering(3, affinity="precomputed"), lambda D: np.exp(-D)),
+    ],
+)
+def test_no_square_matrix_goes_to_disk(
+    tmp_path: Path, make: Callable[[], Any], table: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    points, more = np.random.default_rng(1).random((400, 3)), np.random.default_rng(2).random((10, 3))
+    own, new = table(cdist(points, points)), table(cdist(more, points))
+    model = make().fit(own)
+    eigenscape.save(model, tmp_path / "m")
+    assert (tmp_path / "m").stat().st_size < own.nbytes / 4
+    again = eigenscape.load(tmp_path / "m")
+    np.testing.assert_allclose(
+        again.transform(new), model.transform(new), rtol=0, atol=1e-12 * np.abs(model.embedding_).max()
+    )
+    np.testing.assert_allclose(
+        again.transform(own), model.embedding_, rtol=0, atol=1e-9 * np.abs(model.embedding_).max()
+    )
+    np.testing.assert_array_equal(
+        model.transform(new), make().fit(own).transform(new)
+    )  # saving left the model as it was
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("cls", KINDS, ids=[cls.__name__ for cls in KINDS])
+def test_files_grow_no_faster_than_the_data(tmp_path: Path, cls: type) -> None:
+    """Twice the rows, not four times the bytes: any array of all pairs, square or not, would show."""
+    points = np.random.default_rng(1).random((300, 3))
+    sizes = []
+    for n in (75, 150, 300):
+        eigenscape.save(cls().fit(points[:n], np.arange(n) % 4), tmp_path / "m", force=True)
+        sizes.append((tmp_path / "m").stat().st_size)
+    assert sizes[2] - sizes[1] < 2.5 * (sizes[1] - sizes[0]) + 4096
+
+
+def test_what_was_left_out_says_so(tmp_path: Path) -> None:
+    model = eigenscape.KernelPCA(kernel="precomputed").fit(np.exp(-cdist(X, X)))
+    eigenscape.save(model, tmp_path / "m")
+    again = eigenscape.load(tmp_path / "m")
+    with pytest.raises(
+        ModelFileError, match=r"shape \(60, 60\) was left out when this model was saved.*fit again"
+    ):
+        again.kernel_(again.kernel_.X[:3])
+    assert np.isfinite(again.loss(np.exp(-cdist(NEW, X))))
+
+
+def test_layers_over_sequences_and_clusters_are_kept(tmp_path: Path) -> None:
+    """What the laws do not look at: distortion discriminant analysis, the labels of new points, an inverse
+    already made."""
+    clean = np.cumsum(np.random.default_rng(0).standard_normal((200, 3)), axis=0)
+    noisy = [clean + np.random.default_rng(seed).standard_normal(clean.shape) for seed in (1, 2)]
+    layers = eigenscape.DistortionDiscriminantAnalysis(layers=[(4, 5, 2), (2, 8, 4)]).fit(
+        clean, distorted=noisy
+    )
+    eigenscape.save(layers, tmp_path / "layers")
+    np.testing.assert_array_equal(
+        eigenscape.load(tmp_path / "layers").transform(clean), layers.transform(clean)
+    )
+    clusters = eigenscape.SpectralClustering(3).fit(X)
+    eigenscape.save(clusters, tmp_path / "clusters")
+    np.testing.assert_array_equal(eigenscape.load(tmp_path / "clusters").predict(NEW), clusters.predict(NEW))
+    kernel = eigenscape.KernelPCA().fit(X)
+    rows = kernel.inverse_transform(kernel.transform(X[:4]))
+    eigenscape.save(kernel, tmp_path / "kernel")
+    np.testing.assert_array_equal(
+        eigenscape.load(tmp_path / "kernel").inverse_transform(kernel.transform(X[:4])), rows
+    )
+
+
+class Stream:
+    """Chunks made by code, which no file could hold."""
+
+    def __init__(self) -> None:
+        self.make = lambda: iter([X[:30], X[30:]])
+
+    def __iter__(self) -> Any:
+        return self.make()
+
+
+def test_a_model_of_a_stream_does_not_take_the_stream_along(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.tile(X, (200, 1)))
+    chunks = eigenscape.read(tmp_path / "x.npy", stream=True).array
+    for number, stream in enumerate((Stream(), tmp_path / "x.npy", [X[:30], X[30:]], chunks)):
+        model = eigenscape.GreedySpectralEmbedding(tol=1e-2).fit(stream)
+        eigenscape.save(model, tmp_path / f"{number}")
+        assert (tmp_path / f"{number}").stat().st_size < 200_000
+        assert describe(tmp_path / f"{number}")["n_samples"] == model.n_samples_seen_
+        np.testing.assert_array_equal(
+            eigenscape.load(tmp_path / f"{number}").transform(NEW), model.transform(NEW)
+        )
+
+
+def taxi(x: np.ndarray, y: np.ndarray) -> float:
+    return float(np.abs(x - y).sum())
+
+
+class MyKernel:
+    def bind(self, points: Any) -> Any:
+        return eigenscape.kernels.Gaussian(1.0).bind(points)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: eigenscape.Isomap(metric=taxi), "metric=taxi, code of yours.*metric='precomputed'"),
+        (lambda: eigenscape.KernelPCA(kernel=lambda x, y: float(x @ y)), "kernel=<lambda>, code of yours"),
+        (lambda: eigenscape.LaplacianEigenmaps(affinity=MyKernel()), "affinity=MyKernel, a kernel of yours"),
+    ],
+)
+def test_code_of_the_user_is_refused(tmp_path: Path, make: Callable[[], Any], message: str) -> None:
+    model = make().fit(X)
+    with pytest.raises(ModelFileError, match=message):
+        eigenscape.save(model, tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_our_own_kernels_are_kept(tmp_path: Path) -> None:
+    model = eigenscape.KernelPCA(kernel=eigenscape.kernels.Laplace(gamma=0.7)).fit(X)
+    eigenscape.save(model, tmp_path / "m")
+    np.testing.assert_array_equal(eigenscape.load(tmp_path / "m").transform(NEW), model.transform(NEW))
+
+
+def test_what_cannot_be_saved_is_said_before_any_work(tmp_path: Path, model: Any) -> None:
+    with pytest.raises(ModelFileError, match="not fitted"):
+        eigenscape.save(eigenscape.Isomap(), tmp_path / "m")
+    with pytest.raises(WriteError, match="is a directory"):
+        eigenscape.save(model, tmp_path)
+    eigenscape.save(model, tmp_path / "m")
+    with pytest.raises(FileExistsError, match="--force"):
+        eigenscape.save(model, tmp_path / "m")
+    eigenscape.save(model, tmp_path / "m", force=True)
+    for compact in (0, 1, -3, False, "x", 2.7):
+        with pytest.raises(ValueError, match="compact="):
+            eigenscape.save(model, tmp_path / "c", compact=compact)
+
+
+# --- damaged and foreign files ------------------------------------------------------------------------------
+
+
+def refused(path: Path, message: str) -> None:
+    with pytest.raises(ModelFileError, match=message) as caught:
+        eigenscape.load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def rewritten(
+    path: Path, change: Callable[[dict[str, bytes]], None], compression: int = zipfile.ZIP_STORED
+) -> Path:
+    """The archive with changed members, its checksums put right: a forger would do that too."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    return write_archive(path, members, compression)
+
+
+def write_archive(path: Path, members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> Path:
+    import hashlib
+
+    header = json.loads(members.pop(HEADER))
+    header["members"] = {
+        name: hashlib.blake2b(content, digest_size=16).hexdigest() for name, content in members.items()
+    }
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+        archive.writestr(HEADER, json.dumps(header))
+    return path
+
+
+def change_schema(edit: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, bytes]], None]:
+    def change(members: dict[str, bytes]) -> None:
+        schema = json.loads(members[SCHEMA])
+        edit(schema)
+        members[SCHEMA] = json.dumps(schema).encode()
+
+    return change
+
+
+def test_a_rewritten_file_loads_so_that_the_following_tests_mean_something(saved: Path, model: Any) -> None:
+    rewritten(saved, dict.copy)
+    np.testing.assert_array_equal(eigenscape.load(saved).transform(NEW), model.transform(NEW))
+
+
+def test_files_that_are_no_models(tmp_path: Path) -> None:
+    for content, message in (
+        (b"", "is empty"),
+        (b"hello", "no model file"),
+        (b"PK\x03\x04" + bytes(100), "damaged"),
+    ):
+        (tmp_path / "m").write_bytes(content)
+        refused(tmp_path / "m", message)
+    refused(tmp_path, "is a directory")
+    refused(tmp_path / "none", "there is no model file")
+    skops.io.dump(LinearRegression().fit(X, X[:, 0]), tmp_path / "linear")
+    refused(tmp_path / "linear", "no eigenscape model")
+    assert issubclass(ModelFileError, InputFileError)
+
+
+def test_a_file_cut_off_anywhere_is_refused(saved: Path) -> None:
+    whole = saved.read_bytes()
+    for share in np.linspace(0.01, 0.999, 25):
+        saved.write_bytes(whole[: int(share * len(whole))])
+        refused(saved, "damaged|no model file")
+
+
+def test_a_bit_flipped_anywhere_is_noticed_or_harmless(saved: Path, model: Any) -> None:
+    """Some bytes of an archive mean nothing (time stamps); every other change must be refused."""
+    whole, expected = bytearray(saved.read_bytes()), model.transform(NEW)
+    refusals = 0
+    for place in np.random.default_rng(3).integers(len(whole), size=60):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << int(place) % 8
+        saved.write_bytes(flipped)
+        try:
+            np.testing.assert_array_equal(eigenscape.load(saved).transform(NEW), expected)
+        except ModelFileError:
+            refusals += 1
+    assert refusals > 45
+
+
+def test_a_newer_format_is_refused(saved: Path) -> None:
+    def newer(members: dict[str, bytes]) -> None:
+        members[HEADER] = json.dumps(
+            {**json.loads(members[HEADER]), "format": FORMAT + 1, "version": "9.1"}
+        ).encode()
+
+    rewritten(saved, newer)
+    refused(saved, f"written by eigenscape 9.1 in format {FORMAT + 1}.*update eigenscape")
+    with pytest.raises(ModelFileError, match="update eigenscape"):
+        describe(saved)
+
+
+def test_a_bomb_is_not_unpacked(saved: Path) -> None:
+    def blow_up(members: dict[str, bytes]) -> None:
+        members["bomb.npy"] = bytes(50_000_000)
+
+    rewritten(saved, blow_up, zipfile.ZIP_DEFLATED)
+    assert saved.stat().st_size < 1e6
+    refused(saved, "would unpack to .* none of ours")
+    with pytest.raises(ModelFileError, match="would unpack"):
+        describe(saved)
+
+
+def test_a_bomb_inside_a_sparse_matrix_is_not_unpacked(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def blow_up(members: dict[str, bytes]) -> None:
+        inner = io.BytesIO()
+        with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("data.npy", bytes(30_000_000))
+        name = next(name for name in members if name.endswith(".npz"))
+        members[name] = inner.getvalue()
+
+    rewritten(saved, blow_up)
+    monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 20_000_000)
+    refused(saved, "more than there is memory for")
+
+
+def array_file(values: np.ndarray) -> bytes:
+    written = io.BytesIO()
+    np.save(written, values)
+    return written.getvalue()
+
+
+def with_attributes(members: dict[str, bytes], parts: list[dict[str, Any]]) -> None:
+    """Give the model of a file further attributes."""
+    schema = json.loads(members[SCHEMA])
+    attributes = schema["content"]
+    for number, part in enumerate(parts):
+        attributes["content"][f"more{number}_"] = part
+        attributes["key_types"]["content"].append(
+            {"__class__": "str", "__module__": "builtins", "__loader__": "TypeNode"}
+        )
+    members[SCHEMA] = json.dumps(schema).encode()
+
+
+ARRAY = {"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode", "type": "numpy"}
+SPARSE = {
+    "__class__": "csr_array",
+    "__module__": "scipy.sparse._csr",
+    "__loader__": "SparseMatrixNode",
+    "type": "scipy",
+}
+
+
+def test_an_array_is_loaded_once_however_often_it_is_named(saved: Path, model: Any) -> None:
+    def name_often(numbers: list[dict[str, Any]]) -> Callable[[dict[str, bytes]], None]:
+        def change(members: dict[str, bytes]) -> None:
+            members["more.npy"] = array_file(np.zeros(100_000))
+            with_attributes(members, [{**ARRAY, **number, "file": "more.npy"} for number in numbers])
+
+        return change
+
+    rewritten(saved, name_often([{"__id__": -1}] * 50))  # one array, shared
+    loaded = eigenscape.load(saved)
+    assert loaded.more7_ is loaded.more42_
+    rewritten(saved, name_often([{}] * 50))
+    refused(saved, "would load .* each array once")
+    rewritten(saved, name_often([{"__id__": -2 - i} for i in range(50)]))
+    refused(saved, "would load .* each array once")
+
+
+def test_a_packed_matrix_goes_by_no_other_name(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.npy", bytes(9_000_000))
+
+    def matrices(count: int, part: dict[str, str], suffix: str) -> Callable[[dict[str, bytes]], None]:
+        def change(members: dict[str, bytes]) -> None:
+            names = [f"more{i}{suffix}" for i in range(count)]
+            members.update(dict.fromkeys(names, inner.getvalue()))
+            with_attributes(members, [{**part, "file": name} for name in names])
+
+        return change
+
+    content = saved.read_bytes()
+    for count, part, suffix, message in (
+        (1, SPARSE, ".npy", r"more0\.npy, which is no \.npz"),
+        (1, ARRAY, ".npz", r"more0\.npz, which is no \.npy"),
+        (1, ARRAY, ".npy", r"more0\.npy is no array"),
+        (3, SPARSE, ".npz", "more than there is memory for"),  # each by itself would fit
+    ):
+        saved.write_bytes(content)
+        rewritten(saved, matrices(count, part, suffix))
+        monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 40_000_000)
+        refused(saved, message)
+
+
+def test_what_a_damaged_list_of_contents_lacks_is_named(saved: Path) -> None:
+    content = saved.read_bytes()
+    parts: list[tuple[Any, str]] = [
+        (
+            {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode"},
+            "a builtins.list in its list of contents has no content",
+        ),
+        ({"__class__": "list", "__module__": "builtins", "__loader__": []}, "no model of eigenscape has"),
+        (
+            {"__class__": "list\x1b[31m\n", "__module__": "builtins", "__loader__": "ListNode"},
+            r"builtins\.list\[31m as ListNode",
+        ),
+        ({"__id__": 1}, "has no '__loader__'"),
+    ]
+    for part, message in parts:
+        saved.write_bytes(content)
+        rewritten(saved, lambda members, part=part: with_attributes(members, [part]))  # type: ignore[misc]
+        refused(saved, message)
+    for schema in (b"[]", b"3", b"{}", b"[" * 100_000):
+        saved.write_bytes(content)
+        rewritten(saved, lambda members, schema=schema: members.update({SCHEMA: schema}))  # type: ignore[misc]
+        refused(saved, "damaged: its (list of )?contents")
+
+
+def test_damage_to_the_archive_itself_is_refused(saved: Path) -> None:
+    """Every byte of the entry of the header in the archive's directory, with some values that mean something
+    there."""
+    whole = saved.read_bytes()
+    start = whole.rindex(b"PK\x01\x02")
+    for place in range(start + 4, start + 46):
+        for value in (1, 99):
+            saved.write_bytes(whole[:place] + bytes([value]) + whole[place + 1 :])
+            with contextlib.suppress(ModelFileError):
+                describe(saved)
+            with contextlib.suppress(ModelFileError):
+                eigenscape.load(saved)
+
+
+def test_a_header_does_not_steer_the_terminal(saved: Path) -> None:
+    def steer(members: dict[str, bytes]) -> None:
+        said = {**json.loads(members[HEADER]), "notes": "two\nlines\x1b[31m", "feature_names": ["a\x07"]}
+        members[HEADER] = json.dumps(said).encode()
+
+    rewritten(saved, steer)
+    assert (describe(saved)["notes"], describe(saved)["feature_names"]) == ("two\nlines[31m", ["a"])
+
+
+def foreign(loader: str, module: str, name: str) -> Callable[[dict[str, bytes]], None]:
+    """A file in which one parameter is an object of another type."""
+
+    def edit(schema: dict[str, Any]) -> None:
+        arguments = {
+            "__class__": "tuple",
+            "__module__": "builtins",
+            "__loader__": "TupleNode",
+            "content": [],
+            "__id__": 1,
+        }
+        schema["content"]["content"]["verbose"] = {
+            "__class__": name,
+            "__module__": module,
+            "__loader__": loader,
+            "__id__": 2,
+            "content": arguments,
+        }
+
+    return change_schema(edit)
+
+
+@pytest.mark.parametrize(
+    ("loader", "module", "name"),
+    [
+        ("FunctionNode", "os", "system"),
+        ("TypeNode", "subprocess", "Popen"),
+        ("ObjectNode", "sklearn.linear_model._base", "LinearRegression"),
+        ("ConstructorFromReduceNode", "builtins", "list"),
+        ("ConstructorFromReduceNode", "eigenscape.app.io.writing", "write_table"),
+        ("ObjectNode", "eigenscape.app.io.writing", "write_table"),
+        ("ObjectNode", "eigenscape.graph.rows", "pickle"),
+        ("ObjectNode", "eigenscape.graph.tree", "KDTree"),
+        ("ObjectNode", "eigenscape.app.cli", "main"),
+        ("NdArrayNode", "numpy", "fromfile"),
+        ("PartialNode", "functools", "partial"),
+        ("MethodNode", "eigenscape.graph.rows", "RowIndex"),
+        ("ListNode", "os", "listdir"),
+        ("ListNode", "numpy", "ndarray"),
+        ("SetNode", "sklearn.cluster._kmeans", "KMeans"),
+        ("ObjectNode", "numpy", "ndarray"),
+        ("JsonNode", "numpy", "float64"),
+        ("UnheardOfNode", "builtins", "list"),
+    ],
+)
+def test_types_that_are_not_ours_are_refused(saved: Path, loader: str, module: str, name: str) -> None:
+    rewritten(saved, foreign(loader, module, name))
+    refused(saved, rf"{module}\.{name}.*not loaded")
+
+
+class Acting:
+    acted = False
+
+    def __setstate__(self, state: Any) -> None:
+        Acting.acted = True
+
+
+def test_nothing_runs_on_loading(saved: Path) -> None:
+    """A class that acts as soon as it is made from a state: it never is, for the types are looked at
+    first."""
+    rewritten(saved, foreign("ObjectNode", __name__, "Acting"))
+    refused(saved, "not loaded")
+    assert not Acting.acted
+
+
+def test_members_must_be_those_listed(saved: Path) -> None:
+    with zipfile.ZipFile(saved, "a") as archive:
+        archive.writestr("more.npy", b"1234")
+    refused(saved, "does not hold the members")
+
+
+# --- compact ------------------------------------------------------------------------------------------------
+
+
+def test_a_compact_map_is_small_and_says_what_it_costs(tmp_path: Path) -> None:
+    points = np.random.default_rng(4).random((500, 3))
+    new = np.random.default_rng(5).random((300, 3))
+    model = eigenscape.KernelPCA(3).fit(points)
+    eigenscape.save(model, tmp_path / "all")
+    eigenscape.save(model, tmp_path / "some", compact=True)
+    facts = describe(tmp_path / "some")["compact"]
+    assert facts["size"] < 250
+    assert facts["error"] < 0.01
+    assert (tmp_path / "some").stat().st_size < (tmp_path / "all").stat().st_size
+    small = eigenscape.load(tmp_path / "some")
+    assert isinstance(small, CompactMap)
+    assert (small.method, small.n_features_in_, len(small.dictionary_)) == ("KernelPCA", 3, facts["size"])
+    expected = model.transform(new)
+    spread = np.sqrt(np.square(expected - expected.mean(axis=0)).sum(axis=1).mean())
+    actual = np.sqrt(np.square(small.transform(new) - expected).sum(axis=1).mean()) / spread
+    assert actual < 3 * facts["error"] + 1e-6  # what was promised holds for new rows
+    assert small.transform(new.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(small.transform(new[:1]), small.transform(new)[:1], atol=1e-10)
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        small.transform(np.ones((2, 4)))
+    with pytest.raises(TypeError, match="learns nothing"):
+        small.fit(points)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        eigenscape.Isomap(n_neighbors=8),
+        eigenscape.LaplacianEigenmaps(n_neighbors=8),
+        eigenscape.Isomap(n_neighbors=8, n_landmarks=30),
+        eigenscape.ClassicalMDS(metric="cityblock"),
+        eigenscape.Isomap(n_neighbors=8, ordinal=True, n_init=1, max_iter=3000),
+    ],
+    ids=["isomap", "laplacian", "landmarks", "cityblock", "ordinal"],
+)
+def test_the_error_of_a_compact_map_is_that_of_new_points(tmp_path: Path, estimator: Any) -> None:
+    points, new = np.random.default_rng(6).random((300, 2)), np.random.default_rng(7).random((200, 2))
+    model = estimator.fit(points @ np.array([[1.0, 0, 0.5], [0, 0.6, 0.2]]))
+    eigenscape.save(model, tmp_path / "m", compact=60)
+    small, said = eigenscape.load(tmp_path / "m"), describe(tmp_path / "m")
+    assert said["compact"]["size"] == 60
+    assert said["n_samples"] == 300
+    expected = model.transform(new @ np.array([[1.0, 0, 0.5], [0, 0.6, 0.2]]))
+    found = small.transform(new @ np.array([[1.0, 0, 0.5], [0, 0.6, 0.2]]))
+    spread = np.sqrt(np.square(expected - expected.mean(axis=0)).sum(axis=1).mean())
+    actual = np.sqrt(np.square(found - expected).sum(axis=1).mean()) / spread
+    assert said["compact"]["error"] / 2 < actual < 2 * said["compact"]["error"]
+    assert actual < 0.2
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        eigenscape.PCA(2),
+        eigenscape.GreedySpectralEmbedding(tol=1e-2),
+        eigenscape.LandmarkMDS(n_landmarks=20),
+        eigenscape.ProbabilisticPCA(2),
+    ],
+    ids=["PCA", "greedy", "landmarks", "ppca"],
+)
+def test_maps_that_need_no_rows_lose_them_at_no_error(tmp_path: Path, estimator: Any) -> None:
+    points = np.random.default_rng(8).random((2000, 4))
+    model = estimator.fit(points)
+    eigenscape.save(model, tmp_path / "all")
+    eigenscape.save(model, tmp_path / "small", compact=True)
+    assert describe(tmp_path / "small")["compact"] == {"size": None, "error": 0.0}
+    np.testing.assert_array_equal(
+        eigenscape.load(tmp_path / "small").transform(points[:50]), model.transform(points[:50])
+    )
+    if type(estimator).__name__ in ("PCA", "GreedySpectralEmbedding"):  # the others keep none anyway
+        assert (tmp_path / "small").stat().st_size < (tmp_path / "all").stat().st_size - 0.9 * points.nbytes
+
+
+def test_a_map_that_few_rows_do_not_make_is_announced(tmp_path: Path) -> None:
+    noise = np.random.default_rng(9).standard_normal((150, 10))
+    with pytest.warns(
+        ToleranceWarning, match=r"rows represent the map with an error of .* % on training rows, not 1 %"
+    ):
+        eigenscape.save(eigenscape.Isomap(n_neighbors=6).fit(noise), tmp_path / "m", compact=True)
+
+
+def test_a_precomputed_map_has_no_rows_to_choose(tmp_path: Path) -> None:
+    model = eigenscape.Isomap(metric="precomputed").fit(cdist(X, X))
+    with pytest.raises(ValueError, match="has no rows; save it without compact"):
+        eigenscape.save(model, tmp_path / "m", compact=True)

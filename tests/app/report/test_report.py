@@ -1,0 +1,497 @@
+"""Reports: what they show is what was computed, for every kind of model, whatever users write into their
+columns."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import load
+from scipy import sparse
+
+import eigenscape
+from eigenscape import (
+    PCA,
+    ClassicalMDS,
+    GreedySpectralEmbedding,
+    Isomap,
+    KernelEigenmap,
+    KernelPCA,
+    LandmarkMDS,
+    LaplacianEigenmaps,
+    LocalityPreservingProjection,
+    LocallyLinearEmbedding,
+    MixturePPCA,
+    OrdinalMDS,
+    ProbabilisticPCA,
+    ProjectionPursuit,
+    SpectralClustering,
+    quality,
+)
+from eigenscape.app.io import Table
+from eigenscape.app.report import write_comparison, write_report
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "</script><b>x",
+    "naïve 🦆 \u202e",
+    "a" * 5000,
+    '"quoted" & <i>',
+    "\x00\ud800 odd",
+]
+
+
+def data_of(path: Path) -> dict[str, Any]:
+    """What a page carries for its script."""
+    found = re.search(
+        r'<script type="application/json" id="report-data">(.*?)</script>', path.read_text("utf-8"), re.DOTALL
+    )
+    assert found is not None
+    return json.loads(found[1])
+
+
+def values(pack: dict[str, str]) -> np.ndarray:
+    return np.frombuffer(
+        base64.b64decode(pack["base64"]), dtype={"f4": "<f4", "i4": "<i4", "f8": "<f8"}[pack["type"]]
+    )
+
+
+def names(column: dict[str, Any]) -> list[str | None]:
+    return [None if code < 0 else column["names"][code] for code in values(column["codes"])]
+
+
+def column_of(page: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(column for column in page["columns"] if column["name"] == name)
+
+
+def words_of(path: Path, part: str | None = None) -> str:
+    """The text of the page, or of one section, without markup."""
+    text = path.read_text("utf-8").split('<script type="application/json"')[0]
+    if part is not None:
+        text = re.search(rf'<section id="{part}".*?</section>', text, re.DOTALL)[0]  # type: ignore[index]
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", text)))
+
+
+@pytest.fixture(scope="module")
+def roll() -> tuple[np.ndarray, Isomap]:
+    X, _ = load("curve")
+    return X, Isomap(n_neighbors=8).fit(X)
+
+
+# --- numbers ------------------------------------------------------------------------------------------------
+
+
+def test_numbers_shown_are_the_numbers_computed(tmp_path, roll):
+    X, model = roll
+    labels = np.where(X[:, 0] > 0, "right", "left")
+    new = load("curve")[1]
+    path = write_report(
+        tmp_path / "r.html",
+        model,
+        X,
+        held_out=new,
+        labels=labels,
+        command="make it",
+        timings={"neighbours": 1.5},
+    )
+    trust = quality.sampled_trustworthiness(X, model.embedding_, 10)
+    kept = quality.sampled_continuity(X, model.embedding_, 10)
+    assert trust.value != pytest.approx(kept.value, abs=1e-4)
+    assert f"Trustworthiness {trust.value:.3f}" in words_of(path, "neighbours")
+    assert f"Continuity {kept.value:.3f}" in words_of(path, "neighbours")
+    assert f"{model.loss():.4g}" in words_of(path, "loss")
+    assert f"{model.loss(new):.4g}" in words_of(path, "loss")
+    assert f"{model.eigenvalues_[0]:.4g}" in words_of(path, "spectrum")
+    assert f"{100 * model.negative_fraction_:.2g} %" in words_of(path, "spectrum")
+    residual = quality.residual_variance(X, model.embedding_, metric="geodesic", n_neighbors=8)
+    assert f"Residual variance with 2 coordinates {residual:.3g}" in words_of(path, "residual")
+    assert f"Reconstruction error {model.inverse_error_:.3g}" in words_of(path, "residual")
+    purity = quality.neighbor_purity(model.embedding_, labels)
+    assert f"{100 * purity.value:.0f} %" in words_of(path, "summary")
+    stability = quality.perturbation_stability(
+        Isomap(n_neighbors=8), X, fraction=0.1, n_repeats=3, n_left_out=0
+    )
+    movement = values(column_of(data_of(path), "movement (stability)")["values"])[: len(X)]
+    np.testing.assert_allclose(movement, 100 * stability.per_point, rtol=1e-5)
+    assert "make it" in words_of(path, "making")
+    assert "neighbours" in json.dumps(data_of(path)["charts"])
+    assert "1.5 s" in words_of(path, "making")
+
+
+def test_the_map_holds_the_coordinates_and_new_points(tmp_path, roll):
+    X, model = roll
+    new = load("curve")[1]
+    page = data_of(write_report(tmp_path / "r.html", model, X, held_out=new))
+    drawn = np.column_stack([values(axis) for axis in page["maps"][0]["values"]])
+    np.testing.assert_allclose(
+        drawn, np.concatenate([model.embedding_, model.transform(new)]), rtol=1e-6, atol=1e-6
+    )
+    assert page["newPoints"] == len(new)
+    np.testing.assert_allclose(
+        values(column_of(page, "column 2")["values"]), np.concatenate([X, new])[:, 1], rtol=1e-6
+    )
+    degrees = values(column_of(page, "edges")["values"])[: len(X)]
+    np.testing.assert_array_equal(degrees, model.degrees_)
+    assert degrees.min() >= 8
+
+
+def test_more_coordinates_than_two_are_all_there(tmp_path):
+    X, _ = load("wide")
+    path = write_report(tmp_path / "r.html", PCA(4).fit(X), X)
+    assert len(data_of(path)["maps"][0]["values"]) == 4
+    assert 'id="horizontal"' in path.read_text("utf-8")
+    assert "Variance explained" in words_of(path, "making")
+
+
+def test_the_loss_without_held_out_points_is_that_of_a_further_fit(tmp_path):
+    X, _ = load("curve")
+    path = write_report(tmp_path / "r.html", KernelPCA().fit(X), X)
+    order = np.random.default_rng(0).permutation(80)
+    again = KernelPCA().fit(X[np.sort(order[16:])])
+    assert f"{again.loss():.4g}" in words_of(path, "loss")
+    assert f"{again.loss(X[np.sort(order[:16])]):.4g}" in words_of(path, "loss")
+    assert "leaving 16 out" in words_of(path, "loss")
+
+
+# --- every kind of model ------------------------------------------------------------------------------------
+
+KINDS = [
+    (PCA(), "flat", ["spectrum", "loss"]),
+    (KernelPCA(kernel="cosine"), "counts", ["spectrum", "neighbours"]),
+    (KernelPCA(kernel="precomputed"), "similarities", ["neighbours", "loss"]),
+    (ClassicalMDS(metric="precomputed"), "distances", ["neighbours", "residual"]),
+    (Isomap(metric="precomputed"), "graph", ["neighbours", "graph"]),
+    (Isomap(on_disconnected="per_component"), "split", ["graph", "neighbours"]),
+    (Isomap(ordinal=True), "curve", ["neighbours", "graph"]),
+    (OrdinalMDS(max_iter=1000), "twins", ["neighbours", "residual"]),
+    (LaplacianEigenmaps(affinity="precomputed"), "sparse similarities", ["neighbours"]),
+    (LocallyLinearEmbedding(), "curve", ["spectrum", "stability"]),
+    (KernelEigenmap(), "curve", ["graph", "stability"]),
+    (LocalityPreservingProjection(), "curve", ["graph", "stability"]),
+    (ProbabilisticPCA(), "gaps", ["stability", "loss"]),
+    (MixturePPCA(n_mixtures=2), "wide", ["neighbours"]),
+    (ProjectionPursuit(), "curve", ["neighbours"]),
+    (SpectralClustering(n_clusters=3), "curve", ["spectrum", "neighbours"]),
+    (GreedySpectralEmbedding(), "curve", ["spectrum", "loss"]),
+    (
+        LandmarkMDS(metric="precomputed", landmarks=[3, 70, 8, 41, 22, 57, 64, 15, 33, 79]),
+        "narrow distances",
+        ["spectrum"],
+    ),
+]
+
+
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("model", "kind", "parts"), KINDS, ids=[f"{type(model).__name__}-{kind}" for model, kind, _ in KINDS]
+)
+def test_every_kind_of_model_has_a_report(tmp_path, model, kind, parts):
+    X, _ = load(kind)
+    model.fit(X)
+    path = write_report(tmp_path / "r.html", model, X)
+    page = data_of(path)
+    drawn = np.column_stack([values(axis) for axis in page["maps"][0]["values"]])
+    np.testing.assert_allclose(drawn, model.transform(X)[:, :12], rtol=1e-4, atol=1e-4)
+    for part in parts:
+        assert f'<section id="{part}"' in path.read_text("utf-8")
+    shown = {chart["id"] for chart in page["charts"]}
+    assert shown == set(re.findall(r'class="chart" id="([^"]+)"', path.read_text("utf-8")))
+
+
+def test_what_does_not_apply_is_said(tmp_path):
+    X, _ = load("narrow distances")
+    model = LandmarkMDS(metric="precomputed", landmarks=[3, 70, 8, 41, 22, 57, 64, 15, 33, 79]).fit(X)
+    path = write_report(tmp_path / "r.html", model, X)
+    assert "distances to landmarks alone does not tell who is near whom" in words_of(path, "left-out")
+    assert "Landmark" in words_of(path, "left-out") or "makes no neighbourhood graph" in words_of(
+        path, "left-out"
+    )
+    words, _ = load("words")
+    from cases import different_letters
+
+    path = write_report(
+        tmp_path / "w.html", ClassicalMDS(metric=different_letters).fit(words), words, ids=words
+    )
+    assert "no input columns to colour by" in words_of(path, "map-section")
+    assert "Trustworthiness" in words_of(path, "neighbours")
+    assert names(data_of(path)["ids"]) == words
+
+
+def test_clusters_and_components_are_columns(tmp_path):
+    X, _ = load("split")
+    model = SpectralClustering(n_clusters=3, on_disconnected="per_component")
+    with pytest.warns(eigenscape.exceptions.DisconnectedGraphWarning):
+        model.fit(X)
+    path = write_report(tmp_path / "r.html", model, X)
+    page = data_of(path)
+    assert names(column_of(page, "cluster")) == [str(label) for label in model.labels_]
+    assert page["columns"][page["firstColumn"]]["name"] == "cluster"
+    assert names(column_of(page, "graph component"))[0] == f"piece {model.component_labels_[0] + 1}"
+    assert "3 pieces" in words_of(path, "summary")
+
+
+# --- columns ------------------------------------------------------------------------------------------------
+
+
+def test_columns_of_any_type_keep_their_values(tmp_path, roll):
+    X, model = roll
+    n = len(X)
+    extra = {
+        "price": np.where(np.arange(n) % 7 == 0, np.nan, np.linspace(0, 1e6, n)),
+        "grade": np.arange(n) % 3,
+        "flag": np.arange(n) % 2 == 0,
+        "day": np.datetime64("2024-01-01") + np.arange(n),
+        "mixed": np.array([None if i % 5 == 0 else i for i in range(n)], dtype=object),
+        "town": np.array([None if i % 4 == 0 else f"town {i % 3}" for i in range(n)], dtype=object),
+        "stamp": 1.7e9 + np.arange(n) * 0.25,
+        "empty": np.full(n, None, dtype=object),
+        "constant": np.ones(n),
+    }
+    page = data_of(
+        write_report(tmp_path / "r.html", model, X, extra=extra, labels=[f"label {i % 40}" for i in range(n)])
+    )
+    np.testing.assert_allclose(values(column_of(page, "price")["values"]), extra["price"], rtol=1e-6)
+    assert column_of(page, "price")["missing"] == np.isnan(extra["price"]).sum()
+    assert names(column_of(page, "grade")) == [str(i % 3) for i in range(n)]
+    assert names(column_of(page, "flag"))[:2] == ["True", "False"]
+    assert column_of(page, "day")["kind"] == "dates"
+    assert values(column_of(page, "day")["values"])[1] == 1704153600000
+    assert column_of(page, "mixed")["kind"] == "numbers"
+    assert names(column_of(page, "town"))[:3] == [None, "town 1", "town 2"]
+    np.testing.assert_array_equal(values(column_of(page, "stamp")["values"]), extra["stamp"])
+    assert column_of(page, "empty")["missing"] == n
+    assert column_of(page, "label")["coloured"] == 20
+    assert len(column_of(page, "label")["names"]) == 40
+
+
+def test_nothing_that_users_write_is_markup(tmp_path, roll):
+    X, model = roll
+    odd = [NASTY[i % len(NASTY)] for i in range(len(X))]
+    table = Table(
+        X,
+        labels=np.array(odd, dtype=object),
+        names=("<b>a</b>", "</script>", "c"),
+        source="<img src=x onerror=alert(1)>.csv",
+    )
+    path = write_report(
+        tmp_path / "r.html",
+        model,
+        table,
+        ids=odd,
+        extra={"<svg/onload=1>": odd},
+        command="echo '<script>' > \"x\"",
+    )
+    text = path.read_text("utf-8")
+    for harm in ("<script>alert", "<b>x", "<svg/onload", "<img src=x", "</script><b"):
+        assert harm not in text
+    assert text.count("<script") == 3
+    page = data_of(path)
+    assert names(page["ids"])[0] == NASTY[0]
+    assert all(len(name) <= 120 for column in page["columns"] for name in column.get("names", []))
+    assert {"<b>a</b>", "<svg/onload=1>"} <= {column["name"] for column in page["columns"]}
+    models = {"<i>one</i>": model, "</script>": PCA(2).fit(X)}
+    text = write_comparison(tmp_path / "c.html", models, table).read_text("utf-8")
+    assert "<i>one" not in text
+    assert text.count("<script") == 3
+
+
+def test_nothing_is_fetched(tmp_path, roll):
+    X, model = roll
+    text = write_report(tmp_path / "r.html", model, X).read_text("utf-8")
+    own = text.split('<script type="application/json"')[0] + text.rsplit("<script>", 1)[1]
+    assert re.findall(r"(?:src|href)=[\"'](?!#|data:)", own) == []
+    assert "http://" not in own
+    assert "https://" not in own
+    assert "default-src 'none'" in own
+    assert '<html lang="en">' in own
+
+
+# --- size ---------------------------------------------------------------------------------------------------
+
+
+def test_many_points_are_sampled_and_the_page_says_so(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60_000, 30)).astype(np.float32)
+    X[:, :2] *= 4
+    path = write_report(
+        tmp_path / "r.html", PCA(2).fit(X), X, labels=rng.integers(5, size=60_000), ids=np.arange(60_000)
+    )
+    page = data_of(path)
+    assert len(values(page["rows"])) == 50_000
+    assert "50 000 of the 60 000 points are drawn" in words_of(path, "map-section")
+    assert path.stat().st_size < 15e6
+    rows = values(page["rows"])
+    np.testing.assert_allclose(
+        values(page["maps"][0]["values"][0]), PCA(2).fit(X).embedding_[rows, 0], rtol=1e-3, atol=1e-3
+    )
+    assert names(page["ids"])[:3] == [str(row) for row in rows[:3]]
+    assert {"column 1", "column 2"} <= {column["name"] for column in page["columns"]}
+
+
+def test_of_many_columns_those_that_the_map_explains(tmp_path):
+    rng = np.random.default_rng(0)
+    X = 0.1 * rng.standard_normal((100, 300))
+    X[:, [7, 123]] += rng.standard_normal((100, 2)) * 5
+    path = write_report(tmp_path / "r.html", PCA(2).fit(X), sparse.csr_array(X))
+    inputs = [column["name"] for column in data_of(path)["columns"] if column["group"] == "input"]
+    assert {"column 8", "column 124"} <= set(inputs)
+    assert len(inputs) == 40
+    assert "Of 300 input columns the 40" in words_of(path, "map-section")
+
+
+def test_streams_and_files_have_reports(tmp_path):
+    X = load("curve")[0]
+    np.save(tmp_path / "x.npy", X)
+    chunks = [X[:50], X[50:]]
+    model = GreedySpectralEmbedding().fit(chunks)
+    for data in (chunks, np.load(tmp_path / "x.npy", mmap_mode="r"), X):
+        page = data_of(write_report(tmp_path / "r.html", model, data, force=True))
+        np.testing.assert_allclose(
+            values(page["maps"][0]["values"][1]), model.transform(X)[:, 1], rtol=1e-4, atol=1e-5
+        )
+        assert "column 1" in [column["name"] for column in page["columns"]]
+    with pytest.raises(ValueError, match="can be read only once"):
+        write_report(tmp_path / "q.html", model, iter(chunks))
+
+
+def test_a_table_that_was_read(tmp_path):
+    X = load("curve")[0]
+    lines = ["name,a,b,c,kind"] + [f"p{i},{x[0]},{x[1]},{x[2]},{'ab'[i % 2]}" for i, x in enumerate(X)]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    table = eigenscape.read(tmp_path / "t.csv", id="name", label="kind")
+    path = write_report(tmp_path / "r.html", PCA(2).fit(table.array), table)
+    page = data_of(path)
+    assert names(page["ids"])[:2] == ["p0", "p1"]
+    assert names(column_of(page, "label"))[:2] == ["a", "b"]
+    np.testing.assert_allclose(values(column_of(page, "b")["values"]), X[:, 1], rtol=1e-6)
+    assert "t.csv" in words_of(path, "making")
+
+
+def test_a_model_from_a_file_has_a_report_without_what_it_left_behind(tmp_path):
+    X, _ = load("distances")
+    eigenscape.save(ClassicalMDS(metric="precomputed").fit(X), tmp_path / "m.eig")
+    path = write_report(tmp_path / "r.html", eigenscape.load(tmp_path / "m.eig"), X)
+    assert "Negative part : an array of shape (80, 80) was left out when this model was saved" in words_of(
+        path, "left-out"
+    )
+    assert "Trustworthiness" in words_of(path, "neighbours")
+
+
+# --- files and mistakes -------------------------------------------------------------------------------------
+
+
+def test_an_existing_file_is_left_alone_unless_forced(tmp_path, roll):
+    X, model = roll
+    path = tmp_path / "r.html"
+    path.write_text("mine")
+    with pytest.raises(FileExistsError, match="force"):
+        write_report(path, model, X)
+    with pytest.raises(FileExistsError, match="force"):
+        write_comparison(path, {"a": model, "b": model}, X)
+    assert path.read_text() == "mine"
+    assert write_report(path, model, X, force=True) == path
+    assert path.read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert [file.name for file in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_mistakes_are_named_and_leave_no_file(tmp_path, roll):
+    X, model = roll
+    path = tmp_path / "r.html"
+    with pytest.raises(ValueError, match=r"ids must have one value for each of the 80 points"):
+        write_report(path, model, X, ids=[1, 2])
+    with pytest.raises(ValueError, match=r"extra\['size'\] must have one value"):
+        write_report(path, model, X, extra={"size": [1, 2]})
+    with pytest.raises(TypeError, match="fitted estimator that maps rows"):
+        write_report(path, "model", X)
+    with pytest.raises(ValueError, match="not fitted"):
+        write_report(path, PCA(2), X)
+    with pytest.raises(TypeError, match="models must be a dict of name to fitted estimator, got list"):
+        write_comparison(path, [model, model], X)
+    with pytest.raises(ValueError, match="at least two models"):
+        write_comparison(path, {"one": model}, X)
+    with pytest.raises(ValueError, match="at least 3"):
+        write_report(path, model, X[:2])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_data_that_are_not_the_models_are_refused(tmp_path, roll):
+    X, model = roll
+    path, two = tmp_path / "r.html", {"one": model, "two": PCA(2).fit(X)}
+    for write, models in ((write_report, model), (write_comparison, two)):
+        with pytest.raises(ValueError, match=r"table_or_X has 2 columns, and Isomap was fitted to 3"):
+            write(path, models, X[:, :2])
+        with pytest.raises(ValueError, match=r"table_or_X has 4 columns, and Isomap was fitted to 3"):
+            write(path, models, np.column_stack([X, X[:, 0]])[:20])
+        with pytest.raises(ValueError, match=r"held_out has 2 columns, and Isomap was fitted to 3"):
+            write(path, models, X, held_out=X[:5, :2])
+        with pytest.raises(ValueError, match=r"held_out cannot be placed: Input X contains NaN"):
+            write(path, models, X, held_out=np.full((2, 3), np.nan))
+        with pytest.raises(
+            ValueError,
+            match=r"as many rows as Isomap was fitted to, but they are not those: the model places row 0",
+        ):
+            write(path, models, X[::-1])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_of_another_number_are_said_to_be_other_points(tmp_path, roll):
+    X, model = roll
+    assert "from 80 other points" in words_of(write_report(tmp_path / "r.html", model, X[:40]))
+
+
+# --- comparisons --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def swiss() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    t = 1.5 * np.pi * (1 + 2 * rng.random(400))
+    return np.column_stack([t * np.cos(t), 20 * rng.random(400), t * np.sin(t)])
+
+
+def test_a_comparison_names_the_map_that_fits(tmp_path, swiss):
+    models = {"flat": PCA(2).fit(swiss), "along": Isomap(n_neighbors=8).fit(swiss)}
+    path = write_comparison(
+        tmp_path / "c.html",
+        models,
+        swiss,
+        labels=swiss[:, 1] > 10,
+        timings={"flat": 0.1, "along": {"a": 1, "b": 0.5}},
+    )
+    said = words_of(path, "summary")
+    assert "along fits these data best" in said
+    assert "flat keeps neighbours least well" in said
+    for model in models.values():
+        trust = quality.sampled_trustworthiness(swiss, model.embedding_).value
+        assert f" {trust:.{4 if trust > 0.99 else 3}f} " in words_of(path, "measures")
+    page = data_of(path)
+    aligned = quality.procrustes(models["along"].embedding_, models["flat"].embedding_).aligned
+    drawn = np.column_stack([values(axis) for axis in page["maps"][1]["values"]])
+    np.testing.assert_allclose(drawn, aligned, rtol=1e-4, atol=1e-4)
+    assert "1.5 s" in words_of(path, "measures")
+
+
+def test_a_comparison_claims_no_more_than_the_numbers_do(tmp_path, swiss):
+    model = Isomap(n_neighbors=8).fit(swiss)
+    path = write_comparison(
+        tmp_path / "c.html", {"one": model, "two": Isomap(n_neighbors=8).fit(swiss)}, swiss
+    )
+    assert "There is no clear winner: one and two" in words_of(path, "summary")
+    assert "fits these data best" not in words_of(path)
+
+
+def test_new_points_go_the_way_of_their_map(tmp_path, swiss):
+    models = {"flat": PCA(2).fit(swiss[:350]), "kernel": KernelPCA(2, kernel="linear").fit(swiss[:350])}
+    page = data_of(write_comparison(tmp_path / "c.html", models, swiss[:350], held_out=swiss[350:]))
+    first, second = (np.column_stack([values(axis) for axis in one["values"]]) for one in page["maps"])
+    assert len(first) == 400
+    np.testing.assert_allclose(
+        second, first, rtol=1e-3, atol=1e-3
+    )  # the same map, so it lies over the first, new points too

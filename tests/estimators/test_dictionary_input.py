@@ -1,0 +1,259 @@
+"""Dictionaries that cannot be: kernels that have none, wishes that make no sense, and the words that say
+so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cases import curve, shared_letters
+from cases import words as some_words
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from eigenscape import GreedySpectralEmbedding, KernelPCA, LaplacianEigenmaps, SpectralClustering
+from eigenscape.exceptions import RankError, ToleranceWarning
+
+either = pytest.mark.parametrize("sum_to_one", [True, False], ids=["hull", "span"])
+
+
+# --- kernels that have no dictionary ------------------------------------------------------------------------
+
+
+def thresholded(X: np.ndarray) -> np.ndarray:
+    K = np.exp(-0.7 * cdist(X, X, "sqeuclidean"))
+    return np.where(K > 0.6, K, 0.0)
+
+
+@either
+@pytest.mark.parametrize("n", [150, 600])
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_indefinite_kernel_is_refused(n, order, sum_to_one):
+    """Be it found by a later block or within the first."""
+    X = curve(n)[::order]
+    K = thresholded(X)
+    middle = np.eye(n) - 1 / n
+    assert np.linalg.eigvalsh(middle @ K @ middle)[0] < -1
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        GreedySpectralEmbedding(kernel="precomputed", tol=1e-3, sum_to_one=sum_to_one).fit(K)
+
+
+@pytest.mark.parametrize("n", [150, 600])
+@pytest.mark.parametrize("dictionary", [{"dictionary_tol": 1e-3}, {"dictionary_size": 20}])
+def test_indefinite_kernels_are_refused_by_every_method(n, dictionary):
+    X = curve(n)
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        LaplacianEigenmaps(affinity="precomputed", **dictionary).fit(sparse.csr_array(thresholded(X)))
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        KernelPCA(kernel="sigmoid", gamma=2.0, coef0=-1.0, **dictionary).fit(X)
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        KernelPCA(kernel="precomputed", **dictionary).fit(-cdist(20 * X, 20 * X, "sqeuclidean"))
+
+
+@either
+def test_an_indefinite_kernel_is_refused_in_a_stream(sum_to_one):
+    def within_reach(x, y):
+        value = float(np.exp(-0.7 * ((x - y) ** 2).sum()))
+        return value if value > 0.6 else 0.0
+
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        GreedySpectralEmbedding(kernel=within_reach, tol=1e-3, sum_to_one=sum_to_one).partial_fit(curve(150))
+
+
+def test_a_kernel_that_is_not_finite_is_refused():
+    def broken(x, y):
+        return np.nan if min(x[0], y[0]) > 0.95 else float(np.exp(-((x - y) ** 2).sum()))
+
+    with pytest.raises(ValueError, match="not finite"):
+        GreedySpectralEmbedding(kernel=broken, tol=1e-2).fit(curve(80))
+
+
+def test_a_size_that_stops_short_of_the_tolerance_is_announced():
+    X = curve(600)
+    with pytest.warns(ToleranceWarning, match="dictionary_size=10 allows no more"):
+        model = GreedySpectralEmbedding(tol=1e-6, dictionary_size=10, gamma=1.0).fit(X)
+    assert len(model.dictionary_) == 10
+
+
+# --- wishes that make no sense ------------------------------------------------------------------------------
+
+GREEDY = [
+    ({"tol": -1e-3}, ["tol=-0.001", "not negative"]),
+    ({"tol": np.nan}, ["tol=nan", "not negative"]),
+    ({"tol": "small"}, ["tol='small'", "number"]),
+    ({"tol": True}, ["tol=True", "number"]),
+    ({"dictionary_size": 0}, ["dictionary_size=0", "at least 1"]),
+    ({"dictionary_size": 2.5}, ["dictionary_size=2.5", "integer"]),
+    ({"dictionary_size": 81}, ["dictionary_size=81", "lower dictionary_size"]),
+    (
+        {"dictionary_size": 81, "selection": "random"},
+        ["dictionary_size=81", "80 distinct points", "lower dictionary_size"],
+    ),
+    ({"selection": "best"}, ["selection='best'", "'greedy', 'random', 'maxmin', 'kmeans'"]),
+    ({"selection": "random"}, ["selection='random'", "dictionary_size"]),
+    ({"selection": [0, 80]}, ["from 0 to 80", "rows 0 to 79"]),
+    ({"selection": [-1, 5]}, ["from -1 to 5", "rows 0 to 79"]),
+    ({"selection": []}, ["selection"]),
+    ({"selection": np.zeros((4, 2))}, ["(4, 2)", "3 features"]),
+    ({"selection": np.full((4, 3), np.nan)}, ["finite"]),
+    ({"selection": [True, False]}, ["selection must be", "row numbers"]),
+    ({"normalization": "both"}, ["normalization='both'", "'additive', 'divisive'"]),
+    ({"averages": "all"}, ["averages='all'", "'implicit', 'dictionary', 'random'"]),
+    ({"sum_to_one": "yes"}, ["sum_to_one='yes'", "True, False or None"]),
+    ({"n_components": 0}, ["n_components=0", "at least 1"]),
+    ({"n_components": 200, "tol": 0.1}, ["200", "lower"]),
+    ({"gamma": -1.0}, ["gamma=-1.0", "positive"]),
+    ({"kernel": "gauss"}, ["kernel='gauss'", "'rbf'"]),
+    ({"n_jobs": 0}, ["n_jobs=0", "nonzero"]),
+    ({"kernel": "linear", "normalization": "divisive"}, ["negative", "use a similarity"]),
+]
+
+
+@pytest.mark.parametrize(("params", "words"), GREEDY, ids=[str(params)[1:40] for params, _ in GREEDY])
+def test_what_makes_no_sense_is_refused_with_argument_value_and_remedy(params, words):
+    model = GreedySpectralEmbedding(**params)
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+        model.fit(curve(80))
+    for word in words:
+        assert word in str(refusal.value)
+
+
+METHODS = [
+    (KernelPCA, {"dictionary_tol": -1.0}, ["dictionary_tol=-1.0", "not negative"]),
+    (KernelPCA, {"dictionary_size": 81}, ["dictionary_size=81", "80 distinct points", "lower"]),
+    (KernelPCA, {"dictionary_tol": 0.1, "order": "magnitude"}, ["order='magnitude'", "use order='value'"]),
+    (KernelPCA, {"dictionary_size": 3, "n_components": 5}, ["5", "3", "n_components"]),
+    (LaplacianEigenmaps, {"dictionary_size": 9}, ["affinity='rbf'", "affinity='nearest_neighbors'"]),
+    (
+        LaplacianEigenmaps,
+        {"dictionary_tol": 0.1, "affinity": "radius", "radius": 1.0},
+        ["affinity='rbf'", "affinity='radius'"],
+    ),
+    (
+        LaplacianEigenmaps,
+        {"dictionary_size": 9, "affinity": "rbf", "include_diagonal": False},
+        ["include_diagonal=False", "leave it True"],
+    ),
+    (LaplacianEigenmaps, {"dictionary_tol": 0.1, "affinity": "linear"}, ["negative", "use a similarity"]),
+    (SpectralClustering, {"dictionary_tol": "x", "affinity": "rbf"}, ["dictionary_tol='x'"]),
+    (
+        SpectralClustering,
+        {"dictionary_size": 99, "affinity": "rbf"},
+        ["dictionary_size=99", "80 distinct points"],
+    ),
+    (
+        SpectralClustering,
+        {"dictionary_size": 9, "affinity": "rbf", "n_clusters": 2, "assign_labels": "threshold"},
+        ["assign_labels='threshold'", "use 'kmeans'"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("cls", "params", "words"), METHODS)
+def test_methods_refuse_it_with_argument_value_and_remedy(cls, params, words):
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+        cls(**params).fit(curve(80))
+    for word in words:
+        assert word in str(refusal.value)
+
+
+@pytest.mark.parametrize("cls", [GreedySpectralEmbedding, KernelPCA])
+def test_equal_rows_count_once(cls):
+    X = np.repeat(curve(10), 5, axis=0)
+    assert len(cls(gamma=0.7, dictionary_size=10).fit(X).dictionary_) == 10
+    with pytest.raises(ValueError, match=r"dictionary_size=11.*10 .*lower dictionary_size"):
+        cls(gamma=0.7, dictionary_size=11).fit(X)
+
+
+def test_a_size_beyond_the_rows_is_refused_before_any_long_work():
+    calls = []
+
+    def kernel(x, y):
+        calls.append(1)
+        return float(np.exp(-((x - y) ** 2).sum()))
+
+    with pytest.raises(ValueError, match=r"dictionary_size=41, but there are only 40 distinct points"):
+        GreedySpectralEmbedding(kernel=kernel, dictionary_size=41).fit(curve(40))
+    assert not calls
+
+
+def test_a_dictionary_without_rank_is_told_so():
+    with pytest.raises(ValueError, match=r"dictionary_size=40, but only 4 of the points are independent"):
+        GreedySpectralEmbedding(kernel="linear", dictionary_size=40).fit(curve(300))
+    with pytest.raises(RankError, match="lower the tolerance or n_components"):
+        GreedySpectralEmbedding(n_components=5, tol=0.9, gamma=0.1).fit(curve(300))
+    with pytest.raises(RankError, match="kernel is zero"):
+        GreedySpectralEmbedding(kernel="precomputed", normalization=None).fit(np.zeros((20, 20)))
+
+
+def test_points_for_a_kernel_of_words_are_refused():
+    with pytest.raises(ValueError, match="selection"):
+        GreedySpectralEmbedding(kernel=shared_letters, selection=np.zeros((3, 2))).fit(some_words(20))
+
+
+def test_a_precomputed_kernel_has_no_projection_error_of_new_points():
+    """Their similarity to themselves is not known."""
+    X = curve(100)
+    K = np.exp(-0.7 * cdist(X, X, "sqeuclidean"))
+    model = KernelPCA(kernel="precomputed", dictionary_tol=1e-3).fit(K)
+    with pytest.raises((TypeError, AttributeError), match="similarity of a new point to itself"):
+        model.projection_error(K[:3])
+    assert not hasattr(KernelPCA().fit(X), "projection_error")
+
+
+# --- streams that cannot be ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"tol": None, "dictionary_size": 9}, "set tol"),
+        ({"tol": None, "selection": "maxmin", "dictionary_size": 9}, "selection='maxmin' needs all data"),
+        ({"averages": "random"}, "use 'implicit' or 'dictionary'"),
+        ({"kernel": "precomputed"}, "kernel='precomputed' is a matrix"),
+    ],
+)
+def test_parameters_that_need_all_data_refuse_a_stream(params, words):
+    X = curve(300)
+    assert not hasattr(GreedySpectralEmbedding(**{"tol": 1e-3, **params}), "partial_fit")
+    with pytest.raises(AttributeError) as refusal:
+        GreedySpectralEmbedding(**{"tol": 1e-3, **params}).partial_fit(X)
+    assert words in str(refusal.value) or words in str(refusal.value.__cause__)
+    if "kernel" not in params:
+        with pytest.raises((AttributeError, ValueError), match=words):
+            GreedySpectralEmbedding(**{"tol": 1e-3, **params}).fit(iter([X]))
+
+
+@pytest.mark.parametrize(
+    "params", [{"normalization": "divisive"}, {"kernel": "linear"}, {"sum_to_one": False}]
+)
+def test_a_stream_keeps_its_kernel_and_normalisation(params):
+    X = curve(300)
+    model = GreedySpectralEmbedding(tol=1e-3).partial_fit(X)
+    with pytest.raises(ValueError, match=next(iter(params))):
+        model.set_params(**params).partial_fit(X)
+
+
+def test_a_second_pass_that_is_refused_leaves_the_model_as_it_was():
+    X = curve(300)
+    model = GreedySpectralEmbedding(tol=1e-3).fit(X)
+    placed, values = model.transform(X[:9]), model.eigenvalues_
+    for bad, words in (
+        (X[:1], "alike"),
+        (X[:, :2], "2 features"),
+        ([X[:0]], "empty"),
+        ([X, np.full((2, 3), np.nan)], r"row\(s\) 300, 301"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.second_pass(bad)
+        assert (model.n_samples_seen_, model.n_passes_) == (300, 2)
+        np.testing.assert_array_equal(model.eigenvalues_, values)
+        np.testing.assert_array_equal(model.transform(X[:9]), placed)
+    np.testing.assert_array_equal(
+        model.partial_fit(X[:9]).eigenvalues_,
+        GreedySpectralEmbedding(tol=1e-3).fit(X).partial_fit(X[:9]).eigenvalues_,
+    )
+
+
+def test_a_tolerance_is_for_the_greedy_choice_alone():
+    with pytest.raises(ValueError, match=r"tol=0\.01 is for selection='greedy'"):
+        GreedySpectralEmbedding(tol=1e-2, selection="random", dictionary_size=9).fit(curve(50))

@@ -1,0 +1,630 @@
+"""The laws that every estimator obeys, each tested on every case of ``cases.CASES`` in double and in single
+precision.
+
+Ties in the spectrum are harmless here: instead of comparing vectors, the tests ask that the reported
+functions are orthonormal eigenvectors of the Gram matrix and that their eigenvalues are the leading ones."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from cases import CASES, MAPS, PROJECTIONS, WITHOUT_KERNEL, Case, disconnected, load
+from scipy import sparse
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from eigenscape import (
+    ClassicalMDS,
+    DiffusionMap,
+    FastMap,
+    Isomap,
+    LandmarkMDS,
+    LaplacianEigenmaps,
+    LocallyLinearEmbedding,
+    SpectralClustering,
+    save,
+)
+from eigenscape import load as read_model
+from eigenscape.estimators._base import LEARNT
+from eigenscape.exceptions import (
+    DisconnectedGraphError,
+    DisconnectedGraphWarning,
+    IsolatedPointWarning,
+    ModelFileError,
+)
+from eigenscape.kernels.pairwise import PairwiseKernel as Kernels
+
+CASE = {case.id: case for case in CASES}
+WORK = 1e-8  # relative error allowed to work in double precision
+#: float32 results are double ones rounded once: half a unit in the last place each, and two of them are
+#: compared.
+ROUNDED = WORK + 2 * float(np.finfo(np.float32).eps)
+TOLERANCE = {"float64": WORK, "float32": ROUNDED}
+
+EACH = [
+    (case.id, dtype) for case in CASES for dtype in TOLERANCE if (case.data, dtype) != ("words", "float32")
+]
+every_case = pytest.mark.parametrize(("name", "dtype"), EACH, ids=["-".join(pair) for pair in EACH])
+
+
+def each_but(*classes: type) -> Any:
+    """Every case but those of estimators to which a law does not apply."""
+    pairs = [(name, dtype) for name, dtype in EACH if not isinstance(CASE[name].make(), classes)]
+    return pytest.mark.parametrize(("name", "dtype"), pairs, ids=["-".join(pair) for pair in pairs])
+
+
+each_eigenvector = each_but(*PROJECTIONS)
+
+
+def cases_where(test: Any) -> Any:
+    """The cases whose unfitted estimator passes ``test``, in double precision."""
+    return pytest.mark.parametrize("name", [case.id for case in CASES if test(case.make())])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Small matrices gain nothing from threads, and the workers of a parallel test run would fight for the
+    cores."""
+    with threadpool_limits(1):
+        yield
+
+
+# --- help ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def expecting(name: str) -> Iterator[None]:
+    """Disconnected data may leave points without affinity to the training points in use: announced, and
+    expected here."""
+    with warnings.catch_warnings():
+        if disconnected(CASE[name].data):
+            warnings.simplefilter("ignore", IsolatedPointWarning)
+        yield
+
+
+def data(name: str, dtype: str = "float64") -> tuple[Any, Any]:
+    return load(CASE[name].data, np.dtype(dtype).type)
+
+
+def fit(name: str, model: Any, X: Any) -> Any:
+    """Fit; disconnected data must be announced, and nothing else may be."""
+    if not disconnected(CASE[name].data):
+        return model.fit(X, **CASE[name].given(X))
+    with pytest.warns(DisconnectedGraphWarning), expecting(name):
+        return model.fit(X, **CASE[name].given(X))
+
+
+@functools.cache
+def fitted(name: str, dtype: str = "float64") -> Any:
+    """The fitted estimator of a case. Tests only read it."""
+    return fit(name, CASE[name].make(), data(name, dtype)[0])
+
+
+def take(X: Any, rows: Any) -> Any:
+    return [X[i] for i in rows] if isinstance(X, list) else X[rows]
+
+
+def count(X: Any) -> int:
+    return len(X) if isinstance(X, list) else X.shape[0]
+
+
+def dense(values: Any) -> np.ndarray:
+    return values.toarray() if sparse.issparse(values) else np.asarray(values)
+
+
+def together(X: Any, Y: Any) -> Any:
+    if isinstance(X, list):
+        return X + Y
+    return sparse.csr_array(sparse.vstack([X, Y])) if sparse.issparse(X) else np.concatenate([X, Y])
+
+
+def assert_close(actual: np.ndarray, expected: np.ndarray, dtype: str) -> None:
+    """Every coordinate within the tolerance, relative to its own largest value."""
+    assert actual.shape == expected.shape
+    assert actual.dtype == expected.dtype == np.dtype(dtype)
+    allowed = TOLERANCE[dtype] * np.abs(expected).max(axis=0)
+    assert (np.abs(actual.astype(float) - expected) <= allowed).all()
+
+
+def n_trivial(model: Any) -> int:
+    """How many leading functions are not coordinates."""
+    dropped = (
+        isinstance(model, (LaplacianEigenmaps, DiffusionMap, LocallyLinearEmbedding))
+        or getattr(model, "assign_labels", "") == "threshold"
+        or getattr(model, "normalization", "") == "divisive"
+    )
+    return int(dropped)
+
+
+def n_asked(model: Any) -> float:
+    if isinstance(model, SpectralClustering):
+        return 1 if model.assign_labels == "threshold" else model.n_clusters
+    return np.inf if model.n_components is None else model.n_components
+
+
+def own_points(model: Any, X: Any) -> Any:
+    """The training points of the kernel: samples, or given points."""
+    if isinstance(model, LandmarkMDS) and np.ndim(model.landmarks_) == 2:
+        return model.landmarks_
+    if isinstance(model, LandmarkMDS) and np.asarray(model.landmarks_).dtype.kind == "O":
+        return list(model.landmarks_)
+    return take(X, own_rows(model, X))
+
+
+def own_rows(model: Any, X: Any) -> np.ndarray:
+    """The samples that the kernel has as training points.
+
+    Graph methods take equal rows once, and "largest" takes one component; where there are landmarks, they are
+    these."""
+    if hasattr(model, "landmarks_"):
+        return model.landmarks_
+    rows = np.arange(count(X))
+    on_graph = isinstance(model, (Isomap, LocallyLinearEmbedding)) or model.get_params().get("affinity") in (
+        "nearest_neighbors",
+        "radius",
+        "mst",
+        "mst_nearest_neighbors",
+        "precomputed_nearest_neighbors",
+    )
+    if (
+        on_graph
+        and sparse.issparse(X)
+        and "precomputed" in (model.metric, getattr(model, "affinity", "")[:11])
+    ):
+        # A table of neighbours: points at stored distance 0 with the same other neighbours are one.
+        stored = sparse.coo_array(X)
+        table = np.full(X.shape, np.inf)
+        table[stored.row, stored.col] = stored.data
+        np.fill_diagonal(table, 0)
+        rows = np.sort(np.unique(table, axis=0, return_index=True)[1])
+    elif on_graph:
+        rows = np.sort(np.unique(dense(X), axis=0, return_index=True)[1])
+    if getattr(model, "on_disconnected", "") == "largest":
+        rows = rows[model.component_labels_[rows] == 0]
+    return rows
+
+
+def gram(name: str, model: Any) -> np.ndarray:
+    """The Gram matrix by the code that serves new points, which must be symmetric."""
+    with expecting(name):
+        K = dense(model.kernel_(model.kernel_.X))
+    assert K.shape[0] == K.shape[1]
+    assert np.abs(K - K.T).max() <= 1e-11 * np.abs(K).max()
+    return (K + K.T) / 2
+
+
+def blocks(model: Any, K: np.ndarray) -> list[np.ndarray]:
+    """The training points of each piece: all of them, or the components where each has its own spectrum."""
+    if model.eigenvalues_.ndim == 1:
+        return [np.arange(len(K))]
+    label = model.component_labels_
+    label = label[model.landmarks_] if hasattr(model, "landmarks_") else label
+    assert (K[label[:, None] != label] == 0).all()
+    return [np.flatnonzero(label == number) for number in range(label.max() + 1)]
+
+
+def spectrum(model: Any, K: np.ndarray, piece: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues by LAPACK: those that belong to coordinates, and those discarded (not the trivial one)."""
+    values = np.linalg.eigvalsh(K)
+    by_magnitude = getattr(model, "order", "value") == "magnitude"
+    values = values[np.argsort(-np.abs(values) if by_magnitude else -values, kind="stable")]
+    usable = len(K) - n_trivial(model) if len(K) > 1 else 0
+    if not isinstance(
+        model, (LaplacianEigenmaps, DiffusionMap, LocallyLinearEmbedding, SpectralClustering)
+    ):  # no coordinate without a root
+        size = np.abs(values) if by_magnitude else values
+        usable = int((size > 1e-12 * np.abs(values).max(initial=0)).sum())
+    kept = int(min(n_asked(model), usable))
+    first = n_trivial(model) if len(K) > 1 else 0
+    if getattr(model, "independent", False):  # some were passed over
+        which = first + (model.kept_[piece] if isinstance(model.kept_, list) else model.kept_)
+        return values[which], np.delete(values, [0, *which])
+    return values[first : first + kept], values[first + kept :]
+
+
+# --- law 1: transform(X_train) is the embedding -------------------------------------------------------------
+
+
+@every_case
+def test_training_points_get_their_embedding(name: str, dtype: str) -> None:
+    model, (X, _) = fitted(name, dtype), data(name, dtype)
+    order = np.random.default_rng(0).permutation(count(X))
+    with expecting(name):
+        assert_close(model.transform(take(X, order)), model.embedding_[order], dtype)
+
+
+@cases_where(lambda model: isinstance(model, SpectralClustering))
+def test_training_points_get_their_label(name: str) -> None:
+    model, (X, Y) = fitted(name), data(name)
+    order = np.random.default_rng(0).permutation(count(X))
+    with expecting(name):
+        np.testing.assert_array_equal(model.predict(take(X, order)), model.labels_[order])
+        assert set(model.predict(Y)) <= set(range(model.n_clusters))
+    assert -1e-14 <= model.ncut_ <= model.n_clusters
+
+
+# --- law 2: points do not see one another -------------------------------------------------------------------
+
+
+@every_case
+def test_a_point_alone_is_placed_as_in_company(name: str, dtype: str) -> None:
+    model, (X, Y) = fitted(name, dtype), data(name, dtype)
+    points = together(Y, take(X, range(5)))
+    with expecting(name):
+        alone = np.concatenate([model.transform(take(points, [i])) for i in range(count(points))])
+        company = model.transform(points)
+    assert np.abs(company).max() > 0
+    allowed = TOLERANCE[dtype] * np.abs(company).max(axis=0)
+    assert (np.abs(alone.astype(float) - company) <= allowed).all()
+
+
+# --- law 3: eigenpairs of the Gram matrix -------------------------------------------------------------------
+
+
+@each_but(FastMap)
+def test_eigenvalues_are_the_leading_ones_of_the_gram_matrix(name: str, dtype: str) -> None:
+    model = fitted(name, dtype)
+    K = gram(name, model)
+    expected = [
+        spectrum(model, K[np.ix_(block, block)], number)[0] for number, block in enumerate(blocks(model, K))
+    ]
+    found = np.atleast_2d(model.eigenvalues_)
+    assert len(found) == len(expected)
+    for values, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(
+            values[: len(wanted)], wanted, rtol=1e-9, atol=1e-11 * np.abs(K).sum(axis=1).max()
+        )
+        assert (values[len(wanted) :] == 0).all()
+
+
+@each_eigenvector
+def test_eigenfunctions_are_orthonormal_eigenvectors_on_training_points(name: str, dtype: str) -> None:
+    model, (X, _) = fitted(name, dtype), data(name, dtype)
+    K = gram(name, model)
+    with expecting(name):
+        values = model.eigenfunctions(own_points(model, X)).astype(float)
+    assert len(values) == len(K)
+    for block, lambdas in zip(blocks(model, K), np.atleast_2d(model.eigenvalues_), strict=True):
+        vectors = values[block][:, lambdas != 0] / np.sqrt(len(block))  # Bengio eq. 21
+        lambdas = lambdas[lambdas != 0]
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(lambdas)), atol=TOLERANCE[dtype])
+        residuals = np.linalg.norm(K[np.ix_(block, block)] @ vectors - vectors * lambdas, axis=0)
+        norm = np.linalg.norm(K[np.ix_(block, block)], 2)
+        assert (
+            residuals <= 1e-9 * np.abs(lambdas) + 1e-13 * norm + (dtype == "float32") * ROUNDED * norm
+        ).all()
+
+
+@every_case
+def test_reported_residuals_are_small(name: str, dtype: str) -> None:
+    model = fitted(name, dtype)
+    scale = np.abs(gram(name, model)).sum(axis=1).max()
+    assert model.residuals_.shape == model.eigenvalues_.shape
+    assert (model.residuals_ >= 0).all()
+    assert (model.residuals_ <= 1e-10 * np.abs(model.eigenvalues_) + 1e-13 * scale).all()
+
+
+# --- law 4: rows in, rows out -------------------------------------------------------------------------------
+
+
+@every_case
+def test_one_finite_row_out_for_each_row_in(name: str, dtype: str) -> None:
+    model, (X, Y) = fitted(name, dtype), data(name, dtype)
+    width = 2 if n_asked(model) == 2 else model.embedding_.shape[1]
+    assert model.embedding_.shape == (count(X), width)
+    assert model.embedding_.dtype == np.dtype(dtype)
+    with expecting(name):
+        for values in (model.transform(Y), model.eigenfunctions(Y)):
+            assert values.shape == (count(Y), width)
+            assert values.dtype == np.dtype(dtype)
+            assert np.isfinite(values).all()
+    assert np.isfinite(model.embedding_).all()
+    assert len(model.get_feature_names_out()) == width
+
+
+TWINS = [pair for pair in EACH if CASE[pair[0]].data.startswith("twin")]
+
+
+@pytest.mark.parametrize(("name", "dtype"), TWINS, ids=["-".join(pair) for pair in TWINS])
+def test_identical_rows_get_identical_coordinates(name: str, dtype: str) -> None:
+    model, (X, _) = fitted(name, dtype), data(name, dtype)
+    _, first, group = np.unique(dense(X), axis=0, return_index=True, return_inverse=True)
+    assert len(first) < count(X)
+    twin = first[group.ravel()]
+    assert_close(model.embedding_, model.embedding_[twin], dtype)
+    placed = model.transform(X)
+    assert_close(placed, placed[twin], dtype)
+
+
+# --- law 5: the same result every time ----------------------------------------------------------------------
+
+
+@every_case
+def test_a_second_fit_is_the_first(name: str, dtype: str) -> None:
+    model, (X, _) = fitted(name, dtype), data(name, dtype)
+    again = fit(name, CASE[name].make(), X)
+    np.testing.assert_array_equal(again.embedding_, model.embedding_)
+    np.testing.assert_array_equal(again.eigenvalues_, model.eigenvalues_)
+
+
+@cases_where(lambda model: "n_jobs" in model.get_params())
+def test_any_number_of_jobs_gives_the_same(name: str) -> None:
+    X, Y = data(name)
+    one, two = (fit(name, CASE[name].make().set_params(n_jobs=jobs), X) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.embedding_, two.embedding_)
+    np.testing.assert_array_equal(one.eigenvalues_, two.eigenvalues_)
+    with expecting(name):
+        np.testing.assert_array_equal(one.transform(Y), two.transform(Y))
+
+
+@every_case
+def test_the_largest_value_of_a_function_is_positive(name: str, dtype: str) -> None:
+    model, (X, _) = fitted(name, dtype), data(name, dtype)
+    with expecting(name):
+        values = model.eigenfunctions(own_points(model, X)).astype(float)
+    pieces = [np.arange(len(values))] if model.eigenvalues_.ndim == 1 else blocks(model, gram(name, model))
+    for piece in pieces:
+        mine = values[piece]
+        assert (mine.max(axis=0) >= (1 - 2e-6) * np.abs(mine).max(axis=0)).all()
+
+
+@every_case
+def test_no_coordinate_is_constant(name: str, dtype: str) -> None:
+    model = fitted(name, dtype)
+    spread = np.ptp(model.embedding_.astype(float), axis=0)
+    assert (spread > 1e-3 * np.abs(model.embedding_).max(axis=0)).all()
+    if model.eigenvalues_.ndim == 2:  # nor within a component, but for the zeros of a point alone
+        for number in range(model.n_connected_components_):
+            mine = model.embedding_[model.component_labels_ == number].astype(float)
+            assert ((np.ptp(mine, axis=0) > 1e-3 * np.abs(mine).max(axis=0)) | (mine == 0).all(axis=0)).all()
+
+
+# --- law 6: nothing given is changed, nothing learnt is lost ------------------------------------------------
+
+
+@every_case
+def test_fit_changes_no_parameter_and_no_argument(name: str, dtype: str) -> None:
+    model, (X, Y) = CASE[name].make(), data(name, dtype)
+    params = model.get_params(deep=False)
+    before = joblib.hash(params), joblib.hash(X), joblib.hash(Y)
+    fit(name, model, X)
+    with expecting(name):
+        model.transform(Y)
+        model.loss(Y)
+    after = model.get_params(deep=False)
+    assert all(after[key] is value for key, value in params.items())
+    assert (joblib.hash(after), joblib.hash(X), joblib.hash(Y)) == before
+
+
+@every_case
+def test_clone_and_pickle_give_the_same_map(name: str, dtype: str) -> None:
+    model, (X, Y) = fitted(name, dtype), data(name, dtype)
+    thawed = pickle.loads(pickle.dumps(model))
+    copy = fit(name, clone(model), X)
+    with expecting(name):
+        expected = model.transform(Y)
+        np.testing.assert_array_equal(thawed.transform(Y), expected)
+        np.testing.assert_array_equal(copy.transform(Y), expected)
+    np.testing.assert_array_equal(thawed.embedding_, model.embedding_)
+    with pytest.raises(AttributeError):
+        _ = clone(model).embedding_
+
+
+EVERY = [*CASES, *WITHOUT_KERNEL, *MAPS]
+
+
+def has_code(model: Any) -> bool:
+    """Whether a parameter is a function of the user's."""
+    return any(
+        callable(value) and not isinstance(value, Kernels) for value in model.get_params(deep=False).values()
+    )
+
+
+@pytest.mark.parametrize("case", EVERY, ids=[case.id for case in EVERY])
+def test_a_saved_model_places_points_as_before(case: Case, tmp_path: Path) -> None:
+    X, Y = load(case.data)
+    model = fitted(case.id) if case.id in CASE else case.make().fit(X)
+    if has_code(model):
+        with pytest.raises(ModelFileError, match="code of yours"):
+            save(model, tmp_path / "m")
+        return
+    save(model, tmp_path / "m")
+    thawed = read_model(tmp_path / "m")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsolatedPointWarning)
+        for points in (X, Y):
+            expected = model.transform(points)
+            # To the last bit, but for kernels whose negative part is projected out: the file does without
+            # these n x n vectors.
+            clipped = getattr(model, "indefinite", "keep") == "clip"
+            allowed = 1e-13 * np.abs(expected).max() if clipped else 0.0
+            np.testing.assert_allclose(thawed.transform(points), expected, rtol=0, atol=allowed)
+    if case not in MAPS:  # which keep no coordinates
+        np.testing.assert_array_equal(thawed.embedding_, model.embedding_)
+    assert joblib.hash(thawed.get_params()) == joblib.hash(model.get_params())
+
+
+# --- law 7: the loss is the discarded spectrum --------------------------------------------------------------
+
+
+def with_components(model: Any, n: int) -> Any:
+    """The estimator with ``n`` coordinates (clusters: from three on, for the data may have three
+    components)."""
+    return model.set_params(
+        **({"n_clusters": n + 2} if isinstance(model, SpectralClustering) else {"n_components": n})
+    )
+
+
+def discarded(model: Any, K: np.ndarray) -> float:
+    rest = [
+        spectrum(model, K[np.ix_(block, block)], number)[1] for number, block in enumerate(blocks(model, K))
+    ]
+    return float(np.square(np.concatenate(rest)).sum()) / len(K) ** 2
+
+
+@each_eigenvector
+def test_loss_is_the_discarded_spectrum(name: str, dtype: str) -> None:
+    model, (X, Y) = fitted(name, dtype), data(name, dtype)
+    K = gram(name, model)
+    rounding = 1e-11 * np.square(K).mean()
+    assert model.loss() == pytest.approx(discarded(model, K), rel=1e-8, abs=rounding)
+    with expecting(name):
+        assert model.loss(own_points(model, X)) == pytest.approx(model.loss(), rel=1e-8, abs=rounding)
+        assert 0 <= model.loss(Y) < np.inf
+
+
+def same_kernel_for_any_count(model: Any) -> bool:
+    """Not where the tangent planes have the dimension of the map, nor for a cut in two, nor where that says
+    how many landmarks."""
+    if isinstance(model, PROJECTIONS) or getattr(model, "n_landmarks", None) == "auto":
+        return False
+    return (
+        getattr(model, "method", "standard") == "standard"
+        and getattr(model, "assign_labels", "") != "threshold"
+    )
+
+
+@cases_where(same_kernel_for_any_count)
+def test_loss_falls_with_more_components(name: str) -> None:
+    X, _ = data(name)
+    models = [fit(name, with_components(CASE[name].make(), n), X) for n in (1, 2, 3)]
+    K = gram(name, models[0])
+    losses = np.array([model.loss() for model in models])
+    np.testing.assert_allclose(
+        losses, [discarded(model, K) for model in models], rtol=1e-8, atol=1e-11 * np.square(K).mean()
+    )
+    assert (np.diff(losses) <= 1e-11 * np.square(K).mean()).all()
+    assert losses[-1] < losses[0]
+
+
+# --- maps without a kernel: laws 1, 2, 4, 5 and 6 -----------------------------------------------------------
+
+without_kernel = pytest.mark.parametrize(
+    ("case", "dtype"),
+    [(c, d) for c in WITHOUT_KERNEL for d in TOLERANCE if (c.data, d) != ("words", "float32")],
+    ids=lambda value: getattr(value, "id", value),
+)
+
+
+@without_kernel
+def test_a_map_without_a_kernel_is_one_function_for_all_points(case: Case, dtype: str) -> None:
+    X, Y = load(case.data, np.dtype(dtype).type)
+    model = case.make().fit(X)
+    order = np.random.default_rng(0).permutation(count(X))
+    assert_close(model.transform(take(X, order)), model.embedding_[order], dtype)  # law 1
+    company = model.transform(Y)
+    alone = np.concatenate([model.transform(take(Y, [i])) for i in range(count(Y))])
+    assert_close(alone, company, dtype)  # law 2
+    assert np.isfinite(company).all()  # law 4
+    values = model.embedding_.astype(float)
+    assert (values.max(axis=0) >= (1 - 2e-6) * np.abs(values).max(axis=0)).all()  # law 5: signs
+
+
+@without_kernel
+def test_a_map_without_a_kernel_is_found_again_and_kept(case: Case, dtype: str) -> None:
+    X, Y = load(case.data, np.dtype(dtype).type)
+    model = case.make()
+    before = joblib.hash(model.get_params()), joblib.hash(X)
+    model.fit(X)
+    assert (joblib.hash(model.get_params()), joblib.hash(X)) == before  # law 6
+    for other in (clone(model).fit(X), pickle.loads(pickle.dumps(model))):  # laws 5 and 6
+        np.testing.assert_array_equal(other.embedding_, model.embedding_)
+        np.testing.assert_array_equal(other.transform(Y), model.transform(Y))
+
+
+# --- maps without a kernel: the laws that are left ----------------------------------------------------------
+
+each_map = pytest.mark.parametrize("case", MAPS, ids=[case.id for case in MAPS])
+in_both_precisions = pytest.mark.parametrize("dtype", TOLERANCE)
+
+
+@functools.cache
+def fitted_map(case: Any, dtype: str) -> Any:
+    return case.make().fit(load(case.data, np.dtype(dtype).type)[0])
+
+
+@each_map
+@in_both_precisions
+def test_a_map_places_each_point_by_itself(case: Any, dtype: str) -> None:
+    model, (X, Y) = fitted_map(case, dtype), load(case.data, np.dtype(dtype).type)
+    points = np.concatenate([Y, X[:5]])
+    company = model.transform(points)
+    alone = np.concatenate([model.transform(points[[i]]) for i in range(len(points))])
+    assert company.shape == (len(points), model.components_.shape[-2])
+    assert len(model.get_feature_names_out()) == company.shape[1]
+    assert company.dtype == np.dtype(dtype)
+    assert np.isfinite(company).all()
+    assert np.abs(company).max() > 0
+    assert_close(alone, company, dtype)
+    order = np.random.default_rng(0).permutation(len(X))
+    assert_close(model.transform(X[order]), case.make().fit_transform(X)[order], dtype)
+
+
+@each_map
+def test_a_map_is_the_same_after_another_fit_and_after_pickling(case: Any) -> None:
+    model, (X, Y) = fitted_map(case, "float64"), load(case.data)
+    expected = model.transform(Y)
+    params, before = model.get_params(), (joblib.hash(X), joblib.hash(Y))
+    for again in (clone(model).fit(X), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(again.transform(Y), expected)
+        assert again.get_params() == params
+    assert (joblib.hash(X), joblib.hash(Y)) == before
+
+
+@each_map
+def test_a_map_makes_the_largest_coordinate_positive(case: Any) -> None:
+    model, (X, _) = fitted_map(case, "float64"), load(case.data)
+    labels = model.predict(X) if case.id.startswith("Mixture") else np.zeros(len(X), dtype=int)
+    for number in np.unique(labels):
+        mine = model.transform(X)[labels == number]
+        assert (mine.max(axis=0) >= (1 - 2e-6) * np.abs(mine).max(axis=0)).all()
+
+
+# --- graphs that are refused --------------------------------------------------------------------------------
+
+GRAPH_METHODS = [Isomap, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering]
+
+
+@pytest.mark.parametrize("cls", GRAPH_METHODS)
+def test_a_disconnected_graph_is_refused_when_asked(cls: type) -> None:
+    with pytest.raises(DisconnectedGraphError, match="3 connected components of 40, 25, 14 points"):
+        cls(on_disconnected="raise").fit(load("split")[0])
+
+
+@pytest.mark.parametrize("kind", ["split similarities", "split sparse similarities", "split graph"])
+@pytest.mark.parametrize("cls", [LaplacianEigenmaps, SpectralClustering])
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
+def test_an_affinity_without_distances_cannot_be_connected(cls: type, kind: str) -> None:
+    affinity = "precomputed_nearest_neighbors" if kind == "split graph" else "precomputed"
+    model = cls(affinity=affinity, n_neighbors=5, on_disconnected="connect")
+    with pytest.raises(DisconnectedGraphError, match="3 components"):
+        model.fit(load(kind)[0])
+
+
+def test_distances_that_are_not_stored_are_not_zero() -> None:
+    """Classical MDS needs every distance: a sparse table without some of them must be refused, not filled
+    with zeros."""
+    with pytest.raises((ValueError, TypeError), match=r"sparse|stored|missing"):
+        ClassicalMDS(metric="precomputed").fit(load("graph")[0].maximum(load("graph")[0].T))
+
+
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DegenerateSpectrumWarning")
+def test_more_components_than_clusters_are_refused() -> None:
+    with pytest.raises(DisconnectedGraphError, match="more than n_clusters=2"):
+        SpectralClustering(n_clusters=2, on_disconnected="per_component").fit(load("split")[0])
+
+
+@pytest.mark.parametrize("name", list(CASE))
+def test_all_that_is_learnt_can_be_forgotten(name: str) -> None:
+    """A fit that fails must leave nothing of an earlier one: what is kept inside is listed where it is
+    dropped."""
+    assert {attribute for attribute in vars(fitted(name)) if attribute.startswith("_")} <= LEARNT

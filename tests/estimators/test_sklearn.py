@@ -1,0 +1,371 @@
+"""The estimators as citizens of scikit-learn: its own checks, data frames, pipelines, grid search; and what
+an import costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_s_curve
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
+
+import eigenscape
+from eigenscape import (
+    PCA,
+    ClassicalMDS,
+    DiffusionMap,
+    FastMap,
+    GreedySpectralEmbedding,
+    Isomap,
+    KernelEigenmap,
+    KernelPCA,
+    LandmarkMDS,
+    LaplacianEigenmaps,
+    LocalityPreservingProjection,
+    LocallyLinearEmbedding,
+    MetricMap,
+    MixturePPCA,
+    OrdinalMDS,
+    OrientedPCA,
+    ProbabilisticPCA,
+    ProjectionPursuit,
+    SpectralClustering,
+)
+
+ALL = [
+    PCA,
+    KernelPCA,
+    GreedySpectralEmbedding,
+    ClassicalMDS,
+    LandmarkMDS,
+    FastMap,
+    MetricMap,
+    LaplacianEigenmaps,
+    DiffusionMap,
+    SpectralClustering,
+    Isomap,
+    LocallyLinearEmbedding,
+]
+#: Maps that are no eigenfunctions of a kernel on the training points.
+MAPS = [ProbabilisticPCA, MixturePPCA]
+
+#: Distortion discriminant analysis is no scikit-learn transformer: fit needs distorted versions, which the
+#: checks cannot give, and fewer rows come out than go in. test_distortion.py runs the checks that need no
+#: fit.
+CHECKED = [
+    *(cls() for cls in [*ALL, *MAPS]),
+    PCA(n_components=1, whiten=True, eigen_solver="lanczos"),
+    PCA(n_components=0.9),
+    PCA(n_components=None),
+    ProbabilisticPCA(n_components=1, method="em"),
+    ProbabilisticPCA(n_components="bayes"),
+    MixturePPCA(n_mixtures=1, n_components=1),
+    OrientedPCA(),
+    OrientedPCA(n_components=None, regularization=0.1),
+    OrdinalMDS(n_init=2, max_iter=5000),
+    OrdinalMDS(n_init=1, n_components=1, ties="secondary", metric="cityblock", max_iter=5000),
+    OrdinalMDS(n_init=1, n_components=1, metric="precomputed", max_iter=5000),
+    ProjectionPursuit(),
+    ProjectionPursuit(n_components=1, index="kurtosis", n_init=3),
+    ProjectionPursuit(n_components=1, index="friedman-tukey", n_init=3),
+    KernelEigenmap(),
+    KernelEigenmap(
+        n_components=1,
+        n_kernels=4,
+        posterior=False,
+        correction="stochastic",
+        centers="maxmin",
+        weights="heat",
+    ),
+    KernelEigenmap(
+        n_components=1,
+        local_components=0,
+        n_kernels=5,
+        centers="greedy",
+        inverse="blocks",
+        regularization=0.5,
+    ),
+    KernelEigenmap(n_components=1, basis="features", correction="affine"),
+    KernelEigenmap(n_components=1, n_kernels="auto", centers="kmeans", local_components=1),
+    LocalityPreservingProjection(n_components=1),
+    LocalityPreservingProjection(n_components=1, affine=False, weights="binary", n_neighbors=4),
+    KernelPCA(kernel="linear", n_components=1, eigen_solver="lanczos"),
+    KernelPCA(kernel="poly", storage="blocked"),
+    KernelPCA(kernel="sigmoid", order="magnitude"),
+    KernelPCA(kernel="precomputed", n_components=1),
+    ClassicalMDS(metric="cityblock", indefinite="clip"),
+    ClassicalMDS(metric="cityblock", indefinite="shift", n_components=1),
+    ClassicalMDS(metric="precomputed", n_components=1),
+    LaplacianEigenmaps(affinity="rbf", n_components=1),
+    LaplacianEigenmaps(
+        affinity="rbf", include_diagonal=False, n_components=1, on_disconnected="per_component"
+    ),
+    LaplacianEigenmaps(n_neighbors=3, weights="heat", on_disconnected="per_component", n_components=1),
+    LaplacianEigenmaps(
+        affinity="radius", radius=5.0, weights="inverse", on_disconnected="largest", n_components=1
+    ),
+    LaplacianEigenmaps(affinity="precomputed", n_components=1, on_disconnected="per_component"),
+    LaplacianEigenmaps(independent=True, n_components=1, affinity="rbf"),
+    DiffusionMap(n_components=1, bandwidth="local", n_neighbors=3, diffusion_time=0.5),
+    DiffusionMap(
+        n_components=1,
+        affinity="nearest_neighbors",
+        n_neighbors=3,
+        alpha=0.5,
+        on_disconnected="per_component",
+    ),
+    DiffusionMap(n_components=1, affinity="precomputed", on_disconnected="per_component"),
+    DiffusionMap(n_components=1, independent=True, alpha=0),
+    SpectralClustering(n_clusters=3, affinity="rbf", n_init=2),
+    SpectralClustering(n_clusters=3, n_neighbors=4, weights="heat", n_init=2),
+    Isomap(n_neighbors=4, n_components=1, indefinite="shift"),
+    Isomap(radius=3.0, n_components=1, on_disconnected="per_component"),
+    Isomap(metric="precomputed", n_components=1, n_neighbors=4),
+    Isomap(ordinal=True, n_neighbors=4, n_components=1, n_init=1, max_iter=5000),
+    Isomap(n_landmarks="auto", n_neighbors=4, n_components=1),
+    Isomap(
+        n_landmarks="auto",
+        landmarks="greedy",
+        n_components=1,
+        on_disconnected="per_component",
+        indefinite="shift",
+    ),
+    LandmarkMDS(n_components=1, landmarks="random", n_landmarks=2),
+    LandmarkMDS(n_components=1, landmarks="kmeans"),
+    LandmarkMDS(n_components=1, landmarks="greedy", metric="cityblock", indefinite="clip"),
+    LandmarkMDS(n_components=1, metric="precomputed"),
+    FastMap(n_components=1, n_rounds=2, metric="cityblock"),
+    FastMap(n_components=1, metric="precomputed"),
+    MetricMap(n_components=1, landmarks="maxmin", n_landmarks=2),
+    MetricMap(n_components=1, metric="precomputed"),
+    LocallyLinearEmbedding(n_neighbors=4, n_components=1, method="ltsa"),
+    LocallyLinearEmbedding(n_neighbors=4, n_components=1, method="modified", c=5.0),
+    LocallyLinearEmbedding(n_neighbors=6, n_components=2, method="hessian"),
+    GreedySpectralEmbedding(normalization="divisive", n_components=1),
+    GreedySpectralEmbedding(
+        normalization=None, sum_to_one=True, averages="dictionary", kernel="poly", n_components=1
+    ),
+    GreedySpectralEmbedding(dictionary_size=4, n_components=1),
+    # kernel="precomputed" is not here: one check passes an indefinite matrix, which a dictionary refuses. It
+    # is in the laws.
+    KernelPCA(dictionary_tol=1e-2, n_components=1),
+    LaplacianEigenmaps(affinity="rbf", dictionary_tol=1e-4, n_components=1),
+    SpectralClustering(n_clusters=2, affinity="rbf", dictionary_tol=1e-4, n_init=2),
+]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Small matrices gain nothing from threads, and the workers of a parallel test run would fight for the
+    cores."""
+    with threadpool_limits(1):
+        yield
+
+
+# The checks use blobs far apart, whose graph is rightly said to be disconnected, rows far from all others,
+# and a few random points, of which Hessian LLE in one dimension (one condition a neighbourhood) rightly says
+# that they determine no map. They cut max_iter down, and have data in exact planes.
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.NotConvergedWarning")
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.NoiseFloorWarning")
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.IsolatedPointWarning")
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DegenerateSpectrumWarning")
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_checks(estimator, check) -> None:
+    check(estimator)
+
+
+# --- names and frames ---------------------------------------------------------------------------------------
+
+
+def small(cls: type):
+    """An estimator with two coordinates."""
+    return cls(n_clusters=2) if cls is SpectralClustering else cls(n_components=2)
+
+
+def names_of(cls: type) -> list[str]:
+    return [f"{cls.__name__.lower()}{i}" for i in range(2)]
+
+
+@pytest.fixture(scope="module")
+def flowers() -> np.ndarray:
+    return StandardScaler().fit_transform(load_iris().data)[50:]  # two kinds that touch: one component
+
+
+@pytest.mark.parametrize("cls", [*ALL, *MAPS])
+def test_feature_names_out(cls: type, flowers: np.ndarray) -> None:
+    model = small(cls)
+    with pytest.raises(NotFittedError):
+        model.get_feature_names_out()
+    assert list(model.fit(flowers).get_feature_names_out()) == names_of(cls)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_pandas_out(cls: type, flowers: np.ndarray) -> None:
+    frame = pd.DataFrame(flowers, columns=list("abcd"), index=range(100, 200))
+    model = small(cls).set_output(transform="pandas")
+    first, second = model.fit_transform(frame), model.transform(frame)
+    for out in (first, second):
+        assert isinstance(out, pd.DataFrame)
+        assert list(out.columns) == names_of(cls)
+        assert list(out.index) == list(frame.index)
+    np.testing.assert_allclose(first.to_numpy(), small(cls).fit_transform(flowers), atol=1e-8)
+    assert isinstance(model.embedding_, np.ndarray)
+    assert list(model.feature_names_in_) == list("abcd")
+    assert model.n_features_in_ == 4
+
+
+@pytest.mark.parametrize("cls", [*ALL, *MAPS])
+def test_polars_out(cls: type, flowers: np.ndarray) -> None:
+    frame = pl.DataFrame(flowers, schema=list("abcd"))
+    out = small(cls).set_output(transform="polars").fit(frame).transform(frame)
+    assert isinstance(out, pl.DataFrame)
+    assert out.columns == names_of(cls)
+    np.testing.assert_allclose(out.to_numpy(), small(cls).fit_transform(flowers), atol=1e-8)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_columns_in_another_order_are_refused(cls: type, flowers: np.ndarray) -> None:
+    frame = pd.DataFrame(flowers, columns=list("abcd"))
+    model = small(cls).fit(frame)
+    for method in (model.transform, model.eigenfunctions, model.loss):
+        with pytest.raises(ValueError, match="feature names"):
+            method(frame[list("dcba")])
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_a_wrong_number_of_features_is_refused(cls: type, flowers: np.ndarray) -> None:
+    model = small(cls).fit(flowers)
+    for method in (model.transform, model.eigenfunctions, model.loss):
+        with pytest.raises(ValueError, match="3 features"):
+            method(flowers[:, :3])
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_not_fitted(cls: type, flowers: np.ndarray) -> None:
+    model = small(cls)
+    for method in (model.transform, model.eigenfunctions, model.loss):
+        with pytest.raises(NotFittedError):
+            method(flowers)
+
+
+@pytest.mark.parametrize("name", ["negative_fraction_", "is_euclidean_"])
+@pytest.mark.parametrize("cls", [ClassicalMDS, Isomap, LandmarkMDS])
+def test_spectra_of_distances_need_a_fit(cls: type, name: str) -> None:
+    with pytest.raises(NotFittedError):
+        getattr(cls(), name)
+
+
+# --- sparse rows --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "container", [sparse.csr_matrix, sparse.csr_array, sparse.csc_array, sparse.coo_array]
+)
+@pytest.mark.parametrize(
+    "cls", [PCA, KernelPCA, ClassicalMDS, LaplacianEigenmaps, SpectralClustering, Isomap]
+)
+def test_sparse_rows_are_placed_like_dense_ones(cls: type, container: type, flowers: np.ndarray) -> None:
+    by_sparse, by_dense = small(cls).fit(container(flowers)), small(cls).fit(flowers)
+    np.testing.assert_allclose(by_sparse.embedding_, by_dense.embedding_, atol=1e-7)
+    np.testing.assert_allclose(
+        by_sparse.transform(container(flowers[:9] + 0.01)), by_dense.transform(flowers[:9] + 0.01), atol=1e-7
+    )
+
+
+def test_lle_says_why_it_takes_no_sparse_rows(flowers: np.ndarray) -> None:
+    with pytest.raises(TypeError, match="does not accept sparse input: local differences"):
+        LocallyLinearEmbedding().fit(sparse.csr_array(flowers))
+
+
+# --- pipelines and searches ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [*ALL, *MAPS])
+def test_pipeline(cls: type) -> None:
+    X, _ = make_s_curve(120, random_state=0)
+    pipe = make_pipeline(StandardScaler(), small(cls)).fit(X[:100])
+    alone = small(cls).fit(StandardScaler().fit(X[:100]).transform(X[:100]))
+    np.testing.assert_array_equal(
+        pipe.transform(X[100:]), alone.transform(StandardScaler().fit(X[:100]).transform(X[100:]))
+    )
+    assert list(pipe.get_feature_names_out()) == names_of(cls)
+
+
+@pytest.mark.parametrize("cls", [LaplacianEigenmaps, Isomap, LocallyLinearEmbedding, SpectralClustering])
+@pytest.mark.filterwarnings(
+    "ignore::eigenscape.exceptions.DisconnectedGraphWarning"
+)  # folds of iris fall apart at few neighbours
+def test_grid_search_with_a_classifier_behind(cls: type) -> None:
+    X, y = load_iris(return_X_y=True)
+    step = cls.__name__.lower()
+    pipe = make_pipeline(small(cls), KNeighborsClassifier(5))
+    search = GridSearchCV(pipe, {f"{step}__n_neighbors": [6, 10, 20]}, cv=3, error_score="raise").fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_score_ > 0.8  # new points land among their kind
+    assert search.best_params_[f"{step}__n_neighbors"] in (6, 10, 20)
+
+
+def test_grid_search_over_precomputed_distances_cuts_both_axes() -> None:
+    X, y = load_iris(return_X_y=True)
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    pipe = make_pipeline(ClassicalMDS(metric="precomputed"), KNeighborsClassifier(5))
+    by_table = GridSearchCV(pipe, {"classicalmds__n_components": [1, 2]}, cv=3, error_score="raise").fit(D, y)
+    by_rows = GridSearchCV(
+        clone(pipe).set_params(classicalmds__metric="euclidean"), {"classicalmds__n_components": [1, 2]}, cv=3
+    ).fit(X, y)
+    np.testing.assert_allclose(
+        by_table.cv_results_["mean_test_score"], by_rows.cv_results_["mean_test_score"]
+    )
+
+
+def test_clusters_by_fit_predict(flowers: np.ndarray) -> None:
+    model = SpectralClustering(n_clusters=2)
+    np.testing.assert_array_equal(model.fit_predict(flowers), model.labels_)
+    np.testing.assert_array_equal(model.predict(flowers), model.labels_)
+    assert set(model.labels_) == {0, 1}
+
+
+# --- what an import costs -----------------------------------------------------------------------------------
+
+
+def run(code: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    ).stdout.strip()
+
+
+def test_import_loads_nothing_heavy() -> None:
+    heavy = {"sklearn", "scipy", "matplotlib", "numpy", "joblib", "rich", "pandas"}
+    loaded = run(
+        "import sys; before = set(sys.modules); import eigenscape; print(*set(sys.modules) - before)"
+    ).split()
+    assert "eigenscape" in loaded
+    assert not heavy & {name.split(".")[0] for name in loaded}
+
+
+def test_estimators_load_no_plotting() -> None:
+    loaded = run("import sys; from eigenscape import Isomap; print(*sys.modules)").split()
+    assert "eigenscape.estimators.isomap" in loaded
+    assert not {"matplotlib", "plotly", "polars"} & set(loaded)
+
+
+def test_every_public_name_is_there() -> None:
+    for name in eigenscape.__all__:
+        assert getattr(eigenscape, name) is not None
+        assert name in dir(eigenscape)
+    with pytest.raises(AttributeError, match="no attribute 'TSNE'"):
+        _ = eigenscape.TSNE

@@ -1,0 +1,179 @@
+"""Experiments of Ouimet, Burges and Brand at a small size, on data that need no files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from test_papers import tiny
+from threadpoolctl import threadpool_limits
+
+import experiments as papers
+from eigenscape import GreedySpectralEmbedding
+from experiments import Context, Outcome, experiment
+from experiments._corpus import root
+from experiments._labels import label_points
+from experiments._ouimet import image_problem, tolerance
+from experiments._record import plain
+from experiments._roll import folded
+from experiments.brand_1 import by_library, excess, random_graphs
+from experiments.brand_3 import share_in_order
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    with threadpool_limits(1):
+        yield
+
+
+def outcome(name: str) -> Outcome:
+    return tiny(name)[0]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in papers.available() if name.startswith(("ouimet", "burges", "brand"))]
+)
+def test_figures_are_titled_and_failures_explained(name: str) -> None:
+    found = outcome(name)
+    assert all(claim.why for claim in found.claims if not claim.holds)
+    assert all(axes.get_title() for axes in found.figure.axes)
+
+
+def test_corrections_agree_with_posteriors_and_fold_without() -> None:
+    found = outcome("brand-3")
+    assert len(found.claims) == 10
+    for claims, numbers in zip(
+        (found.claims[:5], found.claims[5:]), found.numbers["sigma"].values(), strict=True
+    ):
+        posteriors, _, fold, less, _ = (claim.holds for claim in claims)
+        assert (posteriors, fold, less) == (False, False, False)
+        assert numbers["corrections_with_posteriors_apart"] < 1e-5
+        folds = {name: np.median(values[:, 1]) for name, values in numbers["kernel_eigenmaps"].items()}
+        assert max(folds["reweighted"], folds["stochastic"]) < min(folds["raw"], folds["affine"])
+
+
+def test_the_order_of_the_corrections_is_what_is_asked() -> None:
+    errors = {
+        name: np.full(20, value)
+        for name, value in (("reweighted", 0.1), ("stochastic", 0.2), ("affine", 0.3), ("raw", 0.4))
+    }
+    assert share_in_order(errors) == 1
+    assert share_in_order({**errors, "stochastic": np.repeat([0.2, 0.35], 10)}) == 0.5
+    assert (
+        share_in_order({**errors, "reweighted": errors["raw"], "raw": errors["reweighted"]}) == 0
+    )  # apart, but the other way round
+    assert share_in_order({name: errors["raw"] + i * 1e-9 for i, name in enumerate(errors)}) == 0
+
+
+def test_claims_name_the_data_they_are_about() -> None:
+    about = {
+        "spiral": "generated",
+        "digits": "stand-in: digits of scikit-learn",
+        "swiss": "swiss roll (generated)",
+        "faces": "stand-in: rendered heads",
+    }
+    for claim in (*outcome("ouimet-3").claims, *outcome("bengio-4").claims):
+        assert claim.data == about[re.split("[ ,:]", claim.text)[0]]
+
+
+def test_errors_are_measured_on_sets_of_the_printed_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    made_up = {"X": np.zeros((15_000, 784), dtype=np.uint8), "y": np.zeros(15_000, dtype=int)}
+    monkeypatch.setattr(Context, "load", lambda *_: made_up)
+    problem, data = image_problem(Context(quick=True), "additive")
+    assert (len(problem.test), len(problem.others), data) == (3267, 3332, "MNIST")
+
+
+def test_table_1_means_and_factor_are_of_one_kind() -> None:
+    for table in outcome("ouimet-table1").timings.values():
+        for row in table["rows"]:
+            assert row["ratio"] == pytest.approx(row["plain"] / row["dictionary"])
+
+
+def test_batches_of_trials_are_the_trials() -> None:
+    W, Z = random_graphs(np.random.default_rng(5), 12)
+    one_by_one = np.array([by_library(*trial) for trial in zip(W, Z, strict=True)])
+    np.testing.assert_allclose(excess(W, Z), one_by_one, atol=1e-9)
+    assert (
+        one_by_one[:, 1, 1] <= one_by_one[:, 3, 1] + 1e-9
+    ).all()  # centred, the affine map is never worse than the raw one
+    np.testing.assert_allclose(
+        outcome("brand-1").numbers["excess"]["equal_trace"], [0.368, 0.397, 0.428, 0.436], atol=0.004
+    )
+
+
+@pytest.mark.parametrize("name", ["ouimet-2", "burges-nystrom", "brand-6"])
+def test_same_seed_same_numbers(name: str) -> None:
+    again, other = (experiment(name).run(Context(tiny=True, seed=seed)) for seed in (0, 1))
+    assert plain(again.numbers) == plain(outcome(name).numbers)
+    assert plain(other.numbers) != plain(again.numbers)
+
+
+def test_table_1_compares_equal_times() -> None:
+    found = outcome("ouimet-table1")
+    for method, table in found.timings.items():
+        seconds = table["seconds"]
+        for row in table["rows"]:
+            slower = [n for n, t in seconds["plain"].items() if t >= seconds["dictionary"][row["m"]]]
+            assert row["equal_n"] == min(slower, default=max(seconds["plain"]))
+            errors = found.numbers[method]
+            ratio = np.exp(
+                np.mean(np.log(np.array(errors["plain"][row["equal_n"]]) / errors["dictionary"][row["m"]]))
+            )
+            assert row["low"] < row["ratio"] < row["high"]
+            assert row["ratio"] == pytest.approx(ratio)
+
+
+def test_a_dictionary_gains_on_plain_training_of_its_size() -> None:
+    errors = outcome("ouimet-table1").numbers["kernel PCA"]
+    assert np.mean(errors["plain"][60]) > 1.5 * np.mean(errors["dictionary"][55])
+
+
+# --- what the experiments are made of -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sum_to_one", [True, False])
+def test_the_tolerance_gives_the_size(sum_to_one: bool) -> None:
+    X = np.random.default_rng(0).standard_normal((400, 5))
+    for size in (5, 20, 60):
+        tol = tolerance(X, size, 0.05, sum_to_one)
+        assert (
+            len(GreedySpectralEmbedding(1, gamma=0.05, sum_to_one=sum_to_one, tol=tol).fit(X).dictionary_)
+            == size
+        )
+
+
+def test_folds_are_counted() -> None:
+    side = 11
+    grid = np.stack(np.meshgrid(*2 * [np.linspace(0, 1, side)], indexing="ij"), axis=2).reshape(-1, 2)
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    assert folded(grid @ turn, side) == folded(grid[:, ::-1], side) == 0
+    at_three_tenths = np.column_stack([np.abs(grid[:, 0] - 0.3), grid[:, 1]])
+    assert folded(at_three_tenths, side) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("network", "networks"),
+        ("learning", "learned", "learns"),
+        ("probability", "probabilities"),
+        ("estimate", "estimation", "estimated"),
+    ],
+)
+def test_words_of_one_root(words: tuple[str, ...]) -> None:
+    assert len({root(word) for word in words}) == 1
+    assert root("class") == "class"
+
+
+def test_labels_cover_none_other() -> None:
+    figure = Figure(figsize=(5, 4))
+    axes = figure.subplots()
+    Y = np.random.default_rng(0).standard_normal((150, 2))
+    axes.scatter(*Y.T)
+    written = label_points(axes, Y, [f"word {i}" for i in range(150)], ["black"] * 150)
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert 20 < written == len(boxes) < 150
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])

@@ -1,0 +1,217 @@
+"""Perturbation stability (Bengio sec. 5.3) against a literal transcription, and the choices made by it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_swiss_roll
+from sklearn.linear_model import LinearRegression
+from sklearn.manifold import Isomap as OtherIsomap
+
+from eigenscape import PCA, ClassicalMDS, Isomap, KernelPCA, LocallyLinearEmbedding, OrdinalMDS
+from eigenscape.quality import (
+    Estimate,
+    Stability,
+    choose_bandwidth,
+    choose_n_neighbors,
+    perturbation_stability,
+)
+from eigenscape.quality.choice import _first_valley
+from eigenscape.quality.stability import _splits
+
+
+def literal(make, X, F, R1, R2):
+    """The three steps of Bengio sec. 5.3, sentence by sentence, for one split."""
+    train1, train2 = [*F, *R1], [*F, *R2]
+    embedding1, embedding2 = make().fit_transform(X[train1]), make().fit_transform(X[train2])
+    regression = LinearRegression().fit(embedding2[: len(F)], embedding1[: len(F)])
+    differences = []
+    for place, i in enumerate(F):
+        step1 = np.sqrt(np.sum((regression.predict(embedding2[[place]])[0] - embedding1[place]) ** 2))
+        without = [j for j in train1 if j != i]
+        model = make().fit(X[without])
+        predicted = model.transform(X[[i]])[0]
+        for r in range(len(predicted)):  # an eigenvector is as good as its negative
+            if np.dot(model.embedding_[:, r], [embedding1[train1.index(j), r] for j in without]) < 0:
+                predicted[r] *= -1
+        step2 = np.sqrt(np.sum((predicted - embedding1[place]) ** 2))
+        differences.append(step1 - step2)
+    mean = sum(differences) / len(differences)
+    error = np.std(differences, ddof=1) / np.sqrt(len(differences))
+    return mean, error
+
+
+@pytest.mark.parametrize("make", [Isomap, LocallyLinearEmbedding, KernelPCA, PCA])
+def test_delta_is_the_papers(make):
+    X, _ = make_swiss_roll(70, noise=0.1, random_state=1)
+    found = perturbation_stability(make(), X, fraction=[0.03, 0.1], n_repeats=1, n_left_out=None)
+    for i, size in enumerate((2, 7)):
+        (split,) = _splits(70, size, 1, None, (0, i))
+        assert len(split.fixed) == 70 - 2 * size
+        assert sorted([*split.fixed, *split.before, *split.after]) == list(range(70))
+        mean, error = literal(make, X, split.fixed, split.before, split.after)
+        assert found.delta[i].value == pytest.approx(mean, rel=1e-9, abs=1e-12)
+        assert found.delta[i].high - found.delta[i].low == pytest.approx(
+            2 * 2 * error, rel=0.01
+        )  # Student's quantile is near 2
+        assert found.by_split[i, 0] == pytest.approx(mean, rel=1e-9, abs=1e-12)
+
+
+def test_exchanging_more_points_moves_the_map_more():
+    X, _ = make_swiss_roll(300, random_state=0)
+    found = perturbation_stability(ClassicalMDS(), X, fraction=[0.01, 0.05, 0.2], n_repeats=3, n_left_out=20)
+    moved = [estimate.value for estimate in found.perturbation]
+    assert moved[0] < moved[1] < moved[2]
+    assert found.delta[0].value < found.delta[2].value
+    assert found.delta[2].low > 0
+
+
+def test_every_point_has_a_stability():
+    X, _ = make_swiss_roll(120, random_state=0)
+    found = perturbation_stability(PCA(2), X, fraction=[0.05, 0.2], n_repeats=2, n_left_out=0)
+    assert found.per_point.shape == (120,)
+    assert (found.per_point >= 0).all()  # none is NaN
+    assert np.isnan([estimate.value for estimate in found.delta]).all()
+    one = perturbation_stability(PCA(2), X, fraction=0.2, n_repeats=1, n_left_out=0)
+    assert np.isnan(one.per_point).sum() == 48  # those exchanged in the only split
+
+
+def test_a_far_point_of_a_sparse_region_moves_most():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.uniform(size=(300, 2)), [[1.6, 1.6]]])
+    found = perturbation_stability(LocallyLinearEmbedding(), X, fraction=0.1, n_repeats=6, n_left_out=0)
+    assert found.per_point[-1] > np.quantile(found.per_point, 0.95)
+
+
+def test_stability_is_the_same_every_time_and_for_any_jobs():
+    X, _ = make_swiss_roll(80, random_state=0)
+    one, two = (
+        perturbation_stability(Isomap(), X, n_repeats=2, n_left_out=4, n_jobs=jobs) for jobs in (None, 2)
+    )
+    assert one.delta == two.delta
+    assert (one.per_point == two.per_point).all()
+    assert "Stability(delta by fraction {0.05:" in repr(one)
+
+
+def test_distances_objects_frames_and_other_libraries():
+    pd = pytest.importorskip("pandas")
+    X, _ = make_swiss_roll(90, random_state=0)
+    options = {"fraction": 0.1, "n_repeats": 2, "n_left_out": 3}
+    rows = perturbation_stability(ClassicalMDS(), X, **options)
+    table = perturbation_stability(ClassicalMDS(metric="precomputed"), cdist(X, X), **options)
+    frame = perturbation_stability(ClassicalMDS(metric="precomputed"), pd.DataFrame(cdist(X, X)), **options)
+    assert table.per_point == pytest.approx(rows.per_point, rel=1e-6, abs=1e-9)
+    assert table.delta[0].value == pytest.approx(rows.delta[0].value, rel=1e-6, abs=1e-9)
+    assert frame.delta == table.delta
+    objects = perturbation_stability(
+        ClassicalMDS(1, metric=lambda a, b: abs(len(a) - len(b))),
+        ["a" * (i + 1) for i in range(20)],
+        **options,
+    )
+    assert objects.per_point.shape == (20,)
+    foreign = perturbation_stability(OtherIsomap(n_neighbors=10), X, **options)
+    assert np.isfinite(foreign.delta[0].value)
+    assert np.isfinite(
+        perturbation_stability(OrdinalMDS(), X[:40], fraction=0.1, n_repeats=1, n_left_out=0).spread
+    )
+
+
+def stability(values):
+    estimates = tuple(Estimate(v, v, v) for v in values)
+    return Stability(
+        np.array([0.01, 0.02, 0.04]),
+        estimates,
+        estimates,
+        estimates,
+        np.zeros(3),
+        np.zeros((3, 1)),
+        np.zeros((3, 1)),
+        1.0,
+    )
+
+
+def test_crossing_lies_between_the_fractions():
+    assert stability([-1.0, -0.5, 0.5]).crossing == pytest.approx(0.03)
+    assert np.isnan(stability([1.0, 2.0, 3.0]).crossing)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fraction": 0.6}, "fraction=0.6 must lie between 0 and 0.5"),
+        ({"fraction": 0.001}, "leaves none to exchange"),
+        ({"n_repeats": 0}, "n_repeats=0"),
+        ({"n_left_out": -1}, "n_left_out=-1"),
+        ({"n_repeats": 2.5}, "n_repeats=2.5 must be a whole number"),
+        ({"random_state": -1}, "random_state=-1 must be a whole number"),
+        ({"random_state": np.random.RandomState(0)}, "random_state=RandomState.* must be a whole number"),
+    ],
+)
+def test_bad_arguments_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        perturbation_stability(PCA(2), np.eye(30), **options)
+
+
+def test_an_estimator_without_transform_has_no_induction():
+    from sklearn.manifold import MDS
+
+    with pytest.raises(TypeError, match=r"MDS has no transform.*n_left_out=0"):
+        perturbation_stability(MDS(), np.eye(30))
+
+
+# --- choices ------------------------------------------------------------------------------------------------
+
+
+def test_a_valley_is_taken_before_the_ridge():
+    scores = [Estimate(v, v - 0.02, v + 0.02) for v in (0.3, 0.1, 0.09, 0.5, 0.01)]
+    assert _first_valley(scores) == 1  # as good as the best before 0.5
+    assert _first_valley(scores[:1]) == 0
+    assert _first_valley([Estimate(v, v - 0.5, v + 0.5) for v in (0.5, 0.4, 0.1)]) == 0  # all alike
+
+
+def test_neighbors_are_chosen_before_short_cuts_come_and_go():
+    X, _ = make_swiss_roll(800, random_state=0)
+    choice = choose_n_neighbors(Isomap(), X, [20, 10, 7, 5], n_repeats=4)
+    assert choice.candidates == [5, 7, 10, 20]
+    assert choice.best in (5, 7)
+    assert (
+        choice.scores[2].value > 2 * choice.scores[1].value
+    )  # ten neighbours make short cuts in some samples
+
+
+def test_default_candidates_fit_the_data():
+    choice = choose_n_neighbors(Isomap(), np.random.default_rng(0).standard_normal((14, 2)), n_repeats=2)
+    assert choice.candidates == [5, 7, 10]
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "message"),
+    [
+        (5, {}, "5 points are too few for 5 neighbours"),
+        (30, {"n_repeats": 1}, "n_repeats=1 must be at least 2"),
+        (30, {"candidates": [5, 27]}, r"n_neighbors=27 must lie between 1 and 26"),
+        (30, {"candidates": [5, 6.5]}, r"n_neighbors=6.5 must be a whole number"),
+        (30, {"candidates": [0, 5]}, r"n_neighbors=0 must lie"),
+    ],
+)
+def test_candidates_are_looked_at_before_any_work(monkeypatch, n, options, message):
+    monkeypatch.setattr("eigenscape.quality.choice.perturbation_stability", None)
+    with pytest.raises(ValueError, match=message):
+        choose_n_neighbors(Isomap(), np.random.default_rng(0).random((n, 2)), **options)
+
+
+def test_bandwidths_are_tried_in_their_order():
+    X = np.random.default_rng(0).standard_normal((100, 3))
+    choice = choose_bandwidth(KernelPCA(), X, [50.0, 0.5, 0.1], n_repeats=3)
+    assert choice.candidates == [50.0, 0.5, 0.1]
+    assert choice.best in (0.5, 0.1)
+    assert choice.scores[0].value > choice.scores[1].value
+    with pytest.raises(ValueError, match="PCA has no parameter"):
+        choose_bandwidth(PCA(), X, [1.0])
+    with pytest.raises(ValueError, match=r"gamma=-1.0 must be above 0|bandwidth=-1.0 must be above 0"):
+        choose_bandwidth(KernelPCA(), X, [1.0, -1.0])
+    with pytest.raises(ValueError, match="candidates is empty"):
+        choose_bandwidth(KernelPCA(), X, [])
+    with pytest.raises(ValueError, match="PCA has no parameter n_neighbors"):
+        choose_n_neighbors(PCA(), X)
