@@ -1,14 +1,22 @@
-"""Shared by all tests."""
+"""Configuration shared by all tests."""
 
 from __future__ import annotations
 
+import os
+
 import pytest
+from hypothesis import settings
 from threadpoolctl import threadpool_limits
+
+# ``make test`` draws the same examples on every machine; ``make fuzz`` draws new ones. An example that ever
+# failed is kept with ``@example`` at its test.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("random", derandomize=False, deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
 @pytest.fixture(autouse=True)
 def single_threaded_blas():
-    """Tests run side by side and on small matrices, where threads of the linear algebra only get in each
-    other's way."""
+    """Run BLAS on one thread: tests run in parallel and on small matrices."""
     with threadpool_limits(1):
         yield

@@ -9,6 +9,7 @@ __all__ = [
     "DisconnectedGraphWarning",
     "InputFileError",
     "IsolatedPointWarning",
+    "MissingDependencyError",
     "ModelFileError",
     "NoiseFloorWarning",
     "NotConvergedError",
@@ -92,6 +93,10 @@ class NotConvergedWarning(UserWarning):
 class NoiseFloorWarning(UserWarning):
     """A noise variance fell to its floor, or a part of a mixture lost its rows: likelihoods depend on the
     floor."""
+
+
+class MissingDependencyError(ImportError):
+    """An optional dependency is not installed. The message names the extra that installs it."""
 
 
 class InputFileError(ValueError):
