@@ -5,10 +5,11 @@ Every method is a data-dependent kernel; its eigenfunctions embed the training s
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from eigenscape._lazy import attach
+
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "PCA",
@@ -74,18 +75,9 @@ if TYPE_CHECKING:
     from eigenscape.io import load, read, save
 
 _MODULES = ("datasets", "distributed", "exceptions", "io", "kernels", "nystrom", "plot", "quality", "report")
-_HOMES = {"load": "eigenscape.app.io", "read": "eigenscape.app.io", "save": "eigenscape.app.io"}
-
-
-def __getattr__(name: str) -> Any:
-    """Load on first use, so that ``import eigenscape`` costs nothing."""
-    if name not in __all__:
-        raise AttributeError(f"module 'eigenscape' has no attribute {name!r}")
-    room = _HOMES.get(name, "eigenscape.estimators")
-    value = import_module(f"eigenscape.{name}") if name in _MODULES else getattr(import_module(room), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+_HOMES = {
+    **dict.fromkeys(__all__, "eigenscape.estimators"),
+    **dict.fromkeys(("load", "read", "save"), "eigenscape.io"),
+    **{name: f"eigenscape.{name}" for name in _MODULES},
+}
+__getattr__, __dir__ = attach(__name__, _HOMES)
