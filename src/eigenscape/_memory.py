@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from eigenscape._format import format_bytes
 from eigenscape.exceptions import NotEnoughMemoryError
 
 #: Temporary arrays are made in blocks of about this size.
@@ -46,9 +48,9 @@ def fits(n_bytes: float, share: float = 0.8) -> bool:
 def require(n_bytes: float, purpose: str, remedy: str) -> None:
     """Raise before the work starts when ``purpose`` needs more memory than there is."""
     if not fits(n_bytes, share=0.95):
-        gib = 2**30
         raise NotEnoughMemoryError(
-            f"{purpose} needs about {n_bytes / gib:.1f} GiB, but only {available_bytes() / gib:.1f} GiB are free; {remedy}"
+            f"{purpose} needs about {format_bytes(n_bytes)} of memory,"
+            f" but only {format_bytes(available_bytes())} are free; {remedy}"
         )
 
 
@@ -57,3 +59,13 @@ def row_blocks(n_rows: int, bytes_per_row: float, budget: int = BLOCK_BYTES) -> 
     step = max(1, int(budget // max(bytes_per_row, 1)))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def peak_memory() -> int | None:
+    """Return the largest resident size of this process so far in bytes, or None on Windows."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak  # kibibytes except on macOS

@@ -869,7 +869,7 @@ def test_blocks_on_request(name, n):
 )
 def test_too_little_memory_is_told(name, params, monkeypatch):
     monkeypatch.setattr(_memory, "available_bytes", lambda: 10_000)
-    with pytest.raises(NotEnoughMemoryError, match=r"needs about .* GiB, but only .* GiB are free; "):
+    with pytest.raises(NotEnoughMemoryError, match=r"needs about .* of memory, but only .*B are free; "):
         make(name, **params).fit(data(60))
 
 

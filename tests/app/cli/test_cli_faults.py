@@ -301,7 +301,7 @@ def test_what_is_no_input_error_is_code_1(tmp_path, small, monkeypatch):
 def test_too_little_memory_is_said_before_the_work(tmp_path, small, monkeypatch):
     monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 10_000)
     line = bad("embed", small, "-m", "isomap", "-o", tmp_path / "o.csv", "-q", code=1)
-    assert "GiB are free" in line
+    assert "only 10 KiB are free" in line
     assert not (tmp_path / "o.csv").exists()
 
 

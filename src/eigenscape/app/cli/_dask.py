@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from eigenscape._format import format_bytes
 from eigenscape.app.cli._errors import WrongCommandError
-from eigenscape.app.cli._estimate import readable
 from eigenscape.app.cli._fitting import Clock
 from eigenscape.app.cli._methods import IN_MEMORY, method_of
 from eigenscape.app.cli._shared import finish, say, showing
@@ -149,7 +149,7 @@ def _announce(estimator: Any, array: Any, client: Any, quiet: bool) -> float:
     cores = max(sum(worker["nthreads"] for worker in workers), 1)
     found = cost(estimator, array.shape[0], array.shape[1], max(array.chunks[0]), cores)
     say(
-        f"{array.shape[0]} rows in {array.numblocks[0]} partitions on {cores} core(s): about {readable(found.bytes_each)} a core and"
+        f"{array.shape[0]} rows in {array.numblocks[0]} partitions on {cores} core(s): about {format_bytes(found.bytes_each)} a core and"
         f" {_duration(found.seconds)}",
         quiet,
     )
@@ -159,7 +159,7 @@ def _announce(estimator: Any, array: Any, client: Any, quiet: bool) -> float:
     )
     if found.bytes_each > 0.7 * least:
         print(
-            f"warning: a worker has {readable(least)} a core; store the rows in smaller row groups",
+            f"warning: a worker has {format_bytes(least)} a core; store the rows in smaller row groups",
             file=sys.stderr,
             flush=True,
         )

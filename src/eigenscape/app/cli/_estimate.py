@@ -45,22 +45,3 @@ def memory_estimate(estimator: Any, n_rows: int, n_columns: int) -> float:
         return rows + (_EDGE_BYTES * n_rows * neighbors if "n_neighbors" in chosen else 0)
     square = 8.0 * _SQUARE[name] * n_rows**2
     return rows + (min(square, available_bytes() / 2) if name in _BLOCKED else square)
-
-
-def readable(n_bytes: float) -> str:
-    """Bytes in a unit that suits them."""
-    if n_bytes >= 2**30:
-        return f"{n_bytes / 2**30:.1f} GiB"
-    return f"{n_bytes / 2**20:.0f} MiB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:.0f} KiB"
-
-
-def peak_memory() -> int | None:
-    """The most memory this process has had, in bytes; None where the platform does not say."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    import sys
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from eigenscape._format import format_bytes
+from eigenscape._memory import peak_memory
 from eigenscape.app.cli._errors import WrongCommandError
-from eigenscape.app.cli._estimate import memory_estimate, peak_memory, readable
+from eigenscape.app.cli._estimate import memory_estimate
 from eigenscape.app.cli._methods import method_of
 from eigenscape.app.cli._reading import _chunks, how_streamed, used
 from eigenscape.app.cli._shared import say
@@ -51,7 +53,7 @@ def announce_memory(estimator: Any, X: Any, quiet: bool) -> float | None:
 
     needed = memory_estimate(estimator, *X.shape)
     say(
-        f"{method_of(estimator)}: about {readable(needed)} of memory ({readable(available_bytes())} free)",
+        f"{method_of(estimator)}: about {format_bytes(needed)} of memory ({format_bytes(available_bytes())} free)",
         quiet,
     )
     return needed

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from eigenscape._format import to_json
+
 AsJson = Annotated[
     bool, typer.Option("--json", metavar="", help="Print a summary as JSON on standard output, for machines.")
 ]
@@ -25,23 +27,6 @@ Progress = Annotated[
         "--progress/--no-progress", metavar="", help="Show the stages of the work; else on a terminal only."
     ),
 ]
-
-
-def jsonable(value: Any) -> Any:
-    """The same in lists, numbers and text; numbers that JSON does not know become None."""
-    import numpy as np
-
-    if isinstance(value, dict):
-        return {str(name): jsonable(each) for name, each in value.items()}
-    if isinstance(value, np.ndarray):
-        return jsonable(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [jsonable(each) for each in value]
-    if isinstance(value, np.generic):
-        return jsonable(value.item())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
 
 
 def say(text: str, quiet: bool = False) -> None:
@@ -67,7 +52,7 @@ def finish(found: dict[str, Any], files: dict[str, str | None], as_json: bool, q
     """The last words of a command: a summary for machines, or the files written."""
     written = {name: file for name, file in files.items() if file is not None}
     if as_json:
-        typer.echo(json.dumps(jsonable({**found, "files": written}), indent=2))
+        typer.echo(json.dumps(to_json({**found, "files": written}), indent=2))
         return
     for name, file in written.items():
         if file != "-":

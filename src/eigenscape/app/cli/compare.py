@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from eigenscape._memory import peak_memory
 from eigenscape.app.cli import _reading as reading
 from eigenscape.app.cli._building import build, wanted_kind
 from eigenscape.app.cli._errors import WrongCommandError, one_line
-from eigenscape.app.cli._estimate import peak_memory
 from eigenscape.app.cli._fitting import Clock, announce_memory, coordinates, described, fit
 from eigenscape.app.cli._methods import canonical, estimator_class
 from eigenscape.app.cli._options import MethodCommand, chosen_parameters, command_line

@@ -122,7 +122,7 @@ def embed(
 
 
 def _write_report(path: str, work: Work, command: str, force: bool) -> None:
-    from eigenscape.app.cli._estimate import peak_memory
+    from eigenscape._memory import peak_memory
     from eigenscape.app.report import write_report
 
     write_report(

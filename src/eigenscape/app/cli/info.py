@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from eigenscape._format import to_json
 from eigenscape.app.cli._models import notes_of
-from eigenscape.app.cli._shared import AsJson, jsonable
+from eigenscape.app.cli._shared import AsJson
 
 
 def info(
@@ -26,7 +27,7 @@ def info(
     """
     from eigenscape.app.io import describe
 
-    found = jsonable(describe(model))
+    found = to_json(describe(model))
     noted = notes_of(found)
     found["feature_names"] = found["feature_names"] or noted.pop("columns", None)
     found["notes"] = noted or found["notes"]

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from eigenscape._memory import peak_memory
 from eigenscape.app.cli import _reading as reading
 from eigenscape.app.cli._dask import Dask, check_request, transform_on_cluster
 from eigenscape.app.cli._errors import WrongCommandError
-from eigenscape.app.cli._estimate import peak_memory
 from eigenscape.app.cli._fitting import Clock, clusters_of, place
 from eigenscape.app.cli._methods import CLUSTERING, method_named, method_of
 from eigenscape.app.cli._models import notes_of, parts

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import mmread
 
+from eigenscape._format import format_bytes
 from eigenscape._memory import fits, require
 from eigenscape.app.io._columns import Choice, without_missing
 from eigenscape.app.io._table import Table, numbered
@@ -44,7 +45,7 @@ def read_npz(path: Path, choice: Choice, stream: bool) -> Table:
             unpacked = sum(member.file_size for member in archive.infolist())
         if not fits(unpacked):
             raise InputFileError(
-                f"{path} would take {unpacked / 2**30:.1f} GiB when unpacked, more than is free; store the array as npy"
+                f"{path} would take {format_bytes(unpacked)} when unpacked, more than is free; store the array as npy"
             )
         with np.load(path, allow_pickle=False) as archive:
             if {"format", "shape", "data"} <= set(archive.files):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenscape._format import to_json
 from eigenscape._memory import row_blocks
 from eigenscape.app.io.archive import (
     FORMAT,
@@ -183,10 +184,10 @@ def _header(model: Any, notes: str | None, data: Any) -> dict[str, Any]:
         ].__version__,  # not imported: the package knows the rooms above this one
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": type(model).__name__,
-        "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+        "parameters": to_json(model.get_params(deep=False), max_items=20, allow_nan=True),
         "n_samples": None if n_samples is None else int(n_samples),
         "n_features": getattr(model, "n_features_in_", None),
-        "n_components": _plain(getattr(model, "_n_features_out", None)),
+        "n_components": to_json(getattr(model, "_n_features_out", None)),
         "feature_names": None if names is None else [str(name) for name in names],
         "spectrum": _spectrum(model),
         "fingerprint": fingerprint(data) if data is not None else _own_fingerprint(model, n_samples),
@@ -201,21 +202,6 @@ def _spectrum(model: Any) -> list[Any] | None:
     if isinstance(values, (list, tuple)):  # layers, each with its own
         return [np.asarray(layer, dtype=np.float64)[:_SPECTRUM].tolist() for layer in values]
     return np.asarray(values, dtype=np.float64)[..., :_SPECTRUM].tolist()
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it, or a few words about it."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)) and len(value) <= 20:
-        return [_plain(part) for part in value]
-    if isinstance(value, (list, tuple)) or hasattr(value, "shape"):
-        return f"{type(value).__name__} of shape {np.shape(value)}"
-    return repr(value)
 
 
 def fingerprint(X: Any) -> str:

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from eigenscape._format import format_bytes
 from eigenscape._memory import fits
 from eigenscape.app.io.archive import SCHEMA, UNREADABLE, one_line
 from eigenscape.exceptions import ModelFileError
@@ -161,7 +162,7 @@ def _check_room(archive: zipfile.ZipFile, names: list[str], path: Path) -> None:
                     raise ModelFileError(f"{path} is damaged: {one_line(name)} is no array")
     if not fits(unpacked, share=0.5):
         raise ModelFileError(
-            f"{path} holds matrices that would unpack to {unpacked / 2**30:.1f} GiB, more than there is memory for"
+            f"{path} holds matrices that would unpack to {format_bytes(unpacked)}, more than there is memory for"
         )
 
 

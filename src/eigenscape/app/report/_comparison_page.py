@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape._format import format_bytes
+from eigenscape._memory import peak_memory
 from eigenscape.app.report._facts import (
     counted,
     data_facts,
     number,
-    of_bytes,
     of_seconds,
     parameter_facts,
-    peak_memory,
     version_facts,
 )
 from eigenscape.app.report._page import (
@@ -65,7 +65,7 @@ _MEASURES: list[tuple[str, Callable[[Entry], Any], bool | None, Callable[[float]
     ("Held-out ÷ training loss", _ratio, None, number),
     ("Neighbours of one label", _purity, True, percent),
     ("Fit", lambda entry: entry.seconds, False, of_seconds),
-    ("Peak memory", lambda entry: entry.memory, False, of_bytes),
+    ("Peak memory", lambda entry: entry.memory, False, format_bytes),
 ]
 
 
@@ -158,7 +158,7 @@ def _making(entries: list[Entry], points: Points, command: str | None, memory: f
         blocks.append(f"<div><h3>{title}</h3>{facts_table(changed) if changed else ''}{others}</div>")
     shown = f"<h3>Command</h3><pre>{text(command)}</pre>" if command else ""
     peak = memory if memory is not None else peak_memory()
-    costs = [("Peak memory of the whole process", of_bytes(peak))] if peak is not None else []
+    costs = [("Peak memory of the whole process", format_bytes(peak))] if peak is not None else []
     data = f"<div><h3>Data</h3>{facts_table([*data_facts(points, entries[0].model), *costs])}</div>"
     versions = f"<div><h3>Versions</h3>{facts_table(version_facts())}</div>"
     return section(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -40,14 +39,6 @@ def kept_number(value: float) -> str:
 def counted(count: int) -> str:
     """A count with thin spaces between thousands."""
     return f"{count:,}".replace(",", " ")
-
-
-def of_bytes(size: float) -> str:
-    """Bytes as people write them."""
-    for unit, factor in (("GB", 2**30), ("MB", 2**20), ("kB", 2**10)):
-        if size >= factor:
-            return f"{size / factor:.1f} {unit}"
-    return f"{size:.0f} bytes"
 
 
 def of_seconds(seconds: float) -> str:
@@ -202,16 +193,6 @@ def data_facts(points: Points, model: Any) -> Facts:
     if len(shape) == 2 and shape[0] * shape[1] <= _MOST_HASHED:
         facts.append(("Fingerprint", fingerprint(X)))
     return facts
-
-
-def peak_memory() -> int | None:
-    """The most memory that this process has had, in bytes, where the system tells."""
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak if sys.platform == "darwin" else 1024 * peak)
 
 
 def timing_facts(timings: Mapping[str, float] | Iterable[tuple[str, float]] | None) -> dict[str, float]:

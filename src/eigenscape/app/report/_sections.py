@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape._format import format_bytes
+from eigenscape._memory import peak_memory
 from eigenscape.app.report._columns import shortened
 from eigenscape.app.report._facts import (
     Facts,
@@ -16,10 +18,8 @@ from eigenscape.app.report._facts import (
     fitted_facts,
     kept_number,
     number,
-    of_bytes,
     of_seconds,
     parameter_facts,
-    peak_memory,
     version_facts,
 )
 from eigenscape.app.report._measures import Measures
@@ -277,7 +277,7 @@ def making_section(told: Told, seconds: float) -> str:
         costs.append(
             (
                 "Peak memory" if told.memory is not None else "Peak memory of the whole process",
-                of_bytes(memory),
+                format_bytes(memory),
             )
         )
     chart = (
