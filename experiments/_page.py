@@ -7,7 +7,7 @@ import re
 from html import escape
 from pathlib import Path
 
-from eigenscape.app.io.whole import check_target, whole_file
+from eigenscape.app.io.atomic import check_target, whole_file
 from experiments._record import MARK, VERSION, Record, is_ours
 from experiments._summary import summary
 

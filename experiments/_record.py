@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.app.io.whole import check_target, whole_file
+from eigenscape.app.io.atomic import check_target, whole_file
 from experiments import experiment
 from experiments._experiment import Claim, Context, Outcome
 

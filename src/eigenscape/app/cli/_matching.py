@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from eigenscape.app.cli._shared import say
-from eigenscape.app.io._cells import looks_numeric, numbers_of_text
-from eigenscape.app.io._columns import without_missing
-from eigenscape.app.io._table import numbered
+from eigenscape.app.io.cells import looks_numeric, parse_numbers
+from eigenscape.app.io.columns import handle_missing
+from eigenscape.app.io.table import default_names
 from eigenscape.exceptions import InputFileError
 
 
@@ -32,10 +32,10 @@ def matched(table: Any, wanted: Sequence[str], label: str | None, missing: str, 
         further = [name for name in names if name not in wanted]
         if further:
             say(f"columns that the model does not know are left out: {_some(further)}", quiet)
-        return without_missing(_chosen(table, [names.index(name) for name in wanted]), missing)
-    nameless = tuple(names) == numbered(len(names)) or tuple(wanted) == numbered(len(wanted))
+        return handle_missing(_chosen(table, [names.index(name) for name in wanted]), missing)
+    nameless = tuple(names) == default_names(len(names)) or tuple(wanted) == default_names(len(wanted))
     if nameless and len(names) == len(wanted):
-        return without_missing(table, missing)
+        return handle_missing(table, missing)
     if nameless:
         raise InputFileError(
             f"{table.source} has {len(names)} columns of numbers, and the model was made from {len(wanted)}"
@@ -58,7 +58,7 @@ def on_the_map(table: Any, wanted: Sequence[str], label: str | None, quiet: bool
             f"{table.source} has {len(table.names)} column(s) of numbers ({_some(table.names)}), and the map has {len(wanted)} coordinates;"
             f" name those that are meant {_some(wanted)}"
         )
-    return without_missing(table, "error")
+    return handle_missing(table, "error")
 
 
 def _with_numbers(table: Any, wanted: Sequence[str]) -> Any:
@@ -69,7 +69,7 @@ def _with_numbers(table: Any, wanted: Sequence[str]) -> Any:
         table = replace(table, labels=None, label_name=None)
     for name in (name for name in wanted if name in text and name not in table.names):
         cells = [str(cell) for cell in text[name]]
-        column = numbers_of_text(cells)
+        column = parse_numbers(cells)
         if column is None:
             row, cell = next(
                 ((i, cell) for i, cell in enumerate(cells) if not looks_numeric(cell) or "," in cell), (0, "")

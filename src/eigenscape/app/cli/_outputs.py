@@ -44,7 +44,7 @@ def check_targets(
     another."""
     if as_json and targets.get("out") == "-":
         raise WrongCommandError("-o - and --json both write to standard output; give -o a file")
-    from eigenscape.app.io.whole import check_target
+    from eigenscape.app.io.atomic import check_target
     from eigenscape.app.io.writing import check_format
 
     annotated = source.endswith(".h5ad")  # coordinates may go into the file itself, which is copied with them
@@ -85,7 +85,7 @@ def draw(
     it has some."""
     from matplotlib.figure import Figure
 
-    from eigenscape.app.io.whole import whole_file
+    from eigenscape.app.io.atomic import whole_file
     from eigenscape.plot import scatter
 
     figure = Figure(figsize=(7, 6), layout="constrained")  # not pyplot's: no window, and nobody else knows it

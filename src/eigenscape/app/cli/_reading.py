@@ -171,11 +171,11 @@ def used(table: Any) -> dict[str, Any]:
 
 def _described(table: Any) -> str:
     """Size, and which columns are what, where they have names."""
-    from eigenscape.app.io._table import numbered
+    from eigenscape.app.io.table import default_names
 
     shape = getattr(table.array, "shape", None)
     parts = [f"{counted(shape[0], 'row')}, {counted(shape[1], 'column')}" if shape else "rows in chunks"]
-    if table.kind == "rows" and tuple(table.names) != numbered(len(table.names)):
+    if table.kind == "rows" and tuple(table.names) != default_names(len(table.names)):
         parts[0] += f" ({', '.join(table.names[:_SHOWN])}{', ...' if len(table.names) > _SHOWN else ''})"
     parts += [
         f"{what} {name}"

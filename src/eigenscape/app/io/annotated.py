@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenscape.app.io._columns import Choice
+from eigenscape.app.io.columns import ColumnSelection
 from eigenscape.exceptions import InputFileError
 
 
@@ -46,21 +46,21 @@ def _load(path: Path) -> Any:
         ) from error
 
 
-def read_annotated(path: Path, choice: Choice) -> Annotated:
+def read_annotated(path: Path, selection: ColumnSelection) -> Annotated:
     """``X`` of an h5ad file, with its observations' columns."""
     data = _load(path)
     if data.X is None:
         raise InputFileError(f"{path} has no X, only annotations")
     extra = {str(name): _plain(data.obs[name]) for name in data.obs.columns}
-    for asked in (choice.label, choice.id):
+    for asked in (selection.label, selection.id):
         if asked is not None and asked not in extra:
             raise InputFileError(
                 f"{path} has no column {asked!r} in obs; it has {', '.join(extra) or 'none'}"
             )
-    text = [name for name, column in extra.items() if column.dtype.kind == "O" and name != choice.id]
-    label = choice.label or next(iter(text), None)
+    text = [name for name, column in extra.items() if column.dtype.kind == "O" and name != selection.id]
+    label = selection.label or next(iter(text), None)
     labels = extra.pop(label) if label else None
-    ids = extra.pop(choice.id) if choice.id else np.array(data.obs_names, dtype=object)
+    ids = extra.pop(selection.id) if selection.id else np.array(data.obs_names, dtype=object)
     array = sparse.csr_array(data.X) if sparse.issparse(data.X) else np.asarray(data.X)
     return Annotated(array, tuple(map(str, data.var_names)), labels, ids, extra)
 

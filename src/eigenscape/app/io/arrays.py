@@ -13,8 +13,8 @@ from scipy.io import mmread
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits, require
-from eigenscape.app.io._columns import Choice, without_missing
-from eigenscape.app.io._table import Table, numbered
+from eigenscape.app.io.columns import ColumnSelection, handle_missing
+from eigenscape.app.io.table import Table, default_names
 from eigenscape.app.io.annotated import read_annotated
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import SlicedChunks
@@ -24,7 +24,7 @@ _LABELS = ("labels", "label", "y")
 _IDS = ("ids", "id")
 
 
-def read_npy(path: Path, choice: Choice, stream: bool) -> Table:
+def read_npy(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """A memory-mapped array; nothing is unpickled."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -35,10 +35,10 @@ def read_npy(path: Path, choice: Choice, stream: bool) -> Table:
         ) from error
     if not isinstance(array, np.ndarray):
         raise InputFileError(f"{path} is an npz archive by its content; give it the suffix .npz")
-    return finish(array, choice, str(path), stream)
+    return finish(array, selection, str(path), stream)
 
 
-def read_npz(path: Path, choice: Choice, stream: bool) -> Table:
+def read_npz(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """The array ``X`` of an archive, or its only matrix; or the sparse matrix that scipy stored in it."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -49,8 +49,8 @@ def read_npz(path: Path, choice: Choice, stream: bool) -> Table:
             )
         with np.load(path, allow_pickle=False) as archive:
             if {"format", "shape", "data"} <= set(archive.files):
-                return finish(sparse.csr_array(sparse.load_npz(path)), choice, str(path), stream)
-            return _of_archive({name: archive[name] for name in archive.files}, choice, path, stream)
+                return finish(sparse.csr_array(sparse.load_npz(path)), selection, str(path), stream)
+            return _of_archive({name: archive[name] for name in archive.files}, selection, path, stream)
     except InputFileError:
         raise
     except (ValueError, EOFError, OSError, KeyError, MemoryError, zipfile.BadZipFile) as error:
@@ -59,9 +59,9 @@ def read_npz(path: Path, choice: Choice, stream: bool) -> Table:
         ) from error
 
 
-def _of_archive(arrays: dict[str, np.ndarray], choice: Choice, path: Path, stream: bool) -> Table:
+def _of_archive(arrays: dict[str, np.ndarray], selection: ColumnSelection, path: Path, stream: bool) -> Table:
     matrices = [name for name, array in arrays.items() if array.ndim >= 2]
-    named = [name for name in (*(choice.columns or ()), *_ROWS) if name in matrices]
+    named = [name for name in (*(selection.columns or ()), *_ROWS) if name in matrices]
     if not matrices or (len(matrices) > 1 and not named):
         held = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "nothing"
         raise InputFileError(
@@ -69,8 +69,8 @@ def _of_archive(arrays: dict[str, np.ndarray], choice: Choice, path: Path, strea
         )
     rows = named[0] if named else matrices[0]
     beside = {name: array for name, array in arrays.items() if array.shape == arrays[rows].shape[:1]}
-    label = _named(beside, choice.label, _LABELS, path)
-    names = _named(beside, choice.id, _IDS, path)
+    label = _named(beside, selection.label, _LABELS, path)
+    names = _named(beside, selection.id, _IDS, path)
     held_names = arrays.get("names")
     columns = (
         tuple(map(str, held_names))
@@ -78,8 +78,8 @@ def _of_archive(arrays: dict[str, np.ndarray], choice: Choice, path: Path, strea
         else ()
     )
     extra = {name: array for name, array in beside.items() if name not in (label, names)}
-    chosen = None if choice.columns is not None and choice.columns[0] in matrices else choice.columns
-    plain = Choice(chosen, None, None, choice.missing)
+    chosen = None if selection.columns is not None and selection.columns[0] in matrices else selection.columns
+    plain = ColumnSelection(chosen, None, None, selection.missing)
     return finish(
         arrays[rows],
         plain,
@@ -102,18 +102,21 @@ def _named(
     return asked or next((name for name in usual if name in beside), None)
 
 
-def read_mtx(path: Path, choice: Choice, stream: bool) -> Table:
+def read_mtx(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """A matrix in Matrix Market's format, sparse or not."""
     try:
         matrix = mmread(path)
     except (ValueError, OSError, OverflowError) as error:
         raise InputFileError(f"{path} is no Matrix Market file, or is cut off: {_first(error)}") from error
     return finish(
-        sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix), choice, str(path), stream
+        sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix),
+        selection,
+        str(path),
+        stream,
     )
 
 
-def read_zarr(path: Path, choice: Choice, stream: bool) -> Table:
+def read_zarr(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """A zarr array, whole or by its chunks."""
     try:
         import zarr
@@ -125,12 +128,12 @@ def read_zarr(path: Path, choice: Choice, stream: bool) -> Table:
         raise InputFileError(f"{path} is no zarr array: {_first(error)}") from error
     if not stream:
         require(8 * int(np.prod(array.shape)), f"reading {path}", "use stream=True with a dictionary method")
-    return finish(array if stream else np.asarray(array[:]), choice, str(path), stream)
+    return finish(array if stream else np.asarray(array[:]), selection, str(path), stream)
 
 
 def finish(
     array: Any,
-    choice: Choice,
+    selection: ColumnSelection,
     source: str,
     stream: bool,
     names: tuple[str, ...] = (),
@@ -150,18 +153,18 @@ def finish(
     image_shape = (int(array.shape[1]), int(array.shape[2])) if array.ndim == 3 else None
     if image_shape is not None and not stream:
         array = array.reshape(len(array), -1)
-    names = names or numbered(int(np.prod(array.shape[1:])))
-    choice.check(names, source)
+    names = names or default_names(int(np.prod(array.shape[1:])))
+    selection.check(names, source)
     kind = "rows" if image_shape is None else "images"
     if stream and not sparse.issparse(array):
-        if choice.columns is not None:
+        if selection.columns is not None:
             raise InputFileError(
                 f"columns of {source} cannot be chosen while it is streamed; store those wanted, or read it whole"
             )
         return Table(SlicedChunks(array), labels, ids, names, extra or {}, kind, image_shape, source)
-    if choice.columns is not None:
+    if selection.columns is not None:
         place = {name: i for i, name in enumerate(names)}
-        array, names = array[:, [place[name] for name in choice.columns]], choice.columns
+        array, names = array[:, [place[name] for name in selection.columns]], selection.columns
     if array.dtype.kind != "f":
         if not sparse.issparse(array):
             require(
@@ -170,15 +173,19 @@ def finish(
         array = array.astype(np.float64)
     elif array.dtype.itemsize not in (4, 8):
         array = array.astype(np.float64)
-    return without_missing(
-        Table(array, labels, ids, names, extra or {}, kind, image_shape, source), choice.missing
+    return handle_missing(
+        Table(array, labels, ids, names, extra or {}, kind, image_shape, source), selection.missing
     )
 
 
-def _annotated(path: Path, choice: Choice, stream: bool) -> Table:  # noqa: ARG001
-    found = read_annotated(path, choice)
+def _annotated(path: Path, selection: ColumnSelection, stream: bool) -> Table:  # noqa: ARG001
+    found = read_annotated(path, selection)
     return finish(
-        found.array, Choice(choice.columns, None, None, choice.missing), str(path), False, *found.beside()
+        found.array,
+        ColumnSelection(selection.columns, None, None, selection.missing),
+        str(path),
+        False,
+        *found.beside(),
     )
 
 
@@ -186,7 +193,7 @@ def _first(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-READERS: dict[str, Callable[[Path, Choice, bool], Table]] = {
+READERS: dict[str, Callable[[Path, ColumnSelection, bool], Table]] = {
     ".npy": read_npy,
     ".npz": read_npz,
     ".mtx": read_mtx,

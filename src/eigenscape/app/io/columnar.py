@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from eigenscape.app.io._columns import Choice, assemble, is_number, values
-from eigenscape.app.io._table import Table
+from eigenscape.app.io.columns import ColumnSelection, assemble, is_number, values
+from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import ArrowChunks, ParquetChunks, open_arrow
 
@@ -17,13 +17,13 @@ ARROW = (".arrow", ".feather", ".ipc")
 SUFFIXES = (*PARQUET, *ARROW)
 
 
-def read_columnar(path: Path, choice: Choice, stream: bool) -> Table:
+def read_columnar(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """A table from a parquet file, a folder of them, or an arrow or feather file."""
     if stream:
         with _readable(path):
-            return _streamed(path, choice, path.suffix.lower() in ARROW)
+            return _streamed(path, selection, path.suffix.lower() in ARROW)
     table = arrow_table(path)
-    return assemble(dict(zip(table.column_names, table.columns, strict=True)), choice, str(path))
+    return assemble(dict(zip(table.column_names, table.columns, strict=True)), selection, str(path))
 
 
 def arrow_table(path: Path) -> Any:
@@ -64,7 +64,7 @@ def _whole(path: Path, by_arrow: bool) -> Any:
     )
 
 
-def _streamed(path: Path, choice: Choice, by_arrow: bool) -> Table:
+def _streamed(path: Path, selection: ColumnSelection, by_arrow: bool) -> Table:
     """The numbers as chunks; label and name, where asked for, at once."""
     from pyarrow import parquet
 
@@ -73,25 +73,27 @@ def _streamed(path: Path, choice: Choice, by_arrow: bool) -> Table:
             schema = reader.schema
     else:
         schema = parquet.read_schema(ParquetChunks(path).files()[0])
-    choice.check(schema.names, str(path))
-    choice = choice.completed(schema.names)
+    selection.check(schema.names, str(path))
+    selection = selection.completed(schema.names)
     text = {name for name in schema.names if not is_number(schema.field(name).type)}
-    names = choice.features(schema.names, text)
+    names = selection.features(schema.names, text)
     if not names or text & set(names):
         raise InputFileError(
             f"{path} has no columns of numbers to stream, or columns names one that holds none"
         )
     chunks: Any = ArrowChunks(path, names) if by_arrow else ParquetChunks(path, names)
-    label = choice.label or next((name for name in schema.names if name in text and name != choice.id), None)
-    beside = {name: _column(path, name, by_arrow) for name in (label, choice.id) if name is not None}
+    label = selection.label or next(
+        (name for name in schema.names if name in text and name != selection.id), None
+    )
+    beside = {name: _column(path, name, by_arrow) for name in (label, selection.id) if name is not None}
     return Table(
         chunks,
         beside.get(label or ""),
-        beside.get(choice.id or ""),
+        beside.get(selection.id or ""),
         names,
         source=str(path),
         label_name=label,
-        id_name=choice.id,
+        id_name=selection.id,
     )
 
 

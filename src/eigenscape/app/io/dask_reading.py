@@ -12,7 +12,7 @@ import dask.array as da
 import numpy as np
 from dask.delayed import delayed
 
-from eigenscape.app.io._table import Table
+from eigenscape.app.io.table import Table
 from eigenscape.app.io.tables import EDGES, TEXT, format_of
 from eigenscape.app.io.tables import read as read_table
 from eigenscape.exceptions import InputFileError

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from eigenscape._memory import require
-from eigenscape.app.io._cells import NULLS, looks_numeric
-from eigenscape.app.io._columns import Choice, assemble
-from eigenscape.app.io._table import Table, numbered
+from eigenscape.app.io.cells import NULLS, looks_numeric
+from eigenscape.app.io.columns import ColumnSelection, assemble
+from eigenscape.app.io.table import Table, default_names
 from eigenscape.exceptions import InputFileError
 
 #: A text table of more columns is not looked at further: it is a mistake, or a format for arrays serves
@@ -41,30 +41,32 @@ class Layout:
     )
 
 
-def read_delimited(content: bytes, choice: Choice, source: str, delimiter: str | None = None) -> Table:
+def read_delimited(
+    content: bytes, selection: ColumnSelection, source: str, delimiter: str | None = None
+) -> Table:
     """A table from the bytes of a text file."""
     content = as_utf8(content, source)
     if delimiter is None and _by_blanks(content):
         content, delimiter = _with_tabs(content), "\t"
     layout = find_layout(content, source, delimiter)
-    if layout.unnamed and choice.id is None:
-        choice = Choice(choice.columns, choice.label, layout.names[0], choice.missing)
+    if layout.unnamed and selection.id is None:
+        selection = ColumnSelection(selection.columns, selection.label, layout.names[0], selection.missing)
     columns = _parse(content, layout, source)
     if len(next(iter(columns.values()))) == 0:
         raise InputFileError(f"{source} has a line of names and no rows")
     if layout.trailing and len(columns) > 1 and str(columns[layout.names[-1]].type) == "null":
         del columns[layout.names[-1]]
     codes = _columns_of_codes(content, layout, columns, source)
-    columns |= _parse(content, layout, source, sorted(codes | _as_written(columns, choice)))
-    return assemble(columns, choice, source, first_line=2 if layout.header else 1, codes=frozenset(codes))
+    columns |= _parse(content, layout, source, sorted(codes | _as_written(columns, selection)))
+    return assemble(columns, selection, source, first_line=2 if layout.header else 1, codes=frozenset(codes))
 
 
-def _as_written(columns: dict[str, Any], choice: Choice) -> set[str]:
+def _as_written(columns: dict[str, Any], selection: ColumnSelection) -> set[str]:
     """Names of rows that are no whole numbers, and labels that are no numbers, are kept as they are written:
     dates, true and false."""
     import pyarrow as pa
 
-    completed = choice.completed(list(columns))
+    completed = selection.completed(list(columns))
     found = set()
     for name, fits in (
         (completed.id, pa.types.is_integer),
@@ -72,7 +74,7 @@ def _as_written(columns: dict[str, Any], choice: Choice) -> set[str]:
     ):
         if (
             name in columns
-            and name not in (choice.columns or ())
+            and name not in (selection.columns or ())
             and not (fits(columns[name].type) or pa.types.is_string(columns[name].type))
         ):
             found.add(name)
@@ -147,7 +149,7 @@ def find_layout(content: bytes, source: str, delimiter: str | None) -> Layout:
     comma = comma and not any(re.fullmatch(r"\s*[-+]?\d+\.\d+\s*", cell) for cell in cells)
     header = _is_header(rows)
     if not header:
-        return Layout(delimiter, numbered(width), False, "," if comma else ".", trailing=True)
+        return Layout(delimiter, default_names(width), False, "," if comma else ".", trailing=True)
     names = [name.strip() for name in rows[0]]
     if len(rows) > 1 and all(len(row) == width + 1 and not row[-1].strip() for row in rows[1:]):
         names.append("")  # a delimiter at the end of every line but the first

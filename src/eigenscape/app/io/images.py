@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from eigenscape._memory import require
-from eigenscape.app.io._table import Table
+from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp")

@@ -26,9 +26,9 @@ from eigenscape.app.io.archive import (
     open_archive,
     read_header,
 )
-from eigenscape.app.io.lean import Lean, OmittedArray, refuse_functions
+from eigenscape.app.io.exporting import Exporter, OmittedArray, refuse_functions
 from eigenscape.app.io.schema import check_contents
-from eigenscape.app.io.whole import whole_file
+from eigenscape.app.io.atomic import whole_file
 from eigenscape.exceptions import ModelFileError
 
 #: Of a longer spectrum only so much goes into the description.
@@ -58,20 +58,20 @@ def write_model(
     ``needless`` are left out."""
     import skops.io
 
-    lean = Lean(_is_precomputed(original), needless)(model)
+    exported = Exporter(_is_precomputed(original), needless)(model)
     if scaler is not None:
         from sklearn.pipeline import Pipeline
 
-        lean = Pipeline([("standardize", scaler), ("map", lean)])
+        exported = Pipeline([("standardize", scaler), ("map", exported)])
     header = {
         **_header(original, notes, data),
         "standardized": scaler is not None,
-        "type": type(lean).__name__,
+        "type": type(exported).__name__,
         "compact": compact,
     }
     with whole_file(path, force=force) as part:
         with part.open("wb") as file:
-            skops.io.dump(lean, file)
+            skops.io.dump(exported, file)
         with zipfile.ZipFile(part) as archive:
             header["members"] = {
                 member.filename: checksum(archive, member.filename) for member in archive.infolist()

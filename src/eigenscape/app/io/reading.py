@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from eigenscape.app.io import tables
-from eigenscape.app.io._table import Table
+from eigenscape.app.io.table import Table
 
 
 def read(

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.app.io import columnar
-from eigenscape.app.io._columns import Choice
-from eigenscape.app.io._table import Table, numbered
+from eigenscape.app.io.columns import ColumnSelection
+from eigenscape.app.io.table import Table, default_names
 from eigenscape.app.io.delimited import _parse, _with_tabs, as_utf8, find_layout, read_bytes, read_delimited
 from eigenscape.exceptions import InputFileError
 
@@ -30,12 +30,12 @@ def as_relation(table: Table, kind: str | None) -> Table:
 
 def matrix_of_text(content: bytes, kind: str, source: str, delimiter: str | None) -> Table:
     """A square matrix from a text file, with or without names along its edges."""
-    table = read_delimited(content, Choice(), source, delimiter)
+    table = read_delimited(content, ColumnSelection(), source, delimiter)
     ids = table.ids if table.ids is not None else table.labels
     if (
         ids is None
         and table.array.shape[0] == table.array.shape[1]
-        and table.names != numbered(table.array.shape[1])
+        and table.names != default_names(table.array.shape[1])
     ):
         ids = np.array(table.names, dtype=object)
     return check_relation(
@@ -89,15 +89,15 @@ def _place(where: Any) -> tuple[int, int]:
     return int(rows[0]), int(columns[0])
 
 
-def read_edges(path: Path, suffix: str, choice: Choice) -> Table:
+def read_edges(path: Path, suffix: str, selection: ColumnSelection) -> Table:
     """A graph from a file of edges."""
     if suffix in columnar.SUFFIXES:
         table = columnar.arrow_table(path)
-        return _graph(dict(zip(table.column_names, table.columns, strict=True)), choice, str(path))
-    return edges_of_text(read_bytes(path), choice, str(path))
+        return _graph(dict(zip(table.column_names, table.columns, strict=True)), selection, str(path))
+    return edges_of_text(read_bytes(path), selection, str(path))
 
 
-def edges_of_text(content: bytes, choice: Choice, source: str) -> Table:
+def edges_of_text(content: bytes, selection: ColumnSelection, source: str) -> Table:
     """A graph from lines of two names and perhaps a weight, divided by commas, tabs or blanks; lines with #
     or % are comments."""
     content = as_utf8(content, source)
@@ -110,14 +110,14 @@ def edges_of_text(content: bytes, choice: Choice, source: str) -> Table:
     if not any(mark in content for mark in (b",", b"\t", b";", b"|")):
         content = _with_tabs(content)
     layout = find_layout(content, source, None)
-    return _graph(_parse(content, layout, source), choice, source)
+    return _graph(_parse(content, layout, source), selection, source)
 
 
-def _graph(columns: dict[str, Any], choice: Choice, source: str) -> Table:
+def _graph(columns: dict[str, Any], selection: ColumnSelection, source: str) -> Table:
     """The sparse symmetric matrix of weights; a pair that is listed more than once has the largest of its
     weights."""
-    choice.check(list(columns), source)
-    names = list(columns) if choice.columns is None else list(choice.columns)
+    selection.check(list(columns), source)
+    names = list(columns) if selection.columns is None else list(selection.columns)
     if len(names) < 2:
         raise InputFileError(f"{source} has {len(names)} column(s); edges need a source and a target")
     first = next((name for name in names if name.lower() in _SOURCE), names[0])
@@ -143,7 +143,7 @@ def _graph(columns: dict[str, Any], choice: Choice, source: str) -> Table:
 
 
 def _weights(column: Any, name: str, source: str) -> np.ndarray:
-    from eigenscape.app.io._columns import is_number, numbers
+    from eigenscape.app.io.columns import is_number, numbers
 
     if not is_number(column.type):
         raise InputFileError(

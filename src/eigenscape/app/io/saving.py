@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from eigenscape.app.io.models import check_model, write_model
-from eigenscape.app.io.whole import check_target
+from eigenscape.app.io.atomic import check_target
 from eigenscape.estimators.compact_map import Small, made_compact
 from eigenscape.exceptions import ModelFileError
 

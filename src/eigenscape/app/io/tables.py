@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eigenscape.app.io import arrays, columnar, images, relations
-from eigenscape.app.io._columns import Choice
-from eigenscape.app.io._table import KINDS, Table
+from eigenscape.app.io.columns import ColumnSelection
+from eigenscape.app.io.table import KINDS, Table
 from eigenscape.app.io.delimited import read_bytes, read_delimited
 from eigenscape.exceptions import InputFileError
 
@@ -81,40 +81,40 @@ def read(
     >>> X.shape, labels.tolist(), ids
     ((3, 2), ['a', 'b', 'b'], None)
     """
-    choice = Choice.of(columns, label, id, missing)
+    selection = ColumnSelection.of(columns, label, id, missing)
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind={kind!r} is not known; choose one of {', '.join(map(repr, KINDS))}")
     if str(path) == "-":
-        return _of_kind(kind, sys.stdin.buffer.read(), choice, "standard input", None)
+        return _of_kind(kind, sys.stdin.buffer.read(), selection, "standard input", None)
     path = Path(path).expanduser()
     if not path.exists():
         raise InputFileError(f"there is no file {path}")
     try:
-        return _by_format(path, choice, size, kind, stream)
+        return _by_format(path, selection, size, kind, stream)
     except PermissionError as error:
         raise InputFileError(f"{path} may not be read; check its permissions") from error
 
 
 def _by_format(
-    path: Path, choice: Choice, size: int | tuple[int, int] | None, kind: str | None, stream: bool
+    path: Path, selection: ColumnSelection, size: int | tuple[int, int] | None, kind: str | None, stream: bool
 ) -> Table:
     suffix = format_of(path)
     if path.is_dir():
         if suffix == ".zarr":
-            return arrays.read_zarr(path, choice, stream)
+            return arrays.read_zarr(path, selection, stream)
         if any(path.glob("*.parquet")):
-            return columnar.read_columnar(path, choice, stream)
+            return columnar.read_columnar(path, selection, stream)
         return images.read_images(path, size)
     if path.stat().st_size == 0:
         raise InputFileError(f"{path} is empty")
     if kind == "edges" or (kind is None and suffix in EDGES):
-        return relations.read_edges(path, suffix, choice)
+        return relations.read_edges(path, suffix, selection)
     if suffix in TEXT:
-        return _of_kind(kind, read_bytes(path), choice, str(path), TEXT[suffix])
+        return _of_kind(kind, read_bytes(path), selection, str(path), TEXT[suffix])
     if suffix in columnar.SUFFIXES:
-        table = columnar.read_columnar(path, choice, stream)
+        table = columnar.read_columnar(path, selection, stream)
     elif suffix in arrays.READERS:
-        table = arrays.READERS[suffix](path, choice, stream)
+        table = arrays.READERS[suffix](path, selection, stream)
     elif suffix in images.SUFFIXES:
         raise InputFileError(f"{path} is one image; name the folder that holds all of them")
     else:
@@ -125,12 +125,14 @@ def _by_format(
     return relations.as_relation(table, kind)
 
 
-def _of_kind(kind: str | None, content: bytes, choice: Choice, source: str, delimiter: str | None) -> Table:
+def _of_kind(
+    kind: str | None, content: bytes, selection: ColumnSelection, source: str, delimiter: str | None
+) -> Table:
     if kind == "edges":
-        return relations.edges_of_text(content, choice, source)
+        return relations.edges_of_text(content, selection, source)
     if kind in ("distances", "affinities"):
         return relations.matrix_of_text(content, kind, source, delimiter)
-    return read_delimited(content, choice, source, delimiter)
+    return read_delimited(content, selection, source, delimiter)
 
 
 def format_of(path: Path) -> str:

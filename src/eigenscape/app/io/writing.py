@@ -12,7 +12,7 @@ from scipy.io import mmwrite
 
 from eigenscape.app.io.annotated import write_annotated
 from eigenscape.app.io.tables import format_of
-from eigenscape.app.io.whole import whole_file
+from eigenscape.app.io.atomic import whole_file
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".npy", ".npz", ".mtx", ".h5ad")
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from eigenscape.app.io.whole import whole_file
+from eigenscape.app.io.atomic import whole_file
 from eigenscape.app.report._facts import Facts, kept_number
 from eigenscape.app.report._words import Summary
 

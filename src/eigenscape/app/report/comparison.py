@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.app.io.whole import check_target
+from eigenscape.app.io.atomic import check_target
 from eigenscape.app.report._charts import curve_chart, timing_chart
 from eigenscape.app.report._columns import Column, packed
 from eigenscape.app.report._comparison_page import comparison_body

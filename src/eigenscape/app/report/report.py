@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.app.io.whole import check_target
+from eigenscape.app.io.atomic import check_target
 from eigenscape.app.report._charts import report_charts
 from eigenscape.app.report._columns import packed
 from eigenscape.app.report._facts import GraphFacts, counted, graph_facts, timing_facts

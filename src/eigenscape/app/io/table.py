@@ -60,6 +60,6 @@ class Table:
         return f"Table({self.kind}, {shape}, labels={self.labels is not None}, ids={self.ids is not None}, source={self.source!r})"
 
 
-def numbered(n_columns: int) -> tuple[str, ...]:
+def default_names(n_columns: int) -> tuple[str, ...]:
     """Names for columns that have none."""
     return tuple(f"x{i}" for i in range(n_columns))

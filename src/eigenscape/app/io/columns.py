@@ -11,21 +11,21 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import require, row_blocks
-from eigenscape.app.io._cells import (
+from eigenscape.app.io.cells import (
     count_of_rows,
     looks_like_amounts,
-    numbers_of_text,
+    parse_numbers,
     refuse_slips,
     stripped,
 )
-from eigenscape.app.io._table import Table, numbered
+from eigenscape.app.io.table import Table, default_names
 from eigenscape.exceptions import InputFileError
 
 MISSING = ("error", "drop", "keep")
 
 
 @dataclass(frozen=True)
-class Choice:
+class ColumnSelection:
     """What the caller wants of a file's columns."""
 
     columns: tuple[str, ...] | None = None
@@ -34,7 +34,9 @@ class Choice:
     missing: str = "error"
 
     @staticmethod
-    def of(columns: str | Sequence[str] | None, label: str | None, id: str | None, missing: str) -> Choice:  # noqa: A002
+    def of(
+        columns: str | Sequence[str] | None, label: str | None, id: str | None, missing: str
+    ) -> ColumnSelection:  # noqa: A002
         """The same, checked."""
         if missing not in MISSING:
             raise ValueError(
@@ -42,7 +44,7 @@ class Choice:
             )
         if columns is not None:
             columns = (columns,) if isinstance(columns, str) else tuple(columns)
-        return Choice(columns, label, id, missing)
+        return ColumnSelection(columns, label, id, missing)
 
     def check(self, names: Sequence[str], source: str) -> None:
         """Every column asked for must be there."""
@@ -52,7 +54,7 @@ class Choice:
                 meant = f"; did you mean {alike[0]!r}?" if alike else ""
                 raise InputFileError(f"{source} has no column {name!r}; it has {some(names, 20)}{meant}")
 
-    def completed(self, names: Sequence[str]) -> Choice:
+    def completed(self, names: Sequence[str]) -> ColumnSelection:
         """The same, with columns called ``id`` and ``label`` (as :func:`write_table` calls them) taken for
         what they are, also ``Id``."""
         taken = (*(self.columns or ()), self.label, self.id)
@@ -61,7 +63,9 @@ class Choice:
             alike = [name for name in names if name.casefold() == word and name not in taken]
             return word if word in alike else next(iter(alike), None)
 
-        return Choice(self.columns, self.label or called("label"), self.id or called("id"), self.missing)
+        return ColumnSelection(
+            self.columns, self.label or called("label"), self.id or called("id"), self.missing
+        )
 
     def features(self, names: Sequence[str], text: set[str]) -> tuple[str, ...]:
         """The columns that make the array: those asked for, or all numbers that are neither label nor
@@ -73,7 +77,7 @@ class Choice:
 
 def assemble(
     columns: dict[str, Any],
-    choice: Choice,
+    selection: ColumnSelection,
     source: str,
     first_line: int | None = None,
     codes: frozenset[str] = frozenset(),
@@ -82,13 +86,13 @@ def assemble(
 
     ``first_line`` is the line of a text file where the first row stands; None for typed columns. ``codes``
     are columns of digits that are text, because some begin with zeros."""
-    choice.check(list(columns), source)
-    choice = choice.completed(list(columns))
+    selection.check(list(columns), source)
+    selection = selection.completed(list(columns))
     columns = _without_lists(columns)
     if first_line is not None:
-        columns = _understood(columns, choice, source, first_line, codes)
+        columns = _understood(columns, selection, source, first_line, codes)
     text = {name for name, column in columns.items() if not is_number(column.type)}
-    names = choice.features(tuple(columns), text)
+    names = selection.features(tuple(columns), text)
     wrong = [name for name in names if name in text]
     if wrong:
         raise InputFileError(
@@ -106,24 +110,24 @@ def assemble(
     for place, name in enumerate(names):
         array[:, place] = numbers(columns[name])
     others = {name: values(column) for name, column in columns.items() if name not in names}
-    label = choice.label or _label_among(others, choice.id)
-    remarks = _remarks(columns, choice, names, codes)
+    label = selection.label or _label_among(others, selection.id)
+    remarks = _remarks(columns, selection, names, codes)
     table = Table(
         array,
         labels=others.pop(label) if label in others else _beside(columns, label),
-        ids=others.pop(choice.id) if choice.id in others else _beside(columns, choice.id),
+        ids=others.pop(selection.id) if selection.id in others else _beside(columns, selection.id),
         names=names,
         extra=others,
         source=source,
         label_name=label,
-        id_name=choice.id,
+        id_name=selection.id,
         remarks=remarks,
     )
-    return without_missing(table, choice.missing)
+    return handle_missing(table, selection.missing)
 
 
 def _understood(
-    columns: dict[str, Any], choice: Choice, source: str, first_line: int, codes: frozenset[str]
+    columns: dict[str, Any], selection: ColumnSelection, source: str, first_line: int, codes: frozenset[str]
 ) -> dict[str, Any]:
     """The columns of a text file: slips refused, blanks around words left off, numbers beside blank cells
     found."""
@@ -134,18 +138,18 @@ def _understood(
         if not pa.types.is_string(column.type):
             continue
         cells = stripped(column)
-        plain = name not in (choice.label, choice.id) and (
-            name not in codes or name in (choice.columns or ())
+        plain = name not in (selection.label, selection.id) and (
+            name not in codes or name in (selection.columns or ())
         )
         if plain:
             refuse_slips(name, cells, source, first_line)
-        array = numbers_of_text(cells) if plain else None
+        array = parse_numbers(cells) if plain else None
         found[name] = pa.chunked_array([pa.array(cells if array is None else array)])
     return found
 
 
 def _what_there_is(columns: dict[str, Any], first_line: int | None) -> str:
-    if first_line == 1 and tuple(columns) == numbered(
+    if first_line == 1 and tuple(columns) == default_names(
         len(columns)
     ):  # no line of names: the words of the first row say more
         return f"its first line is {some([str(column[0]) for column in columns.values()], 20)}"
@@ -153,14 +157,14 @@ def _what_there_is(columns: dict[str, Any], first_line: int | None) -> str:
 
 
 def _remarks(
-    columns: dict[str, Any], choice: Choice, names: Sequence[str], codes: frozenset[str]
+    columns: dict[str, Any], selection: ColumnSelection, names: Sequence[str], codes: frozenset[str]
 ) -> tuple[str, ...]:
     """What was decided about columns that somebody may have meant otherwise."""
     import pyarrow as pa
 
     found = []
     for name, column in columns.items():
-        if name in (choice.label, choice.id, *(choice.columns or ())):
+        if name in (selection.label, selection.id, *(selection.columns or ())):
             continue
         if name in codes:
             found.append(
@@ -253,7 +257,7 @@ def _without_lists(columns: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def without_missing(table: Table, missing: str) -> Table:
+def handle_missing(table: Table, missing: str) -> Table:
     """The table with its rows that are not finite refused, dropped, or (NaN alone) kept."""
     lacking, infinite = rows_not_finite(table.array)
     bad = infinite if missing == "keep" else np.union1d(lacking, infinite)

@@ -20,7 +20,7 @@ _STREAMS = ("chunks",)
 _SQUARE = ("negative",)
 
 
-class Lean:
+class Exporter:
     """Copies a model, left-out matrices replaced, what is shared still shared; refuses functions, which no
     file can hold."""
 

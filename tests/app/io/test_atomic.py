@@ -13,7 +13,7 @@ import pytest
 
 import eigenscape
 from eigenscape.app.io import write_table
-from eigenscape.app.io.whole import check_target, whole_file
+from eigenscape.app.io.atomic import check_target, whole_file
 from eigenscape.exceptions import WriteError
 
 

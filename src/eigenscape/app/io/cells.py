@@ -54,7 +54,7 @@ def refuse_slips(name: str, cells: Sequence[str], source: str, first_line: int) 
         )
 
 
-def numbers_of_text(cells: Sequence[str]) -> np.ndarray | None:
+def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
     """The numbers in cells of text, NaN where one is missing; None where there is a word among them, or no
     number."""
     known = [cell for cell in cells if cell not in NULLS]
