@@ -48,6 +48,6 @@ def optional_import(module: str, purpose: str) -> Any:
         extra = EXTRAS[package]
         raise MissingDependencyError(
             f"{purpose} needs the package {package}, which is not installed;"
-            f" install it with: pip install \"eigenscape[{extra}]\"",
+            f' install it with: pip install "eigenscape[{extra}]"',
             name=package,
         ) from error

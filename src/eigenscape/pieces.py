@@ -11,7 +11,7 @@ from scipy import sparse
 
 from eigenscape._display import short_repr
 from eigenscape.eigenfunctions import Embedding, Functions
-from eigenscape.graph.rows import zeros_kept
+from eigenscape.graph.sparse_distances import with_explicit_zeros
 from eigenscape.kernels.base import BoundKernel, n_points
 
 
@@ -205,7 +205,7 @@ def on_columns(
 
 def merge_columns(table: Any, group: np.ndarray, n_groups: int) -> sparse.csr_array:
     """A sparse table of distances in which columns of one group are one: the least of their entries."""
-    table = sparse.coo_array(zeros_kept(table))
+    table = sparse.coo_array(with_explicit_zeros(table))
     row, column = table.row, group[table.col]
     order = np.lexsort((table.data, column, row))
     row, column, length = row[order], column[order], table.data[order]

@@ -26,7 +26,7 @@ from eigenscape import (
 from eigenscape.dictionary.candidates import Candidates, spread_out
 from eigenscape.dictionary.landmarks import farthest_first
 from eigenscape.distributed import as_blocks, choose_sample
-from eigenscape.kernels.distance import HalfSquaredDistance, squared_rows
+from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_rows
 from eigenscape.quality import aligned_error
 
 N = 1200
@@ -148,7 +148,7 @@ def test_every_row_is_near_the_sample(sizes, count):
     sample = choose_sample(as_blocks(ragged(X, sizes)), count, HalfSquaredDistance())
     assert (X[sample.numbers] == sample.rows).all()
     assert len(sample.numbers) == count
-    alone = X[farthest_first(squared_rows(HalfSquaredDistance().bind(X)), N, count, 0)]
+    alone = X[farthest_first(squared_distance_rows(HalfSquaredDistance().bind(X)), N, count, 0)]
     rounds = 1 + (len(sizes) > 1) + (len(sizes) > 8)
     assert radius(sample.rows) <= 2 * rounds * radius(alone)
 

@@ -304,7 +304,7 @@ def test_the_nearest_neighbour_of_a_new_point_counts(curved, name):
     """Fault 14: the nearest neighbour of a new point was dropped, as if it were the point itself."""
     model = clone(name).fit(curved)
     new = curved[[4]] + 1e-3
-    edges = graph_of(model).join(new)
+    edges = graph_of(model).edges_of(new)
     nearest = np.argsort(cdist(new, curved)[0])[:6]
     assert nearest[0] == 4
     assert set(nearest) <= set(edges.indices)

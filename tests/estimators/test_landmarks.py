@@ -25,7 +25,7 @@ from eigenscape.dictionary.landmarks import (
 )
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, RankError
 from eigenscape.graph import geodesics as paths
-from eigenscape.graph.components import components, connect
+from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.nystrom import approximate_eigh
@@ -308,11 +308,11 @@ def test_geodesics_to_landmarks_are_those_of_dijkstra(count, n_jobs):
     X, Y = roll(600), roll(640, 1)[600:]
     graph = nearest_neighbor_graph(neighbor_index(X), 8)
     landmarks = np.random.default_rng(0).permutation(600)[:count]
-    found = paths.geodesics_to(graph, landmarks, n_jobs)
+    found = paths.geodesics_to_landmarks(graph, landmarks, n_jobs)
     np.testing.assert_array_equal(found, dijkstra(graph.distances, indices=landmarks).T)
-    np.testing.assert_array_equal(found[:, 0], paths.geodesic_row(graph, landmarks[0]))
+    np.testing.assert_array_equal(found[:, 0], paths.geodesics_from_vertex(graph, landmarks[0]))
     np.testing.assert_allclose(
-        paths.through_neighbors(graph.join(Y), found), paths.geodesics(graph, Y)[:, landmarks], rtol=1e-13
+        paths.extend_geodesics(graph.edges_of(Y), found), paths.geodesics(graph, Y)[:, landmarks], rtol=1e-13
     )
 
 
@@ -323,11 +323,11 @@ def test_geodesics_are_exact_whatever_the_lengths_of_the_edges(step, monkeypatch
     X = np.concatenate([scale * rng.standard_normal((60, 2)) for scale in 10.0 ** np.arange(-9, 7)])
     index = neighbor_index(X)
     graph = nearest_neighbor_graph(index, 6)
-    graph = connect(graph, components(graph.distances))
+    graph = connect(graph, component_labels(graph.distances))
     monkeypatch.setattr(paths, "_step", lambda _: step)
     landmarks = np.array([0, 333, 700, 959])
     np.testing.assert_array_equal(
-        paths.geodesics_to(graph, landmarks), dijkstra(graph.distances, indices=landmarks).T
+        paths.geodesics_to_landmarks(graph, landmarks), dijkstra(graph.distances, indices=landmarks).T
     )
     assert paths.farthest_vertices(graph, 40, 5).tolist() == farthest_one_at_a_time(
         dijkstra(graph.distances), 40, 5

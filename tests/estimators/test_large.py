@@ -16,13 +16,13 @@ from eigenscape import Isomap, KernelEigenmap, LandmarkMDS, LaplacianEigenmaps, 
 from eigenscape.exceptions import DisconnectedGraphWarning, NotEnoughMemoryError
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
-from eigenscape.graph.geodesics import geodesics, geodesics_by_vertex
+from eigenscape.graph.geodesics import geodesic_columns, geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.kernels import local
 from eigenscape.methods.alignment import alignment_factor, squared
 from eigenscape.operators import SparseOperator
-from eigenscape.solvers import SmallEnd, Solver, multilevel, small_end, smallest
+from eigenscape.solvers import SemidefiniteProblem, SolverConfig, multilevel, semidefinite, smallest
 from eigenscape.solvers.direct import inverse_by_root, inverse_on_complement
 from eigenscape.solvers.multilevel import Hierarchy, aggregate
 from eigenscape.solvers.width import is_thin
@@ -61,8 +61,8 @@ def test_multilevel_agrees_with_a_factorisation(thin, monkeypatch):
     monkeypatch.setattr(multilevel, "COARSEST_THIN", 300)
     monkeypatch.setattr(multilevel, "COARSEST_WIDE", 300)
     L, null = laplacian_of(roll(4000)[0] if thin else mixture(4000))
-    end = SmallEnd(SparseOperator(L), null, 2.0)
-    levels, factor = (smallest(end, 3, Solver(name)) for name in ("multilevel", "shift-invert"))
+    end = SemidefiniteProblem(SparseOperator(L), null, 2.0)
+    levels, factor = (smallest(end, 3, SolverConfig(name)) for name in ("multilevel", "shift-invert"))
     np.testing.assert_allclose(levels.values, factor.values, rtol=1e-8)
     assert (levels.residuals <= 1e-10 * levels.values + 1e-13).all()
     assert levels.solver == "multilevel"
@@ -105,7 +105,7 @@ def test_locally_linear_eigenvalues_below_rounding_of_the_matrix_are_told_apart(
 @pytest.mark.parametrize("free_gigabytes", [16.0, 0.01])
 def test_locally_linear_embedding_of_many_points_on_a_wide_graph(free_gigabytes, monkeypatch):
     """Neither multilevel nor Krylov is for it: a dense factor where it fits, a sparse one where not."""
-    monkeypatch.setattr("eigenscape.solvers.ladder.DENSE_FACTOR_POINTS", 500)
+    monkeypatch.setattr("eigenscape.solvers.solve.DENSE_FACTOR_POINTS", 500)
     monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: int(free_gigabytes * 2**30))
     model = LocallyLinearEmbedding(2, n_neighbors=8).fit(mixture(1500))
     assert model.solver_ == "shift-invert"
@@ -170,7 +170,7 @@ def test_geodesics_are_those_of_dijkstra(n_jobs):
     graph = nearest_neighbor_graph(neighbor_index(X[:1000]), 8)
     new = X[1000:]
     np.testing.assert_array_equal(geodesics(graph, X[:1000], n_jobs), dijkstra(graph.distances))
-    entry = graph.join(new)
+    entry = graph.edges_of(new)
     roads = sparse.block_array([[graph.distances, None], [entry, sparse.csr_array((200, 200))]], format="csr")
     np.testing.assert_array_equal(
         geodesics(graph, new, n_jobs), dijkstra(roads, indices=np.arange(1000, 1200))[:, :1000]
@@ -183,7 +183,7 @@ def test_paths_from_the_vertices_are_those_from_the_new_points(n_jobs):
     graph = nearest_neighbor_graph(neighbor_index(X[:500]), 8)
     queries = X[490:]  # ten of them are vertices
     by_vertex = np.full((len(queries), 500), np.nan)
-    for vertices, lengths in geodesics_by_vertex(graph, queries, n_jobs):
+    for vertices, lengths in geodesic_columns(graph, queries, n_jobs):
         by_vertex[:, vertices] = lengths
     np.testing.assert_allclose(by_vertex, geodesics(graph, queries), rtol=1e-13, atol=1e-13)
 
@@ -253,14 +253,14 @@ def test_wide_lle_has_the_eigenvalues_of_lapack(X, precisions, monkeypatch):
         made.append(dtype)
         return inverse_on_complement(matrix, null, thin, dtype)
 
-    monkeypatch.setattr(small_end, "inverse_on_complement", inverse)
+    monkeypatch.setattr(semidefinite, "inverse_on_complement", inverse)
     graph = nearest_neighbor_graph(neighbor_index(X), 12)
     root = alignment_factor(graph, "standard", 2, 1e-3)
     M, m = squared(root), len(X)
-    end = SmallEnd(
+    end = SemidefiniteProblem(
         SparseOperator(M), np.full(m, m**-0.5), float(abs(M).sum(axis=1).max()), root, laplacian=False
     )
-    found = small_end.by_inverse(end, M, 3, Solver(), thin=False)
+    found = semidefinite.solve_shift_invert(end, M, 3, SolverConfig(), thin=False)
     assert made == precisions
     np.testing.assert_allclose(
         found.values, np.linalg.svd(root.toarray(), compute_uv=False)[::-1][1:4] ** 2, rtol=1e-7

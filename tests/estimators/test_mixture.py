@@ -22,7 +22,7 @@ from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import observed
 from eigenscape.methods.mixture_ppca import Rules, WeightedMembers, climb_mixture, membership, start
 from eigenscape.methods.ppca_rows import WeightedRows
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 
 
 def planes(
@@ -131,7 +131,7 @@ def test_em_never_lowers_the_likelihood(seed: int, share: float, parts: int) -> 
     X = with_gaps(X, share, seed)
     rng = np.random.default_rng(seed)
     data, weights = observed(X, True), rng.integers(1, 3, 80).astype(float)
-    rules = Rules(1e-8, 3.0, 1e-300, 40, Solver())
+    rules = Rules(1e-8, 3.0, 1e-300, 40, SolverConfig())
     history = np.array(
         climb_mixture(
             start(data, weights, rng.integers(parts, size=80), parts, 2, rules),
@@ -174,7 +174,7 @@ def test_more_parts_than_distinct_rows_survive() -> None:
 def test_a_part_without_rows_keeps_its_plane() -> None:
     X = planes(60, 3.0)[0]
     data, ones = observed(X, True), np.ones(60)
-    rules = Rules(1e-6, 3.0, 1e-9, 50, Solver())
+    rules = Rules(1e-6, 3.0, 1e-9, 50, SolverConfig())
     labels = np.arange(60) % 2  # nobody is in part 2
     found = climb_mixture(
         start(data, ones, labels, 3, 2, rules), WeightedMembers(WeightedRows(data, ones)), rules

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from eigenscape import OrientedPCA
 from eigenscape.exceptions import RankError, SingularNoiseWarning
-from eigenscape.solvers import generalized_eigh, split
+from eigenscape.solvers import generalized_eigh, whiten
 
 
 def covariance(X: np.ndarray) -> np.ndarray:
@@ -406,10 +406,10 @@ def test_the_rank_guard_leaves_out_what_is_not_seen() -> None:
 def test_units_do_not_pass_for_a_lack_of_rank() -> None:
     units = np.logspace(0, -12, 5)
     B = spd(5, 5, 1) * units * units[:, None]
-    whitener, null = split(B)
+    whitener, null = whiten(B)
     assert null.shape == (5, 0)
     np.testing.assert_allclose(whitener.T @ B @ whitener, np.eye(5), atol=1e-10)
-    whitener, null = split(spd(5, 3, 2))
+    whitener, null = whiten(spd(5, 3, 2))
     assert (whitener.shape, null.shape) == ((5, 3), (5, 2))
     assert np.abs(spd(5, 3, 2) @ null).max() < 1e-14
 

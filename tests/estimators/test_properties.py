@@ -31,7 +31,7 @@ from eigenscape.exceptions import (
 )
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.rows import RowIndex, distinct_rows
+from eigenscape.graph.row_index import RowIndex, distinct_rows
 
 few = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 more = settings(few, max_examples=40)
@@ -210,7 +210,9 @@ def test_rows_are_told_apart_exactly(n, d, top, scale, seed):
 
 
 def test_rows_with_colliding_hashes_are_still_found(monkeypatch):
-    monkeypatch.setattr("eigenscape.graph.rows.row_hashes", lambda X: np.zeros(X.shape[0], dtype=np.uint64))
+    monkeypatch.setattr(
+        "eigenscape.graph.row_index.row_hashes", lambda X: np.zeros(X.shape[0], dtype=np.uint64)
+    )
     X = np.random.default_rng(0).standard_normal((9, 2))
     assert np.array_equal(RowIndex(X).find(X), np.arange(9))
     assert np.array_equal(RowIndex(X).find(X + 1), np.full(9, -1))
@@ -222,7 +224,7 @@ def test_two_hot_rows_are_their_own_vertices(sign):
     X = sign * 2.0 * np.eye(9)
     graph = nearest_neighbor_graph(neighbor_index(X), 3)
     assert np.array_equal(graph.vertices.find(X), np.arange(9))
-    assert (graph.join(X).diagonal() == 0).all()
+    assert (graph.edges_of(X).diagonal() == 0).all()
 
 
 # Equivariance

@@ -19,11 +19,12 @@ from sklearn.neighbors import kneighbors_graph
 from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
 from eigenscape.graph.blocks import BlockIndex
-from eigenscape.graph.components import components, connect
+from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.rows import RowIndex, distinct_rows
-from eigenscape.graph.tables import TableIndex, distance_table
+from eigenscape.graph.precomputed import PrecomputedIndex
+from eigenscape.graph.row_index import RowIndex, distinct_rows
+from eigenscape.graph.sparse_distances import distance_table
 from eigenscape.graph.tree import TreeIndex
 
 ESTIMATORS = {
@@ -98,7 +99,7 @@ def check_engine(index, X, Y, D, k=5):
     np.testing.assert_array_equal(number, truth[1])
     radii = np.random.default_rng(9).uniform(0, 2 * np.median(D), size=X.shape[0])
     radii[0] = 0.0
-    near = index.within(Y, radii)
+    near = index.radius_graph(Y, radii)
     np.testing.assert_array_equal(np.diff(near.indptr), (radii >= D).sum(axis=1))
     np.testing.assert_allclose(near.toarray()[radii >= D], D[radii >= D], rtol=1e-9, atol=1e-12)
 
@@ -141,8 +142,8 @@ def test_distance_tables_are_searched():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 4)), rng.normal(size=(25, 4))
     D = cdist(Y, X)
-    check_engine(TableIndex(cdist(X, X)), X, D, D)
-    check_engine(TableIndex(sparse.csr_array(cdist(X, X))), X, sparse.csr_array(D), D)
+    check_engine(PrecomputedIndex(cdist(X, X)), X, D, D)
+    check_engine(PrecomputedIndex(sparse.csr_array(cdist(X, X))), X, sparse.csr_array(D), D)
 
 
 @pytest.mark.parametrize("features", [3, 20])
@@ -161,7 +162,7 @@ def test_ties_are_broken_by_row_number(engine, seed):
     index = {
         "tree": TreeIndex(X, 2.0, None),
         "block": BlockIndex(X, "euclidean", {}, None),
-        "table": TableIndex(D),
+        "table": PrecomputedIndex(D),
     }[engine]
     length, number = index.nearest(D if engine == "table" else X, 5)
     truth = brute_nearest(D, 5)
@@ -205,7 +206,7 @@ def test_subsets_of_an_index():
     for index, query in [
         (TreeIndex(X, 2.0, None), Y),
         (BlockIndex(X, "euclidean", {}, None), Y),
-        (TableIndex(cdist(X, X)), D),
+        (PrecomputedIndex(cdist(X, X)), D),
     ]:
         length, number = index.subset(which).nearest(index.restrict(query, which), 3)
         truth = brute_nearest(D[:, which], 3)
@@ -227,7 +228,7 @@ def test_different_points_at_distance_zero_stay_joined(dtype):
     x = np.array([0, 0, 1, 2, 3, 4, 5.0])
     D = np.abs(x[:, None] - x).astype(dtype)
     D[1, 6] = D[6, 1] = 5.5
-    graph = nearest_neighbor_graph(TableIndex(D), 2)
+    graph = nearest_neighbor_graph(PrecomputedIndex(D), 2)
     assert 1 in graph.neighbors[[0]].indices
     assert 0 in graph.distances[[1]].indices
 
@@ -321,7 +322,7 @@ def test_new_points_join_either_way():
     D, own = cdist(Y, X), np.sort(cdist(X, X), axis=1)
     chooses = np.sort(D, axis=1)[:, [3]] >= D
     chosen_by = own[:, 4] >= D  # x is at least as near as the fourth neighbour of x_i
-    np.testing.assert_allclose(graph.join(Y).toarray(), np.where(chooses | chosen_by, D, 0))
+    np.testing.assert_allclose(graph.edges_of(Y).toarray(), np.where(chooses | chosen_by, D, 0))
     assert (chosen_by & ~chooses).any()
 
 
@@ -332,11 +333,13 @@ def test_radius_graph_by_brute_force():
     D = cdist(X, X)
     np.testing.assert_allclose(graph.distances.toarray(), np.where(D <= 0.3, D, 0))
     D = cdist(Y, X)
-    np.testing.assert_allclose(graph.join(Y).toarray(), np.where(D <= 0.3, D, 0))
+    np.testing.assert_allclose(graph.edges_of(Y).toarray(), np.where(D <= 0.3, D, 0))
 
 
 def test_largest_component_is_number_zero():
-    label = components(sparse.csr_array(np.array([[0, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0.0]])))
+    label = component_labels(
+        sparse.csr_array(np.array([[0, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0.0]]))
+    )
     np.testing.assert_array_equal(label, [1, 0, 0, 2])
 
 
@@ -367,7 +370,7 @@ def added_edges(before, after):
 
 def check_bridges(X, D, index, k):
     graph = nearest_neighbor_graph(index, k)
-    label = components(graph.distances)
+    label = component_labels(graph.distances)
     assert label.max() > 0
     joined = connect(graph, label)
     bridges = added_edges(graph, joined)
@@ -388,7 +391,7 @@ def test_components_are_joined_by_their_minimum_spanning_tree(engine):
     index = {
         "tree": TreeIndex(X, 2.0, None),
         "block": BlockIndex(X, "euclidean", {}, None),
-        "table": TableIndex(D),
+        "table": PrecomputedIndex(D),
         "manhattan": TreeIndex(X, 1.0, None),
         "sparse": BlockIndex(sparse.csr_array(X), "euclidean", {}, None),
     }[engine]
@@ -413,7 +416,7 @@ def test_large_components_are_joined(features):
 def test_isolated_vertices_of_a_radius_graph_are_joined():
     X = np.concatenate([np.random.default_rng(0).uniform(size=(20, 2)), [[5.0, 5.0], [9.0, 0.0]]])
     graph = radius_graph(neighbor_index(X), 0.6)
-    label = components(graph.distances)
+    label = component_labels(graph.distances)
     np.testing.assert_array_equal(label[20:], [1, 2])
     assert added_edges(graph, connect(graph, label)) == brute_bridges(cdist(X, X), label)
 
@@ -422,7 +425,7 @@ def test_isolated_vertices_of_a_radius_graph_are_joined():
 def test_connecting_forms_no_matrix_of_all_pairs(features, limit):
     X = blobs(2500, 2400, 100, gap=300.0, features=features)
     graph = nearest_neighbor_graph(neighbor_index(X), 8)
-    label = components(graph.distances)
+    label = component_labels(graph.distances)
     assert label.max() == 2
     tracemalloc.start()
     connect(graph, label)

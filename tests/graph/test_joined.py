@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from eigenscape import DiffusionMap, Isomap, LaplacianEigenmaps, SpectralClustering
 from eigenscape.exceptions import IsolatedPointWarning
-from eigenscape.graph.components import spanning_tree, with_tree
+from eigenscape.graph.components import add_spanning_tree, spanning_tree
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 
@@ -64,7 +64,7 @@ def test_a_new_point_joins_by_the_rule(rule):
     graph = nearest_neighbor_graph(neighbor_index(X), K, rule)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IsolatedPointWarning)
-        found = graph.join(Y).toarray()
+        found = graph.edges_of(Y).toarray()
     for y in range(20):
         mine = set(np.argsort(to[y])[:K])
         expected = {
@@ -78,10 +78,12 @@ def test_a_point_that_no_vertex_wants_is_announced(rule):
     X = np.random.default_rng(2).standard_normal((50, 2))
     graph = nearest_neighbor_graph(neighbor_index(X), K, "mutual")
     with pytest.warns(IsolatedPointWarning, match="1 new point.*joined='mutual'"):
-        edges = graph.join(np.array([[100.0, 100.0]]))
+        edges = graph.edges_of(np.array([[100.0, 100.0]]))
     assert edges.nnz == 1
     assert (
-        with_tree(nearest_neighbor_graph(neighbor_index(X), K, rule)).join(np.array([[100.0, 100.0]])).nnz
+        add_spanning_tree(nearest_neighbor_graph(neighbor_index(X), K, rule))
+        .edges_of(np.array([[100.0, 100.0]]))
+        .nnz
         >= 1
     )  # without a word
 
@@ -124,7 +126,7 @@ def test_ties_make_no_ring():
 def test_a_new_point_hangs_on_its_nearest_vertex():
     rng = np.random.default_rng(4)
     X, Y = rng.random((40, 2)), rng.random((10, 2))
-    edges = spanning_tree(neighbor_index(X)).join(Y)
+    edges = spanning_tree(neighbor_index(X)).edges_of(Y)
     assert_array_equal(edges.indices, cdist(Y, X).argmin(axis=1))
     assert_allclose(edges.data, cdist(Y, X).min(axis=1))
 

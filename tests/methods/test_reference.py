@@ -190,7 +190,7 @@ def test_nearest_neighbor_graph_by_brute_force(d):
     D, D_new = ref.table(ref.euclidean, X, X), ref.table(ref.euclidean, Y, X)
     graph = nearest_neighbor_graph(neighbor_index(X), K)
     close(dense(graph.distances), stored(ref.knn_edges(D, K)))
-    close(dense(graph.join(Y)), stored(ref.knn_edges_new(D_new, D, K)))
+    close(dense(graph.edges_of(Y)), stored(ref.knn_edges_new(D_new, D, K)))
     close(graph.radii, [sorted(row)[K] for row in D])
 
 
@@ -205,7 +205,7 @@ def test_nearest_neighbor_graph_with_other_metrics(metric):
     D, D_new = ref.table(distance, X, X), ref.table(distance, Y, X)
     graph = nearest_neighbor_graph(neighbor_index(X, metric), K)
     close(dense(graph.distances), stored(ref.knn_edges(D, K)))
-    close(dense(graph.join(Y)), stored(ref.knn_edges_new(D_new, D, K)))
+    close(dense(graph.edges_of(Y)), stored(ref.knn_edges_new(D_new, D, K)))
 
 
 def test_neighbour_graph_of_precomputed_distances():
@@ -213,7 +213,7 @@ def test_neighbour_graph_of_precomputed_distances():
     D, D_new = ref.table(ref.euclidean, X, X), ref.table(ref.euclidean, Y, X)
     graph = nearest_neighbor_graph(neighbor_index(D, "precomputed"), K)
     close(dense(graph.distances), stored(ref.knn_edges(D, K)))
-    close(dense(graph.join(D_new)), stored(ref.knn_edges_new(D_new, D, K)))
+    close(dense(graph.edges_of(D_new)), stored(ref.knn_edges_new(D_new, D, K)))
 
 
 @pytest.mark.parametrize("d", [2, 20])
@@ -246,7 +246,7 @@ def test_new_points_on_a_lattice_join_every_training_point_that_reaches_them():
     Y = Y[~(Y[:, None] == X[None]).all(axis=2).any(axis=1)]
     D_new = np.sqrt(np.square(Y[:, None] - X[None]).sum(axis=2))
     graph = nearest_neighbor_graph(neighbor_index(X), 4)
-    joined = dense(graph.join(Y)) > 0
+    joined = dense(graph.edges_of(Y)) > 0
     assert joined[graph.radii >= D_new].all()
 
 

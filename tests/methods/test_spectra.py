@@ -18,7 +18,7 @@ from eigenscape import (
 from eigenscape.exceptions import DegenerateSpectrumWarning
 from eigenscape.methods.laplacian import divided_eigenfunctions
 from eigenscape.operators import as_operator
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 
 RNG = np.random.default_rng
 
@@ -238,7 +238,7 @@ def test_generalized_residual_and_norm(cloud, options):
 
 def test_the_trivial_function_is_the_root_of_the_degree(cloud):
     model = LaplacianEigenmaps(1, affinity="rbf", gamma=0.05).fit(cloud)
-    functions = divided_eigenfunctions(model.kernel_.base, 1, Solver(), True, None)
+    functions = divided_eigenfunctions(model.kernel_.base, 1, SolverConfig(), True, None)
     S = model.kernel_.base(cloud).sum(axis=1)
     assert_allclose(functions(cloud)[:, 0], np.sqrt(len(cloud) * S / S.sum()), rtol=1e-10)
 

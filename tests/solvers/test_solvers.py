@@ -22,9 +22,9 @@ from eigenscape.operators import (
     gram,
 )
 from eigenscape.quality.spectra import _quadrature, is_euclidean, lowest_eigenvalue, negative_fraction
-from eigenscape.solvers import EigenPairs, Solver, principal, smallest
-from eigenscape.solvers.ladder import SmallEnd
+from eigenscape.solvers import EigenPairs, SolverConfig, principal, smallest
 from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.solve import SemidefiniteProblem
 
 RNG = np.random.default_rng
 
@@ -69,7 +69,7 @@ def check_pairs(pairs: EigenPairs, A, expected):
 @pytest.mark.parametrize("name", MATRICES)
 def test_principal_by_value(name, count, solver):
     A = MATRICES[name]
-    pairs = principal(as_operator(A), count, "value", Solver(solver))
+    pairs = principal(as_operator(A), count, "value", SolverConfig(solver))
     check_pairs(pairs, A, np.sort(np.linalg.eigvalsh(A))[::-1][:count])
 
 
@@ -79,40 +79,40 @@ def test_principal_by_magnitude(name, solver):
     A = MATRICES[name]
     values = np.linalg.eigvalsh(A)
     expected = values[np.argsort(-np.abs(values), kind="stable")][:4]
-    check_pairs(principal(as_operator(A), 4, "magnitude", Solver(solver)), A, expected)
+    check_pairs(principal(as_operator(A), 4, "magnitude", SolverConfig(solver)), A, expected)
 
 
 def test_magnitude_order_mixes_signs():
     A = with_spectrum(np.r_[-8.0, 6.0, -4.0, 3.0, np.linspace(-1, 1, 60)])
     for solver in ("dense", "lanczos"):
         assert_allclose(
-            principal(as_operator(A), 4, "magnitude", Solver(solver)).values, [-8, 6, -4, 3], rtol=1e-9
+            principal(as_operator(A), 4, "magnitude", SolverConfig(solver)).values, [-8, 6, -4, 3], rtol=1e-9
         )
 
 
 @pytest.mark.parametrize("solver", ["dense", "lanczos"])
 def test_the_whole_spectrum(solver):
     A = random_psd(12)
-    check_pairs(principal(as_operator(A), 12, "value", Solver(solver)), A, np.linalg.eigvalsh(A)[::-1])
+    check_pairs(principal(as_operator(A), 12, "value", SolverConfig(solver)), A, np.linalg.eigvalsh(A)[::-1])
 
 
 def test_principal_above_the_dense_limit():
     m = 700
     A = with_spectrum(np.r_[50.0, 40.0, 30.0, RNG(2).random(m - 3)])
-    pairs = principal(as_operator(A), 3, "value", Solver())
+    pairs = principal(as_operator(A), 3, "value", SolverConfig())
     assert pairs.solver == "lanczos"
     check_pairs(pairs, A, [50, 40, 30])
 
 
 def test_auto_falls_back_to_dense_where_krylov_does_not_converge():
     A = with_spectrum(np.linspace(0.999, 1.0, 600))
-    pairs = principal(as_operator(A), 3, "value", Solver(max_iter=2))
+    pairs = principal(as_operator(A), 3, "value", SolverConfig(max_iter=2))
     assert pairs.solver == "dense"
     check_pairs(pairs, A, np.linspace(0.999, 1.0, 600)[::-1][:3])
 
 
 def test_principal_of_a_zero_matrix():
-    pairs = principal(as_operator(np.zeros((20, 20))), 3, "value", Solver("lanczos"))
+    pairs = principal(as_operator(np.zeros((20, 20))), 3, "value", SolverConfig("lanczos"))
     assert_allclose(pairs.values, 0.0, atol=0)
 
 
@@ -154,7 +154,7 @@ def laplacian(W):
 @pytest.mark.parametrize("name", GRAPHS)
 def test_smallest_of_graph_laplacians(name, solver):
     L, null = laplacian(GRAPHS[name])
-    pairs = smallest(SmallEnd(as_operator(L), null, 2.0), 4, Solver(solver))
+    pairs = smallest(SemidefiniteProblem(as_operator(L), null, 2.0), 4, SolverConfig(solver))
     A = L.toarray()
     check_pairs(pairs, A, np.linalg.eigvalsh(A)[1:5])
     assert_allclose(null @ pairs.vectors, 0, atol=1e-10)
@@ -164,7 +164,7 @@ def test_smallest_of_graph_laplacians(name, solver):
 @pytest.mark.parametrize("graph", [chain, random_graph])
 def test_smallest_above_the_dense_limit(graph, solver):
     L, null = laplacian(graph(600 if solver != "lanczos" else 150))
-    pairs = smallest(SmallEnd(as_operator(L), null, 2.0), 3, Solver(solver))
+    pairs = smallest(SemidefiniteProblem(as_operator(L), null, 2.0), 3, SolverConfig(solver))
     check_pairs(pairs, L.toarray(), np.linalg.eigvalsh(L.toarray())[1:4])
 
 
@@ -179,7 +179,7 @@ def test_default_solver_on_clouds_of_any_dimension(features):
 def test_a_long_chain_climbs_to_the_inverse():
     n = 3000
     L, null = laplacian(chain(n))
-    pairs = smallest(SmallEnd(as_operator(L), null, 2.0), 2, Solver())
+    pairs = smallest(SemidefiniteProblem(as_operator(L), null, 2.0), 2, SolverConfig())
     assert pairs.solver == "shift-invert"
     assert_allclose(pairs.values, 1 - np.cos(np.pi * np.arange(1, 3) / (n - 1)), rtol=1e-7)
 
@@ -187,25 +187,25 @@ def test_a_long_chain_climbs_to_the_inverse():
 def test_smallest_of_a_dense_operator():
     L, null = laplacian(GRAPHS["random"])
     for solver in ("auto", "dense", "lanczos"):
-        pairs = smallest(SmallEnd(as_operator(L.toarray()), null, 2.0), 3, Solver(solver))
+        pairs = smallest(SemidefiniteProblem(as_operator(L.toarray()), null, 2.0), 3, SolverConfig(solver))
         check_pairs(pairs, L.toarray(), np.linalg.eigvalsh(L.toarray())[1:4])
 
 
 def test_as_many_as_there_are():
     L, null = laplacian(ring(9))
     for solver in ("dense", "lanczos", "shift-invert"):
-        pairs = smallest(SmallEnd(as_operator(L), null, 2.0), 8, Solver(solver))
+        pairs = smallest(SemidefiniteProblem(as_operator(L), null, 2.0), 8, SolverConfig(solver))
         assert_allclose(pairs.values, np.linalg.eigvalsh(L.toarray())[1:], atol=1e-12)
 
 
 def test_shift_invert_needs_a_sparse_matrix():
     L, null = laplacian(ring(20))
     with pytest.raises(ValueError, match=r"multilevel.*sparse"):
-        smallest(SmallEnd(as_operator(L.toarray()), null, 2.0), 2, Solver("multilevel"))
+        smallest(SemidefiniteProblem(as_operator(L.toarray()), null, 2.0), 2, SolverConfig("multilevel"))
     with pytest.raises(ValueError, match="sparse"):
-        smallest(SmallEnd(as_operator(L.toarray()), null, 2.0), 2, Solver("shift-invert"))
+        smallest(SemidefiniteProblem(as_operator(L.toarray()), null, 2.0), 2, SolverConfig("shift-invert"))
     with pytest.raises(ValueError, match="shift-invert"):
-        principal(as_operator(L), 2, "value", Solver("shift-invert"))
+        principal(as_operator(L), 2, "value", SolverConfig("shift-invert"))
 
 
 # Refusals
@@ -215,7 +215,7 @@ def test_shift_invert_needs_a_sparse_matrix():
 def test_not_converged_names_residual_and_remedy(max_iter):
     A = with_spectrum(np.linspace(0.9, 1.0, 300))
     with pytest.raises(NotConvergedError, match=r"residual of .*max_iter.*tol.*dense") as caught:
-        principal(as_operator(A), 3, "value", Solver("lanczos", max_iter=max_iter))
+        principal(as_operator(A), 3, "value", SolverConfig("lanczos", max_iter=max_iter))
     assert isinstance(caught.value, RuntimeError)
     assert len(caught.value.residuals) == 3
     assert max(caught.value.residuals) > 1e-10
@@ -224,22 +224,22 @@ def test_not_converged_names_residual_and_remedy(max_iter):
 def test_not_converged_at_the_small_end():
     L, null = laplacian(chain(400))
     with pytest.raises(NotConvergedError, match="residual"):
-        smallest(SmallEnd(as_operator(L), null, 2.0), 2, Solver("lanczos", max_iter=3))
+        smallest(SemidefiniteProblem(as_operator(L), null, 2.0), 2, SolverConfig("lanczos", max_iter=3))
 
 
 @pytest.mark.parametrize("max_iter", [0, -1])
 def test_no_steps_at_all_is_refused_in_words(max_iter):
     with pytest.raises((ValueError, NotConvergedError), match="max_iter"):
-        principal(as_operator(random_psd(50)), 2, "value", Solver("lanczos", max_iter=max_iter))
+        principal(as_operator(random_psd(50)), 2, "value", SolverConfig("lanczos", max_iter=max_iter))
 
 
 def test_unknown_solver_and_bad_tolerance():
     with pytest.raises(ValueError, match="eigen_solver='arpack'"):
-        Solver("arpack")
+        SolverConfig("arpack")
     with pytest.raises(ValueError, match="tol=-1"):
-        Solver(tol=-1)
+        SolverConfig(tol=-1)
     with pytest.raises(ValueError, match="tol=nan"):
-        Solver(tol=float("nan"))
+        SolverConfig(tol=float("nan"))
 
 
 def test_degenerate_spectrum_is_announced():
@@ -248,7 +248,7 @@ def test_degenerate_spectrum_is_announced():
     L, null = laplacian(W)
     for solver in ("dense", "lanczos", "shift-invert"):
         with pytest.warns(DegenerateSpectrumWarning, match="not determined"):
-            smallest(SmallEnd(as_operator(L), null, 2.0), 2, Solver(solver))
+            smallest(SemidefiniteProblem(as_operator(L), null, 2.0), 2, SolverConfig(solver))
 
 
 def test_a_resolved_null_space_is_not_announced():
@@ -256,7 +256,7 @@ def test_a_resolved_null_space_is_not_announced():
     W = sparse.csr_array(sparse.block_diag([ring(9)] * 3))
     L, null = laplacian(W)
     for solver in ("dense", "lanczos", "shift-invert"):
-        pairs = smallest(SmallEnd(as_operator(L), null, 2.0), 2, Solver(solver))
+        pairs = smallest(SemidefiniteProblem(as_operator(L), null, 2.0), 2, SolverConfig(solver))
         assert_allclose(pairs.values, 0, atol=1e-12)
 
 
@@ -281,7 +281,7 @@ def test_the_first_of_equal_entries_decides():
 
 def test_the_seed_does_not_change_the_answer():
     A = as_operator(with_spectrum(np.r_[9.0, 7.0, 5.0, np.linspace(0, 1, 200)]))
-    first, second = (principal(A, 3, "value", Solver("lanczos", seed=seed)) for seed in (0, 1))
+    first, second = (principal(A, 3, "value", SolverConfig("lanczos", seed=seed)) for seed in (0, 1))
     assert_allclose(first.vectors, second.vectors, atol=1e-9)
 
 
@@ -365,8 +365,8 @@ def test_blocked_and_dense_solve_alike():
     assert isinstance(blocked, BlockedOperator)
     for one in ("auto", "lanczos"):
         assert_allclose(
-            principal(blocked, 3, "value", Solver(one)).vectors,
-            principal(stored, 3, "value", Solver()).vectors,
+            principal(blocked, 3, "value", SolverConfig(one)).vectors,
+            principal(stored, 3, "value", SolverConfig()).vectors,
             atol=1e-8,
         )
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from eigenscape.dictionary.landmarks import farthest_first, greedy_pivots
 from eigenscape.dictionary.source import joined
-from eigenscape.graph.rows import distinct_rows
+from eigenscape.graph.row_index import distinct_rows
 from eigenscape.kernels.base import n_points
-from eigenscape.kernels.distance import HalfSquaredDistance, squared_rows
+from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,4 +58,4 @@ def spread_out(
         return candidates
     bound = distance.bind(candidates.points)
     pick = farthest_first if how == "maxmin" else greedy_pivots
-    return candidates.take(pick(squared_rows(bound), n, min(size, n), 0))
+    return candidates.take(pick(squared_distance_rows(bound), n, min(size, n), 0))

@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-from eigenscape.graph.geodesics import farthest_vertices, geodesic_row
+from eigenscape.graph.geodesics import farthest_vertices, geodesics_from_vertex
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.pairwise import squared_euclidean
@@ -110,5 +110,5 @@ def choose_vertices(graph: NeighborGraph, how: str, count: int, seed: int) -> np
             farthest_vertices(graph, count, int(np.random.default_rng(seed).integers(graph.n_vertices)))
         )
     return choose_points(
-        graph.vertices.X, lambda vertex: np.square(geodesic_row(graph, vertex)), how, count, seed
+        graph.vertices.X, lambda vertex: np.square(geodesics_from_vertex(graph, vertex)), how, count, seed
     )

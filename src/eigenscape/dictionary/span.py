@@ -14,7 +14,7 @@ from scipy.linalg.lapack import dtrtri
 from eigenscape.dictionary.rows import ArrayRows, over_rows
 from eigenscape.dictionary.source import Source
 from eigenscape.kernels.base import n_points
-from eigenscape.operators.gram import finite
+from eigenscape.operators.gram import check_finite
 
 #: A point nearer to the span than this part of its squared length cannot be told from it in double precision.
 RESOLUTION = 1e-12
@@ -94,7 +94,7 @@ class Span:
 
     def measure(self, Z: np.ndarray, Y: Any, numbers: np.ndarray | None = None) -> Projected:
         """The same for points whose coordinates are known already."""
-        length = finite(self.source.own(Y, numbers)[:, None])[:, 0] + self.shift
+        length = check_finite(self.source.own(Y, numbers)[:, None])[:, 0] + self.shift
         residual = length - np.einsum("ij,ij->i", Z, Z)
         refuse_indefinite(length - self.shift, residual, length, numbers)
         if self.size == 0:  # nothing to be near to, but for a point that is the origin itself
@@ -131,7 +131,7 @@ class Span:
             few = len(left)
             if few == 0:  # a kernel need not take no points
                 break
-            values[:few, block] = finite(self.source.values(Y[left], self.members[block])) + self.shift
+            values[:few, block] = check_finite(self.source.values(Y[left], self.members[block])) + self.shift
             Z = values[:few, : block.stop] @ self._inverse[block, : block.stop].T
             residual = residual - np.einsum("ij,ij->i", Z, Z)
             level[left] = residual
@@ -163,7 +163,7 @@ class Span:
 
     def values(self, Y: Any) -> np.ndarray:
         """Kernel values between points and members, (n_new, m), a fresh array."""
-        return finite(self.source.values(Y, self.members)) if self.size else np.empty((n_points(Y), 0))
+        return check_finite(self.source.values(Y, self.members)) if self.size else np.empty((n_points(Y), 0))
 
     def weights(self, Y: Any) -> np.ndarray:
         """Projection weights ``A(x)`` (Ouimet eq. 10), (n_new, m)."""

@@ -21,7 +21,7 @@ from eigenscape.dictionary.survey import PartScan, Pool, Question, head_size, po
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.graphs import Kept
 from eigenscape.distributed.reduce import count_rows, reduce_blocks, reduce_remembering, take_rows
-from eigenscape.graph.rows import row_hashes
+from eigenscape.graph.row_index import row_hashes
 from eigenscape.methods.greedy import (
     Choice,
     Learnt,

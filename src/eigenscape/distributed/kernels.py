@@ -11,9 +11,9 @@ from eigenscape._memory import row_blocks
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.kernels import Gaussian, Laplace
-from eigenscape.kernels.bandwidth import local_median, nearest_distances, smallest
+from eigenscape.kernels.bandwidth import local_median, nearest_distances, smallest_values
 from eigenscape.kernels.base import BoundKernel, Kernel, as_float64, n_points
-from eigenscape.kernels.pairwise import Polynomial, Sigmoid, gamma_of_norms, squared_norms
+from eigenscape.kernels.pairwise import Polynomial, Sigmoid, gamma_from_norms, squared_norms
 
 #: The neighbour whose distance is a local scale, itself counted
 #: (:func:`eigenscape.kernels.bandwidth.local_distance`).
@@ -28,7 +28,7 @@ def bind_blocks(kernel: Kernel, few: Any, blocks: Blocks) -> BoundKernel:
     rows, a norm is averaged over all of them."""
     if isinstance(kernel, (Polynomial, Sigmoid)) and kernel.gamma is None:
         count, total = reduce_blocks(_norms, blocks, _added)
-        kernel = replace(kernel, gamma=gamma_of_norms(total / count))
+        kernel = replace(kernel, gamma=gamma_from_norms(total / count))
     if isinstance(kernel, (Gaussian, Laplace)) and kernel.gamma is None and kernel.scale == "local":
         few = as_float64(few)
         nearest = reduce_blocks(_nearest, blocks, _joined, few, kernel.distance)
@@ -38,7 +38,7 @@ def bind_blocks(kernel: Kernel, few: Any, blocks: Blocks) -> BoundKernel:
 
 def _nearest(Y: Any, few: np.ndarray, distance: Any) -> np.ndarray:
     blocks = [as_float64(Y[rows]) for rows in row_blocks(n_points(Y), 24 * n_points(few))]
-    return smallest(
+    return smallest_values(
         np.concatenate([nearest_distances(few, some, distance, _NEIGHBORS) for some in blocks], axis=1),
         _NEIGHBORS,
     )
@@ -55,4 +55,4 @@ def _added(first: tuple[int, float], second: tuple[int, float]) -> tuple[int, fl
 
 
 def _joined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return smallest(np.concatenate([first, second], axis=1), _NEIGHBORS)
+    return smallest_values(np.concatenate([first, second], axis=1), _NEIGHBORS)

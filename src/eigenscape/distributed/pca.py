@@ -13,8 +13,8 @@ from eigenscape.distributed.signs import block_signs
 from eigenscape.methods.moments import Moments, moments
 from eigenscape.methods.pca import PrincipalAxes, Wish, pca_of_scatter
 from eigenscape.operators import CenteredRows, weighted_mean
-from eigenscape.operators.rows import as_products
-from eigenscape.solvers import Solver
+from eigenscape.operators.centered_rows import as_product_operand
+from eigenscape.solvers import SolverConfig
 
 
 def gather_moments(blocks: Blocks, weights: Sequence[Blocks] = ()) -> Moments:
@@ -24,7 +24,7 @@ def gather_moments(blocks: Blocks, weights: Sequence[Blocks] = ()) -> Moments:
 
 def block_moments(X: Any, weights: np.ndarray | None = None) -> Moments | None:
     """The moments of one block; None where no row has a weight."""
-    X = as_products(X)
+    X = as_product_operand(X)
     if weights is not None:
         if not weights.min() >= 0:
             raise ValueError(
@@ -37,7 +37,7 @@ def block_moments(X: Any, weights: np.ndarray | None = None) -> Moments | None:
 
 
 def pca_of_blocks(
-    total: Moments, blocks: Blocks, weights: Sequence[Blocks], wish: Wish, solver: Solver
+    total: Moments, blocks: Blocks, weights: Sequence[Blocks], wish: Wish, solver: SolverConfig
 ) -> PrincipalAxes:
     """Axes of rows with these moments; a second pass finds the signs that one machine would give them."""
     axes = pca_of_scatter(total.scatter, total.mean, total.weight, total.n_rows, wish, solver)
@@ -47,5 +47,5 @@ def pca_of_blocks(
 def _standing_coordinates(X: Any, *others: Any) -> np.ndarray:
     """Coordinates of the rows that have a weight."""
     *weights, axes = others
-    coordinates = axes.project(as_products(X))
+    coordinates = axes.project(as_product_operand(X))
     return coordinates[weights[0] > 0] if weights else coordinates

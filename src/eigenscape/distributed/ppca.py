@@ -25,7 +25,7 @@ from eigenscape.methods.probabilistic_pca import (
     infer,
     step_sums,
 )
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class BlockRows:
         squares = self.moments.scatter if self.complete else self._pairs[0]
         return float(np.trace(squares)) / float(self.survey.counts.sum())
 
-    def axes(self, count: int, solver: Solver) -> PrincipalAxes:
+    def axes(self, count: int, solver: SolverConfig) -> PrincipalAxes:
         return axes_of_scatter(self.moments, count, solver)
 
     def pairwise_covariance(self) -> np.ndarray:

@@ -13,7 +13,7 @@ from eigenscape._memory import available_bytes
 from eigenscape.dictionary.candidates import Candidates, spread_out
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import count_rows, reduce_thinned, take_rows
-from eigenscape.kernels.bandwidth import sample_numbers
+from eigenscape.kernels.bandwidth import sample_indices
 from eigenscape.kernels.distance import HalfSquaredDistance
 
 #: Rows of a sample where dask's configuration has no "eigenscape.sample-size".
@@ -69,7 +69,7 @@ def choose_sample(blocks: Blocks, size: int, distance: HalfSquaredDistance, how:
         return Sample(rows, numbers, numbers[::2], rows[:0], chosen.count)
     order = np.argsort(chosen.numbers)
     half = np.flatnonzero(order < (len(order) + 1) // 2)
-    others = np.setdiff1d(sample_numbers(chosen.count), chosen.numbers)
+    others = np.setdiff1d(sample_indices(chosen.count), chosen.numbers)
     held_out = take_rows(blocks, others, lengths) if len(others) else chosen.points[:0]
     return Sample(chosen.points[order], chosen.numbers[order], half, held_out, chosen.count)
 
@@ -77,7 +77,7 @@ def choose_sample(blocks: Blocks, size: int, distance: HalfSquaredDistance, how:
 def evenly_spaced(blocks: Blocks, most: int = 1000) -> np.ndarray:
     """At most so many evenly spaced rows; a thousand are those that one machine takes its scales from."""
     lengths = count_rows(blocks)
-    return take_rows(blocks, sample_numbers(int(lengths.sum()), most), lengths)
+    return take_rows(blocks, sample_indices(int(lengths.sum()), most), lengths)
 
 
 def _local(Y: Any, size: int, distance: HalfSquaredDistance, how: str) -> Candidates:

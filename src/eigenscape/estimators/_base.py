@@ -19,7 +19,7 @@ from eigenscape.estimators._samples import fit_to_sample, refuse_tables
 from eigenscape.estimators._validation import check_input, check_jobs, like
 from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.loss import kernel_loss
-from eigenscape.solvers import NAMES, Solver
+from eigenscape.solvers import NAMES, SolverConfig
 
 
 class Fitted(NamedTuple):
@@ -50,7 +50,7 @@ def forget(estimator: Any) -> None:
         delattr(estimator, name)
 
 
-def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> Solver:
+def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> SolverConfig:
     """What the parameters ask of the eigen-solver."""
     if estimator.eigen_solver in NAMES and estimator.eigen_solver not in allowed:
         raise ValueError(
@@ -58,7 +58,7 @@ def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> Solver:
         )
     check_jobs(estimator.n_jobs)
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    return Solver(estimator.eigen_solver, estimator.tol, estimator.max_iter, seed, estimator.n_jobs)
+    return SolverConfig(estimator.eigen_solver, estimator.tol, estimator.max_iter, seed, estimator.n_jobs)
 
 
 class MapEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -235,5 +235,5 @@ class SpectralEstimator(FittedEmbedding, ABC):
         """Learn the embedding of ``X`` and return it."""
         return self.fit(X, y).embedding_
 
-    def _solver(self) -> Solver:
+    def _solver(self) -> SolverConfig:
         return chosen_solver(self, self._solvers)

@@ -23,7 +23,7 @@ from eigenscape.estimators._base import Fitted
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._validation import check_count, check_input, check_jobs
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
-from eigenscape.graph.rows import row_hashes
+from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels.base import BoundKernel, Kernel, n_points
 from eigenscape.methods.greedy import Choice, Learnt, learn
 from eigenscape.methods.low_rank import announce, error_bound

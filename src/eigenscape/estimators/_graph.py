@@ -12,10 +12,11 @@ from scipy import sparse
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params, check_positive
-from eigenscape.graph.components import spanning_tree, with_tree
+from eigenscape.graph.components import add_spanning_tree, spanning_tree
 from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.rows import distinct_rows, with_self, without_self
+from eigenscape.graph.row_index import distinct_rows
+from eigenscape.graph.sparse_distances import with_self, without_self
 from eigenscape.methods.components import embed_graph
 from eigenscape.pieces import merge_columns, on_columns
 
@@ -55,7 +56,7 @@ class Neighborhood:
                 )
             index = neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors)
             graph = nearest_neighbor_graph(index, k, self.joined)
-            return with_tree(graph) if self.kind == "mst_nearest_neighbors" else graph
+            return add_spanning_tree(graph) if self.kind == "mst_nearest_neighbors" else graph
         if self.joined != "union":
             raise ValueError(
                 f"joined={self.joined!r} is about n_neighbors; within a radius neighbours are mutual anyway"

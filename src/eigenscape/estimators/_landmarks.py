@@ -20,9 +20,10 @@ from eigenscape.estimators._validation import (
     check_zero_diagonal,
 )
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.rows import RowIndex, distinct_rows, with_self
+from eigenscape.graph.row_index import RowIndex, distinct_rows
+from eigenscape.graph.sparse_distances import with_self
 from eigenscape.kernels.base import BoundKernel, n_points
-from eigenscape.kernels.distance import squared_rows
+from eigenscape.kernels.distance import squared_distance_rows
 from eigenscape.methods.landmarks import Growth
 
 
@@ -165,7 +166,7 @@ def choose_samples(
     """``count`` of the ``candidates``, or all samples where so many are wanted."""
     if count == n_points(X):
         return np.arange(count)
-    row = squared_rows(distance)
+    row = squared_distance_rows(distance)
     whole = len(candidates) == n_points(X)
     points = X if whole else X[candidates]
     among = choose_points(

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from eigenscape.graph.rows import canonical
+from eigenscape.graph.row_index import canonical_csr
 
 
 def check_chunk(estimator: Any, X: Any, reset: bool, first_row: int) -> Any:
@@ -23,7 +23,7 @@ def check_chunk(estimator: Any, X: Any, reset: bool, first_row: int) -> Any:
         dtype=[np.float64, np.float32],
         ensure_all_finite=False,
     )
-    X = canonical(X) if sparse.issparse(X) else X
+    X = canonical_csr(X) if sparse.issparse(X) else X
     bad = _rows_not_finite(X)
     if len(bad):
         shown = ", ".join(str(first_row + row) for row in bad[:5]) + (", ..." if len(bad) > 5 else "")

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from eigenscape.estimators._collections import refuse_collection
-from eigenscape.graph.rows import canonical, row_hashes
+from eigenscape.graph.row_index import canonical_csr, row_hashes
 
 #: Relative asymmetry that rounding explains.
 _ROUNDING = 1e-8
@@ -65,7 +65,7 @@ def check_input(estimator: Any, X: Any, reset: bool, chunk: bool = False) -> Any
         and not estimator._is_precomputed(),  # a fitted model keeps its points, whatever becomes of the user's array
     )
     if sparse.issparse(X):
-        X = _small_indices(canonical(X))
+        X = _small_indices(canonical_csr(X))
     if estimator._is_precomputed():
         narrow = estimator._narrow_tables and X.shape[1] < X.shape[0]
         check_precomputed(estimator._precomputed_kind(), X, square=reset and not narrow)

@@ -10,8 +10,8 @@ from scipy import sparse
 from eigenscape.estimators._graph import Neighborhood, default_neighbors, embed_on_graph
 from eigenscape.estimators._validation import check_choice, check_number, check_positive, check_precomputed
 from eigenscape.exceptions import DisconnectedGraphError
-from eigenscape.graph.components import components
-from eigenscape.graph.rows import canonical, distinct_rows
+from eigenscape.graph.components import component_labels
+from eigenscape.graph.row_index import canonical_csr, distinct_rows
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight
 from eigenscape.kernels.base import as_float64
 
@@ -104,7 +104,7 @@ def _given(X: Any, graph: Any, on_disconnected: str) -> tuple[Any, sparse.csr_ar
         raise ValueError(
             f"graph has {W.shape[0]} vertices, but X has {X.shape[0]} rows; row i of X must describe vertex i"
         )
-    label = components(W)
+    label = component_labels(W)
     if label.max() > 0 and on_disconnected != "whole":
         raise DisconnectedGraphError(
             f"the graph given has {label.max() + 1} components and holds no distances by which to connect them; embed its largest"
@@ -121,7 +121,7 @@ def checked_graph(graph: Any) -> sparse.csr_array:
         raise ValueError(
             f"graph must be a matrix of edge weights (n_vertices, n_vertices), got shape {graph.shape}"
         )
-    W = sparse.csr_array(canonical(graph), dtype=np.float64)
+    W = sparse.csr_array(canonical_csr(graph), dtype=np.float64)
     if not np.isfinite(W.data).all():
         raise ValueError("graph contains NaN or infinity; edge weights are finite numbers")
     check_precomputed("affinity", W, square=True)

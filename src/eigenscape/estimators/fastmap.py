@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._validation import check_count, check_metric_params
 from eigenscape.kernels.base import n_points
-from eigenscape.kernels.distance import HalfSquaredDistance, squared_rows, to_landmarks
+from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_rows, to_landmarks
 from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.pivots import choose_pivots, fastmap
 
@@ -100,7 +100,9 @@ class FastMap(SpectralEstimator):
         check_metric_params(self.metric_params)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         distance = HalfSquaredDistance(self.metric, dict(self.metric_params or {})).bind(X)
-        pivots = choose_pivots(squared_rows(distance), n_points(X), self.n_components, self.n_rounds, seed)
+        pivots = choose_pivots(
+            squared_distance_rows(distance), n_points(X), self.n_components, self.n_rounds, seed
+        )
         which = np.unique(pivots)
         model = fastmap(to_landmarks(distance, which), which, pivots)
         return Fitted(model, attributes={"pivots_": pivots, "landmarks_": which}, X=X)

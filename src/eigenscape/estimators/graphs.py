@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 from eigenscape.estimators._validation import check_count, check_jobs
 from eigenscape.estimators._vertices import checked_graph
 from eigenscape.exceptions import DisconnectedGraphError
-from eigenscape.graph.components import components
+from eigenscape.graph.components import component_labels
 from eigenscape.methods.graph_embedding import direct_embedding
 from eigenscape.quality.distortion import distortion
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 from eigenscape.solvers.pairs import canonical_signs
 
 
@@ -77,14 +77,14 @@ def graph_embedding(
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} vertices, got {W.shape[0]}; lower n_components"
         )
-    label = components(W)
+    label = component_labels(W)
     if label.max() > 0:
         raise DisconnectedGraphError(
             f"the graph has {label.max() + 1} components, whose places relative to each other its edges do not tell; embed each by itself"
         )
     degree = np.asarray(W.sum(axis=1)).ravel()
     coordinates, pairs = direct_embedding(
-        W, degree, n_components, Solver(eigen_solver, tol, None, seed, n_jobs)
+        W, degree, n_components, SolverConfig(eigen_solver, tol, None, seed, n_jobs)
     )
     return GraphEmbedding(
         canonical_signs(coordinates), pairs.values[1:], pairs.residuals[1:], distortion(coordinates, W)

@@ -18,7 +18,7 @@ from eigenscape.estimators._collections import CollectionMixin, refuse_collectio
 from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._validation import check_choice, check_kernel_parameters, double, like
 from eigenscape.estimators._vertices import Vertices, vertices
-from eigenscape.graph.rows import distinct_rows
+from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.graph_embedding import Transformation, feature_map
 from eigenscape.methods.inverse_map import fitted_inverse, rows_to_invert
 from eigenscape.methods.kernel_centers import placed_kernels

@@ -69,7 +69,7 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
         Width of the Gaussian kernel between coordinates, for "ridge": not that of ``kernel``. None takes one
         over the median squared distance of coordinates.
     eigen_solver : {"auto", "dense", "lanczos"}, default="auto"
-        See :mod:`eigenscape.solvers.ladder` for the choice.
+        See :mod:`eigenscape.solvers.solve` for the choice.
     tol : float, default=1e-10
         Residual allowed, relative to the eigenvalue.
     max_iter : int or None, default=None

@@ -82,7 +82,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
         Eigenvectors looked at; None for up to 20 times ``n_components``, or one for 15 samples, in doubling
         steps.
     eigen_solver : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, default="auto"
-        See :mod:`eigenscape.solvers.ladder` for the choice.
+        See :mod:`eigenscape.solvers.solve` for the choice.
     tol : float, default=1e-10
         Residual allowed, relative to :math:`\sigma_r`.
     max_iter, random_state, verbose

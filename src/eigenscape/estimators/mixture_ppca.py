@@ -35,7 +35,7 @@ from eigenscape.methods.mixture_ppca import (
 )
 from eigenscape.methods.ppca_choice import noise_floor
 from eigenscape.methods.probabilistic_pca import orthonormal
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 
 
 class MixturePPCA(ProjectiveEstimator):
@@ -147,7 +147,7 @@ class MixturePPCA(ProjectiveEstimator):
             self._check_parameters(*rows.shape)
             random = check_random_state(self.random_state)
             floor = noise_floor(rows.variance, self.noise_floor)
-            solver = Solver(seed=int(random.randint(2**31 - 1)))
+            solver = SolverConfig(seed=int(random.randint(2**31 - 1)))
             rules = Rules(floor, self.n_components + 1.0, self.tol, self.max_iter, solver)
             members = distributed.BlockMembers(rows) if is_collection(X) else WeightedMembers(rows)
             best = self._best(members, rules, random)

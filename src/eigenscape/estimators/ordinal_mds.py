@@ -11,7 +11,7 @@ from eigenscape._progress import reporting
 from eigenscape.estimators._base import MapEstimator, forget
 from eigenscape.estimators._ordinal import ordinal_wish, report_stress
 from eigenscape.estimators._validation import check_input, check_metric_params, check_symmetric
-from eigenscape.graph.rows import RowIndex, distinct_rows
+from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
 from eigenscape.methods.ordinal import ordinal_mds, require_square

@@ -28,8 +28,8 @@ from eigenscape.methods.pca import (
     scatter_loss,
 )
 from eigenscape.operators import CenteredRows, weighted_mean
-from eigenscape.operators.rows import as_products
-from eigenscape.solvers import Solver
+from eigenscape.operators.centered_rows import as_product_operand
+from eigenscape.solvers import SolverConfig
 
 
 class PCA(ProjectiveEstimator):
@@ -234,7 +234,7 @@ class PCA(ProjectiveEstimator):
         self._check_fitted()
         X = check_input(self, X, reset=False)
         with reporting(self.verbose), stage("projection"):
-            return self._like(X, self._axes.project(as_products(X)) / self._scale)
+            return self._like(X, self._axes.project(as_product_operand(X)) / self._scale)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Find the principal components of ``X`` and return its coordinates."""
@@ -258,7 +258,7 @@ class PCA(ProjectiveEstimator):
         self._check_fitted()
         X = check_input(self, X, reset=False)
         return self._like(
-            X, self._axes.project(as_products(X)) * np.sqrt(self._axes.weight / self._axes.eigenvalues)
+            X, self._axes.project(as_product_operand(X)) * np.sqrt(self._axes.weight / self._axes.eigenvalues)
         )
 
     @averaged
@@ -283,7 +283,7 @@ class PCA(ProjectiveEstimator):
             points = (
                 self._rows
                 if X is None
-                else CenteredRows(as_products(check_input(self, X, reset=False)), self.mean_)
+                else CenteredRows(as_product_operand(check_input(self, X, reset=False)), self.mean_)
             )
             return linear_loss(self._axes, training, points)
 
@@ -291,7 +291,7 @@ class PCA(ProjectiveEstimator):
     def reconstruction_error(self, X: Any) -> float:
         """Mean squared distance of the rows of ``X`` to the principal subspace (Burges eq. 1.4)."""
         self._check_fitted()
-        return reconstruction_error(self._axes, as_products(check_input(self, X, reset=False)))
+        return reconstruction_error(self._axes, as_product_operand(check_input(self, X, reset=False)))
 
     @property
     def kernel_(self) -> BoundKernel:
@@ -318,7 +318,7 @@ class PCA(ProjectiveEstimator):
         self.entropy_ = entropy(self.explained_variance_)
         self._scale = np.sqrt(self.explained_variance_) if self.whiten else 1.0
 
-    def _solver(self) -> Solver:
+    def _solver(self) -> SolverConfig:
         check_flag("whiten", self.whiten)
         return chosen_solver(self, ("auto", "dense", "lanczos"))
 
@@ -332,5 +332,5 @@ class PCA(ProjectiveEstimator):
 
 
 def _rows(X: Any, weights: np.ndarray | None, n_jobs: int | None) -> CenteredRows:
-    X = as_products(X)
+    X = as_product_operand(X)
     return CenteredRows(X, weighted_mean(X, weights), weights, n_jobs)

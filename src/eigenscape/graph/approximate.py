@@ -17,8 +17,9 @@ from scipy import linalg, sparse
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.graph.blocks import BlockIndex
-from eigenscape.graph.rows import RowIndex
-from eigenscape.graph.tables import PlainReach, distance_table, neighbor_table, others_table
+from eigenscape.graph.precomputed import RadiusQuery
+from eigenscape.graph.row_index import RowIndex
+from eigenscape.graph.sparse_distances import distance_table, neighbor_table, other_neighbors_table
 
 #: More cells are searched until this share of a sample's true neighbours is found.
 RECALL = 0.99
@@ -33,7 +34,7 @@ _REACH = 100
 class ApproximateIndex:
     """Inverted lists over dense rows; ``recall`` is the measured share of true neighbours found."""
 
-    trusted = True
+    known_symmetric = True
 
     def __init__(self, X: np.ndarray, metric: str, n_jobs: int | None) -> None:
         self.X = np.ascontiguousarray(X, dtype=np.float64)
@@ -112,20 +113,20 @@ class ApproximateIndex:
         length, number = self._search(self._scaled(Y), k)
         return (length**2 / 2 if self.metric == "cosine" else length), number  # |u - v|^2 = 2 (1 - cos)
 
-    def chosen(self, Y: Any, k: int) -> sparse.csr_array:
+    def nearest_graph(self, Y: Any, k: int) -> sparse.csr_array:
         return neighbor_table(*self.nearest(Y, k), self.n_points)
 
-    def chosen_by_all(self, k: int) -> sparse.csr_array:
-        return others_table(*self.nearest(self.X, k + 1))
+    def nearest_others_graph(self, k: int) -> sparse.csr_array:
+        return other_neighbors_table(*self.nearest(self.X, k + 1))
 
-    def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
+    def radius_graph(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         """Those among the nearest found whose radius reaches the query."""
         length, number = self.nearest(Y, min(_REACH, self.n_points))
         row, place = np.nonzero(length <= radii[number])
         return distance_table(row, number[row, place], length[row, place], (len(length), self.n_points))
 
-    def reach(self, radii: np.ndarray) -> PlainReach:
-        return PlainReach(self, radii)
+    def radius_query(self, radii: np.ndarray) -> RadiusQuery:
+        return RadiusQuery(self, radii)
 
     def vertices(self) -> RowIndex:
         return RowIndex(self.X)

@@ -13,11 +13,14 @@ from threadpoolctl import threadpool_limits
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-from eigenscape.graph.rows import RowIndex
-from eigenscape.graph.tables import PlainReach, distance_table, neighbor_table, others_table
+from eigenscape.graph.precomputed import RadiusQuery
+from eigenscape.graph.row_index import RowIndex
+from eigenscape.graph.sparse_distances import distance_table, neighbor_table, other_neighbors_table
 
 
-def settled_params(metric: str | Callable, metric_params: Mapping[str, Any] | None, X: Any) -> dict[str, Any]:
+def resolve_metric_params(
+    metric: str | Callable, metric_params: Mapping[str, Any] | None, X: Any
+) -> dict[str, Any]:
     """The metric's arguments, those that describe the data taken from ``X`` where they are left open."""
     params = dict(metric_params or {})
     if metric == "seuclidean" and "V" not in params:
@@ -46,7 +49,7 @@ class BlockIndex:
 
     def __init__(self, X: Any, metric: str | Callable, params: dict, n_jobs: int | None) -> None:
         self.metric, self.params, self.n_jobs = metric, params, n_jobs
-        self.trusted = isinstance(metric, str)
+        self.known_symmetric = isinstance(metric, str)
         self.X = (
             sparse.csr_array(X, dtype=np.float64)
             if sparse.issparse(X)
@@ -93,13 +96,13 @@ class BlockIndex:
         pick = order[np.searchsorted(row[order], np.arange(rough.shape[0]))[:, None] + np.arange(k)]
         length[:], number[:] = exact[pick], column[pick]
 
-    def chosen(self, Y: Any, k: int) -> sparse.csr_array:
+    def nearest_graph(self, Y: Any, k: int) -> sparse.csr_array:
         return neighbor_table(*self.nearest(Y, k), self.n_points)
 
-    def chosen_by_all(self, k: int) -> sparse.csr_array:
-        return others_table(*self.nearest(self.X, k + 1))
+    def nearest_others_graph(self, k: int) -> sparse.csr_array:
+        return other_neighbors_table(*self.nearest(self.X, k + 1))
 
-    def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
+    def radius_graph(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         reach = radii**2 if self._euclidean else radii
 
         def search(block: slice) -> sparse.csr_array:
@@ -111,8 +114,8 @@ class BlockIndex:
 
         return sparse.csr_array(sparse.vstack(self._map(search, Y), format="csr"))
 
-    def reach(self, radii: np.ndarray) -> PlainReach:
-        return PlainReach(self, radii)
+    def radius_query(self, radii: np.ndarray) -> RadiusQuery:
+        return RadiusQuery(self, radii)
 
     def _map(self, search: Callable, Y: Any) -> list:
         blocks = [*row_blocks(Y.shape[0], 24 * self.n_points)]

@@ -12,13 +12,13 @@ from eigenscape._progress import stage
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.neighbors import NeighborIndex
-from eigenscape.graph.tables import TableIndex
+from eigenscape.graph.precomputed import PrecomputedIndex
 
 #: Beyond this many neighbours it is cheaper to search a component's complement directly.
 _MOST_NEIGHBORS = 256
 
 
-def components(matrix: object) -> np.ndarray:
+def component_labels(matrix: object) -> np.ndarray:
     """Component number of each vertex of a symmetric graph, the largest component first."""
     count, label = connected_components(matrix, directed=False)
     by_size = np.argsort(-np.bincount(label, minlength=count), kind="stable")
@@ -32,7 +32,7 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
 
     Boruvka's rounds: every component but the largest takes its shortest edge outwards, and components so
     joined are one in the next round. No distance matrix is formed."""
-    if isinstance(graph.index, TableIndex) and sparse.issparse(graph.index.table):
+    if isinstance(graph.index, PrecomputedIndex) and sparse.issparse(graph.index.table):
         raise DisconnectedGraphError(
             f"the precomputed graph has {label.max() + 1} components and holds no distances between them, so they cannot be"
             " connected; store more neighbours, or set on_disconnected='per_component' or 'largest'"
@@ -40,7 +40,7 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
     while label.max() > 0:
         row, column, length = _shortest_exits(graph.index, label)
         graph = graph.with_edges(row, column, length)
-        label = components(graph.distances)
+        label = component_labels(graph.distances)
     return graph
 
 
@@ -49,7 +49,9 @@ def spanning_tree(index: NeighborIndex) -> NeighborGraph:
     edge."""
     nothing = sparse.csr_array((index.n_points, index.n_points))
     radii = np.zeros(index.n_points)  # no vertex reaches out for a new point
-    bare = NeighborGraph(index, index.vertices(), nothing, nothing, index.reach(radii), radii, 1, tree=True)
+    bare = NeighborGraph(
+        index, index.vertices(), nothing, nothing, index.radius_query(radii), radii, 1, tree=True
+    )
     with stage("spanning tree"):
         edges = connect(bare, np.arange(index.n_points)).distances
     # Where distances tie, rounds may close a ring of equal edges; one of them is too many.
@@ -59,7 +61,7 @@ def spanning_tree(index: NeighborIndex) -> NeighborGraph:
     return replace(bare, neighbors=tree, distances=tree)
 
 
-def with_tree(graph: NeighborGraph) -> NeighborGraph:
+def add_spanning_tree(graph: NeighborGraph) -> NeighborGraph:
     """The graph with the edges of the minimum spanning tree of its vertices: connected by construction."""
     tree = sparse.coo_array(sparse.triu(spanning_tree(graph.index).distances))
     return replace(graph.with_edges(tree.row, tree.col, tree.data), tree=True)

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.graph.rows import reassemble
+from eigenscape.graph.sparse_distances import reassemble
 
 
 def geodesics(
@@ -24,7 +24,7 @@ def geodesics(
     A new point enters the graph by its edges and is never passed through, so new points do not see one
     another."""
     entries = _entries(graph, Y)
-    roads = _Roads(graph.distances)
+    roads = _PathSearch(graph.distances)
     first = roads.rank[
         entries.indices[entries.indptr[:-1]]
     ]  # where each source enters: those that are neighbours travel together
@@ -43,7 +43,7 @@ def geodesics(
     return out
 
 
-def geodesics_by_vertex(
+def geodesic_columns(
     graph: NeighborGraph, Y: Any, n_jobs: int | None = None, dtype: type = np.float64
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The same distances in blocks of columns: vertices (b,) and their distances (n_new, b).
@@ -53,7 +53,7 @@ def geodesics_by_vertex(
     from eigenscape._compiled.paths import LANES, shortest_through
 
     entries = _entries(graph, Y)
-    roads = _Roads(graph.distances)
+    roads = _PathSearch(graph.distances)
     inner = roads.rank[entries.indices]
     n_new, m = entries.shape
     with stage("geodesics", total=m) as advance:
@@ -78,7 +78,7 @@ def geodesics_by_vertex(
             yield roads.order[targets], out
 
 
-def geodesics_to(
+def geodesics_to_landmarks(
     graph: NeighborGraph, landmarks: np.ndarray, n_jobs: int | None = None, dtype: type = np.float64
 ) -> np.ndarray:
     """Geodesic distances (m, q) of all vertices to some of them, in the order in which a vertex's row is one
@@ -90,7 +90,7 @@ def geodesics_to(
 
     q, m = len(landmarks), graph.n_vertices
     out: np.ndarray = np.empty((m, q), dtype=dtype)
-    roads = _Roads(graph.distances)
+    roads = _PathSearch(graph.distances)
     inner, step = roads.lengths, _step(roads.lengths)
 
     def travel(batch: slice, advance: Any) -> None:
@@ -114,7 +114,7 @@ def _step(roads: sparse.csr_array) -> float:
     return 4.0 * float(roads.data.mean())
 
 
-def through_neighbors(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndarray:
+def extend_geodesics(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndarray:
     """Distances (n_new, q) of new points whose edges are ``entries`` (n_new, m), given those of the vertices
     (m, q).
 
@@ -128,7 +128,7 @@ def through_neighbors(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndar
     return out
 
 
-def geodesic_row(graph: NeighborGraph, vertex: int) -> np.ndarray:
+def geodesics_from_vertex(graph: NeighborGraph, vertex: int) -> np.ndarray:
     """Geodesic distances (m,) of one vertex to all."""
     from eigenscape._compiled.paths import lower_to_source
 
@@ -143,7 +143,7 @@ def farthest_vertices(graph: NeighborGraph, count: int, first: int) -> np.ndarra
 
     Exactly the result of one row of distances after another; but a search from a new landmark goes only as
     far as it is nearer than the earlier ones, so that all of them together cost little more than one. The
-    rows themselves, which the embedding needs, are then found side by side by :func:`geodesics_to`."""
+    rows themselves, which the embedding needs, are then found side by side by :func:`geodesics_to_landmarks`."""
     from eigenscape._compiled.paths import lower_to_source
 
     roads = graph.distances
@@ -165,7 +165,7 @@ def _entries(graph: NeighborGraph, Y: Any) -> sparse.csr_array:
     entries = sparse.csr_array(
         (np.zeros(len(known)), vertex[known], np.arange(len(known) + 1)), shape=(len(known), graph.n_vertices)
     )
-    return reassemble([(known, entries), (new, _ways_in(graph.join(Y[new])))]) if len(new) else entries
+    return reassemble([(known, entries), (new, _ways_in(graph.edges_of(Y[new])))]) if len(new) else entries
 
 
 def _ways_in(edges: sparse.csr_array) -> sparse.csr_array:
@@ -180,7 +180,7 @@ def _ways_in(edges: sparse.csr_array) -> sparse.csr_array:
     return edges
 
 
-class _Roads:
+class _PathSearch:
     """The graph with its vertices renumbered so that neighbours are near in memory; ``order`` are the old
     numbers, ``rank`` the new."""
 

@@ -24,8 +24,8 @@ from eigenscape._display import short_repr
 from eigenscape._progress import stage
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.neighbors import NeighborIndex
-from eigenscape.graph.rows import SHORTEST, RowIndex, TableRows, reassemble
-from eigenscape.graph.tables import distance_table
+from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
+from eigenscape.graph.sparse_distances import SHORTEST, distance_table, reassemble, scatter_rows
 
 #: Who is whose neighbour: either chose the other, both did, or one did and they have neighbours in common.
 Joined = Literal["union", "mutual", "shared"]
@@ -36,10 +36,10 @@ class NeighborGraph:
     """Vertices, their edges, and the reach that decides whether a new point is theirs."""
 
     index: NeighborIndex
-    vertices: RowIndex | TableRows
+    vertices: RowIndex | DistanceRowIndex
     neighbors: sparse.csr_array  # (m, m) lengths; row i lists the points that i chose
     distances: sparse.csr_array  # (m, m) the same, symmetric: either chose the other
-    reach: Callable[
+    radius_query: Callable[
         [Any], sparse.csr_array
     ]  # lengths (n_new, m) to the vertices that a new point is near enough to
     radii: np.ndarray  # (m,) the reach of each vertex
@@ -56,7 +56,7 @@ class NeighborGraph:
     def n_vertices(self) -> int:
         return self.index.n_points
 
-    def join(self, Y: Any) -> sparse.csr_array:
+    def edges_of(self, Y: Any) -> sparse.csr_array:
         """Edge lengths (n_new, m) from each point of ``Y`` into the graph.
 
         A row equal to a vertex is that vertex and has its edges. Another row gets edges to the points it
@@ -69,15 +69,17 @@ class NeighborGraph:
         return reassemble([(known, self.distances[vertex[known]]), (new, self._edges(Y[new]))])
 
     def _edges(self, Y: Any) -> sparse.csr_array:
-        edges = self.reach(Y)
+        edges = self.radius_query(Y)
         if self.n_neighbors is not None:
-            edges = edges_by(self.joined, self.choose(Y), edges, self.neighbors, self.n_neighbors)
+            edges = combine_edges(self.joined, self.neighbors_of(Y), edges, self.neighbors, self.n_neighbors)
         if self.tree:
-            return _either(edges, self.index.chosen(Y, 1))
+            return _either(edges, self.index.nearest_graph(Y, 1))
         lonely = np.flatnonzero(np.diff(edges.indptr) == 0)
         if len(lonely) and self.joined != "union":
             self._warn(len(lonely), f"would be joined by joined={self.joined!r}", "Raise n_neighbors")
-            edges = _either(edges, reassemble_rows(self.index.chosen(Y[lonely], 1), lonely, edges.shape[0]))
+            edges = _either(
+                edges, scatter_rows(self.index.nearest_graph(Y[lonely], 1), lonely, edges.shape[0])
+            )
         elif len(lonely) and self.n_neighbors is None:
             self._warn(len(lonely), f"is within radius={self.radii[0]:g}", "Enlarge radius")
             length, column = self.index.nearest(Y[lonely], 1)
@@ -92,12 +94,12 @@ class NeighborGraph:
             stacklevel=3,
         )
 
-    def choose(self, Y: Any) -> sparse.csr_array:
+    def neighbors_of(self, Y: Any) -> sparse.csr_array:
         """Lengths (n_new, m) to the points each new point chooses: its own neighbours, not those that choose
         it."""
         if self.n_neighbors is None:
             return self._edges(Y)
-        return self.index.chosen(Y, self.n_neighbors)
+        return self.index.nearest_graph(Y, self.n_neighbors)
 
     def subset(self, which: np.ndarray) -> NeighborGraph:
         """The graph on the vertices ``which`` alone."""
@@ -107,7 +109,7 @@ class NeighborGraph:
             index.vertices(),
             self.neighbors[which][:, which],
             self.distances[which][:, which],
-            index.reach(self.radii[which]),
+            index.radius_query(self.radii[which]),
             self.radii[which],
             None if self.n_neighbors is None else min(self.n_neighbors, len(which)),
             None if self.samples is None else self.samples[which],
@@ -130,21 +132,21 @@ class NeighborGraph:
 def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joined = "union") -> NeighborGraph:
     """Graph of the ``n_neighbors`` nearest among the distinct rows that ``index`` searches."""
     with stage("neighbours"):
-        chosen = index.chosen_by_all(n_neighbors)
+        chosen = index.nearest_others_graph(n_neighbors)
     if chosen.data.max() <= SHORTEST:
         raise ValueError(
             "all distances between neighbours are zero: the points are equal to this metric, there is nothing to embed"
         )
-    if not index.trusted:
+    if not index.known_symmetric:
         _check_symmetric(chosen)
     radii = np.maximum.reduceat(chosen.data, chosen.indptr[:-1])
-    edges = edges_by(joined, chosen, sparse.csr_array(chosen.T), chosen, n_neighbors)
+    edges = combine_edges(joined, chosen, sparse.csr_array(chosen.T), chosen, n_neighbors)
     return NeighborGraph(
-        index, index.vertices(), chosen, edges, index.reach(radii), radii, n_neighbors, joined=joined
+        index, index.vertices(), chosen, edges, index.radius_query(radii), radii, n_neighbors, joined=joined
     )
 
 
-def edges_by(
+def combine_edges(
     joined: Joined,
     chosen: sparse.csr_array,
     choosing: sparse.csr_array,
@@ -174,24 +176,15 @@ def _some(edges: sparse.csr_array, which: Any) -> sparse.csr_array:
     return kept
 
 
-def reassemble_rows(rows: sparse.csr_array, places: np.ndarray, n: int) -> sparse.csr_array:
-    """Rows at their ``places`` among ``n``, the others empty."""
-    counts = np.zeros(n, dtype=rows.indptr.dtype)
-    counts[places] = np.diff(rows.indptr)
-    return sparse.csr_array(
-        (rows.data, rows.indices, np.concatenate([[0], np.cumsum(counts)])), shape=(n, rows.shape[1])
-    )
-
-
 def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
     """Graph of all pairs within ``radius``."""
     radii = np.full(index.n_points, float(radius))
     with stage("neighbours"):
-        pairs = sparse.coo_array(index.within(index.points(np.arange(index.n_points)), radii))
+        pairs = sparse.coo_array(index.radius_graph(index.points(np.arange(index.n_points)), radii))
     other = pairs.row != pairs.col
     table = distance_table(pairs.row[other], pairs.col[other], pairs.data[other], pairs.shape)
     edges = _either(table, table.T)
-    return NeighborGraph(index, index.vertices(), edges, edges, index.reach(radii), radii, None)
+    return NeighborGraph(index, index.vertices(), edges, edges, index.radius_query(radii), radii, None)
 
 
 def _check_symmetric(chosen: sparse.csr_array) -> None:

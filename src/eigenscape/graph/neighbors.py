@@ -6,7 +6,7 @@
   work was cut.
 * ``ApproximateIndex``: instead of blocks, for more than 30 000 dense rows under a Euclidean or cosine metric, unless
   ``neighbors="exact"`` is asked for. Its recall is measured and reported.
-* ``TableIndex``: distances the user computed, dense or sparse.
+* ``PrecomputedIndex``: distances the user computed, dense or sparse.
 
 Ties are broken by row number. A search never looks at the other queries, so neither does its answer.
 """
@@ -19,9 +19,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from eigenscape.graph.blocks import BlockIndex, settled_params
-from eigenscape.graph.rows import RowIndex, TableRows
-from eigenscape.graph.tables import TableIndex
+from eigenscape.graph.blocks import BlockIndex, resolve_metric_params
+from eigenscape.graph.precomputed import PrecomputedIndex
+from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.graph.tree import TreeIndex
 
 #: Above this many features a k-d tree visits most of its leaves, and blocks are faster.
@@ -38,30 +38,30 @@ class NeighborIndex(Protocol):
 
     n_points: int
     recall: float
-    trusted: bool  # whether its distances are known to be symmetric
+    known_symmetric: bool  # whether its distances are known to be symmetric
 
     def nearest(self, Y: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances and numbers of the ``k`` nearest indexed points, nearest first: two arrays (n_new, k)."""
         ...
 
-    def chosen(self, Y: Any, k: int) -> sparse.csr_array:
+    def nearest_graph(self, Y: Any, k: int) -> sparse.csr_array:
         """The same as a sparse matrix (n_new, n_points); a sparse table of distances may hold fewer than
         ``k``."""
         ...
 
-    def chosen_by_all(self, k: int) -> sparse.csr_array:
+    def nearest_others_graph(self, k: int) -> sparse.csr_array:
         """The ``k`` nearest *others* of every indexed point, as a sparse matrix."""
         ...
 
-    def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
+    def radius_graph(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
         """Distances (n_new, n_points) where they do not exceed the indexed point's own radius."""
         ...
 
-    def reach(self, radii: np.ndarray) -> Callable[[Any], sparse.csr_array]:
+    def radius_query(self, radii: np.ndarray) -> Callable[[Any], sparse.csr_array]:
         """``within`` for these radii, prepared to be called often."""
         ...
 
-    def vertices(self) -> RowIndex | TableRows:
+    def vertices(self) -> RowIndex | DistanceRowIndex:
         """Recognises the indexed points among queries."""
         ...
 
@@ -87,8 +87,8 @@ def neighbor_index(
 ) -> NeighborIndex:
     """The engine that suits the data (see the module's head for the rule)."""
     if metric == "precomputed":
-        return TableIndex(X)
-    params = settled_params(metric, metric_params, X)
+        return PrecomputedIndex(X)
+    params = resolve_metric_params(metric, metric_params, X)
     power = None if params else _MINKOWSKI.get(str(metric))
     if metric == "minkowski" and set(params) <= {"p"}:
         power = float(params.get("p", 2.0))

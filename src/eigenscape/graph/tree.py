@@ -10,15 +10,15 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import KDTree, minkowski_distance
 
-from eigenscape.graph.rows import RowIndex
-from eigenscape.graph.tables import distance_table, neighbor_table, others_table
+from eigenscape.graph.row_index import RowIndex
+from eigenscape.graph.sparse_distances import distance_table, neighbor_table, other_neighbors_table
 
 
 class TreeIndex:
     """k-d tree over dense rows."""
 
     recall = 1.0
-    trusted = True
+    known_symmetric = True
 
     def __init__(self, X: np.ndarray, power: float, n_jobs: int | None) -> None:
         self.X = np.asarray(X, dtype=np.float64)
@@ -58,17 +58,17 @@ class TreeIndex:
                 length[row, :k], number[row, :k] = far[best], near[best]
         return length[:, :k], number[:, :k]
 
-    def chosen(self, Y: Any, k: int) -> sparse.csr_array:
+    def nearest_graph(self, Y: Any, k: int) -> sparse.csr_array:
         return neighbor_table(*self.nearest(Y, k), self.n_points)
 
-    def chosen_by_all(self, k: int) -> sparse.csr_array:
-        return others_table(*self.nearest(self.X, k + 1))
+    def nearest_others_graph(self, k: int) -> sparse.csr_array:
+        return other_neighbors_table(*self.nearest(self.X, k + 1))
 
-    def within(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
-        return self.reach(radii)(Y)
+    def radius_graph(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
+        return self.radius_query(radii)(Y)
 
-    def reach(self, radii: np.ndarray) -> TreeReach:
-        return TreeReach(self.X, radii, self.power)
+    def radius_query(self, radii: np.ndarray) -> TreeRadiusQuery:
+        return TreeRadiusQuery(self.X, radii, self.power)
 
     def vertices(self) -> RowIndex:
         return RowIndex(self.X)
@@ -83,7 +83,7 @@ class TreeIndex:
         return Y
 
 
-class TreeReach:
+class TreeRadiusQuery:
     """Which indexed points have a query within their own radius.
 
     Points of like radius share a tree, so that one far outlier does not widen everybody's search.

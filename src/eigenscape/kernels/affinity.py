@@ -70,7 +70,7 @@ class GraphAffinity:
         return self._weighted(self.graph.distances)
 
     def __call__(self, Y: Any) -> sparse.csr_array:
-        return self._weighted(self.graph.join(Y))
+        return self._weighted(self.graph.edges_of(Y))
 
     def _weighted(self, edges: sparse.csr_array) -> sparse.csr_array:
         return sparse.csr_array((self.weight(edges.data), edges.indices, edges.indptr), shape=edges.shape)

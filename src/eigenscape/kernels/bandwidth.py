@@ -14,14 +14,14 @@ from eigenscape.kernels.base import n_points
 _SAMPLE = 1000
 
 
-def sample_numbers(n: int, most: int = _SAMPLE) -> np.ndarray:
+def sample_indices(n: int, most: int = _SAMPLE) -> np.ndarray:
     """The numbers of at most ``most`` of ``n`` rows, evenly spaced: the same rows every time."""
     return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.intp)
 
 
 def sample_rows(X: Any) -> Any:
     """These rows of ``X``."""
-    return X if n_points(X) <= _SAMPLE else X[sample_numbers(n_points(X))]
+    return X if n_points(X) <= _SAMPLE else X[sample_indices(n_points(X))]
 
 
 def median_distance(X: Any, distance: Callable[[Any, Any], np.ndarray]) -> float:
@@ -46,10 +46,10 @@ def nearest_distances(
     """Each row's ``count`` smallest distances to points of ``X`` (fewer where there are no more), in no
     order; its own counts."""
     blocks = row_blocks(n_points(rows), 24 * n_points(X))
-    return np.concatenate([smallest(distance(rows[some], X), count) for some in blocks])
+    return np.concatenate([smallest_values(distance(rows[some], X), count) for some in blocks])
 
 
-def smallest(values: np.ndarray, count: int) -> np.ndarray:
+def smallest_values(values: np.ndarray, count: int) -> np.ndarray:
     """The ``count`` smallest values of each row, in no order."""
     return values if values.shape[1] <= count else np.partition(values, count - 1, axis=1)[:, :count]
 

@@ -12,8 +12,8 @@ from scipy.spatial.distance import cdist
 
 from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
-from eigenscape.graph.blocks import metric_distances, settled_params
-from eigenscape.graph.geodesics import geodesics, geodesics_by_vertex, through_neighbors
+from eigenscape.graph.blocks import metric_distances, resolve_metric_params
+from eigenscape.graph.geodesics import extend_geodesics, geodesic_columns, geodesics
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import BoundKernel, as_float64, n_points, product, product_by_rows
 from eigenscape.kernels.pairwise import BoundPairwise, PairwiseKernel, evaluate_pairs, squared_euclidean
@@ -46,11 +46,11 @@ class HalfSquaredDistance(PairwiseKernel):
             return -0.5 * np.square(lengths)
         return -0.5 * metric_distances(Y, X, self.metric, self.metric_params) ** 2
 
-    def settle(self, X: Any) -> HalfSquaredDistance:
+    def resolve(self, X: Any) -> HalfSquaredDistance:
         return (
             self
             if self.metric == "precomputed"
-            else replace(self, metric_params=settled_params(self.metric, self.metric_params, X))
+            else replace(self, metric_params=resolve_metric_params(self.metric, self.metric_params, X))
         )
 
 
@@ -83,7 +83,7 @@ class Dissimilarity:
         return np.sqrt(np.maximum(-2.0 * self.kernel.evaluate(Y, self.points), 0.0))
 
 
-def squared_rows(distance: BoundKernel) -> Callable[[int], np.ndarray]:
+def squared_distance_rows(distance: BoundKernel) -> Callable[[int], np.ndarray]:
     """The function that gives the squared distances (n,) of training point ``i`` to all, one row at a
     time."""
     X = distance.X
@@ -133,7 +133,7 @@ def _(kernel: GeodesicKernel, Y: Any, V: np.ndarray) -> np.ndarray:
         return product_by_rows(kernel, Y, V)
     parts = []
     for rows in row_blocks(n_points(Y), _NEW_POINT_BYTES):
-        blocks = geodesics_by_vertex(kernel.graph, Y[rows], kernel.n_jobs, kernel.dtype)
+        blocks = geodesic_columns(kernel.graph, Y[rows], kernel.n_jobs, kernel.dtype)
         parts.append(sum(_half_squares(lengths) @ V[vertices] for vertices, lengths in blocks))
     return np.concatenate(parts)
 
@@ -160,7 +160,7 @@ class LandmarkGeodesics:
         new = np.flatnonzero(vertex < 0)
         values = self.lengths[vertex]  # (n_new, q), a copy
         if len(new):
-            values[new] = through_neighbors(self.graph.join(Y[new]), self.lengths)
+            values[new] = extend_geodesics(self.graph.edges_of(Y[new]), self.lengths)
         return _half_squares(values)
 
     def find(self, Y: Any) -> np.ndarray:
@@ -176,12 +176,12 @@ def to_landmarks(distance: BoundPairwise, which: np.ndarray) -> BoundKernel:
     """The distances to the training points ``which`` alone."""
     precomputed = isinstance(distance.kernel, HalfSquaredDistance) and distance.kernel.metric == "precomputed"
     if precomputed and distance.X.shape[0] == distance.X.shape[1]:
-        return TableLandmarks(distance.X[which], which)
+        return PrecomputedLandmarks(distance.X[which], which)
     return BoundPairwise(distance.kernel, distance.X[which])
 
 
 @dataclass(frozen=True, eq=False)
-class TableLandmarks:
+class PrecomputedLandmarks:
     """``-d^2 / 2`` from a table of distances to all points, of which ``landmarks`` alone are looked at."""
 
     X: np.ndarray  # (q, n) the landmarks' rows of the table

@@ -14,7 +14,7 @@ from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.graph.rows import reassemble
+from eigenscape.graph.sparse_distances import reassemble
 
 #: Batches of local problems of about this size: they stay in the cache, and there are enough for every core.
 _BATCH_BYTES = 4 * 2**20
@@ -100,7 +100,10 @@ class LocalWeights:
         return reassemble(
             [
                 (known, own),
-                (new, barycentric_weights(fresh, points, self.graph.choose(fresh), self.reg, self.n_jobs)),
+                (
+                    new,
+                    barycentric_weights(fresh, points, self.graph.neighbors_of(fresh), self.reg, self.n_jobs),
+                ),
             ]
         )
 

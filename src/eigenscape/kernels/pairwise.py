@@ -30,7 +30,7 @@ class BoundPairwise:
 
 class PairwiseKernel:
     """Base of kernels that are functions of two points: subclasses say ``evaluate`` and, if need be,
-    ``settle``."""
+    ``resolve``."""
 
     def evaluate(self, Y: Any, X: Any) -> np.ndarray:
         """Values (n_new, m)."""
@@ -40,13 +40,13 @@ class PairwiseKernel:
         """``k(y, y)`` of each point, (n_new,)."""
         return np.array([float(self.evaluate(Y[i : i + 1], Y[i : i + 1])[0, 0]) for i in range(n_points(Y))])
 
-    def settle(self, X: Any) -> PairwiseKernel:
+    def resolve(self, X: Any) -> PairwiseKernel:
         """This kernel with the hyper-parameters left open taken from ``X``."""
         return self
 
     def bind(self, X: Any) -> BoundKernel:
         X = as_float64(X)
-        return BoundPairwise(self.settle(X), X)
+        return BoundPairwise(self.resolve(X), X)
 
 
 def squared_euclidean(Y: Any, X: Any, factor: float = 1.0) -> np.ndarray:
@@ -97,7 +97,7 @@ class Polynomial(PairwiseKernel):
     gamma: float | None = None
     coef0: float = 1.0
 
-    def settle(self, X: Any) -> Polynomial:
+    def resolve(self, X: Any) -> Polynomial:
         return self if self.gamma is not None else replace(self, gamma=_per_squared_norm(X))
 
     def evaluate(self, Y: Any, X: Any) -> np.ndarray:
@@ -116,7 +116,7 @@ class Sigmoid(PairwiseKernel):
     gamma: float | None = None
     coef0: float = 1.0
 
-    def settle(self, X: Any) -> Sigmoid:
+    def resolve(self, X: Any) -> Sigmoid:
         return self if self.gamma is not None else replace(self, gamma=_per_squared_norm(X))
 
     def evaluate(self, Y: Any, X: Any) -> np.ndarray:
@@ -151,7 +151,7 @@ class Gaussian(PairwiseKernel):
     gamma: float | None = None
     scale: Literal["median", "local"] = "median"
 
-    def settle(self, X: Any) -> Gaussian:
+    def resolve(self, X: Any) -> Gaussian:
         if self.gamma is not None:
             return self
         rule = median_distance if self.scale == "median" else local_distance
@@ -176,7 +176,7 @@ class Laplace(PairwiseKernel):
     gamma: float | None = None
     scale: Literal["median", "local"] = "median"
 
-    def settle(self, X: Any) -> Laplace:
+    def resolve(self, X: Any) -> Laplace:
         if self.gamma is not None:
             return self
         rule = median_distance if self.scale == "median" else local_distance
@@ -260,10 +260,10 @@ def squared_norms(X: Any) -> np.ndarray:
 
 
 def _per_squared_norm(X: Any) -> float:
-    return gamma_of_norms(float(squared_norms(X).mean()))
+    return gamma_from_norms(float(squared_norms(X).mean()))
 
 
-def gamma_of_norms(mean: float) -> float:
+def gamma_from_norms(mean: float) -> float:
     """``gamma`` of polynomials and sigmoids, for rows with this mean squared norm."""
     return 1.0 / mean if mean > 0 else 1.0
 

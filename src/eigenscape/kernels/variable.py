@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenscape._display import short_repr
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
-from eigenscape.graph.rows import RowIndex, distinct_rows
+from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import BoundKernel, as_float64
 from eigenscape.kernels.pairwise import squared_euclidean
 
@@ -36,7 +36,7 @@ class VariableGaussian:
                 "all rows are equal, so no width can be taken from them; there is nothing to embed"
             )
         index = neighbor_index(X[first], n_jobs=self.n_jobs)
-        widths = np.maximum.reduceat(index.chosen_by_all(k).data, np.arange(0, len(first) * k, k))
+        widths = np.maximum.reduceat(index.nearest_others_graph(k).data, np.arange(0, len(first) * k, k))
         return BoundVariableGaussian(self, X, RowIndex(X), index, k, widths[group])
 
 

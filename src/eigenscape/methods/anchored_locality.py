@@ -21,7 +21,7 @@ from eigenscape.exceptions import RankError
 from eigenscape.kernels.affinity import GraphAffinity
 from eigenscape.methods.graph_embedding import Forms
 from eigenscape.methods.locality import CONSTANT, Projection
-from eigenscape.solvers import generalized_eigh, split
+from eigenscape.solvers import generalized_eigh, whiten
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def locality_of_sums(
     ``origin`` is where the sums are taken around: any place if ``affine``, else zero.
     """
     forms = sums.forms.centered() if affine else sums.forms
-    whitener = split(forms.degree, rank_tol, forms.size).whitener
+    whitener = whiten(forms.degree, rank_tol, forms.size).whitener
     pairs = generalized_eigh(forms.laplacian, forms.degree, n_components + (not affine), "smallest", whitener)
     mean_square = np.einsum("ir,ij,jr->r", pairs.vectors, forms.degree, pairs.vectors, optimize=True)
     variance = mean_square - forms.volume * np.square(forms.mean @ pairs.vectors)

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
-from eigenscape.graph.components import components, connect
+from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.graph.tables import TableIndex
+from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.kernels.affinity import LEAST
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.restricted import FlooredKernel, RestrictedKernel
@@ -46,13 +46,13 @@ def embed_graph(
 
     ``embed`` is told whether it may return fewer coordinates. With ``on_disconnected="whole"`` there may be
     ``most_pieces``. ``choices`` are the values that the caller's parameter may have."""
-    label = components(graph.distances)
+    label = component_labels(graph.distances)
     if label.max() == 0:
         return embed(graph, False), label
     _announce(label, on_disconnected, most_pieces, "raise n_neighbors or radius", choices)
     if on_disconnected in ("connect", "whole"):
         return embed(connect(graph, label) if on_disconnected == "connect" else graph, False), label
-    by_table = isinstance(graph.index, TableIndex)
+    by_table = isinstance(graph.index, PrecomputedIndex)
     assign: Assignment = NearestVertex(graph, label)
     if on_disconnected == "largest":
         listed = by_table and sparse.issparse(graph.vertices.X)
@@ -121,7 +121,7 @@ def survey(weights: Operator) -> tuple[float, np.ndarray]:
     """The lowest affinity and the component of each point, block by block where the matrix is not kept."""
     matrix = weights.matrix()
     if matrix is not None:
-        return float(matrix.min()), components(matrix)
+        return float(matrix.min()), component_labels(matrix)
     lowest, label = np.inf, np.arange(weights.shape[0])
     for rows, values in weights.blocks():  # type: ignore[attr-defined]
         lowest = min(lowest, float(values.min()))
@@ -129,7 +129,7 @@ def survey(weights: Operator) -> tuple[float, np.ndarray]:
         joined = sparse.coo_array(
             (np.ones(len(row)), (label[row + rows.start], label[column])), shape=weights.shape
         )
-        label = components(joined)[label]
+        label = component_labels(joined)[label]
     return lowest, np.unique(label, return_inverse=True)[1]
 
 
@@ -173,7 +173,7 @@ class NearestVertex:
         vertex = self.graph.vertices.find(Y)
         new = np.flatnonzero(vertex < 0)
         if len(new):
-            nearest = self.graph.index.chosen(Y[new], 1)
+            nearest = self.graph.index.nearest_graph(Y[new], 1)
             vertex[new] = -1
             listed = np.flatnonzero(np.diff(nearest.indptr))
             vertex[new[listed]] = nearest.indices

@@ -11,7 +11,7 @@ import numpy as np
 from eigenscape.eigenfunctions import Embedding, Scale
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.normalize import DividedKernel, divide
-from eigenscape.operators import DividedOperator, Operator, gram, stored
+from eigenscape.operators import DividedOperator, Operator, gram, materialized
 
 
 def without_density(
@@ -29,7 +29,7 @@ def without_density(
     kernel = divide(
         affinity, weights, diagonal or not weights.diagonal().any(), alpha
     )  # graph affinities have no diagonal
-    return kernel, stored(DividedOperator(weights, kernel.sums, alpha))
+    return kernel, materialized(DividedOperator(weights, kernel.sums, alpha))
 
 
 @dataclass(frozen=True, eq=False)

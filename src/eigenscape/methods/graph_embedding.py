@@ -19,9 +19,9 @@ from eigenscape._progress import stage
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.laplacian import next_to_trivial
 from eigenscape.methods.mixture import divided
-from eigenscape.operators import DividedOperator, as_operator, stored
+from eigenscape.operators import DividedOperator, as_operator, materialized
 from eigenscape.quality.distortion import stretch, without_loops
-from eigenscape.solvers import EigenPairs, SmallEnd, Solver, generalized_eigh, split
+from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, generalized_eigh, whiten
 from eigenscape.solvers.generalized import GeneralizedPairs, relative_residuals
 from eigenscape.solvers.pairs import canonical_signs
 
@@ -295,7 +295,7 @@ def solved(
 
     Too low a rank is an error, or with ``fewer`` gives as many as there are.
     """
-    whitener = split(forms.degree, max(_RANK_TOL[0] * W.shape[0], _RANK_TOL[1]), forms.size).whitener
+    whitener = whiten(forms.degree, max(_RANK_TOL[0] * W.shape[0], _RANK_TOL[1]), forms.size).whitener
     rank = whitener.shape[1]
     count = min(count, rank) if fewer else count
     if rank < count:
@@ -320,7 +320,7 @@ def solved(
 
 
 def direct_embedding(
-    W: Any, degree: np.ndarray, n_components: int, solver: Solver
+    W: Any, degree: np.ndarray, n_components: int, solver: SolverConfig
 ) -> tuple[np.ndarray, EigenPairs]:
     """``v_2 .. v_{d+1}`` of ``W v = l D v`` (eq. 1, 4) by its symmetric form (eq. 7), scaled to ``Y'DY = n``;
     and all pairs found."""
@@ -330,8 +330,8 @@ def direct_embedding(
         (between / degree).max()
     )  # below one where all vertices have loops: 1 - l is solved for in units of it
     laplacian = sparse.diags_array(between) - edges
-    end = SmallEnd(
-        stored(DividedOperator(as_operator(sparse.csr_array(laplacian)), share * degree)),
+    end = SemidefiniteProblem(
+        materialized(DividedOperator(as_operator(sparse.csr_array(laplacian)), share * degree)),
         np.sqrt(degree / degree.sum()),
         2.0,
     )

@@ -12,7 +12,7 @@ from eigenscape import _memory
 from eigenscape._memory import row_blocks
 from eigenscape.methods.kernel_eigenmap import KernelBasis
 from eigenscape.methods.mixture import AffineMixture, EllipticKernels, RoundKernels, inverse_root, shares
-from eigenscape.solvers import split
+from eigenscape.solvers import whiten
 
 #: Directions that the map shrinks to less than this share of the most stretched one are not undone.
 _FLAT = 1e-3
@@ -100,7 +100,7 @@ def _by_columns(basis: KernelBasis, rest: np.ndarray) -> np.ndarray:
         Z, columns = basis.block(order[rows])
         gram[np.ix_(columns, columns)] += Z.T @ Z
         moment[columns] += Z.T @ rest[order[rows]]
-    whitener = split(gram, _UNSEEN).whitener
+    whitener = whiten(gram, _UNSEEN).whitener
     return whitener @ (whitener.T @ moment)
 
 

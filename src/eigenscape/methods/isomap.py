@@ -12,20 +12,20 @@ from scipy.spatial.distance import squareform
 from eigenscape import _memory
 from eigenscape.dictionary.landmarks import choose_vertices
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.graph.geodesics import geodesics, geodesics_to
+from eigenscape.graph.geodesics import geodesics, geodesics_to_landmarks
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
 from eigenscape.methods.landmarks import Growth, grow, landmark_mds
 from eigenscape.methods.mds import classical_mds
 from eigenscape.methods.ordinal import OrdinalEmbedding, OrdinalWish, ordinal_mds
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 
 
 def isomap(
     graph: NeighborGraph,
     n_components: int,
-    solver: Solver,
+    solver: SolverConfig,
     n_jobs: int | None = None,
     dtype: type = np.float64,
     **options: Any,
@@ -71,7 +71,7 @@ class LandmarkIsomap:
     its own from those of its neighbours. A graph in several pieces calls once for each."""
 
     n_components: int
-    solver: Solver
+    solver: SolverConfig
     dtype: type
     options: Mapping[str, Any]  # of classical MDS
     how: str | None  # how landmarks are chosen
@@ -87,7 +87,7 @@ class LandmarkIsomap:
 
         def embed(which: np.ndarray) -> Embedding:
             require_lengths(graph.n_vertices, len(which), self.dtype)
-            lengths = geodesics_to(graph, which, self.solver.n_jobs, self.dtype)
+            lengths = geodesics_to_landmarks(graph, which, self.solver.n_jobs, self.dtype)
             self.distances[-1] = kernel = LandmarkGeodesics(graph, which, lengths)
             return landmark_mds(
                 kernel, graph.vertices.X, which, count, self.solver, fewer=fewer, **self.options

@@ -12,7 +12,7 @@ from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.dictionary.landmarks import farthest_first, greedy_pivots
 from eigenscape.exceptions import RankError, UndefinedMapError
-from eigenscape.graph.rows import distinct_rows
+from eigenscape.graph.row_index import distinct_rows
 from eigenscape.kernels.pairwise import squared_euclidean
 from eigenscape.methods.mixture import RoundKernels
 

@@ -10,13 +10,13 @@ from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredOperator, Operator, gram
 from eigenscape.operators.gram import Storage
-from eigenscape.solvers import EigenPairs, Solver, principal
+from eigenscape.solvers import EigenPairs, SolverConfig, principal
 
 
 def kernel_pca(
     similarity: BoundKernel,
     n_components: int | None,
-    solver: Solver,
+    solver: SolverConfig,
     *,
     order: str = "value",
     weights: np.ndarray | None = None,
@@ -33,7 +33,7 @@ def kernel_pca(
 
 
 def leading_pairs(
-    operator: Operator, n_components: int | None, order: str, solver: Solver, fewer: bool = False
+    operator: Operator, n_components: int | None, order: str, solver: SolverConfig, fewer: bool = False
 ) -> EigenPairs:
     """Leading eigenpairs that can be divided by: ``n_components`` of them, or all for None, or ``fewer`` if
     need be."""

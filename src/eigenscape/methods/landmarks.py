@@ -13,7 +13,7 @@ from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.mds import classical_mds
 from eigenscape.quality.alignment import aligned_error
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 
 #: The movement of the map is measured on at most this many points.
 SAMPLE = 500
@@ -23,7 +23,12 @@ FEWEST, FOLD = 16, 2
 
 
 def landmark_mds(
-    distance: BoundKernel, X: Any, which: np.ndarray | None, n_components: int, solver: Solver, **options: Any
+    distance: BoundKernel,
+    X: Any,
+    which: np.ndarray | None,
+    n_components: int,
+    solver: SolverConfig,
+    **options: Any,
 ) -> Embedding:
     """Classical MDS of the landmarks that ``distance`` is bound to; other points are placed by their
     distances to them.

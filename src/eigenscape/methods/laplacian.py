@@ -13,8 +13,8 @@ from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.independence import Independence
 from eigenscape.normalize import DividedKernel, divide
-from eigenscape.operators import ComplementOperator, DividedOperator, Operator, gram, stored
-from eigenscape.solvers import EigenPairs, SmallEnd, Solver, principal, smallest
+from eigenscape.operators import ComplementOperator, DividedOperator, Operator, gram, materialized
+from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, principal, smallest
 
 #: Eigenvalues below this are rounding; one cannot divide by them.
 ZERO = 1e-9
@@ -23,7 +23,7 @@ ZERO = 1e-9
 def laplacian_eigenmaps(
     affinity: BoundKernel,
     n_components: int,
-    solver: Solver,
+    solver: SolverConfig,
     *,
     diagonal: bool = True,
     weights: Operator | None = None,
@@ -46,7 +46,7 @@ def laplacian_eigenmaps(
 def independent_eigenmaps(
     affinity: BoundKernel,
     n_components: int,
-    solver: Solver,
+    solver: SolverConfig,
     rule: Independence | None,
     *,
     diagonal: bool = True,
@@ -73,7 +73,7 @@ def independent_eigenmaps(
 def spectral_map(
     affinity: BoundKernel,
     n_components: int,
-    solver: Solver,
+    solver: SolverConfig,
     *,
     diagonal: bool = True,
     weights: Operator | None = None,
@@ -88,7 +88,7 @@ def spectral_map(
 def divided_eigenfunctions(
     affinity: BoundKernel,
     count: int,
-    solver: Solver,
+    solver: SolverConfig,
     diagonal: bool,
     weights: Operator | None = None,
     fewer: bool = False,
@@ -102,7 +102,9 @@ def divided_eigenfunctions(
     diagonal = diagonal or not weights.diagonal().any()  # graph affinities have none
     kernel = divide(affinity, weights, diagonal)  # Bengio eq. 11, 12; footnote 3 without the diagonal
     operator = DividedOperator(weights, kernel.sums)
-    end = SmallEnd(stored(ComplementOperator(operator)), np.sqrt(kernel.sums / kernel.sums.sum()), 2.0)
+    end = SemidefiniteProblem(
+        materialized(ComplementOperator(operator)), np.sqrt(kernel.sums / kernel.sums.sum()), 2.0
+    )
     pairs = (
         next_to_trivial(end, count, solver) if diagonal else principal(operator, count + 1, "value", solver)
     )
@@ -115,7 +117,7 @@ def divided_eigenfunctions(
     return Eigenfunctions(kernel, pairs.take(nonzero))
 
 
-def next_to_trivial(end: SmallEnd, count: int, solver: Solver, c: float = 1.0) -> EigenPairs:
+def next_to_trivial(end: SemidefiniteProblem, count: int, solver: SolverConfig, c: float = 1.0) -> EigenPairs:
     """Pairs of ``K = c - A`` from the small end of ``A``, the known trivial one first."""
     if count == 0:
         found = EigenPairs(np.empty(0), np.empty((len(end.null), 0)), np.empty(0), "known")

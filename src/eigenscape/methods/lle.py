@@ -13,13 +13,13 @@ from eigenscape.kernels.local import ExtendedKernel, FiniteLocalKernel, LocalWei
 from eigenscape.methods.alignment import alignment_factor, squared
 from eigenscape.methods.laplacian import ZERO, next_to_trivial
 from eigenscape.operators import SparseOperator
-from eigenscape.solvers import SmallEnd, Solver
+from eigenscape.solvers import SemidefiniteProblem, SolverConfig
 
 
 def locally_linear_embedding(
     graph: NeighborGraph,
     n_components: int,
-    solver: Solver,
+    solver: SolverConfig,
     *,
     method: str = "standard",
     reg: float = 1e-3,
@@ -34,7 +34,9 @@ def locally_linear_embedding(
     factor = alignment_factor(graph, method, n_components, reg, solver.n_jobs)
     alignment = squared(factor)  # M
     bound = float(abs(alignment).sum(axis=1).max())
-    end = SmallEnd(SparseOperator(alignment), np.full(m, 1 / np.sqrt(m)), bound, factor, laplacian=False)
+    end = SemidefiniteProblem(
+        SparseOperator(alignment), np.full(m, 1 / np.sqrt(m)), bound, factor, laplacian=False
+    )
     pairs = next_to_trivial(end, n_components, solver, 1.0 if c is None else c)
     if np.abs(pairs.values).min() < ZERO:
         raise RankError(

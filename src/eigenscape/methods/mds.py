@@ -15,7 +15,7 @@ from eigenscape.normalize import ClippedKernel, center, shift, uniform_weights
 from eigenscape.operators import CenteredOperator, Operator, as_operator, gram
 from eigenscape.operators.gram import Storage
 from eigenscape.quality.spectra import lowest_eigenvalue
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 
 Indefinite = Literal["keep", "clip", "shift"]
 
@@ -23,7 +23,7 @@ Indefinite = Literal["keep", "clip", "shift"]
 def classical_mds(
     distance: BoundKernel,
     n_components: int,
-    solver: Solver,
+    solver: SolverConfig,
     *,
     order: str = "value",
     indefinite: Indefinite = "keep",

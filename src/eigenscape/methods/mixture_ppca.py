@@ -15,7 +15,7 @@ from eigenscape._progress import stage
 from eigenscape.methods.missing import Observed
 from eigenscape.methods.ppca_rows import WeightedRows
 from eigenscape.methods.probabilistic_pca import LatentGaussian, Posterior, closed_form, draw, infer, maximise
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 from eigenscape.solvers.pairs import canonical_signs
 
 
@@ -57,7 +57,7 @@ class Rules:
     least_rows: float
     tol: float
     max_iter: int
-    solver: Solver
+    solver: SolverConfig
 
 
 def membership(mixture: Mixture, data: Observed) -> Membership:

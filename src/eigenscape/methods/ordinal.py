@@ -18,7 +18,7 @@ from eigenscape import _memory
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.exceptions import NotConvergedWarning
-from eigenscape.graph.rows import RowIndex, TableRows
+from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.solvers.pairs import canonical_signs
 
 #: The monotone function is kept by at most this many of its corners.
@@ -163,7 +163,7 @@ class OrdinalEmbedding:
     straight line; 0 has distance 0, and beyond the largest it is level."""
 
     dissimilarity: Callable[[Any], np.ndarray]  # (n_new, m)
-    points: RowIndex | TableRows  # knows the training point that each query is
+    points: RowIndex | DistanceRowIndex  # knows the training point that each query is
     layout: Layout
     knots: tuple[np.ndarray, np.ndarray]  # dissimilarities and distances, both ascending
 
@@ -214,7 +214,7 @@ def ordinal_mds(
     dissimilarities: np.ndarray,
     wish: OrdinalWish,
     dissimilarity: Callable[[Any], np.ndarray],
-    points: RowIndex | TableRows,
+    points: RowIndex | DistanceRowIndex,
 ) -> OrdinalEmbedding:
     """The map of points with these ``dissimilarities`` (condensed), which ``dissimilarity`` gives for any
     point."""

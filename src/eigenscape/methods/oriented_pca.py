@@ -13,7 +13,7 @@ from eigenscape import _memory
 from eigenscape._display import short_repr
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale
 from eigenscape.exceptions import RankError, SingularNoiseWarning
-from eigenscape.solvers import EigenPairs, Split, generalized_eigh, split
+from eigenscape.solvers import EigenPairs, Whitening, generalized_eigh, whiten
 
 #: Noise along a direction below this part of the largest (variables in units of their spread) counts as none.
 RANK_TOL = 1e-10
@@ -131,7 +131,9 @@ def oriented_directions(
     )
 
 
-def _regular(signal: Signal, noise: Noise, regularization: float | str) -> tuple[np.ndarray, float, Split]:
+def _regular(
+    signal: Signal, noise: Noise, regularization: float | str
+) -> tuple[np.ndarray, float, Whitening]:
     """The noise correlation with as much on its diagonal as it needs (relative to its mean), and its range
     and null space."""
     if noise.per_feature <= 0:
@@ -144,7 +146,7 @@ def _regular(signal: Signal, noise: Noise, regularization: float | str) -> tuple
     # Variables in units of their whole spread: neither their scale nor noise that is only rounding decides
     # about the rank.
     spread = np.sqrt(np.diagonal(signal.covariance) + np.diagonal(R))
-    parts = split(R, RANK_TOL, spread) if added == 0 else split(R)
+    parts = whiten(R, RANK_TOL, spread) if added == 0 else whiten(R)
     if _variance_along(signal.covariance, parts.null) <= RANK_TOL:
         return R, added, parts  # what the noise does not reach, the signal does not either
     rank = f"rank {parts.whitener.shape[1]} in {noise.n_features} variables"
@@ -161,7 +163,7 @@ def _regular(signal: Signal, noise: Noise, regularization: float | str) -> tuple
         stacklevel=5,
     )
     R = _loaded(noise, added)
-    return R, added, split(R)
+    return R, added, whiten(R)
 
 
 def _loaded(noise: Noise, added: float) -> np.ndarray:

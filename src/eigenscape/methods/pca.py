@@ -17,9 +17,9 @@ from eigenscape.kernels import BoundKernel, Linear
 from eigenscape.methods.dimension import dimension_for_share, evidence_dimension
 from eigenscape.methods.moments import Moments
 from eigenscape.normalize import center
-from eigenscape.operators import CenteredRows, CrossOperator, DenseOperator, Operator
-from eigenscape.operators.rows import SMALL_OFFSET
-from eigenscape.solvers import EigenPairs, Solver, principal
+from eigenscape.operators import CenteredRows, DenseOperator, Operator, ScatterOperator
+from eigenscape.operators.centered_rows import SMALL_OFFSET
+from eigenscape.solvers import EigenPairs, SolverConfig, principal
 from eigenscape.solvers.pairs import canonical_signs
 
 #: Up to this many rows or columns forming the smaller matrix is as fast as iterating.
@@ -72,7 +72,7 @@ class PrincipalAxes:
         return replace(self, directions=self.directions * signs[:, None])
 
 
-def pca(rows: CenteredRows, wish: Wish, solver: Solver) -> tuple[PrincipalAxes, np.ndarray]:
+def pca(rows: CenteredRows, wish: Wish, solver: SolverConfig) -> tuple[PrincipalAxes, np.ndarray]:
     """Leading axes and the training points' coordinates (n, q) on them."""
     axes = restricted(leading_axes(rows, wish if isinstance(wish, int) else min(rows.shape), solver), wish)
     coordinates = axes.project(rows.X)
@@ -84,11 +84,11 @@ def pca(rows: CenteredRows, wish: Wish, solver: Solver) -> tuple[PrincipalAxes, 
     return axes.flipped(signs), coordinates
 
 
-def leading_axes(rows: CenteredRows, count: int, solver: Solver) -> PrincipalAxes:
+def leading_axes(rows: CenteredRows, count: int, solver: SolverConfig) -> PrincipalAxes:
     """Up to ``count`` axes, as many as stand above rounding, from the smaller of scatter and Gram matrix
     (Burges sec. 3)."""
     n, d = rows.shape
-    operator = CrossOperator(rows, "features" if d <= n else "samples")
+    operator = ScatterOperator(rows, "features" if d <= n else "samples")
     pairs, trace = _leading(operator, count, solver)
     lost = pairs.values[-1] < _LOST * pairs.values[0]
     if lost and not sparse.issparse(rows.X) and pairs.solver == "dense":
@@ -108,7 +108,7 @@ def leading_axes(rows: CenteredRows, count: int, solver: Solver) -> PrincipalAxe
 
 
 def pca_of_scatter(
-    scatter: np.ndarray, mean: np.ndarray, weight: float, n_rows: int, wish: Wish, solver: Solver
+    scatter: np.ndarray, mean: np.ndarray, weight: float, n_rows: int, wish: Wish, solver: SolverConfig
 ) -> PrincipalAxes:
     """The axes asked for of a scatter matrix (d, d) gathered over chunks."""
     if (np.sqrt(np.diag(scatter)) <= offset_rounding(np.eye(len(mean)), mean, weight)).all():
@@ -117,7 +117,7 @@ def pca_of_scatter(
     return restricted(axes_of_scatter(Moments(mean, scatter, weight, n_rows), count, solver), wish)
 
 
-def axes_of_scatter(total: Moments, count: int, solver: Solver) -> PrincipalAxes:
+def axes_of_scatter(total: Moments, count: int, solver: SolverConfig) -> PrincipalAxes:
     """Up to ``count`` axes, as many as stand above rounding; each direction's largest entry is positive."""
     scatter, d = total.scatter, len(total.mean)
     pairs, trace = _leading(DenseOperator(scatter), count, solver)
@@ -136,7 +136,7 @@ def axes_of_scatter(total: Moments, count: int, solver: Solver) -> PrincipalAxes
     )
 
 
-def axes_so_far(total: Moments, wish: Wish, solver: Solver) -> PrincipalAxes | None:
+def axes_so_far(total: Moments, wish: Wish, solver: SolverConfig) -> PrincipalAxes | None:
     """Leading axes of the rows seen so far; None while these do not determine them, or weigh too little to
     have a variance."""
     if (
@@ -151,17 +151,17 @@ def axes_so_far(total: Moments, wish: Wish, solver: Solver) -> PrincipalAxes | N
         return None  # further rows may vary in other directions
 
 
-def _leading(operator: Operator, count: int, solver: Solver) -> tuple[EigenPairs, float]:
+def _leading(operator: Operator, count: int, solver: SolverConfig) -> tuple[EigenPairs, float]:
     """Leading pairs of the smaller matrix, and its trace. It is formed where that is cheap or most of the
     spectrum is wanted."""
     m = operator.shape[0]
-    if solver.name == "dense" or (solver.name == "auto" and (m <= FORMED or 5 * count > m)):
+    if solver.method == "dense" or (solver.method == "auto" and (m <= FORMED or 5 * count > m)):
         _memory.require(3 * 8.0 * m * m, f"a matrix of {m} x {m}", "ask for fewer components")
         with stage("covariance"):
             operator = DenseOperator(np.asarray(operator.matrix()))
         solver = replace(solver, name="dense")
         return principal(operator, count, "value", solver), float(np.trace(operator.array))
-    if solver.name == "auto" and m > NEVER_FORMED:
+    if solver.method == "auto" and m > NEVER_FORMED:
         solver = replace(solver, name="lanczos")
     return principal(operator, min(count, m), "value", solver), float(operator.diagonal().sum())
 
@@ -265,7 +265,7 @@ def centered_linear_kernel(rows: CenteredRows) -> BoundKernel:
     linear = Linear(around_mean=True).bind(rows.X)
     origin = np.zeros(rows.shape[1]) if sparse.issparse(rows.X) else rows.X.mean(axis=0, dtype=np.float64)
     weights = None if rows.weights is None else rows.weights / rows.total_weight
-    return center(linear, CrossOperator(CenteredRows(rows.X, origin), "samples"), weights)
+    return center(linear, ScatterOperator(CenteredRows(rows.X, origin), "samples"), weights)
 
 
 # --- what the axes lose -------------------------------------------------------------------------------------

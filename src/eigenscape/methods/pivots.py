@@ -27,7 +27,7 @@ from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.kernel_pca import leading_pairs
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredOperator, gram
-from eigenscape.solvers import EigenPairs, Solver
+from eigenscape.solvers import EigenPairs, SolverConfig
 from eigenscape.solvers.pairs import canonical_signs
 
 _EPS = np.finfo(np.float64).eps
@@ -110,7 +110,11 @@ def fastmap(
 
 
 def metric_map(
-    distance: BoundKernel, which: np.ndarray, n_components: int, solver: Solver, order: str = "magnitude"
+    distance: BoundKernel,
+    which: np.ndarray,
+    n_components: int,
+    solver: SolverConfig,
+    order: str = "magnitude",
 ) -> tuple[Embedding, np.ndarray]:
     """Eigenvectors of the inner products around one landmark, solved for from ``n_components`` reference
     points.

@@ -10,7 +10,7 @@ import numpy as np
 from eigenscape.methods.dimension import evidence_dimension, relevant_dimension
 from eigenscape.methods.pca import FORMED, PrincipalAxes
 from eigenscape.methods.probabilistic_pca import Climb, LatentGaussian, StepSums, climb, from_axes
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 
 #: Least noise variance, relative to the mean variance of the features: data in an exact plane would have
 #: infinite likelihood.
@@ -49,7 +49,7 @@ class Rows(Protocol):
     means: np.ndarray  # of what is there of each column, (d,)
     variance: float  # around them, of a value observed
 
-    def axes(self, count: int, solver: Solver) -> PrincipalAxes:
+    def axes(self, count: int, solver: SolverConfig) -> PrincipalAxes:
         """Leading axes of the rows, gaps filled."""
         ...
 
@@ -95,7 +95,7 @@ def noise_floor(variance: float, share: float) -> float:
 
 def _by_closed_form(rows: Rows, wish: int | str, floor: float, seed: int) -> LatentGaussian:
     count = wish if isinstance(wish, int) else min(rows.shape)
-    axes = rows.axes(count, Solver(seed=seed))
+    axes = rows.axes(count, SolverConfig(seed=seed))
     if isinstance(wish, str):
         variances = np.zeros(rows.shape[1])
         variances[: len(axes.eigenvalues)] = axes.eigenvalues / axes.weight

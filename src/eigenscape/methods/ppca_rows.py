@@ -17,7 +17,7 @@ from eigenscape.methods.probabilistic_pca import (
     step_sums,
 )
 from eigenscape.operators import CenteredRows, weighted_mean
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 from eigenscape.solvers.pairs import canonical_signs
 
 
@@ -51,7 +51,7 @@ class WeightedRows:
             self.weights @ self.data.mask.sum(axis=1)
         )
 
-    def axes(self, count: int, solver: Solver) -> PrincipalAxes:
+    def axes(self, count: int, solver: SolverConfig) -> PrincipalAxes:
         X = self.data.values if self.complete else self.data.filled(self.means)
         return leading_axes(CenteredRows(X, weighted_mean(X, self.weights), self.weights), count, solver)
 

@@ -249,7 +249,7 @@ class Ridge:
     def _basis(self) -> tuple[PairwiseKernel, Any, np.ndarray]:
         """The kernel, the centres (p, d), and the matrix (p, q) that makes orthonormal functions of their
         kernels."""
-        kernel = Gaussian(self.gamma).settle(self.coordinates) if self.kernel is None else self.kernel
+        kernel = Gaussian(self.gamma).resolve(self.coordinates) if self.kernel is None else self.kernel
         centers = self.coordinates[
             evenly(n_points(self.coordinates), CENTERS) if self.centers is None else self.centers
         ]

@@ -13,7 +13,7 @@ from eigenscape._progress import stage
 from eigenscape.methods.missing import Observed
 from eigenscape.methods.pca import PrincipalAxes, leading_axes
 from eigenscape.operators import CenteredRows, weighted_mean
-from eigenscape.solvers import Solver
+from eigenscape.solvers import SolverConfig
 
 #: A feature observed in less than this share of the weight is not learnt from.
 _UNSEEN = 1e-10
@@ -125,7 +125,7 @@ def from_axes(axes: PrincipalAxes, n_components: int, floor: float) -> LatentGau
 
 
 def closed_form(
-    X: np.ndarray, weights: np.ndarray, n_components: int, floor: float, solver: Solver
+    X: np.ndarray, weights: np.ndarray, n_components: int, floor: float, solver: SolverConfig
 ) -> LatentGaussian:
     """Maximum likelihood for complete, weighted rows."""
     rows = CenteredRows(X, weighted_mean(X, weights), weights)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from eigenscape._display import short_repr
 from eigenscape.exceptions import IsolatedPointWarning
-from eigenscape.graph.rows import RowIndex
+from eigenscape.graph.row_index import RowIndex
 from eigenscape.kernels.base import BoundKernel, Matrix, n_points
 
 

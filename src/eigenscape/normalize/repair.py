@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenscape._display import short_repr
 from eigenscape._omitted import OmittedArray
-from eigenscape.graph.rows import RowIndex, TableRows
+from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.kernels.base import BoundKernel, product
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
 
@@ -23,7 +23,7 @@ class ShiftedKernel:
 
     base: BoundKernel
     shift: float
-    rows: RowIndex | TableRows | LandmarkGeodesics  # recognises the training points
+    rows: RowIndex | DistanceRowIndex | LandmarkGeodesics  # recognises the training points
     group: np.ndarray  # (m,) equal for equal training points
 
     __repr__ = short_repr

@@ -1,5 +1,6 @@
 """Gram matrices as symmetric operators: what a solver needs is ``K @ V``, not ``K``."""
 
+from eigenscape.operators.centered_rows import CenteredRows, ScatterOperator, weighted_mean
 from eigenscape.operators.gram import (
     BlockedOperator,
     DenseOperator,
@@ -8,21 +9,20 @@ from eigenscape.operators.gram import (
     as_operator,
     gram,
 )
-from eigenscape.operators.rows import CenteredRows, CrossOperator, weighted_mean
-from eigenscape.operators.wrapped import CenteredOperator, ComplementOperator, DividedOperator, stored
+from eigenscape.operators.wrapped import CenteredOperator, ComplementOperator, DividedOperator, materialized
 
 __all__ = [
     "BlockedOperator",
     "CenteredOperator",
     "CenteredRows",
     "ComplementOperator",
-    "CrossOperator",
     "DenseOperator",
     "DividedOperator",
     "Operator",
+    "ScatterOperator",
     "SparseOperator",
     "as_operator",
     "gram",
-    "stored",
+    "materialized",
     "weighted_mean",
 ]

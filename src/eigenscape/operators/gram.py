@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from eigenscape._memory import BLOCK_BYTES, fits, require, row_blocks
 from eigenscape._progress import stage
-from eigenscape.graph.rows import canonical
+from eigenscape.graph.row_index import canonical_csr
 from eigenscape.kernels.base import BoundKernel, Matrix, n_points
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.operators.product import sparse_product
@@ -149,7 +149,7 @@ class BlockedOperator:
         """Slices of rows and their values."""
         m = self.shape[0]
         for rows in row_blocks(m, 24 * m, BLOCK_BYTES):
-            yield rows, finite(self.kernel(self.kernel.X[rows]), rows.start)
+            yield rows, check_finite(self.kernel(self.kernel.X[rows]), rows.start)
 
 
 def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = None) -> Operator:
@@ -165,17 +165,17 @@ def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = No
         require(
             1.05 * size * m * m, f"geodesic distances of {m} points", "fit a sample and transform the rest"
         )
-        return DenseOperator(finite(kernel(kernel.X)))
+        return DenseOperator(check_finite(kernel(kernel.X)))
     fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
     with stage("kernel matrix", total=m) as advance:
         if storage == "auto" and sparse.issparse(kernel(kernel.X[:1])):
-            return SparseOperator(canonical(finite(sparse.csr_array(kernel(kernel.X)))))
+            return SparseOperator(canonical_csr(check_finite(sparse.csr_array(kernel(kernel.X)))))
         if not fitting:
             return BlockedOperator(kernel)
         array = np.empty((m, m))
 
         def fill(rows: slice) -> None:
-            array[rows] = finite(np.asarray(kernel(kernel.X[rows])), rows.start)
+            array[rows] = check_finite(np.asarray(kernel(kernel.X[rows])), rows.start)
             advance(rows.stop - rows.start)
 
         with threadpool_limits(
@@ -224,7 +224,7 @@ def as_operator(matrix: Matrix) -> Operator:
     )
 
 
-def finite(values: Any, first_row: int = 0) -> Any:
+def check_finite(values: Any, first_row: int = 0) -> Any:
     """``values``, or an error that names the first row in which a kernel value is not a finite number."""
     entries = values.data if sparse.issparse(values) else values
     if not np.isfinite(entries).all():

@@ -121,6 +121,6 @@ class ComplementOperator:
         return array
 
 
-def stored(operator: Operator) -> Operator:
+def materialized(operator: Operator) -> Operator:
     """The operator with its matrix formed where that is sparse: one product instead of a chain of them."""
     return SparseOperator(operator.matrix()) if operator.storage == "sparse" else operator

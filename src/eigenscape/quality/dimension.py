@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from eigenscape.graph.rows import distinct_rows
+from eigenscape.graph.row_index import distinct_rows
 from eigenscape.quality.arguments import check_whole
 from eigenscape.quality.estimate import sample_points
 from eigenscape.quality.residual import geodesic_blocks

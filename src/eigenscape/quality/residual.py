@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from eigenscape._memory import row_blocks
-from eigenscape.graph.components import components, connect
-from eigenscape.graph.geodesics import geodesics_to
+from eigenscape.graph.components import component_labels, connect
+from eigenscape.graph.geodesics import geodesics_to_landmarks
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.rows import distinct_rows
+from eigenscape.graph.row_index import distinct_rows
 from eigenscape.quality.estimate import sample_points
 from eigenscape.quality.spaces import Space, two_spaces
 
@@ -127,7 +127,7 @@ def geodesic_blocks(X: Any, which: np.ndarray, n_neighbors: int) -> Iterator[tup
             f"n_neighbors={n_neighbors} must lie between 1 and the number of distinct rows less one, {len(first) - 1}"
         )
     graph = nearest_neighbor_graph(neighbor_index(X[first]), n_neighbors)
-    graph = connect(graph, components(graph.distances))
+    graph = connect(graph, component_labels(graph.distances))
     for rows in row_blocks(len(which), 24 * X.shape[0], budget=2**28):
-        lengths = geodesics_to(graph, group[which[rows]])  # (m, b)
+        lengths = geodesics_to_landmarks(graph, group[which[rows]])  # (m, b)
         yield which[rows], lengths.T[:, group]

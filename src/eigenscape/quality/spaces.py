@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
-from eigenscape.graph.blocks import metric_distances, settled_params
+from eigenscape.graph.blocks import metric_distances, resolve_metric_params
 
 #: Bytes for one block of distances: large enough that reading all rows once for each block costs little.
 _BUDGET = 2**29
@@ -39,7 +39,7 @@ class Space:
                 raise TypeError(
                     "metric='precomputed' needs all distances, and a sparse matrix leaves some out; pass them dense"
                 )
-        self._params = {} if metric == "precomputed" else settled_params(metric, None, self.X)
+        self._params = {} if metric == "precomputed" else resolve_metric_params(metric, None, self.X)
         self._euclidean = metric in ("euclidean", "l2") and not sparse.issparse(self.X)
         if self._euclidean:
             self._origin = self._mean()

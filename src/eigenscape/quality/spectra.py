@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from eigenscape.operators import ComplementOperator, Operator
-from eigenscape.solvers import Solver, principal
+from eigenscape.solvers import SolverConfig, principal
 
 #: Up to this many points the whole spectrum is computed.
 _EXACT_POINTS = 3000
@@ -18,9 +18,13 @@ def lowest_eigenvalue(operator: Operator) -> float:
     matrix = operator.matrix() if operator.shape[0] <= _EXACT_POINTS else None
     if matrix is not None:
         return min(float(linalg.eigvalsh(matrix)[0]), 0.0)
-    largest = float(np.abs(principal(operator, 1, "magnitude", Solver(name="lanczos", tol=1e-6)).values[0]))
+    largest = float(
+        np.abs(principal(operator, 1, "magnitude", SolverConfig(method="lanczos", tol=1e-6)).values[0])
+    )
     # Turned about the largest, so that a lowest eigenvalue of zero can be told to rounding and no better.
-    turned = principal(ComplementOperator(operator, largest), 1, "value", Solver(name="lanczos", tol=1e-10))
+    turned = principal(
+        ComplementOperator(operator, largest), 1, "value", SolverConfig(method="lanczos", tol=1e-10)
+    )
     return min(largest - float(turned.values[0]), 0.0)
 
 
@@ -33,7 +37,7 @@ def is_euclidean(operator: Operator, tol: float = 1e-9) -> bool:
     if matrix is not None:
         values = linalg.eigvalsh(matrix)
         return bool(values[0] >= -tol * max(values[-1], -values[0]))
-    largest = principal(operator, 1, "magnitude", Solver(name="lanczos", tol=1e-6)).values[0]
+    largest = principal(operator, 1, "magnitude", SolverConfig(method="lanczos", tol=1e-6)).values[0]
     return bool(largest >= 0 and lowest_eigenvalue(operator) >= -tol * largest)
 
 

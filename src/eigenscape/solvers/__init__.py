@@ -1,20 +1,20 @@
 """Operators in, eigenpairs with residuals out."""
 
-from eigenscape.solvers.generalized import GeneralizedPairs, Split, generalized_eigh, split
-from eigenscape.solvers.ladder import principal, smallest
+from eigenscape.solvers.config import NAMES, SolverConfig
+from eigenscape.solvers.generalized import GeneralizedPairs, Whitening, generalized_eigh, whiten
 from eigenscape.solvers.pairs import EigenPairs
-from eigenscape.solvers.small_end import SmallEnd
-from eigenscape.solvers.wishes import NAMES, Solver
+from eigenscape.solvers.semidefinite import SemidefiniteProblem
+from eigenscape.solvers.solve import principal, smallest
 
 __all__ = [
     "NAMES",
     "EigenPairs",
     "GeneralizedPairs",
-    "SmallEnd",
-    "Solver",
-    "Split",
+    "SemidefiniteProblem",
+    "SolverConfig",
+    "Whitening",
     "generalized_eigh",
     "principal",
     "smallest",
-    "split",
+    "whiten",
 ]

@@ -21,7 +21,7 @@ from eigenscape.solvers.pairs import canonical_signs
 _EPS = np.finfo(np.float64).eps
 
 
-class Split(NamedTuple):
+class Whitening(NamedTuple):
     """What a positive semi-definite matrix ``B`` does and does not see."""
 
     whitener: np.ndarray  # W (d, rank) with W'BW = I
@@ -44,7 +44,7 @@ class GeneralizedPairs:
     rank: int
 
 
-def split(B: np.ndarray, rank_tol: float | None = None, size: np.ndarray | None = None) -> Split:
+def whiten(B: np.ndarray, rank_tol: float | None = None, size: np.ndarray | None = None) -> Whitening:
     """Whiten ``B`` and tell its null space.
 
     The variables are measured in units of ``size`` (d,), by default the root of the diagonal of ``B``.
@@ -57,7 +57,7 @@ def split(B: np.ndarray, rank_tol: float | None = None, size: np.ndarray | None 
     values, vectors = linalg.eigh(_symmetric(B / size / size[:, None]))
     seen = values > (10 * d * _EPS if rank_tol is None else rank_tol) * values[-1]
     directions = vectors / size[:, None]
-    return Split(directions[:, seen] / np.sqrt(values[seen]), directions[:, ~seen])
+    return Whitening(directions[:, seen] / np.sqrt(values[seen]), directions[:, ~seen])
 
 
 def generalized_eigh(
@@ -73,15 +73,15 @@ def generalized_eigh(
     ----------
     A, B : ndarray of shape (d, d)
         Symmetric; ``B`` positive semi-definite. Nothing is said about directions that ``B`` does not see: a
-        caller for whom ``A`` lives there too must ask :func:`split` first.
+        caller for whom ``A`` lives there too must ask :func:`whiten` first.
     count : int or None
         How many pairs; None, or more than the rank of ``B``, for all there are.
     order : {"value", "magnitude", "smallest"}
         Largest first, largest absolute first, or smallest first.
     whitener : ndarray of shape (d, rank), optional
-        From :func:`split`, where the caller has it already or wants another guard.
+        From :func:`whiten`, where the caller has it already or wants another guard.
     """
-    W = split(B).whitener if whitener is None else whitener
+    W = whiten(B).whitener if whitener is None else whitener
     rank = W.shape[1]
     if rank == 0:
         return GeneralizedPairs(np.zeros(0), np.zeros((len(B), 0)), np.zeros(0), 0)

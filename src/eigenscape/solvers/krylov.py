@@ -44,13 +44,13 @@ class KrylovOptions:
     patience: int = 1000
 
 
-class Krylov(NamedTuple):
+class KrylovResult(NamedTuple):
     """Values, vectors (m, count), whether every wanted residual is small enough, and the number of block
     steps."""
 
     values: np.ndarray
     vectors: np.ndarray
-    good: bool
+    converged: bool
     steps: int
 
 
@@ -64,7 +64,7 @@ def block_krylov(
     known: np.ndarray | None = None,
     start: np.ndarray | None = None,
     precondition: Product | None = None,
-) -> Krylov:
+) -> KrylovResult:
     """``count`` leading eigenpairs.
 
     Only the first ``wanted`` (all, if None) have to be good. ``known``: orthonormal vectors (m, q) that the
@@ -93,17 +93,17 @@ def block_krylov(
                 + np.finfo(np.float64).tiny
             )
             size = np.linalg.norm(residuals, axis=0)
-            good = bool((size <= allowed)[:wanted].all())
+            converged = bool((size <= allowed)[:wanted].all())
             worst = float((size / allowed)[:wanted].max())
             best, idle = (worst, 0) if worst < 0.7 * best else (best, idle + 1)
-            if good or idle > options.patience or basis.size >= room:
+            if converged or idle > options.patience or basis.size >= room:
                 break
             if basis.size + block > basis.capacity:
                 basis.compress(Y[:, : block + count])
             open_ = residuals[:, size > allowed]
             if not basis.grow(open_ if precondition is None else precondition(open_)):
                 break
-    return Krylov(ritz[:count], vectors[:, :count], good, step)
+    return KrylovResult(ritz[:count], vectors[:, :count], converged, step)
 
 
 class _Basis:

@@ -44,7 +44,7 @@ def canonical_signs(vectors: np.ndarray) -> np.ndarray:
     return vectors * np.where(sign == 0, 1.0, sign)
 
 
-def measured(
+def with_residuals(
     operator: Operator, values: np.ndarray, vectors: np.ndarray, solver: str, n_iter: int = 1
 ) -> EigenPairs:
     """Pairs in the given order, signs fixed, with their residual norms."""

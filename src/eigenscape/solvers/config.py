@@ -13,19 +13,19 @@ NAMES = ("auto", "dense", "lanczos", "shift-invert", "multilevel")
 
 
 @dataclass(frozen=True)
-class Solver:
+class SolverConfig:
     """Which rung of the ladder, how good, how long, from which seed, on how many cores."""
 
-    name: SolverName = "auto"
+    method: SolverName = "auto"
     tol: float = 1e-10
     max_iter: int | None = None
     seed: int = 0
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
-        if self.name not in NAMES:
+        if self.method not in NAMES:
             raise ValueError(
-                f"eigen_solver={self.name!r} is not known; choose one of {', '.join(map(repr, NAMES))}"
+                f"eigen_solver={self.method!r} is not known; choose one of {', '.join(map(repr, NAMES))}"
             )
         if isinstance(self.tol, bool) or not isinstance(self.tol, numbers.Real) or not 0 <= self.tol < np.inf:
             raise ValueError(f"tol={self.tol!r} must be a number of at least 0")

@@ -30,20 +30,20 @@ from eigenscape import _memory
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 from eigenscape.kernels.base import Matrix
 from eigenscape.operators import Operator, SparseOperator
+from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
-from eigenscape.solvers.pairs import EigenPairs, measured
-from eigenscape.solvers.small_end import (
-    Found,
-    SmallEnd,
+from eigenscape.solvers.pairs import EigenPairs, with_residuals
+from eigenscape.solvers.semidefinite import (
+    SemidefiniteProblem,
+    SolverResult,
     as_dense,
-    by_inverse,
-    by_krylov,
-    by_lapack,
-    by_levels,
+    solve_krylov,
+    solve_lapack,
+    solve_multilevel,
+    solve_shift_invert,
 )
 from eigenscape.solvers.width import is_thin
-from eigenscape.solvers.wishes import Solver
 
 #: Up to this many points LAPACK is as fast as anything.
 DENSE_POINTS = 500
@@ -59,89 +59,95 @@ _SHORT, _LONG, _PATIENCE = 120, 2000, 15
 _EPS = np.finfo(np.float64).eps
 
 
-def principal(operator: Operator, count: int, order: str, solver: Solver) -> EigenPairs:
+def principal(operator: Operator, count: int, order: str, solver: SolverConfig) -> EigenPairs:
     """The ``count`` largest eigenpairs by ``order`` (``"value"`` or ``"magnitude"``), largest first."""
     m = operator.shape[0]
     noise = 4 * _EPS * m**0.5
     _refuse_sparse_solvers(solver)
     matrix = None
-    if solver.name == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver)):
+    if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver)):
         matrix = _whole_matrix(operator)
     n_iter = 1
     if matrix is None:
-        steps = solver.steps(_LONG if solver.name == "lanczos" else _SHORT)
+        steps = solver.steps(_LONG if solver.method == "lanczos" else _SHORT)
         options = KrylovOptions(
             order=order, tol=solver.tol / 2, max_iter=steps, seed=solver.seed, noise=noise
         )
-        values, vectors, good, n_iter = block_krylov(operator.matmat, m, count, options)
-        if not good and solver.name == "auto":
+        values, vectors, converged, n_iter = block_krylov(operator.matmat, m, count, options)
+        if not converged and solver.method == "auto":
             matrix = operator.matrix()
     if matrix is not None:
         values, vectors = dense_eigh(as_dense(matrix), count, order)
-    pairs = measured(operator, values, vectors, "lanczos" if matrix is None else "dense", n_iter)
+    pairs = with_residuals(operator, values, vectors, "lanczos" if matrix is None else "dense", n_iter)
     return _accept(pairs, solver, 5 * noise * max(float(np.abs(values).max()), operator.magnitude()))
 
 
-def smallest(end: SmallEnd, count: int, solver: Solver) -> EigenPairs:
+def smallest(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> EigenPairs:
     """The ``count`` smallest eigenpairs orthogonal to the null vector, smallest first.
 
     One pair more is computed, to see whether the wanted ones can be told from the next.
     """
-    m = end.n_points
+    m = problem.n_points
     asked = min(count + 1, m - 1)
-    if end.operator.storage == "sparse":
-        matrix = _whole_matrix(end.operator)
-        end = replace(end, operator=SparseOperator(matrix, solver.n_jobs))
-        found, terms = _climb(end, matrix, asked, solver), matrix.nnz / m
+    if problem.operator.storage == "sparse":
+        matrix = _whole_matrix(problem.operator)
+        problem = replace(problem, operator=SparseOperator(matrix, solver.n_jobs))
+        result, terms = _solve_sparse(problem, matrix, asked, solver), matrix.nnz / m
     else:
-        found, terms = _climb_dense(end, asked, solver), m
-    terms = m if found.solver == "dense" else terms
-    floor = 4 * _EPS * terms**0.5 * end.bound
-    if asked > count and found.values[count] <= floor:
+        result, terms = _solve_dense(problem, asked, solver), m
+    terms = m if result.solver == "dense" else terms
+    floor = 4 * _EPS * terms**0.5 * problem.bound
+    if asked > count and result.values[count] <= floor:
         warnings.warn(
             f"the {asked} smallest eigenvalues are all below {floor:.1e}, where double precision cannot tell them apart, so the"
             f" {count} coordinates are not determined by the data; use more neighbours, stronger regularisation or fewer points",
             DegenerateSpectrumWarning,
             stacklevel=2,
         )
-    pairs = measured(end.operator, found.values[:count], found.vectors[:, :count], found.solver, found.n_iter)
+    pairs = with_residuals(
+        problem.operator, result.values[:count], result.vectors[:, :count], result.solver, result.n_iter
+    )
     return _accept(
-        pairs, solver, (20 if found.solver == "lanczos" else 5) * floor
+        pairs, solver, (20 if result.solver == "lanczos" else 5) * floor
     )  # a long iteration gathers some rounding
 
 
-def _climb(end: SmallEnd, matrix: sparse.csr_array, count: int, solver: Solver) -> Found:
+def _solve_sparse(
+    problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig
+) -> SolverResult:
     """The rungs for a sparse matrix."""
-    m, name = end.n_points, solver.name
+    m, name = problem.n_points, solver.method
     if name == "dense" or _is_small(m, count, solver):
-        return by_lapack(end, matrix, count)
+        return solve_lapack(problem, matrix, count)
     if name == "lanczos":
-        return by_krylov(end, count, solver, solver.steps(_LONG))
+        return solve_krylov(problem, count, solver, solver.steps(_LONG))
     if name == "multilevel":
-        return by_levels(end, matrix, count, solver, is_thin(matrix))
+        return solve_multilevel(problem, matrix, count, solver, is_thin(matrix))
     thin = is_thin(matrix)
     if name == "shift-invert":
-        return by_inverse(end, matrix, count, solver, thin or not _dense_factor_fits(m))
-    if thin and not (end.laplacian and _is_large(m, solver)):
-        return by_inverse(end, matrix, count, solver, thin)
+        return solve_shift_invert(problem, matrix, count, solver, thin or not _dense_factor_fits(m))
+    if thin and not (problem.laplacian and _is_large(m, solver)):
+        return solve_shift_invert(problem, matrix, count, solver, thin)
     if not thin:
-        found = by_krylov(end, count, solver, solver.steps(_SHORT), _PATIENCE)
-        if found.good:
-            return found
-    if end.laplacian and m > DENSE_FACTOR_POINTS:
-        return by_levels(end, matrix, count, solver, thin)
-    return by_inverse(end, matrix, count, solver, thin or not _dense_factor_fits(m))
+        result = solve_krylov(problem, count, solver, solver.steps(_SHORT), _PATIENCE)
+        if result.converged:
+            return result
+    if problem.laplacian and m > DENSE_FACTOR_POINTS:
+        return solve_multilevel(problem, matrix, count, solver, thin)
+    return solve_shift_invert(problem, matrix, count, solver, thin or not _dense_factor_fits(m))
 
 
-def _climb_dense(end: SmallEnd, count: int, solver: Solver) -> Found:
+def _solve_dense(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> SolverResult:
     """The rungs for a dense matrix, formed only for LAPACK, or for one that is not there."""
     _refuse_sparse_solvers(solver)
-    there = end.operator.storage == "dense"
-    if solver.name == "dense" or (there and _is_small(end.n_points, count, solver)):
-        return by_lapack(end, _whole_matrix(end.operator), count)
-    last = solver.name == "lanczos" or not there
-    found = by_krylov(end, count, solver, solver.steps(_LONG if last else _SHORT))
-    return found if found.good or last else by_lapack(end, _whole_matrix(end.operator), count)
+    there = problem.operator.storage == "dense"
+    if solver.method == "dense" or (there and _is_small(problem.n_points, count, solver)):
+        return solve_lapack(problem, _whole_matrix(problem.operator), count)
+    last = solver.method == "lanczos" or not there
+    result = solve_krylov(problem, count, solver, solver.steps(_LONG if last else _SHORT))
+    return (
+        result if result.converged or last else solve_lapack(problem, _whole_matrix(problem.operator), count)
+    )
 
 
 def _whole_matrix(operator: Operator) -> Matrix:
@@ -157,22 +163,22 @@ def _dense_factor_fits(m: int) -> bool:
     return _memory.fits(2 * 8.0 * m * m)
 
 
-def _is_large(m: int, solver: Solver) -> bool:
+def _is_large(m: int, solver: SolverConfig) -> bool:
     return m > (FACTOR_POINTS_LOOSE if solver.tol >= 1e-6 else FACTOR_POINTS)
 
 
-def _refuse_sparse_solvers(solver: Solver) -> None:
-    if solver.name in ("shift-invert", "multilevel"):
+def _refuse_sparse_solvers(solver: SolverConfig) -> None:
+    if solver.method in ("shift-invert", "multilevel"):
         raise ValueError(
-            f"eigen_solver={solver.name!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here"
+            f"eigen_solver={solver.method!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here"
         )
 
 
-def _is_small(m: int, count: int, solver: Solver) -> bool:
-    return solver.name == "auto" and (m <= DENSE_POINTS or 5 * count > m)
+def _is_small(m: int, count: int, solver: SolverConfig) -> bool:
+    return solver.method == "auto" and (m <= DENSE_POINTS or 5 * count > m)
 
 
-def _accept(pairs: EigenPairs, solver: Solver, floor: float) -> EigenPairs:
+def _accept(pairs: EigenPairs, solver: SolverConfig, floor: float) -> EigenPairs:
     """The pairs, if their residuals prove them."""
     bad = pairs.residuals > solver.tol * np.abs(pairs.values) + floor
     if bad.any():

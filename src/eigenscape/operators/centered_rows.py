@@ -134,7 +134,7 @@ class CenteredRows:
 
 
 @dataclass(frozen=True, eq=False)
-class CrossOperator:
+class ScatterOperator:
     """The scatter matrix (side "features") or the Gram matrix (side "samples") of rows, applied and not
     formed."""
 
@@ -180,7 +180,7 @@ def weighted_mean(X: Any, weights: np.ndarray | None) -> np.ndarray:
     return np.asarray(mean, dtype=np.float64).ravel()
 
 
-def as_products(X: Any) -> Any:
+def as_product_operand(X: Any) -> Any:
     """Sparse rows in double precision, for compiled products; dense ones as they are, for blocks of them are
     made double."""
     return as_float64(X) if sparse.issparse(X) else X

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._omitted import OmittedArray
+from eigenscape.graph.sparse_distances import with_explicit_zeros, without_self
 
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
@@ -41,7 +41,7 @@ def row_hashes(X: Any) -> np.ndarray:
         multipliers = _scramble(np.arange(1, n_columns + 1, dtype=np.uint64)) | np.uint64(1)
         hashes = np.zeros(n_rows, dtype=np.uint64)
         if sparse.issparse(X):
-            X = canonical(X)
+            X = canonical_csr(X)
             terms = _scramble(_scramble(_bits(X.data)) * multipliers[X.indices])
             row = np.repeat(np.arange(n_rows), np.diff(X.indptr))
             np.add.at(hashes, row, terms)
@@ -58,7 +58,7 @@ def _object_hash(x: Any) -> int:
     return int.from_bytes(hashlib.blake2b(pickle.dumps(x), digest_size=8).digest())
 
 
-def canonical(X: Any) -> sparse.csr_array:
+def canonical_csr(X: Any) -> sparse.csr_array:
     """The matrix as CSR with sorted, single entries; a copy if the given one is not so."""
     X = sparse.csr_array(X)
     if not X.has_canonical_format:
@@ -106,7 +106,7 @@ class RowIndex:
         return found
 
 
-class TableRows:
+class DistanceRowIndex:
     """Finds rows of a sparse table of distances in which every point lists itself (see :func:`with_self`).
 
     Different points may have the same neighbours at the same distances; the entry of a point to itself tells
@@ -118,47 +118,13 @@ class TableRows:
         self._others = RowIndex(without_self(X))
 
     def find(self, Y: Any) -> np.ndarray:
-        found = self._whole.find(zeros_kept(Y))
+        found = self._whole.find(with_explicit_zeros(Y))
         rest = np.flatnonzero(found < 0)
         if len(rest):
             found[rest] = self._others.find(Y[rest])
         return found
 
 
-#: A distance of 0 would vanish from a sparse matrix; this is as near to 0 as matters.
-SHORTEST = 1e-150
-
-
-def zeros_kept(table: Any) -> sparse.csr_array:
-    """A sparse table of distances in which stored zeros are numbers of their own."""
-    table = sparse.csr_array(table, dtype=np.float64, copy=True)
-    table.data = np.maximum(table.data, SHORTEST)
-    return table
-
-
-def with_self(table: Any) -> sparse.csr_array:
-    """A square sparse table in which every point lists itself at distance 0, whether the given one did or
-    not."""
-    table = sparse.coo_array(without_self(table))
-    own = np.arange(table.shape[0])
-    rows, columns = np.concatenate([table.row, own]), np.concatenate([table.col, own])
-    values = np.concatenate([table.data, np.zeros(len(own))])
-    return zeros_kept(sparse.csr_array((values, (rows, columns)), shape=table.shape))
-
-
-def without_self(table: Any) -> sparse.csr_array:
-    """A square sparse table without its diagonal."""
-    table = sparse.coo_array(zeros_kept(table))
-    other = table.row != table.col
-    return sparse.csr_array((table.data[other], (table.row[other], table.col[other])), shape=table.shape)
-
-
 def distinct_rows(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the first of each group of equal rows, and for every row its group."""
     return np.unique(RowIndex(X).find(X), return_inverse=True)
-
-
-def reassemble(parts: Sequence[tuple[np.ndarray, Any]]) -> sparse.csr_array:
-    """One sparse matrix from blocks of rows, each with the places its rows belong to."""
-    place = np.argsort(np.concatenate([rows for rows, _ in parts]), kind="stable")
-    return sparse.csr_array(sparse.vstack([block for _, block in parts], format="csr")[place])
