@@ -1,7 +1,7 @@
 """Every experiment of the five papers: what was printed, what comes out here, and whether they agree.
 
 One module an experiment, ``bengio-1`` in ``bengio_1.py``; each has a docstring (its first line is the title),
-``PAPER`` and ``run(context)``, which returns an :class:`Outcome`. ``eigenscape reproduce`` runs them."""
+``PAPER`` and ``run(context)``, which returns an :class:`Outcome`. Run them with ``python -m experiments``."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ def experiment(name: str) -> ModuleType:
     if name not in EXPERIMENTS:
         close = get_close_matches(name, EXPERIMENTS, n=3, cutoff=0.5)
         meant = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(EXPERIMENTS)}"
-        raise ValueError(f"no such experiment: {name}; {meant} (`eigenscape reproduce --list` lists them)")
+        raise ValueError(f"no such experiment: {name}; {meant} (`python -m experiments --list` lists them)")
     return import_module(_module(name))

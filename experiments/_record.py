@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import math
 import platform
 import sys
 from importlib.metadata import version
@@ -13,8 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
+from eigenscape._format import to_json
 from eigenscape.app.io.atomic import check_target, whole_file
 from experiments import experiment
 from experiments._experiment import Claim, Context, Outcome
@@ -76,7 +74,8 @@ def check_files(name: str, out: Path, context: Context, force: bool) -> None:
         check_target(path, force=True)
         if path.is_file() and not is_ours(path):
             raise FileExistsError(
-                f"{path} was not made by `{MARK}` and is not written over; choose another folder with --out"
+                f"{path} was not made by an earlier run and is not overwritten;"
+                " choose another folder with --out"
             )
     record = None if force else _read(out / f"{name}.json")
     if record is None:
@@ -156,8 +155,8 @@ def make_record(
             }
             for claim in outcome.claims
         ],
-        "numbers": plain(outcome.numbers),
-        "timings": plain(outcome.timings),
+        "numbers": to_json(outcome.numbers),
+        "timings": to_json(outcome.timings),
         "warnings": warned,
         "seconds": round(seconds, 2),
         "versions": {
@@ -189,22 +188,3 @@ def title(module: ModuleType) -> str:
 def about(module: ModuleType) -> str:
     """The rest of the docstring: what was done, what was chosen, and where it differs from the paper."""
     return inspect.cleandoc(module.__doc__ or "").partition("\n")[2].strip()
-
-
-def plain(value: Any) -> Any:
-    """Numbers as JSON has them: arrays are lists, what is not finite is null.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from experiments._record import plain
-    >>> plain({"k": np.arange(2), "error": float("nan")})
-    {'k': [0, 1], 'error': None}
-    """
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import matplotlib
 import numpy as np
 import pytest
-from test_cli import bad, good, run
 
 import experiments as papers
+from eigenscape._format import to_json
 from eigenscape.exceptions import InputFileError
 from experiments import Claim, Context, Outcome, _record, _runner, _summary
 from experiments._data import check_folder
@@ -74,7 +74,7 @@ def test_what_an_experiment_says_of_itself(name):
 def test_the_same_seed_gives_the_same_numbers(name):
     first = tiny(name)[0]
     again = papers.experiment(name).run(Context(tiny=True))
-    assert _record.plain(first.numbers) == _record.plain(again.numbers)
+    assert to_json(first.numbers) == to_json(again.numbers)
     assert [claim.measured for claim in first.claims] == [claim.measured for claim in again.claims]
 
 
@@ -415,66 +415,3 @@ def test_figures_are_the_same_bytes_for_the_same_seed(made_up, tmp_path):
         _runner.run(["one"], out=tmp_path / folder)
     for file in ("one.png", "one.svg"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
-
-
-# --- the command --------------------------------------------------------------------------------------------
-
-
-def test_the_list_names_every_experiment():
-    listed = good("reproduce", "--list").stdout
-    assert all(name in listed for name in papers.available())
-    assert set(json.loads(good("reproduce", "--list", "--json").stdout)) == set(papers.available())
-
-
-def test_no_names_is_a_question():
-    shown = good("reproduce").stdout
-    assert "Usage" in shown
-    assert "bengio-1 " in shown
-
-
-def test_unknown_names_and_folders_are_said_before_any_work(tmp_path):
-    assert "did you mean belkin-1" in bad("reproduce", "belkin1", "--out", tmp_path / "x")
-    assert "there is no folder of data" in bad(
-        "reproduce", "bengio-1", "--data", tmp_path / "none", "--out", tmp_path / "x"
-    )
-    assert "not both" in bad("reproduce", "bengio-1", "--all")
-    assert not (tmp_path / "x").exists()
-    (tmp_path / "file").write_text("")
-    assert "(--out), is a file" in bad("reproduce", "bengio-1", "--out", tmp_path / "file")
-
-
-def test_the_command_prints_printed_measured_verdict(tmp_path, monkeypatch):
-    monkeypatch.delenv("EIGENSCAPE_DATA", raising=False)
-    shown = good("reproduce", "bengio-1", "--quick", "--out", tmp_path).stdout
-    assert all(
-        word in shown
-        for word in (
-            "printed",
-            "measured",
-            "verdict",
-            "reproduced",
-            "3 claims of 1 experiment: 3 reproduced.",
-        )
-    )
-    found = json.loads(good("reproduce", "bengio-1", "--quick", "--out", tmp_path, "--json").stdout)
-    assert found["totals"]["reproduced"] == 3
-    assert (
-        found["experiments"][0]["numbers"] == json.loads((tmp_path / "bengio-1.json").read_text())["numbers"]
-    )
-
-
-def test_a_failed_experiment_is_exit_code_one(made_up, tmp_path, monkeypatch):
-    monkeypatch.setattr(papers, "available", lambda: list(made_up))
-    result = run("reproduce", "--all", "--out", tmp_path)
-    assert result.exit_code == 1
-    assert "failed" in result.stdout
-    assert (tmp_path / "one.json").exists()
-
-
-def test_an_interrupted_command_says_what_is_kept(made_up, tmp_path, monkeypatch):
-    made_up["two"] = _module(error=KeyboardInterrupt())
-    monkeypatch.setattr(papers, "available", lambda: ["one", "two"])
-    result = run("reproduce", "--all", "--out", tmp_path)
-    assert result.exit_code not in (0, 1)
-    assert "one: 1 claim of 1 experiment: 1 reproduced." in result.stderr
-    assert f"what is finished is kept in {tmp_path}" in result.stderr

@@ -457,3 +457,11 @@ def test_pipelines_of_other_steps_are_not_saved(tmp_path, flowers):
     with pytest.raises(eigenscape.exceptions.ModelFileError, match="StandardScaler"):
         eigenscape.save(model, tmp_path / "m")
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("words", [[], ["bengio-1", "--all", "--quick"]])
+def test_reproduce_points_to_the_experiments(words):
+    result = run("reproduce", *words)
+    assert result.exit_code == 2
+    assert "python -m experiments" in result.stderr
+    assert result.stderr.count("\n") == 1

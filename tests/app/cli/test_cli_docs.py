@@ -63,16 +63,18 @@ def _in_a_shell(line, folder):
     assert "error" not in done.stderr
 
 
+COMMANDS = {command.callback.__name__: command for command in app.registered_commands if not command.hidden}
+
+
 def test_every_command_has_a_page_and_every_page_a_command():
-    names = {command.name or command.callback.__name__ for command in app.registered_commands}
+    names = set(COMMANDS)
     assert {page.stem for page in PAGES} - {"README"} == names
     index = (ROOT / "docs" / "cli" / "README.md").read_text()
     assert all(f"[{name}]({name}.md)" in index for name in names)
 
 
 def test_help_of_every_command_teaches_by_example():
-    for command in app.registered_commands:
-        name = command.name or command.callback.__name__
+    for name, command in COMMANDS.items():
         examples = re.findall(r"(?m)^    (\S.*)$", inspect.getdoc(command.callback))
         shown = [line.strip() for line in good(name, "--help").stdout.splitlines()]
         assert any(example.startswith(f"eigenscape {name}") for example in examples)

@@ -89,4 +89,6 @@ app.command(cls=ClusterCommand)(cluster)
 app.command()(inverse)
 app.command()(info)
 app.command()(methods)
-app.command()(reproduce)
+app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    reproduce
+)
