@@ -17,7 +17,7 @@ from sklearn.model_selection import cross_val_score
 
 from eigenscape import PCA, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
-from eigenscape.methods.dimension import evidence_dimension, relevant_dimension
+from eigenscape.methods.component_count import count_by_evidence, count_by_relevance
 from eigenscape.methods.missing import observed
 from eigenscape.methods.ppca_rows import WeightedRows
 from eigenscape.methods.probabilistic_pca import LatentGaussian, climb, expected_covariance, infer, maximise
@@ -302,11 +302,11 @@ def test_dimensions_of_known_spectra() -> None:
     equal = np.r_[
         np.linspace(5.5, 4.5, 6), np.linspace(1.1, 0.9, 4)
     ]  # many equal signals hide from a search that starts with one
-    assert relevant_dimension(equal, 100) == evidence_dimension(equal, 100) == 6
+    assert count_by_relevance(equal, 100) == count_by_evidence(equal, 100) == 6
     rng = np.random.default_rng(0)
     for n, d in [(60, 50), (30, 50), (500, 20)]:  # three signals in noise, with few and with many rows
         X = rng.standard_normal((n, d)) * np.r_[12, 10, 8, np.ones(d - 3)]
-        assert relevant_dimension(np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1].clip(0), n) == 3
+        assert count_by_relevance(np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1].clip(0), n) == 3
 
 
 def test_cross_validated_likelihood_prefers_the_true_dimension() -> None:

@@ -24,9 +24,9 @@ from eigenscape.methods.mixture_ppca import (
     own_coordinates,
     started,
 )
-from eigenscape.methods.moments import Moments
 from eigenscape.methods.pca import axes_of_scatter
 from eigenscape.methods.probabilistic_pca import LatentGaussian, StepSums, from_axes, maximised, step_sums
+from eigenscape.methods.scatter import ScatterMoments
 
 #: Rows that k-means looks at to find where EM begins; up to so many it looks at all.
 START_ROWS = 20_000
@@ -38,7 +38,7 @@ class MixtureSums:
 
     log_likelihood: float
     shares: np.ndarray  # (k,)
-    parts: tuple[Moments | StepSums | None, ...]
+    parts: tuple[ScatterMoments | StepSums | None, ...]
 
     def joined(self, other: MixtureSums) -> MixtureSums:
         parts = tuple(map(_joined, self.parts, other.parts))
@@ -90,14 +90,14 @@ def _after(mixture: Mixture, sums: MixtureSums, rules: Rules) -> Mixture:
     for part, found, share in zip(mixture.parts, sums.parts, sums.shares, strict=True):
         if share < rules.least_rows or found is None:
             parts.append(part)
-        elif isinstance(found, Moments):
+        elif isinstance(found, ScatterMoments):
             parts.append(_closed(found, part.loadings.shape[1], rules))
         else:
             parts.append(maximised(part, found, rules.floor))
     return Mixture(sums.shares / sums.shares.sum(), tuple(parts))
 
 
-def _closed(found: Moments, n_components: int, rules: Rules) -> LatentGaussian:
+def _closed(found: ScatterMoments, n_components: int, rules: Rules) -> LatentGaussian:
     return from_axes(axes_of_scatter(found, n_components, rules.solver), n_components, rules.floor)
 
 
@@ -128,7 +128,7 @@ def _joined_sizes(first: list[PartSize], second: list[PartSize]) -> list[PartSiz
 
 def _part_moments(
     data: Observed, weights: np.ndarray, label: Label, overall: np.ndarray, means: list[np.ndarray]
-) -> list[Moments | None]:
+) -> list[ScatterMoments | None]:
     labels = label(data.filled(overall))
     return [block_moments(data.filled(own), weights * (labels == number)) for number, own in enumerate(means)]
 

@@ -10,19 +10,20 @@ import numpy as np
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.distributed.signs import block_signs
-from eigenscape.methods.moments import Moments, moments
-from eigenscape.methods.pca import PrincipalAxes, Wish, pca_of_scatter
+from eigenscape.methods.component_count import NComponents
+from eigenscape.methods.pca import PrincipalAxes, pca_of_scatter
+from eigenscape.methods.scatter import ScatterMoments, scatter_moments
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.operators.centered_rows import as_product_operand
 from eigenscape.solvers import SolverConfig
 
 
-def gather_moments(blocks: Blocks, weights: Sequence[Blocks] = ()) -> Moments:
+def gather_moments(blocks: Blocks, weights: Sequence[Blocks] = ()) -> ScatterMoments:
     """Mean and scatter of all rows: (d + 1) d numbers leave each block."""
-    return reduce_blocks(block_moments, blocks, Moments.joined, beside=weights)
+    return reduce_blocks(block_moments, blocks, ScatterMoments.joined, beside=weights)
 
 
-def block_moments(X: Any, weights: np.ndarray | None = None) -> Moments | None:
+def block_moments(X: Any, weights: np.ndarray | None = None) -> ScatterMoments | None:
     """The moments of one block; None where no row has a weight."""
     X = as_product_operand(X)
     if weights is not None:
@@ -33,14 +34,18 @@ def block_moments(X: Any, weights: np.ndarray | None = None) -> Moments | None:
         X, weights = X[weights > 0], weights[weights > 0]
         if len(weights) == 0:
             return None
-    return moments(CenteredRows(X, weighted_mean(X, weights), weights))
+    return scatter_moments(CenteredRows(X, weighted_mean(X, weights), weights))
 
 
 def pca_of_blocks(
-    total: Moments, blocks: Blocks, weights: Sequence[Blocks], wish: Wish, solver: SolverConfig
+    total: ScatterMoments,
+    blocks: Blocks,
+    weights: Sequence[Blocks],
+    n_components: NComponents,
+    solver: SolverConfig,
 ) -> PrincipalAxes:
     """Axes of rows with these moments; a second pass finds the signs that one machine would give them."""
-    axes = pca_of_scatter(total.scatter, total.mean, total.weight, total.n_rows, wish, solver)
+    axes = pca_of_scatter(total, n_components, solver)
     return axes.flipped(block_signs(_standing_coordinates, blocks, axes, beside=weights))
 
 

@@ -14,8 +14,7 @@ from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.pca import block_moments
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.distributed.signs import Leaders, leaders
-from eigenscape.methods.missing import Observed, observed, refuse_without_value
-from eigenscape.methods.moments import Moments
+from eigenscape.methods.missing import Observed, check_observed, observed
 from eigenscape.methods.pca import PrincipalAxes, axes_of_scatter
 from eigenscape.methods.ppca_rows import pairwise_sums
 from eigenscape.methods.probabilistic_pca import (
@@ -25,6 +24,7 @@ from eigenscape.methods.probabilistic_pca import (
     infer,
     step_sums,
 )
+from eigenscape.methods.scatter import ScatterMoments
 from eigenscape.solvers import SolverConfig
 
 
@@ -37,7 +37,7 @@ class Survey:
     weight: float
     sums: np.ndarray  # (d,)
     counts: np.ndarray  # (d,)
-    moments: Moments | None
+    moments: ScatterMoments | None
 
     def joined(self, other: Survey) -> Survey:
         both = self.moments is not None and other.moments is not None
@@ -70,7 +70,7 @@ class BlockRows:
     @cached_property
     def survey(self) -> Survey:
         found = self.total(_survey, Survey.joined)
-        refuse_without_value("column", np.flatnonzero(found.counts == 0), len(found.counts))
+        check_observed("column", np.flatnonzero(found.counts == 0), len(found.counts))
         return found
 
     @property
@@ -90,10 +90,10 @@ class BlockRows:
         return self.survey.sums / self.survey.counts
 
     @cached_property
-    def moments(self) -> Moments:
+    def moments(self) -> ScatterMoments:
         """Of the rows, gaps filled."""
         return (
-            self.total(_filled_moments, Moments.joined, self.means)
+            self.total(_filled_moments, ScatterMoments.joined, self.means)
             if self.survey.moments is None
             else self.survey.moments
         )
@@ -155,7 +155,7 @@ def _survey(data: Observed, weights: np.ndarray) -> Survey:
     return Survey(len(weights), float(weights.sum()), weights @ data.values, weights @ data.mask, found)
 
 
-def _filled_moments(data: Observed, weights: np.ndarray, means: np.ndarray) -> Moments | None:
+def _filled_moments(data: Observed, weights: np.ndarray, means: np.ndarray) -> ScatterMoments | None:
     return block_moments(data.filled(means), weights)
 
 

@@ -16,10 +16,9 @@ from eigenscape.estimators._collections import averaged, check_weight, collected
 from eigenscape.estimators._projective import ProjectiveEstimator, components_wish
 from eigenscape.estimators._validation import check_flag, check_input, check_weights
 from eigenscape.kernels.base import BoundKernel
-from eigenscape.methods.moments import moments
 from eigenscape.methods.pca import (
     PrincipalAxes,
-    axes_so_far,
+    axes_if_determined,
     centered_linear_kernel,
     entropy,
     linear_loss,
@@ -27,6 +26,7 @@ from eigenscape.methods.pca import (
     reconstruction_error,
     scatter_loss,
 )
+from eigenscape.methods.scatter import scatter_moments
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.operators.centered_rows import as_product_operand
 from eigenscape.solvers import SolverConfig
@@ -210,11 +210,13 @@ class PCA(ProjectiveEstimator):
             else:
                 X = check_input(self, X, reset=first, chunk=True)
                 weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
-                chunk = moments(_rows(X, weights, self.n_jobs))
-            seen = None if first else (moments(self._rows) if self._moments is None else self._moments)
+                chunk = scatter_moments(_rows(X, weights, self.n_jobs))
+            seen = (
+                None if first else (scatter_moments(self._rows) if self._moments is None else self._moments)
+            )
             total = chunk if seen is None else seen.joined(chunk)
             wish = components_wish(self.n_components, max(total.n_rows, len(total.mean) + 1), len(total.mean))
-            axes = axes_so_far(total, wish, solver)
+            axes = axes_if_determined(total, wish, solver)
             columns = {
                 name: vars(self)[name]
                 for name in ("n_features_in_", "feature_names_in_")

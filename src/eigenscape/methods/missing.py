@@ -1,4 +1,4 @@
-"""Rows with missing values, grouped by which values are there."""
+"""Samples with missing values, grouped by the pattern of observed values."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """``values`` (n, d) with zeros where nothing was observed, ``mask`` (n, d) of ones and zeros, and the
-    distinct masks.
+    """Data with missing values.
 
-    Row ``i`` has the mask ``patterns[group[i]]``: what depends on the mask alone is computed once a pattern.
+    Row ``i`` has the mask ``patterns[group[i]]``; what depends only on the mask is computed once per pattern.
     """
 
-    values: np.ndarray
-    mask: np.ndarray
-    patterns: np.ndarray  # (p, d)
-    group: np.ndarray  # (n,)
+    values: np.ndarray  # (n, d), zero where missing
+    mask: np.ndarray  # (n, d), 1.0 where observed, 0.0 where missing
+    patterns: np.ndarray  # (p, d), the distinct rows of the mask
+    group: np.ndarray  # (n,), index into patterns
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -26,41 +25,45 @@ class Observed:
 
     @property
     def complete(self) -> bool:
+        """Whether no value is missing."""
         return len(self.patterns) == 1 and bool(self.patterns.all())
 
-    def around(self, mean: np.ndarray) -> np.ndarray:
-        """Observed values minus ``mean``, zeros elsewhere (n, d)."""
+    def centered(self, mean: np.ndarray) -> np.ndarray:
+        """Return the observed values minus ``mean``, zero where missing (n, d)."""
         return (self.values - mean) * self.mask
 
     def column_means(self, weights: np.ndarray) -> np.ndarray:
-        """Means (d,) of what is there."""
+        """Return the weighted mean of the observed values of each column (d,)."""
         return weights @ self.values / (weights @ self.mask)
 
     def filled(self, fill: np.ndarray) -> np.ndarray:
-        """The rows with ``fill``, (d,) or (n, d), in the gaps."""
+        """Return the data with missing values replaced by ``fill``, (d,) or (n, d)."""
         return np.where(self.mask > 0, self.values, fill)
 
 
 def observed(X: np.ndarray, training: bool) -> Observed:
-    """The rows of ``X``, NaN for missing; a row without any value, and in training a column without any, is
-    an error that names it."""
+    """Group the rows of ``X`` by their pattern of missing values (NaN).
+
+    Raises an error for rows without an observed value and, if ``training``, for such columns.
+    """
     X = np.asarray(X, dtype=np.float64)
-    there = ~np.isnan(X)
-    refuse_without_value("row", np.flatnonzero(~there.any(axis=1)), len(X))
+    present = ~np.isnan(X)
+    check_observed("row", np.flatnonzero(~present.any(axis=1)), len(X))
     if training:
-        refuse_without_value("column", np.flatnonzero(~there.any(axis=0)), X.shape[1])
-    packed = np.packbits(there, axis=1)
+        check_observed("column", np.flatnonzero(~present.any(axis=0)), X.shape[1])
+    packed = np.packbits(present, axis=1)
     keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    mask = there.astype(np.float64)
-    return Observed(np.where(there, X, 0.0), mask, mask[first], group.ravel())
+    mask = present.astype(np.float64)
+    return Observed(np.where(present, X, 0.0), mask, mask[first], group.ravel())
 
 
-def refuse_without_value(kind: str, which: np.ndarray, total: int) -> None:
-    """An error that names the rows or columns without any value."""
-    if len(which) == 0:
+def check_observed(kind: str, empty: np.ndarray, total: int) -> None:
+    """Raise an error that names the rows or columns (``kind``) without any observed value."""
+    if len(empty) == 0:
         return
-    named = ", ".join(map(str, which[:5])) + (", ..." if len(which) > 5 else "")
+    indices = ", ".join(map(str, empty[:5])) + (", ..." if len(empty) > 5 else "")
     raise ValueError(
-        f"{kind} {named} of the {total} {kind}s has no observed value (all are NaN); drop {kind}s without any value"
+        f"{kind} {indices} of the {total} {kind}s has no observed value (all are NaN);"
+        f" drop {kind}s without any value"
     )

@@ -1,5 +1,7 @@
-"""Principal components (Burges sec. 1.1): the linear kernel, solved on whichever side is smaller (Burges sec.
-3)."""
+"""Principal component analysis (Burges sec. 1.1): the linear kernel, solved on the smaller of its two sides.
+
+The scatter matrix (d, d) and the Gram matrix (n, n) share their nonzero eigenvalues (Burges sec. 3).
+"""
 
 from __future__ import annotations
 
@@ -14,53 +16,46 @@ from eigenscape import _memory
 from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import BoundKernel, Linear
-from eigenscape.methods.dimension import dimension_for_share, evidence_dimension
-from eigenscape.methods.moments import Moments
+from eigenscape.methods.component_count import NComponents, count_by_evidence, count_for_ratio
+from eigenscape.methods.scatter import ScatterMoments
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredRows, DenseOperator, Operator, ScatterOperator
 from eigenscape.operators.centered_rows import SMALL_OFFSET
 from eigenscape.solvers import EigenPairs, SolverConfig, principal
 from eigenscape.solvers.pairs import canonical_signs
 
-#: Up to this many rows or columns forming the smaller matrix is as fast as iterating.
-FORMED = 2000
-#: Above this many it would take longer than any number of iterations.
-NEVER_FORMED = 8000
-#: Below this share of the largest eigenvalue a scatter matrix has lost the digits of a direction; the rows
-#: themselves have not.
-_LOST = 1e-6
+#: Up to this size the smaller matrix is formed and solved directly: as fast as iterating.
+DENSE_SIZE = 2000
+#: Above this size it is never formed: that would take longer than any number of iterations.
+ITERATIVE_SIZE = 8000
+#: Directions below this ratio to the largest eigenvalue have lost their precision in a scatter matrix; a
+#: singular value decomposition of the rows retains it.
+_PRECISION_RATIO = 1e-6
 
 _EPS = np.finfo(np.float64).eps
-_NO_SPREAD = "all rows are equal up to rounding; there is nothing to embed"
-
-#: A number, a share of the variance, "mle", or None for all.
-Wish = int | float | str | None
+_NO_VARIANCE = "all rows are equal up to rounding; there is nothing to embed"
 
 
 @dataclass(frozen=True, eq=False)
 class PrincipalAxes:
-    """Directions (q, d) around a mean, the eigenvalues ``l_r`` of the Gram matrix that belong to them, and
-    how they were found.
+    """Principal directions, the corresponding eigenvalues of the Gram matrix, and details of the solution."""
 
-    ``weight`` is the number of samples (the sum of their weights), ``trace`` the sum of all eigenvalues.
-    """
-
-    mean: np.ndarray
-    directions: np.ndarray
-    eigenvalues: np.ndarray
-    residuals: np.ndarray
-    weight: float
-    trace: float
+    mean: np.ndarray  # mu, (d,)
+    directions: np.ndarray  # e_r, (q, d)
+    eigenvalues: np.ndarray  # l_r, (q,)
+    residuals: np.ndarray  # (q,)
+    weight: float  # number of samples, or the sum of their weights
+    trace: float  # sum of all eigenvalues
     solver: str
     n_iter: int
 
     @property
     def discarded(self) -> float:
-        """The sum of the eigenvalues left out; rounding may not make it negative."""
+        """Sum of the discarded eigenvalues, not negative despite rounding."""
         return max(self.trace - float(self.eigenvalues.sum()), 0.0)
 
     def project(self, X: Any) -> np.ndarray:
-        """``<e_r, x - mu>`` (n, q): for the linear kernel the Nystrom formula is this."""
+        """Compute ``<e_r, x - mu>`` (n, q), which is the Nystrom formula for the linear kernel."""
         if X.dtype == np.float64 and self.mean @ self.mean <= SMALL_OFFSET * self.trace / self.weight:
             coordinates = X @ np.ascontiguousarray(self.directions.T)
             coordinates -= self.directions @ self.mean
@@ -68,38 +63,37 @@ class PrincipalAxes:
         return CenteredRows(X, self.mean).times(self.directions.T)
 
     def flipped(self, signs: np.ndarray) -> PrincipalAxes:
-        """With some directions reversed."""
+        """Return the axes with each direction multiplied by its entry of ``signs`` (q,)."""
         return replace(self, directions=self.directions * signs[:, None])
 
 
-def pca(rows: CenteredRows, wish: Wish, solver: SolverConfig) -> tuple[PrincipalAxes, np.ndarray]:
-    """Leading axes and the training points' coordinates (n, q) on them."""
-    axes = restricted(leading_axes(rows, wish if isinstance(wish, int) else min(rows.shape), solver), wish)
+def pca(
+    rows: CenteredRows, n_components: NComponents, solver: SolverConfig
+) -> tuple[PrincipalAxes, np.ndarray]:
+    """Return the leading axes and the coordinates (n, q) of the training samples on them."""
+    count = n_components if isinstance(n_components, int) else min(rows.shape)
+    axes = select_components(leading_axes(rows, count, solver), n_components)
     coordinates = axes.project(rows.X)
-    standing = (
-        coordinates if rows.weights is None else coordinates[rows.weights > 0]
-    )  # a row of weight zero is not there
-    signs = _signs(standing)
+    # A sample of weight zero must not affect the result, not even its signs.
+    weighted = coordinates if rows.weights is None else coordinates[rows.weights > 0]
+    signs = _signs(weighted)
     coordinates *= signs
     return axes.flipped(signs), coordinates
 
 
 def leading_axes(rows: CenteredRows, count: int, solver: SolverConfig) -> PrincipalAxes:
-    """Up to ``count`` axes, as many as stand above rounding, from the smaller of scatter and Gram matrix
-    (Burges sec. 3)."""
+    """Return up to ``count`` axes of numerically nonzero variance, from the smaller matrix (Burges sec. 3)."""
     n, d = rows.shape
     operator = ScatterOperator(rows, "features" if d <= n else "samples")
-    pairs, trace = _leading(operator, count, solver)
-    lost = pairs.values[-1] < _LOST * pairs.values[0]
-    if lost and not sparse.issparse(rows.X) and pairs.solver == "dense":
-        return _by_singular_values(rows, count)
-    pairs = pairs.take(slice(min(usable_count(pairs.values, max(n, d)), rank_bound(rows))))
+    pairs, trace = _leading_pairs(operator, count, solver)
+    imprecise = pairs.values[-1] < _PRECISION_RATIO * pairs.values[0]
+    if imprecise and not sparse.issparse(rows.X) and pairs.solver == "dense":
+        return _axes_by_svd(rows, count)
+    pairs = pairs.take(slice(min(_numerical_rank(pairs.values, max(n, d)), _rank_bound(rows))))
     residuals = pairs.residuals
     if operator.side == "features":
         directions = pairs.vectors.T
-        residuals = residuals * np.sqrt(
-            pairs.values[:1] / pairs.values
-        )  # |K v - l v| for v = X u / sqrt(l) is at most this
+        residuals = _gram_residuals(pairs)
     else:
         directions = (rows.transposed_times(pairs.vectors) / np.sqrt(pairs.values)).T
     return PrincipalAxes(
@@ -107,208 +101,195 @@ def leading_axes(rows: CenteredRows, count: int, solver: SolverConfig) -> Princi
     )
 
 
-def pca_of_scatter(
-    scatter: np.ndarray, mean: np.ndarray, weight: float, n_rows: int, wish: Wish, solver: SolverConfig
-) -> PrincipalAxes:
-    """The axes asked for of a scatter matrix (d, d) gathered over chunks."""
-    if (np.sqrt(np.diag(scatter)) <= offset_rounding(np.eye(len(mean)), mean, weight)).all():
-        raise RankError(_NO_SPREAD)
-    count = wish if isinstance(wish, int) else len(scatter)
-    return restricted(axes_of_scatter(Moments(mean, scatter, weight, n_rows), count, solver), wish)
+def pca_of_scatter(moments: ScatterMoments, n_components: NComponents, solver: SolverConfig) -> PrincipalAxes:
+    """Return the axes selected by ``n_components`` of samples known by their scatter matrix (d, d)."""
+    d = len(moments.mean)
+    rounding = offset_rounding(np.eye(d), moments.mean, moments.weight)
+    if (np.sqrt(np.diag(moments.scatter)) <= rounding).all():
+        raise RankError(_NO_VARIANCE)
+    count = n_components if isinstance(n_components, int) else d
+    return select_components(axes_of_scatter(moments, count, solver), n_components)
 
 
-def axes_of_scatter(total: Moments, count: int, solver: SolverConfig) -> PrincipalAxes:
-    """Up to ``count`` axes, as many as stand above rounding; each direction's largest entry is positive."""
-    scatter, d = total.scatter, len(total.mean)
-    pairs, trace = _leading(DenseOperator(scatter), count, solver)
-    usable = pairs.take(slice(min(usable_count(pairs.values, d), total.n_rows - 1)))
-    directions = canonical_signs(usable.vectors).T
-    gram_residuals = usable.residuals * np.sqrt(usable.values[:1] / usable.values)
+def axes_of_scatter(moments: ScatterMoments, count: int, solver: SolverConfig) -> PrincipalAxes:
+    """Return up to ``count`` axes of numerically nonzero variance; the largest entry of each is positive."""
+    pairs, trace = _leading_pairs(DenseOperator(moments.scatter), count, solver)
+    pairs = pairs.take(slice(min(_numerical_rank(pairs.values, len(moments.mean)), moments.n_rows - 1)))
     return PrincipalAxes(
-        total.mean,
-        directions,
-        usable.values,
-        gram_residuals,
-        total.weight,
+        moments.mean,
+        canonical_signs(pairs.vectors).T,
+        pairs.values,
+        _gram_residuals(pairs),
+        moments.weight,
         trace,
-        usable.solver,
-        usable.n_iter,
+        pairs.solver,
+        pairs.n_iter,
     )
 
 
-def axes_so_far(total: Moments, wish: Wish, solver: SolverConfig) -> PrincipalAxes | None:
-    """Leading axes of the rows seen so far; None while these do not determine them, or weigh too little to
-    have a variance."""
-    if (
-        total.weight <= 1
-        or total.n_rows <= (wish if isinstance(wish, int) else 1)
-        or np.trace(total.scatter) == 0
-    ):
+def axes_if_determined(
+    moments: ScatterMoments, n_components: NComponents, solver: SolverConfig
+) -> PrincipalAxes | None:
+    """Return the axes of the samples seen so far, or None if these do not determine them yet."""
+    required = n_components if isinstance(n_components, int) else 1
+    if moments.weight <= 1 or moments.n_rows <= required or np.trace(moments.scatter) == 0:
         return None
     try:
-        return pca_of_scatter(total.scatter, total.mean, total.weight, total.n_rows, wish, solver)
+        return pca_of_scatter(moments, n_components, solver)
     except RankError:
-        return None  # further rows may vary in other directions
+        return None  # further samples may vary in other directions
 
 
-def _leading(operator: Operator, count: int, solver: SolverConfig) -> tuple[EigenPairs, float]:
-    """Leading pairs of the smaller matrix, and its trace. It is formed where that is cheap or most of the
-    spectrum is wanted."""
+def _leading_pairs(operator: Operator, count: int, solver: SolverConfig) -> tuple[EigenPairs, float]:
+    """Return leading eigenpairs of the smaller matrix and its trace.
+
+    The matrix is formed if it is small or if most of its spectrum is required.
+    """
     m = operator.shape[0]
-    if solver.method == "dense" or (solver.method == "auto" and (m <= FORMED or 5 * count > m)):
-        _memory.require(3 * 8.0 * m * m, f"a matrix of {m} x {m}", "ask for fewer components")
+    if solver.method == "dense" or (solver.method == "auto" and (m <= DENSE_SIZE or 5 * count > m)):
+        _memory.require(3 * 8.0 * m * m, f"a matrix of {m} x {m}", "lower n_components")
         with stage("covariance"):
             operator = DenseOperator(np.asarray(operator.matrix()))
-        solver = replace(solver, name="dense")
+        solver = replace(solver, method="dense")
         return principal(operator, count, "value", solver), float(np.trace(operator.array))
-    if solver.method == "auto" and m > NEVER_FORMED:
-        solver = replace(solver, name="lanczos")
+    if solver.method == "auto" and m > ITERATIVE_SIZE:
+        solver = replace(solver, method="lanczos")
     return principal(operator, min(count, m), "value", solver), float(operator.diagonal().sum())
 
 
-def _by_singular_values(rows: CenteredRows, count: int) -> PrincipalAxes:
-    """The singular value decomposition of the rows: directions that a squared matrix would lose."""
+def _axes_by_svd(rows: CenteredRows, count: int) -> PrincipalAxes:
+    """Return the axes by a singular value decomposition of the rows, precise for small variances too."""
     n, d = rows.shape
     _memory.require(
-        3 * 8.0 * n * d, f"a singular value decomposition of {n} x {d} numbers", "ask for fewer components"
+        3 * 8.0 * n * d, f"a singular value decomposition of {n} x {d} numbers", "lower n_components"
     )
-    centred = np.concatenate([block for _, block in rows.blocks()])
-    roots_of_weights = np.ones(n) if rows.weights is None else np.sqrt(rows.weights)
-    rest = roots_of_weights @ centred / rows.total_weight  # what rounding left of an offset
-    centred -= np.outer(roots_of_weights, rest)
-    mean = rows.mean + rest
+    centered = np.concatenate([block for _, block in rows.blocks()])
+    root_weights = np.ones(n) if rows.weights is None else np.sqrt(rows.weights)
+    offset = root_weights @ centered / rows.total_weight  # rounding error of the mean
+    centered -= np.outer(root_weights, offset)
+    mean = rows.mean + offset
     with stage("singular values"):
-        U, roots, directions = linalg.svd(centred, full_matrices=False, check_finite=False)
-    real = roots > np.maximum(
-        4 * _EPS * max(n, d) ** 0.5 * roots[0],
+        U, singular_values, directions = linalg.svd(centered, full_matrices=False, check_finite=False)
+    significant = singular_values > np.maximum(
+        4 * _EPS * max(n, d) ** 0.5 * singular_values[0],
         offset_rounding(directions, mean, rows.total_weight * max(1.0, d / n)),
     )
-    kept = np.flatnonzero(real)[: min(rank_bound(rows), count)]
-    products = centred @ (centred.T @ U[:, kept])
-    residuals = np.linalg.norm(products - U[:, kept] * np.square(roots[kept]), axis=0)
-    values = np.square(roots)
+    kept = np.flatnonzero(significant)[: min(_rank_bound(rows), count)]
+    values = np.square(singular_values)
+    products = centered @ (centered.T @ U[:, kept])
+    residuals = np.linalg.norm(products - U[:, kept] * values[kept], axis=0)
     return PrincipalAxes(
         mean, directions[kept], values[kept], residuals, rows.total_weight, float(values.sum()), "svd", 1
     )
 
 
 def offset_rounding(directions: np.ndarray, mean: np.ndarray, weight: float) -> np.ndarray:
-    """The length that rounding of values around ``mean`` gives rows of this total weight along each direction
-    (r,)."""
+    """Return the norm (r,) along each direction that rounding of values around ``mean`` accounts for."""
     return 4 * _EPS * np.sqrt(weight * (np.square(directions) @ np.square(mean)))
 
 
-def restricted(axes: PrincipalAxes, wish: Wish) -> PrincipalAxes:
-    """The axes that were asked for; fewer than a number asked for are an error."""
-    found = len(axes.eigenvalues)
-    if found == 0:
-        raise RankError(_NO_SPREAD)
-    if wish is None:
+def select_components(axes: PrincipalAxes, n_components: NComponents) -> PrincipalAxes:
+    """Return the axes selected by ``n_components``; raise RankError if there are fewer than that integer."""
+    rank = len(axes.eigenvalues)
+    if rank == 0:
+        raise RankError(_NO_VARIANCE)
+    if n_components is None:
         return axes
-    if isinstance(wish, int):
-        if found < wish:
+    if isinstance(n_components, int):
+        if rank < n_components:
             raise RankError(
-                f"n_components={wish}, but the data have only rank {found} around their mean; lower n_components"
+                f"n_components={n_components}, but the data have only rank {rank} around their mean;"
+                " lower n_components"
             )
-        count = wish
-    elif wish == "mle":
-        count = min(found, evidence_dimension(_all_variances(axes), axes.weight))
+        count = n_components
+    elif isinstance(n_components, str):
+        variances = np.zeros(axes.directions.shape[1])
+        variances[:rank] = axes.eigenvalues / (axes.weight - 1)
+        count = min(rank, count_by_evidence(variances, axes.weight))
     else:
-        assert isinstance(wish, float)
-        count = dimension_for_share(axes.eigenvalues, wish)
-    kept = slice(count)
+        count = count_for_ratio(axes.eigenvalues, n_components)
     return replace(
         axes,
-        directions=axes.directions[kept],
-        eigenvalues=axes.eigenvalues[kept],
-        residuals=axes.residuals[kept],
+        directions=axes.directions[:count],
+        eigenvalues=axes.eigenvalues[:count],
+        residuals=axes.residuals[:count],
     )
 
 
-def _all_variances(axes: PrincipalAxes) -> np.ndarray:
-    """Eigenvalues of the covariance, with zeros for directions without variance."""
-    values = np.zeros(axes.directions.shape[1])
-    values[: len(axes.eigenvalues)] = axes.eigenvalues / (axes.weight - 1)
-    return values
+def _gram_residuals(pairs: EigenPairs) -> np.ndarray:
+    """Return a bound on ``|K v - l v|`` for ``v = X u / sqrt(l)`` with ``u`` an eigenvector of the scatter."""
+    return pairs.residuals * np.sqrt(pairs.values[:1] / pairs.values)
 
 
-def usable_count(values: np.ndarray, size: int) -> int:
-    """How many eigenvalues stand above the rounding of the matrix they are from."""
+def _numerical_rank(values: np.ndarray, size: int) -> int:
+    """Return the number of eigenvalues that exceed the rounding error of their matrix."""
     return int(np.sum(values > 10 * _EPS * size**0.5 * max(float(values[0]), np.finfo(np.float64).tiny)))
 
 
-def rank_bound(rows: CenteredRows) -> int:
-    """Centred rows have at most this rank; rows without weight do not count."""
+def _rank_bound(rows: CenteredRows) -> int:
+    """Return the largest possible rank of centred rows; rows of weight zero are not counted."""
     n, d = rows.shape
     return min(n - 1 if rows.weights is None else int(np.count_nonzero(rows.weights)) - 1, d)
 
 
 def _signs(coordinates: np.ndarray) -> np.ndarray:
-    """The sign for each column that makes its largest entry positive; looks twice only where two are equally
-    large."""
-    columns = np.ascontiguousarray(
-        coordinates.T
-    )  # numpy's maxima of long, thin arrays are slow along the long axis
-    most, least = columns.max(axis=1), -columns.min(axis=1)
-    signs = np.where(least > most, -1.0, 1.0)
-    tied = np.abs(most - least) <= 1e-6 * np.maximum(most, least)
+    """Return the sign of each column that makes its largest entry positive, as ``canonical_signs`` does."""
+    # numpy's maxima of long, thin arrays are slow along the long axis
+    columns = np.ascontiguousarray(coordinates.T)
+    largest, smallest = columns.max(axis=1), -columns.min(axis=1)
+    signs = np.where(smallest > largest, -1.0, 1.0)
+    tied = np.abs(largest - smallest) <= 1e-6 * np.maximum(largest, smallest)
     if tied.any():
-        signs[tied] = np.where(
-            (canonical_signs(coordinates[:, tied]) == coordinates[:, tied]).all(axis=0), 1.0, -1.0
-        )
+        kept = (canonical_signs(coordinates[:, tied]) == coordinates[:, tied]).all(axis=0)
+        signs[tied] = np.where(kept, 1.0, -1.0)
     return signs
 
 
 def centered_linear_kernel(rows: CenteredRows) -> BoundKernel:
-    """``<x - mu, x_i - mu>``, the kernel that PCA is the kernel PCA of (Bengio eq. 5), with the mean that the
-    rows are around."""
+    """Return ``<x - mu, x_i - mu>``, the kernel for which kernel PCA is PCA (Bengio eq. 5)."""
     linear = Linear(around_mean=True).bind(rows.X)
     origin = np.zeros(rows.shape[1]) if sparse.issparse(rows.X) else rows.X.mean(axis=0, dtype=np.float64)
     weights = None if rows.weights is None else rows.weights / rows.total_weight
     return center(linear, ScatterOperator(CenteredRows(rows.X, origin), "samples"), weights)
 
 
-# --- what the axes lose -------------------------------------------------------------------------------------
-
-
 def reconstruction_error(axes: PrincipalAxes, X: Any) -> float:
-    """``1/n sum |x - x~|^2`` with ``x~`` the projection of ``x`` (Burges eq. 1.4)."""
-    rests = (off_axes(axes, block) for _, block in CenteredRows(X, axes.mean).blocks())
-    return sum(float(np.einsum("ij,ij->", rest, rest)) for rest in rests) / X.shape[0]
+    """Compute ``1/n sum |x - x~|^2`` with ``x~`` the projection of ``x`` (Burges eq. 1.4)."""
+    errors = (_project_out(axes, block) for _, block in CenteredRows(X, axes.mean).blocks())
+    return sum(float(np.einsum("ij,ij->", error, error)) for error in errors) / X.shape[0]
 
 
 def entropy(variances: np.ndarray) -> float:
-    """Differential entropy in bits of a Gaussian with these variances (Burges eq. 1.6; its first term should
-    read ``(2 pi e)^d'``)."""
+    """Compute the differential entropy in bits of a Gaussian (Burges eq. 1.6, corrected to ``(2 pi e)^d'``)."""
     return float(0.5 * np.sum(np.log2(2 * math.pi * math.e * variances)))
 
 
 def linear_loss(axes: PrincipalAxes, training: CenteredRows | np.ndarray, points: CenteredRows) -> float:
-    """Mean squared error of the kernel against its expansion (Bengio sec. 4), over the pairs of a point and a
-    training point.
+    """Compute the mean squared error of the kernel against its expansion (Bengio sec. 4).
 
-    The kernel is ``<x - mu, x_i - mu>``. With ``R`` the projection off the axes and ``S`` the scatter matrix
-    of the training points the sum over them is ``x' R S R x``: where ``S`` is the smaller matrix no pair is
-    looked at. ``training`` is ``S`` itself where the points are not kept. Both sides are weighted."""
-    if isinstance(training, CenteredRows) and training.shape[1] <= min(training.shape[0], FORMED):
+    The mean is over all pairs of a point and a training point, both weighted. The kernel is ``<x - mu, x_i -
+    mu>``. With ``R`` the projection onto the complement of the axes and ``S`` the scatter matrix of the
+    training points, the sum over the training points is ``x' R S R x``: where ``S`` is the smaller matrix, no
+    pair is formed. ``training`` is ``S`` itself if the training points are not stored.
+    """
+    if isinstance(training, CenteredRows) and training.shape[1] <= min(training.shape[0], DENSE_SIZE):
         training = training.scatter()
     total = 0.0
     for _, block in points.blocks():
-        rest = off_axes(axes, block)
+        error = _project_out(axes, block)
         if isinstance(training, CenteredRows):
-            total += float(np.square(training.times(rest.T)).sum())
+            total += float(np.square(training.times(error.T)).sum())
         else:
-            total += float(np.einsum("ij,ij->", rest @ training, rest))
+            total += float(np.einsum("ij,ij->", error @ training, error))
     return total / (points.total_weight * axes.weight)
 
 
 def scatter_loss(axes: PrincipalAxes, scatter: np.ndarray) -> float:
-    """The loss on the training set where only its scatter matrix is there: the squares of the discarded
-    eigenvalues."""
-    rest = scatter - (axes.directions.T * axes.eigenvalues) @ axes.directions
-    return float(np.square(rest).sum()) / axes.weight**2
+    """Compute the loss on the training set from its scatter matrix: the squared discarded eigenvalues."""
+    error = scatter - (axes.directions.T * axes.eigenvalues) @ axes.directions
+    return float(np.square(error).sum()) / axes.weight**2
 
 
-def off_axes(axes: PrincipalAxes, block: np.ndarray) -> np.ndarray:
-    """What the axes do not reach of centred rows."""
+def _project_out(axes: PrincipalAxes, block: np.ndarray) -> np.ndarray:
+    """Return the component of centred rows orthogonal to the axes."""
     return block - (block @ axes.directions.T) @ axes.directions

@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from eigenscape.methods.dimension import evidence_dimension, relevant_dimension
-from eigenscape.methods.pca import FORMED, PrincipalAxes
+from eigenscape.methods.component_count import count_by_evidence, count_by_relevance
+from eigenscape.methods.pca import DENSE_SIZE, PrincipalAxes
 from eigenscape.methods.probabilistic_pca import Climb, LatentGaussian, StepSums, climb, from_axes
 from eigenscape.solvers import SolverConfig
 
@@ -99,7 +99,7 @@ def _by_closed_form(rows: Rows, wish: int | str, floor: float, seed: int) -> Lat
     if isinstance(wish, str):
         variances = np.zeros(rows.shape[1])
         variances[: len(axes.eigenvalues)] = axes.eigenvalues / axes.weight
-        find = evidence_dimension if wish == "mle" else relevant_dimension
+        find = count_by_evidence if wish == "mle" else count_by_relevance
         count = min(find(variances, axes.weight), len(axes.eigenvalues))  # no component without variance
     return from_axes(axes, count, floor)
 
@@ -139,7 +139,7 @@ def _starts(filled: LatentGaussian, rows: Rows, floor: float, seed: int) -> list
         return random[:1]
     nudge = _NUDGE * random[0].loadings
     starts = [replace(filled, loadings=filled.loadings + nudge)]
-    if rows.shape[1] <= FORMED:
+    if rows.shape[1] <= DENSE_SIZE:
         pairwise = _of_covariance(rows.pairwise_covariance(), filled.mean, filled.loadings.shape[1], floor)
         starts.append(replace(pairwise, loadings=pairwise.loadings + nudge))
     return starts + random
@@ -163,6 +163,6 @@ def _grown(model: LatentGaussian, rows: Rows, floor: float) -> LatentGaussian | 
     covariance = rows.expected_covariance(model)
     values = np.linalg.eigvalsh(covariance)
     count = model.loadings.shape[1] + 1
-    if relevant_dimension(np.maximum(values[::-1], 0.0), rows.weight) < count:
+    if count_by_relevance(np.maximum(values[::-1], 0.0), rows.weight) < count:
         return None
     return _of_covariance(covariance, model.mean, count, floor)

@@ -46,7 +46,7 @@ class WeightedRows:
 
     @cached_property
     def variance(self) -> float:
-        rest = self.data.around(self.means)
+        rest = self.data.centered(self.means)
         return float(self.weights @ np.einsum("ij,ij->i", rest, rest)) / float(
             self.weights @ self.data.mask.sum(axis=1)
         )
@@ -75,5 +75,5 @@ class WeightedRows:
 def pairwise_sums(data: Observed, weights: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Products of features around ``means`` and how often they were observed together, each summed over the
     rows (d, d)."""
-    centred = data.around(means)
+    centred = data.centered(means)
     return (centred * weights[:, None]).T @ centred, (data.mask * weights[:, None]).T @ data.mask

@@ -57,7 +57,7 @@ def infer(model: LatentGaussian, data: Observed) -> Posterior:
     precision = (data.patterns @ _outer(W)).reshape(-1, q, q) + noise * np.eye(q)  # M_o = W_o' W_o + s^2 I
     inverses = np.linalg.inv(precision)
     inverses = (inverses + inverses.transpose(0, 2, 1)) / 2
-    centred = data.around(model.mean)
+    centred = data.centered(model.mean)
     means = _by_pattern(inverses, centred @ W, data.group)
     rest = centred - (means @ W.T) * data.mask
     squares = np.einsum("ij,ij->i", rest, rest) / noise + np.einsum(
@@ -195,7 +195,7 @@ def step_sums(model: LatentGaussian, posterior: Posterior, data: Observed, weigh
         model.noise * pattern_weight[:, None, None] * posterior.inverses
     )  # covariances summed over the rows of a pattern
     extended = np.column_stack([means, np.ones(len(means))])
-    rest = data.around(model.mean) - (means @ model.loadings.T) * data.mask
+    rest = data.centered(model.mean) - (means @ model.loadings.T) * data.mask
     return StepSums(
         float(weights @ posterior.log_likelihood),
         float(weights.sum()),
