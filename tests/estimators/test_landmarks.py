@@ -426,7 +426,7 @@ def test_landmarks_grow_until_the_map_stands_still(cls, how):
         assert all(move > model.landmark_tol for move in moves[:-1])
         assert moves[-1] <= model.landmark_tol
         assert model.n_landmarks_ == counts[-1] == len(model.landmarks_)
-        assert f"{counts[-1]} landmarks: with the last doubling the map moved" in model.landmark_reason_
+        assert f"{counts[-1]} landmarks: the last doubling moved the map by" in model.landmark_reason_
         assert f"<= {model.landmark_tol:g}" in model.landmark_reason_
         fixed = cls(n_landmarks=model.n_landmarks_, landmarks=how).fit(X)
         np.testing.assert_array_equal(fixed.landmarks_, model.landmarks_)
@@ -444,7 +444,7 @@ def test_a_map_that_never_stands_still_ends_with_all_points():
     assert [step.n_landmarks for step in model.landmark_steps_] == [16, 32, 50]
     assert (
         model.landmark_reason_
-        == "50 landmarks: all points are landmarks, and the map still moved more than 1e-09"
+        == "50 landmarks: all points are landmarks, and the last doubling moved the map by more than 1e-09"
     )
     np.testing.assert_allclose(model.embedding_, ClassicalMDS(2).fit(X).embedding_, atol=1e-9)
 

@@ -13,7 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 from eigenscape import ClassicalMDS, Isomap, OrdinalMDS
 from eigenscape import _memory as memory
 from eigenscape.exceptions import DisconnectedGraphWarning, NotEnoughMemoryError
-from eigenscape.methods.ordinal import Monotone, smacof
+from eigenscape.methods.ordinal import MonotoneRegression, smacof
 from eigenscape.quality import aligned_error
 
 
@@ -32,19 +32,21 @@ def table(X: np.ndarray) -> np.ndarray:
 def test_monotone_regression_is_isotonic_regression():
     rng = np.random.default_rng(1)
     order, values = rng.random(80), rng.random(80)
-    assert_allclose(Monotone(order, "primary")(values), IsotonicRegression().fit_transform(order, values))
+    assert_allclose(
+        MonotoneRegression(order, "primary")(values), IsotonicRegression().fit_transform(order, values)
+    )
 
 
 def test_ties_primary_and_secondary():
     """Equal dissimilarities: sorted by distance and free to differ, or averaged and equal."""
     levels, distances = np.array([1.0, 1, 1, 2, 2]), np.array([3.0, 1, 2, 5, 4])
-    assert_allclose(Monotone(levels, "primary")(distances), distances)
-    assert_allclose(Monotone(levels, "secondary")(distances), [2, 2, 2, 4.5, 4.5])
+    assert_allclose(MonotoneRegression(levels, "primary")(distances), distances)
+    assert_allclose(MonotoneRegression(levels, "secondary")(distances), [2, 2, 2, 4.5, 4.5])
 
 
 def test_secondary_ties_are_weighted_by_their_number():
     levels, distances = np.array([1.0, 1, 1, 2]), np.array([4.0, 4, 4, 0])
-    assert_allclose(Monotone(levels, "secondary")(distances), 3)
+    assert_allclose(MonotoneRegression(levels, "secondary")(distances), 3)
 
 
 # The map
@@ -79,14 +81,14 @@ def test_stress_is_what_it_says(ties):
     model = OrdinalMDS(metric="cityblock", ties=ties, n_init=1, max_iter=5000).fit(X)
     rows = np.unique(X, axis=0, return_index=True)[1]
     distances = pdist(model.embedding_[np.sort(rows)])
-    fitted = Monotone(pdist(X[np.sort(rows)], "cityblock"), ties)(distances)
+    fitted = MonotoneRegression(pdist(X[np.sort(rows)], "cityblock"), ties)(distances)
     assert model.stress_ == pytest.approx(
         np.sqrt(np.square(distances - fitted).sum() / np.square(distances).sum()), rel=1e-12
     )
 
 
 def test_steps_lower_the_stress(square):
-    monotone = Monotone(pdist(square) ** 2, "primary")
+    monotone = MonotoneRegression(pdist(square) ** 2, "primary")
     start = np.random.default_rng(3).standard_normal((70, 2))
     stresses = [smacof(monotone, start, steps, 1e-15)[0].stress for steps in (0, 1, 2, 5, 20, 100)]
     assert (np.diff(stresses) < 0).all()

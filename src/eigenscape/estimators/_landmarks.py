@@ -24,7 +24,7 @@ from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.graph.sparse_distances import with_self
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.kernels.distance import squared_distance_rows
-from eigenscape.methods.landmarks import Growth
+from eigenscape.methods.landmark_mds import LandmarkSearch
 
 
 @dataclass(frozen=True)
@@ -194,13 +194,13 @@ def given_vertices(X: Any, wish: LandmarkWish, neighborhood: Neighborhood) -> np
 
 
 def landmark_attributes(
-    wish: LandmarkWish, which: np.ndarray | None, growths: Sequence[Growth] = ()
+    wish: LandmarkWish, which: np.ndarray | None, searches: Sequence[LandmarkSearch] = ()
 ) -> dict[str, Any]:
     """What a fitted estimator tells about its landmarks."""
     landmarks = wish.points if which is None else which
     return {
         "landmarks_": landmarks,
         "n_landmarks_": n_points(landmarks),
-        "landmark_steps_": [step for growth in growths for step in growth.steps],
-        "landmark_reason_": "; ".join(growth.reason for growth in growths) or wish.reason,
+        "landmark_steps_": [step for search in searches for step in search.steps],
+        "landmark_reason_": "; ".join(search.reason for search in searches) or wish.reason,
     }

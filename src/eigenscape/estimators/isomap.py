@@ -14,11 +14,12 @@ from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, Dista
 from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
 from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
-from eigenscape.estimators._ordinal import ordinal_wish, report_stress
+from eigenscape.estimators._ordinal import ordinal_options, report_stress
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import LandmarkIsomap, isomap, ordinal_isomap, require_lengths
+from eigenscape.methods.kernel_pca import require_components
 from eigenscape.methods.ordinal import OrdinalEmbedding, require_square
 
 
@@ -218,7 +219,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
             raise ValueError(
                 "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
             )
-        wish = ordinal_wish(
+        options = ordinal_options(
             self.n_components,
             self.n_init,
             300 if self.max_iter is None else self.max_iter,
@@ -230,12 +231,12 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         layouts = []
 
         def embed(graph: NeighborGraph, _fewer: bool) -> OrdinalEmbedding:
-            model = ordinal_isomap(graph, wish, self.n_jobs)
+            model = ordinal_isomap(graph, options, self.n_jobs)
             layouts.append(model.layout)
             return model
 
         fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
-        report_stress(layouts, wish)
+        report_stress(layouts, options)
         self._spectrum = None
         stress = np.array([layout.stress for layout in layouts])
         found = {
@@ -267,10 +268,9 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
                 dtype,
                 order=self.order,
                 indefinite=self.indefinite,
-                fewer=fewer,
             )
             graphs.append(graph)
-            return model
+            return require_components(model, 1 if fewer else count, self.order)
 
         fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
         self._spectrum = (

@@ -15,7 +15,7 @@ from eigenscape.estimators._dictionary import (
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
 from eigenscape.kernels import kernel_by_name
-from eigenscape.methods.kernel_pca import check_components, kernel_pca
+from eigenscape.methods.kernel_pca import check_components, kernel_pca, require_components
 from eigenscape.methods.low_rank import greedy_embedding
 
 
@@ -189,10 +189,8 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
         width = {} if settled is None else {"gamma_": settled}
         solver = self._solver()
         if not check_dictionary(self.dictionary_size, self.dictionary_tol):
-            return Fitted(
-                kernel_pca(similarity, self.n_components, solver, order=self.order, storage=self.storage),
-                attributes=width,
-            )
+            model = kernel_pca(similarity, self.n_components, solver, order=self.order, storage=self.storage)
+            return Fitted(require_components(model, self.n_components, self.order), attributes=width)
         if self.order == "magnitude":
             raise ValueError(
                 "order='magnitude' is for indefinite kernels, and a dictionary needs one that is not; use order='value'"

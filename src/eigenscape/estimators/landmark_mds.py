@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Fitted, SpectralEstimator
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
@@ -21,7 +18,7 @@ from eigenscape.estimators._validation import check_choice, check_count, check_m
 from eigenscape.kernels.distance import HalfSquaredDistance, to_landmarks
 from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.methods.kernel_pca import check_components
-from eigenscape.methods.landmarks import grow, landmark_mds
+from eigenscape.methods.landmark_mds import LandmarkSearch, check_landmark_rank, landmark_mds
 
 
 class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
@@ -94,7 +91,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
     >>> X = np.random.default_rng(0).uniform(size=(2000, 3)) * [4, 2, 0.1]
     >>> model = LandmarkMDS(n_components=2).fit(X)
     >>> model.landmark_reason_
-    '32 landmarks: with the last doubling the map moved 0.00036 <= 0.01'
+    '32 landmarks: the last doubling moved the map by 0.00036 <= 0.01'
     >>> aligned_error(model.embedding_, ClassicalMDS().fit(X).embedding_) < 0.01
     True
     """
@@ -153,28 +150,28 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         solver = self._solver()
         distance = HalfSquaredDistance(self.metric, dict(self.metric_params or {})).bind(X)
 
-        def embed(which: np.ndarray | None) -> Embedding:
-            bound = (
-                BoundPairwise(distance.kernel, wish.points)
-                if which is None
-                else to_landmarks(distance, which)
-            )
-            self._spectrum = DistanceSpectrum(bound)
-            return landmark_mds(
+        count, search = wish.count, None
+        if wish.how is not None:
+            candidates = different_samples(X, wish)
+            if count is None:
+                start = X, candidates, self.n_components, self.n_components, self.landmark_tol, solver.seed
+                search = LandmarkSearch.start(*start)
+        while True:
+            which = wish.samples
+            if wish.how is not None:
+                n_landmarks = count if search is None else search.n_landmarks
+                which = choose_samples(distance, X, candidates, wish.how, n_landmarks, solver.seed)
+            points = None if which is None else to_landmarks(distance, which)
+            bound = BoundPairwise(distance.kernel, wish.points) if points is None else points
+            model = landmark_mds(
                 bound, None, which, self.n_components, solver, order=self.order, indefinite=self.indefinite
             )
-
-        if wish.how is None:
-            return Fitted(embed(wish.samples), attributes=landmark_attributes(wish, wish.samples), X=X)
-        candidates = different_samples(X, wish)
-
-        def embed_some(count: int) -> Embedding:
-            return embed(choose_samples(distance, X, candidates, wish.how, count, solver.seed))
-
-        if wish.count is not None:
-            model = embed_some(wish.count)
-            return Fitted(model, attributes=landmark_attributes(wish, model.columns), X=X)
-        growth = grow(embed_some, X, candidates, self.n_components, self.landmark_tol, solver.seed)
-        return Fitted(
-            growth.embedding, attributes=landmark_attributes(wish, growth.embedding.columns, [growth]), X=X
-        )
+            if search is None:
+                check_landmark_rank(len(model.eigenvalues), self.n_components, model.n_train)
+                break
+            search = search.after(model)
+            if search.reason:
+                break
+        self._spectrum = DistanceSpectrum(bound)
+        searches = [] if search is None else [search]
+        return Fitted(model, attributes=landmark_attributes(wish, which, searches), X=X)

@@ -12,7 +12,7 @@ from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
-from eigenscape.methods.kernel_pca import check_components
+from eigenscape.methods.kernel_pca import check_components, require_components
 from eigenscape.methods.mds import classical_mds
 
 
@@ -130,7 +130,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
             weights=self._centering_weights(n_points(distance.X)),
             storage=self.storage,  # type: ignore[arg-type]
         )
-        return Fitted(model)
+        return Fitted(require_components(model, self.n_components, self.order))
 
     def _centering_weights(self, m: int) -> np.ndarray | None:
         if self.centering is None:

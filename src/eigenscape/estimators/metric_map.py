@@ -12,7 +12,6 @@ from eigenscape.estimators._landmarks import (
     landmark_attributes,
 )
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params
-from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance, to_landmarks
 from eigenscape.methods.kernel_pca import check_components
@@ -128,14 +127,7 @@ class MetricMap(SpectralEstimator):
         which = wish.samples
         if which is None:
             which = choose_samples(distance, X, different_samples(X, wish), wish.how, wish.count, solver.seed)
-        try:
-            model, own = metric_map(
-                to_landmarks(distance, which), which, self.n_components, solver, self.order
-            )
-        except RankError as error:
-            raise RankError(
-                f"the {len(which)} landmarks do not span n_components={self.n_components} dimensions: {error}"
-            ) from error
+        model, own = metric_map(to_landmarks(distance, which), which, self.n_components, solver, self.order)
         attributes = {**landmark_attributes(wish, which), "references_": which[own]}
         del attributes["landmark_steps_"]
         return Fitted(model, attributes=attributes, X=X)

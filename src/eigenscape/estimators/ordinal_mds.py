@@ -9,7 +9,7 @@ from scipy.spatial.distance import squareform
 
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import MapEstimator, forget
-from eigenscape.estimators._ordinal import ordinal_wish, report_stress
+from eigenscape.estimators._ordinal import ordinal_options, report_stress
 from eigenscape.estimators._validation import check_input, check_metric_params, check_symmetric
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
@@ -117,7 +117,7 @@ class OrdinalMDS(MapEstimator):
         """
         forget(self)
         check_metric_params(self.metric_params)
-        wish = ordinal_wish(
+        options = ordinal_options(
             self.n_components, self.n_init, self.max_iter, self.tol, self.ties, self.random_state
         )
         with reporting(self.verbose):
@@ -135,12 +135,12 @@ class OrdinalMDS(MapEstimator):
                 check_symmetric(square, "distance")
             square = np.where(np.eye(len(square), dtype=bool), 0.0, (square + square.T) / 2)
             rows = X if len(first) == n_points(X) else X[first]
-            model = ordinal_mds(squareform(square, checks=False), wish, distance, RowIndex(rows))
+            model = ordinal_mds(squareform(square, checks=False), options, distance, RowIndex(rows))
         self._model = model
         self.embedding_ = self._like(X, model.coordinates[group])
         self.stress_ = model.layout.stress
         self.n_iter_ = model.n_iter
-        report_stress([model.layout], wish)
+        report_stress([model.layout], options)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:

@@ -16,9 +16,9 @@ from eigenscape.graph.geodesics import geodesics, geodesics_to_landmarks
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
-from eigenscape.methods.landmarks import Growth, grow, landmark_mds
+from eigenscape.methods.landmark_mds import LandmarkSearch, check_landmark_rank, landmark_mds
 from eigenscape.methods.mds import classical_mds
-from eigenscape.methods.ordinal import OrdinalEmbedding, OrdinalWish, ordinal_mds
+from eigenscape.methods.ordinal import OrdinalEmbedding, OrdinalOptions, ordinal_mds
 from eigenscape.solvers import SolverConfig
 
 
@@ -34,12 +34,14 @@ def isomap(
     return classical_mds(GeodesicKernel(graph, n_jobs, dtype), n_components, solver, **options)
 
 
-def ordinal_isomap(graph: NeighborGraph, wish: OrdinalWish, n_jobs: int | None = None) -> OrdinalEmbedding:
+def ordinal_isomap(
+    graph: NeighborGraph, options: OrdinalOptions, n_jobs: int | None = None
+) -> OrdinalEmbedding:
     """Ordinal MDS of the geodesic distances (Burges sec. 2.3); a piece of few points gets fewer
     coordinates."""
     lengths = geodesics(graph, graph.vertices.X, n_jobs)
     lengths = (lengths + lengths.T) / 2
-    few = replace(wish, n_components=min(wish.n_components, graph.n_vertices - 1))
+    few = replace(options, n_components=min(options.n_components, graph.n_vertices - 1))
     return ordinal_mds(squareform(lengths, checks=False), few, Geodesics(graph, n_jobs), graph.vertices)
 
 
@@ -79,7 +81,7 @@ class LandmarkIsomap:
     given: np.ndarray | None  # the samples that are landmarks, where they are given
     tol: float
     distances: list[BoundKernel] = field(default_factory=list)  # of each piece, as they are made
-    growths: list[Growth] = field(default_factory=list)
+    growths: list[LandmarkSearch] = field(default_factory=list)
 
     def __call__(self, graph: NeighborGraph, fewer: bool) -> Embedding:
         count = min(self.n_components, graph.n_vertices - 1)
@@ -89,23 +91,30 @@ class LandmarkIsomap:
             require_lengths(graph.n_vertices, len(which), self.dtype)
             lengths = geodesics_to_landmarks(graph, which, self.solver.n_jobs, self.dtype)
             self.distances[-1] = kernel = LandmarkGeodesics(graph, which, lengths)
-            return landmark_mds(
-                kernel, graph.vertices.X, which, count, self.solver, fewer=fewer, **self.options
-            )
+            return landmark_mds(kernel, graph.vertices.X, which, count, self.solver, **self.options)
 
         def embed_some(n_landmarks: int) -> Embedding:
             assert self.how is not None
             return embed(choose_vertices(graph, self.how, n_landmarks, self.solver.seed))
 
-        if self.given is not None:
-            return embed(self._given_among(graph, count))
-        if self.count is not None:
-            return embed_some(min(self.count, graph.n_vertices))
+        least = 1 if fewer else count
+        if self.given is not None or self.count is not None:
+            model = (
+                embed(self._given_among(graph, count))
+                if self.count is None or self.given is not None
+                else embed_some(min(self.count, graph.n_vertices))
+            )
+            check_landmark_rank(len(model.eigenvalues), least, model.n_train)
+            return model
         vertices, piece = np.arange(graph.n_vertices), len(self.growths)
-        self.growths.append(
-            grow(embed_some, graph.vertices.X, vertices, count, self.tol, self.solver.seed, piece)
+        search = LandmarkSearch.start(
+            graph.vertices.X, vertices, count, least, self.tol, self.solver.seed, piece
         )
-        return self.growths[-1].embedding
+        while not search.reason:
+            search = search.after(embed_some(search.n_landmarks))
+        self.growths.append(search)
+        assert search.embedding is not None
+        return search.embedding
 
     def _given_among(self, graph: NeighborGraph, count: int) -> np.ndarray:
         """The vertices of this graph that are given landmarks."""

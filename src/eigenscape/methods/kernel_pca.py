@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Literal
+
 import numpy as np
 
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, root_scale
@@ -12,60 +15,75 @@ from eigenscape.operators import CenteredOperator, Operator, gram
 from eigenscape.operators.gram import Storage
 from eigenscape.solvers import EigenPairs, SolverConfig, principal
 
+Order = Literal["value", "magnitude"]
+
 
 def kernel_pca(
     similarity: BoundKernel,
     n_components: int | None,
     solver: SolverConfig,
     *,
-    order: str = "value",
+    order: Order = "value",
     weights: np.ndarray | None = None,
     storage: Storage = "auto",
-    fewer: bool = False,
 ) -> Embedding:
-    """Principal eigenfunctions of the centred kernel, scaled by ``sqrt(l_r)``."""
+    """Return the principal eigenfunctions of the centred kernel, scaled by ``sqrt(l_r)``.
+
+    There are at most ``n_components`` of them (None: ``n_samples - 1``), fewer if the kernel has a lower rank;
+    :func:`require_components` raises an error in that case.
+    """
     similarities = gram(similarity, storage, solver.n_jobs)
     kernel = center(similarity, similarities, weights)  # Bengio eq. 5; Burges sec. 2.2.1 for general weights
-    pairs = leading_pairs(
-        CenteredOperator(similarities, kernel.weights), n_components, order, solver, fewer
-    )  # Bengio eq. 1
+    operator = CenteredOperator(similarities, kernel.weights)
+    pairs = leading_pairs(operator, n_components, order, solver)  # Bengio eq. 1
     return Embedding(Eigenfunctions(kernel, pairs), root_scale(pairs))  # Bengio eq. 7
 
 
 def leading_pairs(
-    operator: Operator, n_components: int | None, order: str, solver: SolverConfig, fewer: bool = False
+    operator: Operator, n_components: int | None, order: Order, solver: SolverConfig
 ) -> EigenPairs:
-    """Leading eigenpairs that can be divided by: ``n_components`` of them, or all for None, or ``fewer`` if
-    need be."""
+    """Return at most ``n_components`` leading eigenpairs, without those whose eigenvalue is zero to rounding."""
     m = operator.shape[0]
-    if n_components is None:
-        n_components, fewer = m - 1, True
-    pairs = principal(operator, min(n_components, m), order, solver)
+    count = m - 1 if n_components is None else min(n_components, m)
+    pairs = principal(operator, count, order, solver)
     usable = usable_count(pairs.values, order, m, operator.magnitude())
-    if usable == 0:
-        raise RankError(
-            f"the centred kernel of {m} samples is zero: they are all alike to it; there is nothing to embed"
-        )
-    if usable < n_components and not fewer:
-        kind = "positive" if order == "value" else "nonzero"
-        remedy = ", or order='magnitude' to use the negative ones too" if pairs.values[-1] < 0 else ""
-        raise RankError(
-            f"n_components={n_components}, but the kernel of {m} samples has only {usable} {kind} eigenvalue(s); lower n_components{remedy}"
-        )
-    return pairs.take(slice(usable))
+    if usable == len(pairs):
+        return pairs
+    return replace(pairs.take(slice(usable)), next_value=float(pairs.values[-1]))
 
 
-def usable_count(values: np.ndarray, order: str, m: int, magnitude: float) -> int:
-    """How many of the sorted eigenvalues stand above rounding (and, by value, above zero)."""
+def usable_count(values: np.ndarray, order: Order, m: int, magnitude: float) -> int:
+    """Count the sorted eigenvalues that exceed rounding error (and, by value, zero)."""
     size = values if order == "value" else np.abs(values)
     eps = np.finfo(np.float64).eps
     return int(np.sum(size > 10 * eps * max(m * np.abs(values).max(initial=0.0), m**0.5 * magnitude)))
 
 
+def require_components(embedding: Embedding, n_components: int | None, order: Order = "value") -> Embedding:
+    """Return ``embedding`` if it has ``n_components`` coordinates (None: at least one), else raise RankError."""
+    m, found = embedding.n_train, len(embedding.eigenvalues)
+    kind = "positive" if order == "value" else "nonzero"
+    if found == 0:
+        raise RankError(
+            f"the centred kernel of {m} samples has no {kind} eigenvalue: all samples are equal under this"
+            " kernel; there is nothing to embed"
+        )
+    if n_components is not None and found < n_components:
+        next_value = embedding.eigenfunctions.pairs.next_value
+        negative = next_value is not None and next_value < 0
+        remedy = ", or set order='magnitude' to use the negative ones too" if negative else ""
+        raise RankError(
+            f"n_components={n_components}, but the kernel of {m} samples has only {found} {kind}"
+            f" eigenvalue(s); lower n_components{remedy}"
+        )
+    return embedding
+
+
 def check_components(n_components: int | None, X: object) -> None:
-    """More components than a centred kernel can have are refused before any work."""
+    """Raise if ``n_components`` exceeds the largest possible rank of a centred kernel."""
     m = n_points(X)
     if n_components is not None and n_components > m - 1:
         raise ValueError(
-            f"n_components={n_components} needs at least {n_components + 1} samples, got n_samples={m}; lower n_components"
+            f"n_components={n_components} needs at least {n_components + 1} samples, got n_samples={m};"
+            " lower n_components"
         )

@@ -10,7 +10,7 @@ from scipy import linalg
 from eigenscape import _memory
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, root_scale
 from eigenscape.kernels.base import BoundKernel, n_points
-from eigenscape.methods.kernel_pca import kernel_pca, leading_pairs
+from eigenscape.methods.kernel_pca import Order, kernel_pca, leading_pairs
 from eigenscape.normalize import ClippedKernel, center, shift, uniform_weights
 from eigenscape.operators import CenteredOperator, Operator, as_operator, gram
 from eigenscape.operators.gram import Storage
@@ -25,45 +25,41 @@ def classical_mds(
     n_components: int,
     solver: SolverConfig,
     *,
-    order: str = "value",
+    order: Order = "value",
     indefinite: Indefinite = "keep",
     weights: np.ndarray | None = None,
     storage: Storage = "auto",
-    fewer: bool = False,
 ) -> Embedding:
-    """Kernel PCA of ``-d^2 / 2`` (Bengio eq. 8, 10), an indefinite kernel repaired if asked (Burges sec.
-    2.2.2)."""
+    """Return the kernel PCA of ``-d^2 / 2`` (Bengio eq. 8, 10), with at most ``n_components`` coordinates.
+
+    An indefinite kernel is kept, clipped or shifted (Burges sec. 2.2.2).
+    """
     if indefinite == "keep":
-        return kernel_pca(
-            distance, n_components, solver, order=order, weights=weights, storage=storage, fewer=fewer
-        )
+        return kernel_pca(distance, n_components, solver, order=order, weights=weights, storage=storage)
     m = n_points(distance.X)
     _memory.require(4 * 8.0 * m * m, f"indefinite={indefinite!r} for {m} points", "use indefinite='keep'")
-    half_squares = gram(
-        distance, n_jobs=solver.n_jobs
-    )  # the repair needs the whole matrix, whatever `storage` says
+    half_squares = gram(distance, n_jobs=solver.n_jobs)  # both repairs need the whole matrix: no `storage`
     repair = _shifted if indefinite == "shift" else _clipped
     kernel, operator = repair(distance, half_squares, weights)
-    pairs = leading_pairs(operator, n_components, order, solver, fewer)
+    pairs = leading_pairs(operator, n_components, order, solver)
     return Embedding(Eigenfunctions(kernel, pairs), root_scale(pairs))
 
 
 def _shifted(
     distance: BoundKernel, half_squares: Operator, weights: np.ndarray | None
 ) -> tuple[BoundKernel, Operator]:
-    """A constant on the diagonal, just large enough: every squared distance between different points grows by
-    twice that."""
+    """Add the smallest sufficient constant to the diagonal, that is twice it to all squared distances."""
     lowest = lowest_eigenvalue(CenteredOperator(half_squares, uniform_weights(n_points(distance.X))))
-    raised = shift(distance, -lowest)
-    moved = gram(raised)
-    kernel = center(raised, moved, weights)
-    return kernel, CenteredOperator(moved, kernel.weights)
+    shifted = shift(distance, -lowest)
+    shifted_squares = gram(shifted)
+    kernel = center(shifted, shifted_squares, weights)
+    return kernel, CenteredOperator(shifted_squares, kernel.weights)
 
 
 def _clipped(
     distance: BoundKernel, half_squares: Operator, weights: np.ndarray | None
 ) -> tuple[BoundKernel, Operator]:
-    """The nearest positive semi-definite matrix in Frobenius norm: negative eigenvalues set to zero."""
+    """Set negative eigenvalues to zero: the nearest positive semi-definite matrix in Frobenius norm."""
     kernel = center(distance, half_squares, weights)
     matrix = CenteredOperator(half_squares, kernel.weights).matrix()
     values, vectors = linalg.eigh(matrix)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -21,32 +21,33 @@ from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.solvers.pairs import canonical_signs
 
-#: The monotone function is kept by at most this many of its corners.
-_KNOTS = 4096
-#: A new point has come to rest when a step is shorter than this (the mean squared distance on the map is
-#: one).
-_REST, _STEPS = 1e-10, 20_000
+#: Maximal number of breakpoints of the monotone function that are stored.
+_MAX_KNOTS = 4096
+#: A new point has converged when a step is shorter than this (the mean squared distance on the map is one).
+_STEP_TOL, _MAX_STEPS = 1e-10, 20_000
+
+Ties = Literal["primary", "secondary"]
 
 
 @dataclass(frozen=True)
-class OrdinalWish:
-    """How the map is sought."""
+class OrdinalOptions:
+    """Parameters of an ordinal MDS."""
 
     n_components: int
     n_init: int
     max_iter: int
     tol: float
-    ties: str
+    ties: Ties
     seed: int
 
 
-class Monotone:
+class MonotoneRegression:
     """Monotone regression of map distances on the order of the dissimilarities (condensed, (N,)).
 
-    ``primary``: equal dissimilarities may have different distances. ``secondary``: they may not.
+    With primary ties equal dissimilarities may have different distances, with secondary ties they may not.
     """
 
-    def __init__(self, dissimilarities: np.ndarray, ties: str) -> None:
+    def __init__(self, dissimilarities: np.ndarray, ties: Ties) -> None:
         self.values, self.rank, self.counts = np.unique(
             dissimilarities, return_inverse=True, return_counts=True
         )
@@ -55,24 +56,22 @@ class Monotone:
         self.order = np.argsort(self.rank, kind="stable")
 
     def __call__(self, distances: np.ndarray) -> np.ndarray:
-        """The disparities (N,): nearest to ``distances`` in least squares among those in the right order."""
+        """Return the disparities (N,): the monotone values nearest to ``distances`` in least squares."""
         if self.secondary:
-            return isotonic_regression(self.group_means(distances), weights=self.counts.astype(float)).x[
-                self.rank
-            ]
+            fitted = isotonic_regression(self.group_means(distances), weights=self.counts.astype(float)).x
+            return fitted[self.rank]
         order = self.order if self.untied else np.lexsort((distances, self.rank))
         fitted = np.empty_like(distances)
         fitted[order] = isotonic_regression(distances[order]).x
         return fitted
 
     def group_means(self, values: np.ndarray) -> np.ndarray:
-        """The mean over each set of equal dissimilarities, in their order."""
+        """Return the mean of ``values`` for each distinct dissimilarity, in ascending order of these."""
         return np.bincount(self.rank, weights=values) / self.counts
 
 
 class Layout(NamedTuple):
-    """A map, its stress, and how it was reached. Its disparities, one for each pair of points, are no part of
-    it: it is kept."""
+    """A map of the training points with its stress. Disparities (one a pair of points) are not stored."""
 
     points: np.ndarray  # (m, p)
     stress: float
@@ -81,71 +80,74 @@ class Layout(NamedTuple):
 
 
 def require_square(m: int) -> None:
-    """Refuse what does not fit in memory: all pairs of points, several times over."""
+    """Raise NotEnoughMemoryError if all pairs of ``m`` points do not fit in memory, several times over."""
     _memory.require(
         64.0 * m * m, f"ordinal MDS of {m} points (all their pairs)", "fit a sample and transform the rest"
     )
 
 
-def best_layout(dissimilarities: np.ndarray, wish: OrdinalWish) -> tuple[Layout, np.ndarray, Monotone]:
-    """The least stress over a start by classical MDS of the ranks and ``n_init - 1`` random ones, and its
-    disparities (condensed).
+def best_layout(
+    dissimilarities: np.ndarray, options: OrdinalOptions
+) -> tuple[Layout, np.ndarray, MonotoneRegression]:
+    """Return the layout of least stress over all starts, its disparities (condensed) and the regression.
 
-    Ranks, not the dissimilarities themselves: nothing but their order may matter.
+    The first start is the classical MDS of the ranks (not of the dissimilarities, of which only the order may
+    matter), the other ``n_init - 1`` are random.
     """
     if dissimilarities.max() == dissimilarities.min():
         raise ValueError(
-            f"all dissimilarities between different points are equal ({dissimilarities[0]:g}), so they have no order that a map could"
-            " show; use another metric"
+            f"all dissimilarities between different points are equal ({dissimilarities[0]:g}), so their order"
+            " determines no map; use another metric"
         )
-    monotone = Monotone(dissimilarities, wish.ties)
-    starts = [_by_ranks(dissimilarities, wish.n_components)]
-    rng = np.random.default_rng(wish.seed)
-    starts += [rng.standard_normal(starts[0].shape) for _ in range(wish.n_init - 1)]
+    regression = MonotoneRegression(dissimilarities, options.ties)
+    starts = [_rank_start(dissimilarities, options.n_components)]
+    rng = np.random.default_rng(options.seed)
+    starts += [rng.standard_normal(starts[0].shape) for _ in range(options.n_init - 1)]
     best: tuple[Layout, np.ndarray] | None = None
     with stage("starts", total=len(starts)) as advance:
         for start in starts:
-            found = smacof(monotone, start, wish.max_iter, wish.tol)
-            if best is None or found[0].stress < best[0].stress - 1e-9:  # of equal ones the first
-                best = found
+            layout, disparities = smacof(regression, start, options.max_iter, options.tol)
+            if best is None or layout.stress < best[0].stress - 1e-9:  # the first of equal ones
+                best = layout, disparities
             advance(1)
     assert best is not None
-    return *_turned(*best), monotone
+    return *_normalized(*best), regression
 
 
-def _by_ranks(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
+def _rank_start(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
+    """Return the classical MDS (m, n_components) of the ranks of the dissimilarities."""
     K = -0.5 * squareform(np.square(rankdata(dissimilarities) / len(dissimilarities)))
     means = K.mean(axis=0)
     K -= means[:, None] + (means - means.mean())
     values, vectors = eigh(K, subset_by_index=(len(K) - n_components, len(K) - 1))
     values, vectors = values[::-1], canonical_signs(vectors[:, ::-1])
-    return vectors * np.sqrt(np.maximum(values, 1e-3 * values[0]))  # a column of zeros would stay so
+    return vectors * np.sqrt(np.maximum(values, 1e-3 * values[0]))  # SMACOF would keep a column of zeros
 
 
-def smacof(monotone: Monotone, start: np.ndarray, max_iter: int, tol: float) -> tuple[Layout, np.ndarray]:
-    """Majorisation of Kruskal's stress-1, ``sqrt(sum (d - d^)^2 / sum d^2)``, until a step lowers it by less
-    than ``tol``.
+def smacof(
+    regression: MonotoneRegression, start: np.ndarray, max_iter: int, tol: float
+) -> tuple[Layout, np.ndarray]:
+    """Minimise Kruskal's stress-1, ``sqrt(sum (d - d^)^2 / sum d^2)``, by majorisation (Kruskal 1964).
 
-    Returns the map and its disparities ``d^`` (condensed).
+    Stops when a step lowers the stress by less than ``tol``. Returns the layout and the disparities ``d^``
+    (condensed).
     """
     points, before = start, np.inf
     for step in range(max_iter + 1):
         distances = pdist(points)
-        disparities = monotone(distances)
+        disparities = regression(distances)
         stress = float(np.sqrt(np.square(distances - disparities).sum() / np.square(distances).sum()))
         if before - stress < tol or step == max_iter:
             return Layout(points, stress, step, before - stress < tol), disparities
         before = stress
-        wanted = disparities * np.sqrt(
-            len(distances) / np.square(disparities).sum()
-        )  # of mean square one, lest the map shrink
-        ratios = squareform(np.divide(wanted, distances, out=np.zeros_like(wanted), where=distances > 0))
-        points = (ratios.sum(axis=1)[:, None] * points - ratios @ points) / len(points)  # Guttman's transform
+        targets = disparities * np.sqrt(len(distances) / np.square(disparities).sum())  # mean square of one
+        ratios = squareform(np.divide(targets, distances, out=np.zeros_like(targets), where=distances > 0))
+        points = (ratios.sum(axis=1)[:, None] * points - ratios @ points) / len(points)  # Guttman transform
     raise AssertionError("unreachable")
 
 
-def _turned(layout: Layout, disparities: np.ndarray) -> tuple[Layout, np.ndarray]:
-    """Centred, on its principal axes, signs fixed, of mean squared distance one."""
+def _normalized(layout: Layout, disparities: np.ndarray) -> tuple[Layout, np.ndarray]:
+    """Centre the map, rotate it to principal axes, fix signs and scale it to mean squared distance one."""
     scale = 1 / np.sqrt(np.mean(np.square(pdist(layout.points))))
     centred = (layout.points - layout.points.mean(axis=0)) * scale
     axes = np.linalg.svd(centred, full_matrices=False)[2]
@@ -154,81 +156,88 @@ def _turned(layout: Layout, disparities: np.ndarray) -> tuple[Layout, np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class OrdinalEmbedding:
-    """A fitted ordinal map: the places of the training points, and a function from dissimilarity to distance
-    for all others.
+    """A fitted ordinal map: coordinates of the training points and a function from dissimilarity to distance.
 
-    A training point has its place by identity: a query that ``points`` knows *is* that point. Another one is
-    put where the squared differences between its distances on the map and the distances that the monotone
-    function gives are least, the training points fixed. Between training dissimilarities the function is a
-    straight line; 0 has distance 0, and beyond the largest it is level."""
+    A query equal to a training point (looked up in ``points``) gets the coordinates of that point. Any other
+    point is placed where the squared differences between its distances on the map and those given by the
+    monotone function are least, the training points fixed. The function is interpolated linearly between
+    training dissimilarities; it is 0 at 0 and constant beyond the largest.
+    """
 
     dissimilarity: Callable[[Any], np.ndarray]  # (n_new, m)
-    points: RowIndex | DistanceRowIndex  # knows the training point that each query is
+    points: RowIndex | DistanceRowIndex  # finds the training point equal to a query
     layout: Layout
     knots: tuple[np.ndarray, np.ndarray]  # dissimilarities and distances, both ascending
 
     @property
     def coordinates(self) -> np.ndarray:
+        """Coordinates (m, p) of the training points."""
         return self.layout.points
 
     @property
     def columns(self) -> np.ndarray:
+        """Indices of the training points that the map was fitted to: all."""
         return np.arange(len(self.layout.points))
 
     @property
     def n_iter(self) -> int:
+        """Number of iterations of the best start."""
         return self.layout.n_iter
 
     def transform(self, Y: Any) -> np.ndarray:
-        """Coordinates of any points."""
-        number = self.points.find(Y)
-        places = self.layout.points[number]
-        new = np.flatnonzero(number < 0)
-        late = 0
+        """Return the coordinates (n_new, p) of any points."""
+        index = self.points.find(Y)
+        coordinates = self.layout.points[index]
+        new = np.flatnonzero(index < 0)
+        unconverged = 0
         with stage("projection", total=len(new)) as advance:
             for rows in row_blocks(len(new), 32 * len(self.layout.points)):
-                places[new[rows]], more = self._place(self.dissimilarity(Y[new[rows]]))
-                late += more
+                coordinates[new[rows]], count = self._place(self.dissimilarity(Y[new[rows]]))
+                unconverged += count
                 advance(rows.stop - rows.start)
-        if late:
+        if unconverged:
             warnings.warn(
-                f"{late} new point(s) had not come to rest on the map after {_STEPS} steps; they lie along a valley of the stress",
+                f"the coordinates of {unconverged} new point(s) had not converged after {_MAX_STEPS} steps; the"
+                " stress changes little around them",
                 NotConvergedWarning,
                 stacklevel=2,
             )
-        return places
+        return coordinates
 
     def _place(self, dissimilarities: np.ndarray) -> tuple[np.ndarray, int]:
+        """Return coordinates for rows of dissimilarities, and how many of them have not converged."""
         from eigenscape._compiled.majorize import place_points
 
         points = self.layout.points
         targets = np.interp(dissimilarities, *self.knots)
-        few = min(points.shape[1] + 2, len(points))
-        near = np.argsort(dissimilarities, axis=1, kind="stable")[:, :few]
-        weights = 1 / (np.take_along_axis(targets, near, axis=1) + 1e-6)
-        places = np.einsum("nk,nkp->np", weights / weights.sum(axis=1, keepdims=True), points[near])
-        return places, place_points(targets, points, places, _REST, _STEPS)
+        n_nearest = min(points.shape[1] + 2, len(points))
+        nearest = np.argsort(dissimilarities, axis=1, kind="stable")[:, :n_nearest]
+        weights = 1 / (np.take_along_axis(targets, nearest, axis=1) + 1e-6)
+        weights /= weights.sum(axis=1, keepdims=True)
+        coordinates = np.einsum("nk,nkp->np", weights, points[nearest])
+        return coordinates, place_points(targets, points, coordinates, _STEP_TOL, _MAX_STEPS)
 
 
 def ordinal_mds(
     dissimilarities: np.ndarray,
-    wish: OrdinalWish,
+    options: OrdinalOptions,
     dissimilarity: Callable[[Any], np.ndarray],
     points: RowIndex | DistanceRowIndex,
 ) -> OrdinalEmbedding:
-    """The map of points with these ``dissimilarities`` (condensed), which ``dissimilarity`` gives for any
-    point."""
-    layout, disparities, monotone = best_layout(dissimilarities, wish)
-    return OrdinalEmbedding(
-        dissimilarity, points, layout, _corners(monotone.values, monotone.group_means(disparities))
-    )
+    """Return the ordinal map of training ``points`` with the given condensed ``dissimilarities``.
+
+    ``dissimilarity(Y)`` returns those of any points to the training points.
+    """
+    layout, disparities, regression = best_layout(dissimilarities, options)
+    knots = _breakpoints(regression.values, regression.group_means(disparities))
+    return OrdinalEmbedding(dissimilarity, points, layout, knots)
 
 
-def _corners(values: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the level parts of a monotone function, and the origin."""
+def _breakpoints(values: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the constant parts of a monotone function, and the origin."""
     rises = np.diff(distances) > 0
-    corners = np.flatnonzero(np.r_[True, rises] | np.r_[rises, True])
-    if len(corners) > _KNOTS:
-        corners = corners[np.linspace(0, len(corners) - 1, _KNOTS).astype(np.intp)]
-    x, y = values[corners], distances[corners]
+    ends = np.flatnonzero(np.r_[True, rises] | np.r_[rises, True])
+    if len(ends) > _MAX_KNOTS:
+        ends = ends[np.linspace(0, len(ends) - 1, _MAX_KNOTS).astype(np.intp)]
+    x, y = values[ends], distances[ends]
     return (x, y) if x[0] == 0 else (np.r_[0.0, x], np.r_[0.0, y])

@@ -1,21 +1,23 @@
-"""FastMap and MetricMap: Nystrom with another factor of the same matrix (Burges sec. 3; Platt 2005).
+"""FastMap and MetricMap as Nystrom methods (Burges sec. 3; Platt 2005).
 
-All three landmark methods place a point by the inner products ``b`` with a few points: ``y = W' b``. With
-``A`` the matrix of the inner products between these, ``W W'`` stands for ``A^-1`` (Burges eq. 1.22), and the
-methods differ in where the origin is and in ``W``:
+All landmark methods place a point by its inner products ``b`` with a few points: ``y = W' b``. With ``A`` the
+matrix of inner products between these points, ``W W'`` approximates ``A^-1`` (Burges eq. 1.22). The methods
+differ in the origin and in ``W``:
 
-============  ====================
-======================================================================================= landmark MDS  mean of
-landmarks     ``U L^-1/2``: eigenvectors of ``A`` MetricMap     one landmark          eigenvectors of ``A``
-too, largest in magnitude, but solved for from as many reference points as
-                                    there are coordinates
-FastMap       one end of each line  ``T^-1'``: the triangular factor of ``A``, between pairs of pivots, found
-by deflation ============  ====================
-======================================================================================="""
+============  ===================  ==========================================================================
+method        origin               ``W``
+============  ===================  ==========================================================================
+landmark MDS  mean of landmarks    ``U L^-1/2``: eigenvectors of ``A``
+MetricMap     one landmark         eigenvectors of ``A``, largest in magnitude; solved for from as many
+                                   reference points as there are coordinates
+FastMap       one pivot of a pair  ``T^-1'``: the triangular factor of ``A``, between pairs of pivots
+============  ===================  ==========================================================================
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
@@ -24,56 +26,64 @@ from eigenscape._progress import stage
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Landmarks, ShiftedScale
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel
-from eigenscape.methods.kernel_pca import leading_pairs
+from eigenscape.methods.kernel_pca import Order, leading_pairs
+from eigenscape.methods.landmark_mds import check_landmark_rank
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredOperator, gram
 from eigenscape.solvers import EigenPairs, SolverConfig
 from eigenscape.solvers.pairs import canonical_signs
 
 _EPS = np.finfo(np.float64).eps
-#: Where distances are not Euclidean, deflation may leave a point with none: so many others are tried.
+#: Random starts tried for each pair of pivots: deflated non-Euclidean distances may vanish around a start.
 STARTS = 20
 
 
 def choose_pivots(
     row: Callable[[int], np.ndarray], n: int, n_components: int, n_rounds: int, seed: int
 ) -> np.ndarray:
-    """FastMap's pairs of pivots (n_components, 2): each far apart in what the lines through the pairs before
-    it leave.
+    """Choose FastMap's pairs of pivots (n_components, 2), each far apart in the deflated distances.
 
-    From a random point to the farthest, from there to the farthest, ``n_rounds`` times; then the distances
-    are deflated, ``d^2(x, y) - (y_r(x) - y_r(y))^2``. Two rows of distances a round, O(n) memory a
-    coordinate."""
-    placed = np.zeros((n, n_components))
+    ``row(i)`` returns the squared distances (n,) of point ``i``. From a random point to the farthest, from
+    there to the farthest, ``n_rounds`` times; then the distances are deflated,
+    ``d^2(x, y) - (y_r(x) - y_r(y))^2``. Two rows of distances a round, O(n) memory a coordinate.
+    """
+    deflated = _DeflatedRows(row, np.zeros((n, 0)))
     pivots = np.empty((n_components, 2), dtype=np.intp)
     rng = np.random.default_rng(seed)
     scale = 0.0
     with stage("pivots", total=n_components) as advance:
         for r in range(n_components):
-
-            def left(i: int, r: int = r) -> np.ndarray:
-                return row(i) - np.square(placed[:, :r] - placed[i, :r]).sum(axis=1)
-
             for _ in range(STARTS):
-                a, b, from_b = _far_pair(left, int(rng.integers(n)), n_rounds)
+                a, b, from_b = _far_pair(deflated, int(rng.integers(n)), n_rounds)
                 if a != b and from_b[a] > 100 * n_components * _EPS * scale:
                     break
             else:
                 raise RankError(
-                    f"n_components={n_components}, but after {r} of them no pair of points is found with any distance left (those that are"
-                    " not Euclidean may turn negative); lower n_components, or use LandmarkMDS"
+                    f"n_components={n_components}, but after {r} of them no two points with a positive deflated"
+                    " distance were found (non-Euclidean distances may become negative); lower n_components, or"
+                    " use LandmarkMDS"
                 )
-            squared = from_b[a]
-            scale = max(scale, squared)
+            scale = max(scale, from_b[a])
             pivots[r] = a, b
-            placed[:, r] = (left(a) + squared - from_b) / (2 * np.sqrt(squared))
+            along = (deflated(a) + from_b[a] - from_b) / (2 * np.sqrt(from_b[a]))
+            deflated = _DeflatedRows(row, np.column_stack([deflated.coordinates, along]))
             advance(1)
     return pivots
 
 
+@dataclass(frozen=True, eq=False)
+class _DeflatedRows:
+    """Squared distances (n,) of a point minus those on the map ``coordinates`` (n, r)."""
+
+    row: Callable[[int], np.ndarray]
+    coordinates: np.ndarray
+
+    def __call__(self, i: int) -> np.ndarray:
+        return self.row(i) - np.square(self.coordinates - self.coordinates[i]).sum(axis=1)
+
+
 def _far_pair(row: Callable[[int], np.ndarray], a: int, n_rounds: int) -> tuple[int, int, np.ndarray]:
-    """Two points far from each other, found by walking to the farthest and back, and the row of the
-    second."""
+    """Return two distant points, found by moving to the farthest point repeatedly, and the second's row."""
     for _ in range(n_rounds):
         b = int(np.argmax(row(a)))
         from_b = row(b)
@@ -82,16 +92,17 @@ def _far_pair(row: Callable[[int], np.ndarray], a: int, n_rounds: int) -> tuple[
 
 
 def fastmap(
-    distance: BoundKernel, which: np.ndarray, pivots: np.ndarray, n_jobs: int | None = None
+    distance: BoundKernel, landmarks: np.ndarray, pivots: np.ndarray, n_jobs: int | None = None
 ) -> Embedding:
-    """Coordinates along the lines through ``pivots`` (p, 2), each orthogonal to those before it.
+    """Return coordinates along the lines through ``pivots`` (p, 2), each orthogonal to the earlier ones.
 
-    ``distance`` is bound to the points ``which``, among which the pivots are. With ``d_r = b_r - a_r`` the
-    matrix ``A`` of the inner products of the ``d_r`` is ``T T'``, and coordinate ``r`` is row ``r`` of ``T^-1
-    [<x - a_r, d_s>]_s``: deflation is the Cholesky factorisation of ``A``, and the pivots' remaining squared
-    distances are the squares on the diagonal of ``T``."""
-    p, m = len(pivots), len(which)
-    start, end = np.searchsorted(which, pivots[:, 0]), np.searchsorted(which, pivots[:, 1])
+    ``distance`` is bound to the points ``landmarks``, which include the pivots. With ``d_r = b_r - a_r`` the
+    matrix ``A`` of the inner products of the ``d_r`` is ``T T'``, and coordinate ``r`` is row ``r`` of
+    ``T^-1 [<x - a_r, d_s>]_s``: deflation is the Cholesky factorisation of ``A``, and the deflated squared
+    distances of the pivots are the squares on the diagonal of ``T``.
+    """
+    p, m = len(pivots), len(landmarks)
+    start, end = np.searchsorted(landmarks, pivots[:, 0]), np.searchsorted(landmarks, pivots[:, 1])
     half_squares = gram(distance, n_jobs=n_jobs)
     kernel = center(distance, half_squares, np.eye(m)[start[0]])  # Burges sec. 2.2.1, all weight on one point
     K = CenteredOperator(half_squares, kernel.weights).matrix()
@@ -106,59 +117,53 @@ def fastmap(
     W = linalg.solve_triangular(T, differences.T, lower=True).T  # (m, p)
     residuals = np.linalg.norm(K @ differences - K @ W @ (W.T @ (K @ differences)), axis=0)
     pairs = EigenPairs(np.square(np.diagonal(T)), W, residuals, "deflation")
-    return _projection(kernel, K, pairs, Landmarks(None, which), start)
+    return _projection(kernel, K, pairs, Landmarks(None, landmarks), start)
 
 
 def metric_map(
     distance: BoundKernel,
-    which: np.ndarray,
+    landmarks: np.ndarray,
     n_components: int,
     solver: SolverConfig,
-    order: str = "magnitude",
+    order: Order = "magnitude",
 ) -> tuple[Embedding, np.ndarray]:
-    """Eigenvectors of the inner products around one landmark, solved for from ``n_components`` reference
-    points.
+    """Return eigenvectors of the inner products around one landmark, and the points that place others.
 
-    Also the numbers, among ``which``, of the origin and the reference points: those that a pivoted QR
-    factorisation of the landmarks' coordinates ``Y`` takes first. With ``S`` the signs of the eigenvalues,
-    ``b = Y S y`` on them gives ``y``."""
+    ``distance`` is bound to the points ``landmarks``, the first of which is the origin. The second result are
+    the positions in ``landmarks`` of the origin and of the ``n_components`` reference points: those that a
+    pivoted QR factorisation of the landmarks' coordinates ``Y`` selects first. With ``S`` the signs of the
+    eigenvalues, ``b = Y S y`` on the reference points determines ``y``.
+    """
     half_squares = gram(distance, n_jobs=solver.n_jobs)
-    kernel = center(distance, half_squares, np.eye(len(which))[0])
+    kernel = center(distance, half_squares, np.eye(len(landmarks))[0])
     operator = CenteredOperator(half_squares, kernel.weights)
     pairs = leading_pairs(operator, n_components, order, solver)
+    check_landmark_rank(len(pairs), n_components, len(landmarks))
     Y = pairs.vectors * np.sqrt(np.abs(pairs.values))  # (q, p), pseudo-Euclidean coordinates
     references = linalg.qr(Y.T, mode="r", pivoting=True)[1][:n_components]
     W = np.zeros_like(Y)
     W[references] = np.linalg.inv(Y[references].T) * np.sign(pairs.values)
-    found = EigenPairs(pairs.values, W, pairs.residuals, pairs.solver, pairs.n_iter)
     K = operator.matrix()
     assert K is not None  # few points
-    model = _projection(kernel, K, found, Landmarks(None, which), np.zeros(n_components, dtype=np.intp))
+    start = np.zeros(n_components, dtype=np.intp)
+    model = _projection(kernel, K, replace(pairs, vectors=W), Landmarks(None, landmarks), start)
     return model, np.concatenate([[0], np.sort(references)])
 
 
 def _projection(
-    kernel: BoundKernel, K: np.ndarray, found: EigenPairs, landmarks: Landmarks, start: np.ndarray
+    kernel: BoundKernel, K: np.ndarray, pairs: EigenPairs, landmarks: Landmarks, start: np.ndarray
 ) -> Embedding:
-    """The embedding ``y = W' k(x)``, ``W`` the vectors of ``found``, in which landmark ``start[r]`` has
-    coordinate ``r`` zero.
+    """Return the embedding ``y = W' k(x)`` in which coordinate ``r`` of landmark ``start[r]`` is zero.
 
-    Written as eigenfunctions, so that one formula serves: ``f_r = sqrt(m) / l_r sum_i v_ri k(., x_i)``, ``v =
-    W sqrt(|l|)`` up to the sign of ``l``, which are not orthonormal here."""
-    m, p = found.vectors.shape
-    values = K @ found.vectors
-    W = found.vectors * np.where((canonical_signs(values) == values).all(axis=0), 1.0, -1.0)
+    ``W`` are the vectors of ``pairs``. They are written as eigenfunctions,
+    ``f_r = sqrt(m) / l_r sum_i v_ri k(., x_i)`` with ``v = W sqrt(|l|)`` up to the sign of ``l``, so that one
+    formula serves all methods; the ``v`` are not orthonormal here.
+    """
+    m, p = pairs.vectors.shape
+    values = K @ pairs.vectors
+    W = pairs.vectors * np.where((canonical_signs(values) == values).all(axis=0), 1.0, -1.0)
     values = K @ W  # coordinates of the landmarks around the kernel's origin
-    factors = np.sqrt(np.abs(found.values) / m)
-    pairs = EigenPairs(
-        found.values,
-        W * np.sqrt(np.abs(found.values)) * np.sign(found.values),
-        found.residuals,
-        found.solver,
-        found.n_iter,
-    )
-    return Embedding(
-        Eigenfunctions(kernel, pairs, values / factors),
-        ShiftedScale(factors, values[start, np.arange(p)]),
-        landmarks=landmarks,
-    )
+    factors = np.sqrt(np.abs(pairs.values) / m)
+    pairs = replace(pairs, vectors=W * np.sqrt(np.abs(pairs.values)) * np.sign(pairs.values))
+    scale = ShiftedScale(factors, values[start, np.arange(p)])
+    return Embedding(Eigenfunctions(kernel, pairs, values / factors), scale, landmarks=landmarks)

@@ -20,6 +20,7 @@ class EigenPairs:
     residuals: np.ndarray
     solver: str
     n_iter: int = 1
+    next_value: float | None = None  # lowest eigenvalue that was computed and left out, if any
 
     __repr__ = short_repr
 

@@ -1,0 +1,131 @@
+"""Landmark MDS (Burges sec. 2.2.3; Bengio sec. 3.1) and the search for a sufficient number of landmarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigenscape.eigenfunctions import Embedding, Landmarks
+from eigenscape.exceptions import RankError
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.methods.kernel_pca import Order
+from eigenscape.methods.mds import Indefinite, classical_mds
+from eigenscape.quality.alignment import aligned_error
+from eigenscape.solvers import SolverConfig
+
+#: Number of points on which two maps are compared.
+SAMPLE = 500
+#: A search starts with this many landmarks, or with this multiple of the smallest sufficient number.
+MIN_LANDMARKS, MULTIPLE = 16, 2
+
+
+def landmark_mds(
+    distance: BoundKernel,
+    X: Any,
+    landmarks: np.ndarray | None,
+    n_components: int,
+    solver: SolverConfig,
+    *,
+    order: Order = "value",
+    indefinite: Indefinite = "keep",
+) -> Embedding:
+    """Return the classical MDS of the landmarks, with at most ``n_components`` coordinates.
+
+    ``distance`` is bound to the landmarks, whose indices among the training points are ``landmarks`` (None if
+    they are other points). ``X`` are the training points if the model is to keep them, else None.
+
+    The centring is Platt's: means run over the landmarks (weight ``1/q`` each, 0 for all other points), so
+    that the coordinates of a point are ``L^-1/2 U' (E - f) / 2`` with ``f`` its squared distances to the
+    landmarks and ``E`` their means over the landmarks (Burges eq. 1.30, 1.31; Bengio eq. 15). This is the
+    Nystrom formula of the centred kernel, Bengio eq. 23, and is evaluated as such.
+    """
+    model = classical_mds(distance, n_components, solver, order=order, indefinite=indefinite)
+    return replace(model, landmarks=Landmarks(X, landmarks))
+
+
+def check_landmark_rank(found: int, n_components: int, n_landmarks: int) -> None:
+    """Raise RankError if the landmarks span ``found < n_components`` dimensions."""
+    if found < n_components:
+        raise RankError(
+            f"the {n_landmarks} landmarks do not span n_components={n_components} dimensions (they may be"
+            f" collinear): their kernel has only {found} usable eigenvalue(s); lower n_components, or use more"
+            " or other landmarks"
+        )
+
+
+class LandmarkStep(NamedTuple):
+    """One step of a search: the number of landmarks and the relative movement of the map since the last."""
+
+    n_landmarks: int
+    movement: float
+    piece: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkSearch:
+    """Doubling of the number of landmarks until the map of the other points moves less than ``tol``.
+
+    The caller alternates with :meth:`after`::
+
+        search = LandmarkSearch.start(...)
+        while not search.reason:
+            search = search.after(<embedding with search.n_landmarks landmarks>)
+
+    Two maps are compared after the best rigid motion, relative to their spread, on a random sample of points
+    that are landmarks in neither. Maps with fewer than ``min_components`` coordinates are not accepted.
+    """
+
+    X: Any  # all points
+    sample: np.ndarray  # indices of the points on which maps are compared
+    n_candidates: int
+    n_landmarks: int  # to be used next, or in ``embedding`` when the search is finished
+    min_components: int
+    tol: float
+    piece: int = 0
+    embedding: Embedding | None = None
+    steps: tuple[LandmarkStep, ...] = ()
+    reason: str = ""  # why the search has ended; empty before
+
+    @staticmethod
+    def start(
+        X: Any,
+        candidates: np.ndarray,
+        n_components: int,
+        min_components: int,
+        tol: float,
+        seed: int,
+        piece: int = 0,
+    ) -> LandmarkSearch:
+        """Return the search among the points ``X[candidates]`` before its first step."""
+        n = len(candidates)
+        count = min(n, max(MIN_LANDMARKS, MULTIPLE * (n_components + 1)))
+        sample = np.sort(np.random.default_rng(seed).permutation(candidates)[:SAMPLE])
+        return LandmarkSearch(X, sample, n, count, min_components, tol, piece)
+
+    def after(self, embedding: Embedding) -> LandmarkSearch:
+        """Return the state of the search after the embedding with ``n_landmarks`` landmarks."""
+        count, found = self.n_landmarks, len(embedding.eigenvalues)
+        more = min(2 * count, self.n_candidates)
+        if found < self.min_components:
+            if count == self.n_candidates:
+                check_landmark_rank(found, self.min_components, count)
+            return replace(self, n_landmarks=more, embedding=None)
+        movement = np.inf if self.embedding is None else self._movement(embedding, self.embedding)
+        steps = (*self.steps, LandmarkStep(count, movement, self.piece))
+        if movement <= self.tol:
+            reason = f"{count} landmarks: the last doubling moved the map by {movement:.2g} <= {self.tol:g}"
+        elif count == self.n_candidates:
+            moved = f", and the last doubling moved the map by more than {self.tol:g}" if self.steps else ""
+            reason = f"{count} landmarks: all points are landmarks{moved}"
+        else:
+            return replace(self, n_landmarks=more, embedding=embedding, steps=steps)
+        return replace(self, embedding=embedding, steps=steps, reason=reason)
+
+    def _movement(self, now: Embedding, before: Embedding) -> float:
+        """Return the relative movement of the sample, without landmarks if enough other points remain."""
+        others = np.setdiff1d(self.sample, np.concatenate([now.columns, before.columns]))
+        points = self.X[others if len(others) > 2 * len(now.eigenvalues) + 8 else self.sample]
+        A, B = now.transform(points), before.transform(points)
+        return aligned_error(B, A) if A.shape == B.shape else np.inf  # numbers of coordinates may differ
