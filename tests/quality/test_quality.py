@@ -28,7 +28,7 @@ from eigenscape.quality import (
     sampled_trustworthiness,
     trustworthiness,
 )
-from eigenscape.quality.estimate import mean_estimate, sample_points, share_estimate
+from eigenscape.quality.estimate import mean_estimate, sample_indices, share_estimate
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_trustworthiness_agrees_with_another_library(cloud):
     assert continuity(X, Y, 7) == pytest.approx(sklearn_trustworthiness(Y, X, n_neighbors=7), abs=1e-12)
 
 
-def test_a_whole_sample_is_exact(cloud):
+def test_a_sample_of_all_points_is_exact(cloud):
     X, Y = cloud
     assert sampled_trustworthiness(X, Y, 5, n_samples=None) == Estimate(*[trustworthiness(X, Y, 5)] * 3)
     assert sampled_continuity(X, Y, 5, n_samples=400).value == continuity(X, Y, 5)
@@ -56,7 +56,7 @@ def test_a_whole_sample_is_exact(cloud):
 @pytest.mark.parametrize(
     ("sampled", "exact"), [(sampled_trustworthiness, trustworthiness), (sampled_continuity, continuity)]
 )
-def test_intervals_cover_as_often_as_they_say(cloud, sampled, exact):
+def test_intervals_have_the_nominal_coverage(cloud, sampled, exact):
     X, Y = cloud
     truth = exact(X, Y, 10)
     estimates = [sampled(X, Y, 10, n_samples=80, random_state=seed) for seed in range(200)]
@@ -67,9 +67,8 @@ def test_intervals_cover_as_often_as_they_say(cloud, sampled, exact):
 
 @pytest.mark.parametrize("rest", [0.0, 1e-3])
 @pytest.mark.parametrize("size", [50, 200])
-def test_intervals_know_that_rare_misplacements_may_be_missed(rest, size):
-    """Of a third of the smaller samples no misplaced point is seen, and Student's interval has next to no
-    width."""
+def test_intervals_cover_rare_misplaced_points(rest, size):
+    """A third of the smaller samples contain no misplaced point, and their Student interval is too narrow."""
     rng = np.random.default_rng(0)
     charges = np.concatenate([np.minimum(rng.exponential(0.2, 30), 1.0), rest * rng.random(1470)])
     samples = [rng.choice(charges, size, replace=False) for _ in range(300)]
@@ -81,7 +80,7 @@ def test_intervals_know_that_rare_misplacements_may_be_missed(rest, size):
 def test_sampled_quality_forms_no_square_array():
     n = 20_000
     X = np.random.default_rng(0).standard_normal((n, 30)).astype(np.float32)
-    sampled_trustworthiness(X[:500], X[:500, :2], n_samples=10)  # compiled before memory is counted
+    sampled_trustworthiness(X[:500], X[:500, :2], n_samples=10)  # compile before memory is measured
     tracemalloc.start()
     estimate = sampled_trustworthiness(X, X[:, :2], n_samples=300)
     sampled_continuity(X, X[:, :2], n_samples=300)
@@ -120,15 +119,15 @@ def test_rows_on_disk_and_frames(cloud, tmp_path):
             lambda X, Y: trustworthiness(X, Y, 399),
             "n_neighbors=399 must lie between 1 and n_samples - 2 = 398",
         ),
-        (lambda X, Y: trustworthiness(np.where(X > 2, np.nan, X), Y), "some are NaN or infinite"),
+        (lambda X, Y: trustworthiness(np.where(X > 2, np.nan, X), Y), "some values are NaN or infinite"),
         (lambda X, Y: trustworthiness(X, Y[:, 0]), r"two dimensions .* got shape \(400,\)"),
         (lambda X, Y: trustworthiness(X, Y, metric="precomputed"), "square matrix of distances"),
         (lambda X, Y: sampled_continuity(X, Y, n_samples=1), "n_samples=1 must be at least 2"),
         (
             lambda X, Y: coranking_curve(X, Y, [0, 3]),
-            "n_neighbors=.* whole numbers between 1 and n_samples - 1 = 399",
+            "n_neighbors=.* integers between 1 and n_samples - 1 = 399",
         ),
-        (lambda _, Y: neighbor_purity(Y, np.zeros(3)), "one for each of the 400 points"),
+        (lambda _, Y: neighbor_purity(Y, np.zeros(3)), r"labels must have shape \(400,\)"),
         (
             lambda _, Y: neighbor_purity(Y, np.zeros(400), 400),
             "n_neighbors=400 must lie between 1 and n_samples - 1 = 399",
@@ -142,16 +141,19 @@ def test_rows_on_disk_and_frames(cloud, tmp_path):
         (lambda X, Y: linear_alignment(X, Y[:5]), "same points"),
         (lambda X, _: intrinsic_dimension(X, method="guess"), "method='guess' is not known"),
         (lambda *_: intrinsic_dimension(np.ones((9, 2))), "at least 3 distinct rows, got 1"),
-        (lambda X, _: intrinsic_dimension(np.where(X > 2, np.nan, X)), "finite numbers, and .* rows are not"),
+        (
+            lambda X, _: intrinsic_dimension(np.where(X > 2, np.nan, X)),
+            "finite, but .* rows contain NaN",
+        ),
         (lambda X, _: intrinsic_dimension(X[:, 0]), "two dimensions"),
-        (lambda X, _: intrinsic_dimension(X, n_neighbors=5.0), "n_neighbors=5.0 must be a whole number"),
-        (lambda X, Y: trustworthiness(X, Y, 5.0), "n_neighbors=5.0 must be a whole number"),
-        (lambda X, Y: sampled_trustworthiness(X, Y, n_samples=10.5), "n_samples=10.5 must be a whole number"),
+        (lambda X, _: intrinsic_dimension(X, n_neighbors=5.0), "n_neighbors=5.0 must be an integer"),
+        (lambda X, Y: trustworthiness(X, Y, 5.0), "n_neighbors=5.0 must be an integer"),
+        (lambda X, Y: sampled_trustworthiness(X, Y, n_samples=10.5), "n_samples=10.5 must be an integer"),
         (
             lambda X, Y: sampled_trustworthiness(X, Y, n_samples=10, random_state=-1),
-            "random_state=-1 must be a whole number",
+            "random_state=-1 must be a non-negative integer",
         ),
-        (lambda _, Y: neighbor_purity(Y, np.zeros(400), 5.0), "n_neighbors=5.0 must be a whole number"),
+        (lambda _, Y: neighbor_purity(Y, np.zeros(400), 5.0), "n_neighbors=5.0 must be an integer"),
     ],
 )
 def test_bad_arguments_are_named(cloud, call, message):
@@ -173,10 +175,10 @@ def test_mean_estimate_by_hand():
 
 
 def test_samples_are_distinct_and_repeatable():
-    which = sample_points(1000, 100, 5)
+    which = sample_indices(1000, 100, 5)
     assert len(np.unique(which)) == 100
-    assert (which == sample_points(1000, 100, 5)).all()
-    assert (sample_points(10, 10, 0) == np.arange(10)).all()
+    assert (which == sample_indices(1000, 100, 5)).all()
+    assert (sample_indices(10, 10, 0) == np.arange(10)).all()
 
 
 # --- co-ranking ---------------------------------------------------------------------------------------------
@@ -200,7 +202,7 @@ def test_coranking_is_the_block_of_the_matrix(cloud):
     sizes, shares = coranking_curve(X, Y)
     assert sizes[0] == 1
     assert sizes[-1] == 39
-    assert shares[-1] == 1  # everyone is a neighbour
+    assert shares[-1] == 1  # all points are neighbours
     for k in (1, 4, 17, 38):
         assert coranking_curve(X, Y, k)[1] == pytest.approx([slow_coranking(X, Y, k)])
 
@@ -222,7 +224,7 @@ def test_coranking_of_a_sample(cloud):
 def test_purity_by_hand():
     line = np.array([[0.0], [1.0], [2.1], [10.0], [11.0]])
     purity = neighbor_purity(line, ["a", "a", "b", "b", "b"], 1)
-    assert purity.value == pytest.approx(4 / 5)  # only the third point's nearest has another label
+    assert purity.value == pytest.approx(4 / 5)  # the third point has a neighbour of another class
     assert purity.per_class == pytest.approx({"a": 1, "b": 2 / 3})
     assert purity.chance == pytest.approx((2 * 1 + 3 * 2) / (5 * 4))
     assert float(purity) == purity.value
@@ -237,7 +239,7 @@ def test_purity_leaves_out_points_without_a_label():
         neighbor_purity(line, labels, 4)
 
 
-def test_purity_of_labels_without_meaning_is_chance():
+def test_purity_of_random_labels_is_chance():
     rng = np.random.default_rng(0)
     purity = neighbor_purity(
         rng.standard_normal((4000, 2)), rng.choice(["x", "y", "z"], 4000, p=[0.6, 0.3, 0.1])
@@ -271,7 +273,7 @@ def test_procrustes_undoes_every_similarity(seed, d, factor):
     assert linear_alignment(B @ rng.standard_normal((d, d)) + 1, B).error < 1e-6
 
 
-def test_alignments_are_ordered_by_their_freedom(cloud):
+def test_more_general_alignments_have_smaller_errors(cloud):
     Y = cloud[1]
     other = Y @ [[2.0, 1.0], [0.0, 1.0]] + np.random.default_rng(0).standard_normal(Y.shape)
     rigid, similar, linear = (
@@ -284,10 +286,10 @@ def test_alignments_are_ordered_by_their_freedom(cloud):
     assert np.allclose(procrustes(other, Y).aligned.mean(axis=0), Y.mean(axis=0))
 
 
-def test_a_map_of_one_point_says_nothing():
+def test_alignment_of_coinciding_points():
     B = np.random.default_rng(0).standard_normal((10, 2))
     assert procrustes(np.ones((10, 2)), B).error == pytest.approx(1)
-    with pytest.raises(ValueError, match="all points in one place"):
+    with pytest.raises(ValueError, match="all points of the second embedding coincide"):
         procrustes(B, np.ones((10, 2)))
 
 
@@ -306,7 +308,7 @@ def test_residual_variance_is_one_minus_the_squared_correlation(cloud):
 
 def test_residual_variance_of_geodesics():
     X, _ = make_swiss_roll(1000, random_state=0)
-    X = np.concatenate([X, X[:20]])  # rows that stand twice
+    X = np.concatenate([X, X[:20]])  # repeated rows
     model = Isomap(n_components=2, n_neighbors=8).fit(X)
     flat, one = (
         residual_variance(X, model.embedding_[:, :c], metric="geodesic", n_neighbors=8) for c in (2, 1)
@@ -326,25 +328,25 @@ def ball(d, n, width, seed=0):
 @pytest.mark.parametrize("d", [1, 2, 4])
 @pytest.mark.parametrize("method", ["eigengap", "residual variance"])
 def test_dimension_of_cubes(method, d):
-    found = intrinsic_dimension(ball(d, 1500, 8), method=method, n_samples=300)
-    assert found.value == d
-    assert found.method == method
+    dimension = intrinsic_dimension(ball(d, 1500, 8), method=method, n_samples=300)
+    assert dimension.value == d
+    assert dimension.method == method
 
 
-def test_dimension_by_the_package():
+def test_dimension_by_scikit_dimension():
     pytest.importorskip("skdim")
-    found = intrinsic_dimension(ball(3, 2000, 8), method="auto")
-    assert found.method == "scikit-dimension"
-    assert float(found) == pytest.approx(3, abs=0.5)
+    dimension = intrinsic_dimension(ball(3, 2000, 8), method="auto")
+    assert dimension.method == "scikit-dimension"
+    assert float(dimension) == pytest.approx(3, abs=0.5)
 
 
-def test_dimension_without_the_package(monkeypatch):
-    monkeypatch.setattr("eigenscape.quality.dimension.find_spec", lambda _: None)
+def test_dimension_without_scikit_dimension(monkeypatch):
+    monkeypatch.setattr("eigenscape.quality.dimension_estimation.find_spec", lambda _: None)
     X, _ = make_swiss_roll(1000, random_state=0)
-    found = intrinsic_dimension(X)
-    assert found.method == "eigengap and residual variance"
-    assert found.value == 2
-    assert len(found.details["residual variances"]) >= 3
+    dimension = intrinsic_dimension(X)
+    assert dimension.method == "eigengap and residual variance"
+    assert dimension.value == 2
+    assert len(dimension.details["residual variances"]) >= 3
     with pytest.raises(ModuleNotFoundError, match="scikit-dimension; install"):
         intrinsic_dimension(X, method="scikit-dimension")
 
@@ -355,6 +357,6 @@ def test_dimension_of_a_single_column():
     )
 
 
-def test_pca_is_trustworthy_where_it_should_be():
+def test_pca_of_flat_data_is_trustworthy():
     X = ball(2, 300, 6)
     assert trustworthiness(X, PCA(2).fit_transform(X)) > 0.999

@@ -1,4 +1,4 @@
-"""Perturbation stability (Bengio sec. 5.3) against a literal transcription, and the choices made by it."""
+"""Perturbation stability (Bengio sec. 5.3) against a literal transcription, and parameter selection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eigenscape.quality import (
     choose_n_neighbors,
     perturbation_stability,
 )
-from eigenscape.quality.choice import _first_valley
+from eigenscape.quality.parameter_selection import _first_stable
 from eigenscape.quality.stability import _splits
 
 
@@ -32,7 +32,7 @@ def literal(make, X, F, R1, R2):
         without = [j for j in train1 if j != i]
         model = make().fit(X[without])
         predicted = model.transform(X[[i]])[0]
-        for r in range(len(predicted)):  # an eigenvector is as good as its negative
+        for r in range(len(predicted)):  # the sign of an eigenvector is arbitrary
             if np.dot(model.embedding_[:, r], [embedding1[train1.index(j), r] for j in without]) < 0:
                 predicted[r] *= -1
         step2 = np.sqrt(np.sum((predicted - embedding1[place]) ** 2))
@@ -43,7 +43,7 @@ def literal(make, X, F, R1, R2):
 
 
 @pytest.mark.parametrize("make", [Isomap, LocallyLinearEmbedding, KernelPCA, PCA])
-def test_delta_is_the_papers(make):
+def test_delta_matches_the_paper(make):
     X, _ = make_swiss_roll(70, noise=0.1, random_state=1)
     found = perturbation_stability(make(), X, fraction=[0.03, 0.1], n_repeats=1, n_left_out=None)
     for i, size in enumerate((2, 7)):
@@ -54,7 +54,7 @@ def test_delta_is_the_papers(make):
         assert found.delta[i].value == pytest.approx(mean, rel=1e-9, abs=1e-12)
         assert found.delta[i].high - found.delta[i].low == pytest.approx(
             2 * 2 * error, rel=0.01
-        )  # Student's quantile is near 2
+        )  # Student's quantile is close to 2
         assert found.by_split[i, 0] == pytest.approx(mean, rel=1e-9, abs=1e-12)
 
 
@@ -74,17 +74,17 @@ def test_every_point_has_a_stability():
     assert (found.per_point >= 0).all()  # none is NaN
     assert np.isnan([estimate.value for estimate in found.delta]).all()
     one = perturbation_stability(PCA(2), X, fraction=0.2, n_repeats=1, n_left_out=0)
-    assert np.isnan(one.per_point).sum() == 48  # those exchanged in the only split
+    assert np.isnan(one.per_point).sum() == 48  # points exchanged in the only split
 
 
-def test_a_far_point_of_a_sparse_region_moves_most():
+def test_an_outlier_moves_most():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.uniform(size=(300, 2)), [[1.6, 1.6]]])
     found = perturbation_stability(LocallyLinearEmbedding(), X, fraction=0.1, n_repeats=6, n_left_out=0)
     assert found.per_point[-1] > np.quantile(found.per_point, 0.95)
 
 
-def test_stability_is_the_same_every_time_and_for_any_jobs():
+def test_stability_is_reproducible_for_any_n_jobs():
     X, _ = make_swiss_roll(80, random_state=0)
     one, two = (
         perturbation_stability(Isomap(), X, n_repeats=2, n_left_out=4, n_jobs=jobs) for jobs in (None, 2)
@@ -143,9 +143,12 @@ def test_crossing_lies_between_the_fractions():
         ({"fraction": 0.001}, "leaves none to exchange"),
         ({"n_repeats": 0}, "n_repeats=0"),
         ({"n_left_out": -1}, "n_left_out=-1"),
-        ({"n_repeats": 2.5}, "n_repeats=2.5 must be a whole number"),
-        ({"random_state": -1}, "random_state=-1 must be a whole number"),
-        ({"random_state": np.random.RandomState(0)}, "random_state=RandomState.* must be a whole number"),
+        ({"n_repeats": 2.5}, "n_repeats=2.5 must be an integer"),
+        ({"random_state": -1}, "random_state=-1 must be a non-negative integer"),
+        (
+            {"random_state": np.random.RandomState(0)},
+            "random_state=RandomState.* must be a non-neg",
+        ),
     ],
 )
 def test_bad_arguments_are_named(options, message):
@@ -163,14 +166,14 @@ def test_an_estimator_without_transform_has_no_induction():
 # --- choices ------------------------------------------------------------------------------------------------
 
 
-def test_a_valley_is_taken_before_the_ridge():
+def test_selection_stops_at_the_first_unstable_candidate():
     scores = [Estimate(v, v - 0.02, v + 0.02) for v in (0.3, 0.1, 0.09, 0.5, 0.01)]
-    assert _first_valley(scores) == 1  # as good as the best before 0.5
-    assert _first_valley(scores[:1]) == 0
-    assert _first_valley([Estimate(v, v - 0.5, v + 0.5) for v in (0.5, 0.4, 0.1)]) == 0  # all alike
+    assert _first_stable(scores) == 1  # within the interval of the best before 0.5
+    assert _first_stable(scores[:1]) == 0
+    assert _first_stable([Estimate(v, v - 0.5, v + 0.5) for v in (0.5, 0.4, 0.1)]) == 0  # overlapping
 
 
-def test_neighbors_are_chosen_before_short_cuts_come_and_go():
+def test_neighbors_are_selected_before_short_cuts_appear():
     X, _ = make_swiss_roll(800, random_state=0)
     choice = choose_n_neighbors(Isomap(), X, [20, 10, 7, 5], n_repeats=4)
     assert choice.candidates == [5, 7, 10, 20]
@@ -188,20 +191,20 @@ def test_default_candidates_fit_the_data():
 @pytest.mark.parametrize(
     ("n", "options", "message"),
     [
-        (5, {}, "5 points are too few for 5 neighbours"),
+        (5, {}, "5 samples are too few for the default candidates"),
         (30, {"n_repeats": 1}, "n_repeats=1 must be at least 2"),
         (30, {"candidates": [5, 27]}, r"n_neighbors=27 must lie between 1 and 26"),
-        (30, {"candidates": [5, 6.5]}, r"n_neighbors=6.5 must be a whole number"),
+        (30, {"candidates": [5, 6.5]}, r"n_neighbors=6.5 must be an integer"),
         (30, {"candidates": [0, 5]}, r"n_neighbors=0 must lie"),
     ],
 )
-def test_candidates_are_looked_at_before_any_work(monkeypatch, n, options, message):
-    monkeypatch.setattr("eigenscape.quality.choice.perturbation_stability", None)
+def test_candidates_are_validated_before_fitting(monkeypatch, n, options, message):
+    monkeypatch.setattr("eigenscape.quality.parameter_selection.perturbation_stability", None)
     with pytest.raises(ValueError, match=message):
         choose_n_neighbors(Isomap(), np.random.default_rng(0).random((n, 2)), **options)
 
 
-def test_bandwidths_are_tried_in_their_order():
+def test_bandwidths_are_tried_in_the_given_order():
     X = np.random.default_rng(0).standard_normal((100, 3))
     choice = choose_bandwidth(KernelPCA(), X, [50.0, 0.5, 0.1], n_repeats=3)
     assert choice.candidates == [50.0, 0.5, 0.1]
@@ -209,7 +212,7 @@ def test_bandwidths_are_tried_in_their_order():
     assert choice.scores[0].value > choice.scores[1].value
     with pytest.raises(ValueError, match="PCA has no parameter"):
         choose_bandwidth(PCA(), X, [1.0])
-    with pytest.raises(ValueError, match=r"gamma=-1.0 must be above 0|bandwidth=-1.0 must be above 0"):
+    with pytest.raises(ValueError, match=r"gamma=-1.0 must be positive|bandwidth=-1.0 must be positive"):
         choose_bandwidth(KernelPCA(), X, [1.0, -1.0])
     with pytest.raises(ValueError, match="candidates is empty"):
         choose_bandwidth(KernelPCA(), X, [])

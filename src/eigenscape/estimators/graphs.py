@@ -12,7 +12,7 @@ from eigenscape.estimators._vertices import checked_graph
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.graph_embedding import direct_embedding
-from eigenscape.quality.distortion import distortion
+from eigenscape.quality.edge_distortion import distortion
 from eigenscape.solvers import SolverConfig
 from eigenscape.solvers.pairs import canonical_signs
 

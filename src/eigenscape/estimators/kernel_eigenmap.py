@@ -24,7 +24,7 @@ from eigenscape.methods.inverse_map import fitted_inverse, rows_to_invert
 from eigenscape.methods.kernel_centers import placed_kernels
 from eigenscape.methods.kernel_eigenmap import Description, choose_n_kernels, kernel_eigenmap
 from eigenscape.methods.mixture import AffineMixture
-from eigenscape.quality.distortion import distortion
+from eigenscape.quality.edge_distortion import distortion
 
 _KERNELS = 64
 

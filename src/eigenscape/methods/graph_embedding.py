@@ -20,7 +20,7 @@ from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.laplacian import next_to_trivial
 from eigenscape.methods.mixture import divided
 from eigenscape.operators import DividedOperator, as_operator, materialized
-from eigenscape.quality.distortion import stretch, without_loops
+from eigenscape.quality.edge_distortion import laplacian_form, remove_loops
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, generalized_eigh, whiten
 from eigenscape.solvers.generalized import GeneralizedPairs, relative_residuals
 from eigenscape.solvers.pairs import canonical_signs
@@ -111,7 +111,7 @@ def quadratic_forms(basis: Basis, W: sparse.csr_array, degree: np.ndarray) -> Fo
     ``W`` is in ``Z'DZ`` alone: it cancels in ``D - W``, and would leave its rounding. No more than about 64
     MB of dense rows exist at a time, whatever the graph."""
     n, p, order = W.shape[0], basis.n_columns, basis.order
-    edges = without_loops(W)
+    edges = remove_loops(W)
     between, loops = np.asarray(edges.sum(axis=1)).ravel(), W.diagonal()
     upward = sparse.csr_array(sparse.triu(edges[order][:, order], 1))
     size, half, mean = np.zeros((p, p)), np.zeros((p, p)), np.zeros(p)
@@ -309,7 +309,7 @@ def solved(
     if centered:
         Y = Y - degree @ Y / forms.volume
     weighted = degree[:, None] * Y
-    polished = generalized_eigh(stretch(Y, W), Y.T @ weighted, count, "smallest")
+    polished = generalized_eigh(laplacian_form(Y, W), Y.T @ weighted, count, "smallest")
     if len(polished.values) < count:
         raise RankError(
             f"n_components={count}: the coordinates of the vertices depend on each other; lower n_components"
@@ -324,7 +324,7 @@ def direct_embedding(
 ) -> tuple[np.ndarray, EigenPairs]:
     """``v_2 .. v_{d+1}`` of ``W v = l D v`` (eq. 1, 4) by its symmetric form (eq. 7), scaled to ``Y'DY = n``;
     and all pairs found."""
-    edges = without_loops(W)
+    edges = remove_loops(W)
     between = np.asarray(edges.sum(axis=1)).ravel()
     share = float(
         (between / degree).max()

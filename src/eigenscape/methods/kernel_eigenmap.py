@@ -20,7 +20,7 @@ from eigenscape.methods.graph_embedding import (
     transformation,
 )
 from eigenscape.methods.mixture import AffineMixture, MixtureKernels, RoundKernels, Shares, shares
-from eigenscape.quality.distortion import distortion
+from eigenscape.quality.edge_distortion import distortion
 
 #: Numbers of kernels that are tried, and the factor of the least held-out distortion within which the
 #: smallest is taken.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenscape.plot._common import MUTED, PALETTE
-from eigenscape.quality.arguments import missing_labels
+from eigenscape.quality._validation import missing_labels
 
 #: More categories than this cannot be told apart by colour: the most frequent keep theirs.
 MOST = 20

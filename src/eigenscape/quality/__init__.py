@@ -1,24 +1,32 @@
-"""How good an embedding is, and which one to choose: arrays in, numbers out."""
+"""Quality measures of embeddings, and parameter selection."""
+
+import warnings
+from typing import Any
 
 from eigenscape.quality.alignment import Alignment, aligned_error, linear_alignment, procrustes
-from eigenscape.quality.choice import Choice, choose_bandwidth, choose_n_neighbors
 from eigenscape.quality.coranking import coranking_curve
-from eigenscape.quality.dimension import Dimension, intrinsic_dimension
-from eigenscape.quality.distortion import distortion
+from eigenscape.quality.dimension_estimation import Dimension, intrinsic_dimension
+from eigenscape.quality.edge_distortion import distortion
 from eigenscape.quality.estimate import Estimate
 from eigenscape.quality.loss import kernel_loss
+from eigenscape.quality.neighbor_preservation import (
+    continuity,
+    sampled_continuity,
+    sampled_trustworthiness,
+    trustworthiness,
+)
+from eigenscape.quality.parameter_selection import ParameterChoice, choose_bandwidth, choose_n_neighbors
 from eigenscape.quality.projections import sphere_projection_density
 from eigenscape.quality.purity import Purity, neighbor_purity
 from eigenscape.quality.residual import residual_variance
 from eigenscape.quality.spectra import is_euclidean, negative_fraction
 from eigenscape.quality.stability import Stability, perturbation_stability
-from eigenscape.quality.trust import continuity, sampled_continuity, sampled_trustworthiness, trustworthiness
 
 __all__ = [
     "Alignment",
-    "Choice",
     "Dimension",
     "Estimate",
+    "ParameterChoice",
     "Purity",
     "Stability",
     "aligned_error",
@@ -41,3 +49,14 @@ __all__ = [
     "sphere_projection_density",
     "trustworthiness",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Choice":
+        warnings.warn(
+            "eigenscape.quality.Choice is renamed ParameterChoice; the old name will be removed in 0.3",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return ParameterChoice
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

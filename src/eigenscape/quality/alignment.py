@@ -1,34 +1,49 @@
-"""How far two maps of the same points are from each other, however they are turned."""
+"""Alignment of two embeddings of the same points."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg
 
 
 class Alignment(NamedTuple):
-    """One map laid over another, and how far apart they remain."""
+    """Result of :func:`procrustes` and :func:`linear_alignment`.
 
-    aligned: np.ndarray  # (n, d)
-    error: float  # root mean square distance of the points, over the spread of the other map
+    Attributes
+    ----------
+    aligned : ndarray of shape (n_samples, n_components)
+        The first embedding after alignment.
+    error : float
+        Root mean square distance to the second embedding, relative to the spread of the second.
+    """
+
+    aligned: np.ndarray
+    error: float
 
 
-def aligned_error(A: Any, B: Any) -> float:
-    """Root mean square distance between two maps after the best shift, rotation and reflection, over the
-    spread of ``B``.
+def aligned_error(A: ArrayLike, B: ArrayLike) -> float:
+    """Compute the distance between two embeddings after the best rigid motion.
+
+    ``A`` is translated, rotated and reflected, but not scaled.
 
     Parameters
     ----------
-    A, B : ndarray of shape (n, d)
-        Coordinates of the same points. Neither is scaled.
+    A, B : array-like of shape (n_samples, n_components)
+        Coordinates of the same points.
 
     Returns
     -------
     float
-        0 for maps that are the same up to a rigid motion; 1 if ``A`` says nothing about ``B`` (one point,
-        say).
+        Root mean square distance relative to the spread of ``B``: 0 if the embeddings are equal up to a
+        rigid motion, 1 if ``A`` is constant.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or if all points of ``B`` coincide.
 
     Examples
     --------
@@ -42,20 +57,25 @@ def aligned_error(A: Any, B: Any) -> float:
     return procrustes(A, B, scale=False).error
 
 
-def procrustes(A: Any, B: Any, scale: bool = True) -> Alignment:
-    """``A`` shifted, turned, reflected and (with ``scale``) scaled to lie over ``B`` as closely as it can.
+def procrustes(A: ArrayLike, B: ArrayLike, scale: bool = True) -> Alignment:
+    """Align an embedding to another by translation, rotation, reflection and scaling.
 
     Parameters
     ----------
-    A, B : array-like of shape (n, d)
+    A, B : array-like of shape (n_samples, n_components)
         Coordinates of the same points.
     scale : bool, default=True
-        Whether the size of ``A`` may change: maps of different methods have units of their own.
+        Whether ``A`` is scaled. The scale of an embedding differs between methods.
 
     Returns
     -------
     Alignment
-        ``aligned`` coordinates and the ``error`` left, 0 to 1 with ``scale``.
+        The ``aligned`` coordinates and the remaining ``error``, between 0 and 1 if ``scale=True``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or if all points of ``B`` coincide.
 
     Examples
     --------
@@ -66,38 +86,41 @@ def procrustes(A: Any, B: Any, scale: bool = True) -> Alignment:
     >>> bool(np.allclose(aligned, B)), bool(error < 1e-12)
     (True, True)
     """
-    A, B = _pair(A, B)
-    if A.shape != B.shape:
+    source, target, center = _centered_pair(A, B)
+    if source.shape != target.shape:
         raise ValueError(
-            f"the maps must have the same points and dimensions, got shapes {A.shape} and {B.shape}"
+            "the embeddings must have the same points and dimensions,"
+            f" got shapes {source.shape} and {target.shape}"
         )
-    center = B.mean(axis=0)
-    A, B = A - A.mean(axis=0), B - center
-    turn, overlap = linalg.orthogonal_procrustes(A, B)
-    size = float(np.square(A).sum())
+    rotation, overlap = linalg.orthogonal_procrustes(source, target)
+    size = float(np.square(source).sum())
     factor = overlap / size if scale and size > 0 else 1.0
-    turned = factor * A @ turn
-    return Alignment(turned + center, _relative(turned - B, B))
+    aligned = factor * source @ rotation
+    return Alignment(aligned + center, _relative_error(aligned, target))
 
 
-def linear_alignment(A: Any, B: Any) -> Alignment:
-    """The affine function of ``A`` that lies closest to ``B``: linear regression, as Bengio sec. 5.3 aligns
-    two embeddings.
+def linear_alignment(A: ArrayLike, B: ArrayLike) -> Alignment:
+    """Align an embedding to another by linear regression (Bengio sec. 5.3).
 
-    Eigenvectors of nearly equal eigenvalues turn within the space they span, and scales differ between
-    training sets; neither counts as a difference here.
+    The affine function of ``A`` closest to ``B`` is used, so that rotations within the eigenspace of nearly
+    equal eigenvalues, and scales that differ between training sets, do not count as differences.
 
     Parameters
     ----------
-    A : array-like of shape (n, c)
-        Coordinates to be aligned.
-    B : array-like of shape (n, d)
+    A : array-like of shape (n_samples, c)
+        Coordinates to align.
+    B : array-like of shape (n_samples, n_components)
         Coordinates of the same points.
 
     Returns
     -------
     Alignment
-        ``aligned`` coordinates (n, d) and the ``error`` left, 0 to 1.
+        The ``aligned`` coordinates (n_samples, n_components) and the remaining ``error``, between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of points differ, or if all points of ``B`` coincide.
 
     Examples
     --------
@@ -107,26 +130,24 @@ def linear_alignment(A: Any, B: Any) -> Alignment:
     >>> bool(linear_alignment(B @ [[1.0, 2.0], [0.0, 1.0]], B).error < 1e-12)
     True
     """
-    A, B = _pair(A, B)
-    center = B.mean(axis=0)
-    A, B = A - A.mean(axis=0), B - center
-    aligned = A @ linalg.lstsq(A, B)[0]
-    return Alignment(aligned + center, _relative(aligned - B, B))
+    source, target, center = _centered_pair(A, B)
+    aligned = source @ linalg.lstsq(source, target)[0]
+    return Alignment(aligned + center, _relative_error(aligned, target))
 
 
-def _pair(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
-    A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
-    if A.ndim != 2 or B.ndim != 2 or len(A) != len(B):
+def _centered_pair(A: ArrayLike, B: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return both embeddings centred, and the mean of the second."""
+    source, target = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
+    if source.ndim != 2 or target.ndim != 2 or len(source) != len(target):
         raise ValueError(
-            f"the maps must have the same points and dimensions, got shapes {A.shape} and {B.shape}"
+            f"the embeddings must have the same points, got shapes {source.shape} and {target.shape}"
         )
-    return A, B
+    center = target.mean(axis=0)
+    return source - source.mean(axis=0), target - center, center
 
 
-def _relative(difference: np.ndarray, B: np.ndarray) -> float:
-    spread = np.linalg.norm(B)
+def _relative_error(aligned: np.ndarray, target: np.ndarray) -> float:
+    spread = np.linalg.norm(target)
     if spread == 0:
-        raise ValueError(
-            "the second map has all points in one place, so an error relative to its spread means nothing"
-        )
-    return float(np.linalg.norm(difference) / spread)
+        raise ValueError("all points of the second embedding coincide, so the relative error is undefined")
+    return float(np.linalg.norm(aligned - target) / spread)

@@ -1,52 +1,58 @@
-"""How many neighbours a map keeps, for neighbourhoods of every size (Lee and Verleysen's co-ranking
-matrix)."""
+"""Neighbourhood preservation at all sizes, from the co-ranking matrix (Lee and Verleysen 2009)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 
-from eigenscape.quality.estimate import sample_points
-from eigenscape.quality.spaces import Space, to_others, two_spaces
+from eigenscape.quality.distance_blocks import Distances, Metric, paired_distances
+from eigenscape.quality.estimate import sample_indices
 
-#: The default grid goes no farther: beyond, a map of very many points is judged by its distances, not by its
-#: neighbours.
-_LARGEST = 10_000
+#: Largest neighbourhood size of the default grid.
+_MAX_SIZE = 10_000
 
 
 def coranking_curve(
-    X: Any,
-    embedding: Any,
-    n_neighbors: Any = None,
+    X: ArrayLike | sparse.csr_array,
+    embedding: ArrayLike,
+    n_neighbors: int | Sequence[int] | np.ndarray | None = None,
     n_samples: int | None = 1000,
     random_state: int | None = 0,
-    metric: str | Callable = "euclidean",
+    metric: Metric = "euclidean",
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""Share of the ``k`` nearest neighbours in the data that are among the ``k`` nearest on the map, for
-    many ``k``.
+    r"""Compute the share of the ``k`` nearest neighbours that an embedding preserves, for many ``k``.
 
     .. math:: Q_{NX}(k) = \frac1{k n} \sum_i |N^X_k(i) \cap N^Y_k(i)|,
 
-    the upper left block of the co-ranking matrix (Lee and Verleysen). 1 is perfect; a random map has ``k / (n
-    - 1)``. A map that is right at large and wrong at small has a curve that begins low.
+    the mean of the upper left block of the co-ranking matrix (Lee and Verleysen 2009). The value is 1 for a
+    perfect embedding and ``k / (n - 1)`` in expectation for a random one. A curve that starts low and rises
+    belongs to an embedding that preserves the global structure but not the local one.
 
     Parameters
     ----------
-    X, embedding, metric
-        As for :func:`trustworthiness`.
+    X : array-like or sparse array of shape (n_points, n_features)
+        The data, or distances (n_points, n_points) if ``metric="precomputed"``.
+    embedding : array-like of shape (n_points, n_components)
+        Coordinates of the embedding.
     n_neighbors : int, sequence of int or None, default=None
-        The sizes ``k``. None: about thirty from 1 to ``n - 1`` (10 000 at most), evenly spaced on a
-        logarithmic scale.
+        Neighbourhood sizes ``k``. If None, about thirty sizes from 1 to ``n_points - 1`` (at most 10 000),
+        evenly spaced on a logarithmic scale.
     n_samples : int or None, default=1000
-        Points whose neighbours are compared, each against all; None for all points.
+        Number of sampled points, each of which is compared with all points. If None, all points.
     random_state : int or None, default=0
-        Which points.
+        Seed of the sample.
+    metric : str or callable, default="euclidean"
+        Metric of the data. Distances in the embedding are Euclidean.
 
     Returns
     -------
-    sizes, shares : ndarray of shape (n_sizes,)
+    sizes : ndarray of shape (n_sizes,)
+        The neighbourhood sizes, ascending.
+    shares : ndarray of shape (n_sizes,)
+        The preserved shares.
 
     Examples
     --------
@@ -57,49 +63,46 @@ def coranking_curve(
     >>> bool((shares == 1).all())
     True
     """
-    data, picture = two_spaces(X, embedding, metric)
-    sizes = _sizes(n_neighbors, data.n_points)
-    which = sample_points(data.n_points, n_samples, random_state)
+    data, embedded = paired_distances(X, embedding, metric)
+    sizes = _neighborhood_sizes(n_neighbors, data.n_points)
+    which = sample_indices(data.n_points, n_samples, random_state)
     common = np.zeros(len(sizes))
     for queries in data.query_blocks(which, arrays=4):
-        near, mapped = (_nearest(space, queries, int(sizes.max())) for space in (data, picture))
-        common += _in_common(near, mapped, sizes)
+        near, mapped = (_nearest(distances, queries, int(sizes.max())) for distances in (data, embedded))
+        common += _count_common(near, mapped, sizes)
     return sizes, common / (sizes * len(which))
 
 
-def _sizes(n_neighbors: Any, n: int) -> np.ndarray:
+def _neighborhood_sizes(n_neighbors: int | Sequence[int] | np.ndarray | None, n: int) -> np.ndarray:
     if n < 3:
-        raise ValueError(f"neighbours need at least 3 points to be compared, got {n}")
+        raise ValueError(f"at least 3 samples are needed to compare neighbours, got {n}")
     if n_neighbors is None:
-        return np.unique(np.geomspace(1, min(n - 1, _LARGEST), 30).round().astype(np.intp))
+        return np.unique(np.geomspace(1, min(n - 1, _MAX_SIZE), 30).round().astype(np.intp))
     sizes = np.unique(np.atleast_1d(np.asarray(n_neighbors)))
     if sizes.dtype.kind not in "iu" or not len(sizes) or sizes[0] < 1 or sizes[-1] > n - 1:
         raise ValueError(
-            f"n_neighbors={n_neighbors!r} must be whole numbers between 1 and n_samples - 1 = {n - 1}"
+            f"n_neighbors={n_neighbors!r} must be integers between 1 and n_samples - 1 = {n - 1}"
         )
     return sizes.astype(np.intp)
 
 
-def _nearest(space: Space, queries: np.ndarray, k: int) -> np.ndarray:
-    """The ``k`` nearest others of each query, nearest first, (b, k); ties by row number as far as a partition
-    lets them."""
-    distance = to_others(space, queries)
-    chosen = (
-        np.argpartition(distance, k - 1, axis=1)[:, :k]
-        if k < space.n_points - 1
-        else np.argsort(distance, axis=1)[:, :k]
-    )
-    chosen = np.sort(chosen, axis=1)
-    return np.take_along_axis(
-        chosen, np.argsort(np.take_along_axis(distance, chosen, axis=1), axis=1, kind="stable"), axis=1
-    )
+def _nearest(distances: Distances, queries: np.ndarray, k: int) -> np.ndarray:
+    """Return the ``k`` nearest other points (b, k), nearest first.
+
+    Equal distances are ordered by index, except at the boundary of the partition.
+    """
+    values = distances.ranking_of_others(queries)
+    partial = k < distances.n_points - 1
+    chosen = np.argpartition(values, k - 1, axis=1) if partial else np.argsort(values, axis=1)
+    chosen = np.sort(chosen[:, :k], axis=1)
+    order = np.argsort(np.take_along_axis(values, chosen, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(chosen, order, axis=1)
 
 
-def _in_common(near: np.ndarray, mapped: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """How many points are among the first ``k`` of both lists, for every ``k`` of ``sizes``, summed over the
-    rows."""
-    worse = []
-    for mine, theirs in zip(near, mapped, strict=True):
-        _, place, other = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
-        worse.append(np.maximum(place, other) + 1)  # the smallest k that has the point in both
-    return np.searchsorted(np.sort(np.concatenate(worse)), sizes, side="right").astype(np.float64)
+def _count_common(near: np.ndarray, mapped: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Count the points among the first ``k`` of both lists, for each ``k`` in ``sizes``, over all rows."""
+    entries = []
+    for by_data, by_embedding in zip(near, mapped, strict=True):
+        _, first, second = np.intersect1d(by_data, by_embedding, assume_unique=True, return_indices=True)
+        entries.append(np.maximum(first, second) + 1)  # the smallest k with the point in both lists
+    return np.searchsorted(np.sort(np.concatenate(entries)), sizes, side="right").astype(np.float64)

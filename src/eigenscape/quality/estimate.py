@@ -1,4 +1,4 @@
-"""A number with the interval it is known to lie in."""
+"""Point estimates with confidence intervals."""
 
 from __future__ import annotations
 
@@ -7,11 +7,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from eigenscape.quality.arguments import check_seed, check_whole
+from eigenscape.quality._validation import check_integer, check_random_state
 
 
 class Estimate(NamedTuple):
-    """A value and its 95 % interval. ``float(estimate)`` is the value.
+    """An estimated value and its 95 % confidence interval.
+
+    ``float(estimate)`` is the value.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    low, high : float
+        Ends of the interval.
 
     Examples
     --------
@@ -29,11 +38,12 @@ class Estimate(NamedTuple):
 
 
 def mean_estimate(values: np.ndarray, population: int | None = None) -> Estimate:
-    """The mean of a sample with Student's 95 % interval, from the sample itself.
+    """Estimate a mean from a sample, with Student's 95 % interval.
 
-    A sample without replacement from ``population`` values leaves only the others unknown: the standard error
-    shrinks by ``sqrt(1 - s / n)``, and the whole population has an interval of width zero. One value alone
-    has an infinite interval."""
+    For a sample of size s drawn without replacement from ``population`` values the standard error is
+    multiplied by ``sqrt(1 - s / population)``; the interval of the whole population has width zero, that of
+    a single value is infinite.
+    """
     s = len(values)
     mean = float(np.mean(values))
     unknown = 1.0 if population is None else 1.0 - s / population
@@ -46,33 +56,33 @@ def mean_estimate(values: np.ndarray, population: int | None = None) -> Estimate
 
 
 def share_estimate(values: np.ndarray, population: int) -> Estimate:
-    """The mean of a sample of values between 0 and 1, of which most are small and some may be large, with a
-    95 % interval.
+    """Estimate the mean of values between 0 and 1, few of which are large, with a 95 % interval.
 
-    Student's interval trusts the spread of the sample, which says nothing of rare large values that it has
-    missed. A share ``1 - 0.025^(1/s)`` of the population (about ``3.7 / s``) is missed by a sample of ``s``
-    with a probability of 2.5 %, and its values may all be 1: the upper end leaves room for that much."""
-    found = mean_estimate(values, population)
+    Student's interval does not cover rare large values that are absent from the sample. With probability
+    2.5 % a sample of size s contains none of a share ``1 - 0.025^(1/s)`` (about ``3.7 / s``) of the
+    population, and these values may all be 1: the upper end is raised accordingly.
+    """
+    estimate = mean_estimate(values, population)
     s = len(values)
     if s >= population:
-        return found
-    rare = (1 - 0.025 ** (1 / s)) * (1 - found.value) * np.sqrt(1 - s / population)
-    return found._replace(high=max(found.high, found.value + float(rare)))
+        return estimate
+    rare = (1 - 0.025 ** (1 / s)) * (1 - estimate.value) * np.sqrt(1 - s / population)
+    return estimate._replace(high=max(estimate.high, estimate.value + float(rare)))
 
 
-def sample_points(
+def sample_indices(
     n: int, n_samples: int | None, random_state: int | np.random.Generator | None
 ) -> np.ndarray:
-    """Numbers of ``n_samples`` points of ``n``, ascending, without replacement; all of them for None or for
-    as many as there are."""
+    """Draw ``n_samples`` of ``n`` indices without replacement, in ascending order.
+
+    All indices are returned if ``n_samples`` is None or at least ``n``.
+    """
     if n_samples is not None:
-        check_whole("n_samples", n_samples)
+        check_integer("n_samples", n_samples)
     if not isinstance(random_state, np.random.Generator):
-        check_seed(random_state)
+        check_random_state(random_state)
     if n_samples is None or n_samples >= n:
         return np.arange(n)
     if n_samples < 2:
-        raise ValueError(
-            f"n_samples={n_samples} must be at least 2: one point says nothing about the spread of the others"
-        )
+        raise ValueError(f"n_samples={n_samples} must be at least 2, to estimate the variance")
     return np.sort(np.random.default_rng(random_state).choice(n, n_samples, replace=False))

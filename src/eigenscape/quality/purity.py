@@ -1,43 +1,53 @@
-"""Whether neighbours on a map share a label."""
+"""Label purity of the neighbourhoods of an embedding."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.quality.arguments import check_whole, missing_labels
+from eigenscape.quality._validation import check_integer, missing_labels
 
 
 class Purity(NamedTuple):
-    """Share of neighbours with the same label: over all points, by chance, and for each class."""
+    """Result of :func:`neighbor_purity`; ``float(purity)`` is the value.
+
+    Attributes
+    ----------
+    value : float
+        Mean share of neighbours with the same label.
+    chance : float
+        Expected value for randomly permuted labels.
+    per_class : dict of label to float
+        The value of each class, sorted by label.
+    """
 
     value: float
-    chance: float  # what a map that knows nothing of the labels would have
+    chance: float
     per_class: dict[Any, float]
 
     def __float__(self) -> float:
         return self.value
 
 
-def neighbor_purity(embedding: Any, labels: Any, n_neighbors: int = 10) -> Purity:
-    """Mean share of a point's ``n_neighbors`` nearest on the map that have its label.
+def neighbor_purity(embedding: ArrayLike, labels: ArrayLike, n_neighbors: int = 10) -> Purity:
+    """Compute the mean share of a point's nearest neighbours that have its label.
 
     Parameters
     ----------
-    embedding : array-like of shape (n, n_components)
-        The map.
-    labels : array-like of shape (n,)
-        Numbers or texts. Points whose label is missing (None, NaN) are left out, as neighbours too.
+    embedding : array-like of shape (n_samples, n_components)
+        Coordinates of the embedding.
+    labels : array-like of shape (n_samples,)
+        Class labels, numbers or strings. Points with a missing label (None, NaN) are removed.
     n_neighbors : int, default=10
-        How many neighbours are asked. A class of ``c`` points cannot exceed ``(c - 1) / n_neighbors``.
+        Number of neighbours. The purity of a class of ``c`` points is at most ``(c - 1) / n_neighbors``.
 
     Returns
     -------
     Purity
-        ``value``; ``chance``, that of labels handed out at random; ``per_class``, a value for each label, in
-        their order.
+        The mean share, its value expected by chance, and the mean share of each class.
 
     Examples
     --------
@@ -51,29 +61,30 @@ def neighbor_purity(embedding: Any, labels: Any, n_neighbors: int = 10) -> Purit
     >>> round(purity.per_class[0], 3)
     1.0
     """
-    embedding, labels = np.asarray(embedding, dtype=np.float64), np.asarray(labels)
+    embedding = np.asarray(embedding, dtype=np.float64)
+    labels = np.asarray(labels)
     if labels.shape != (len(embedding),):
-        raise ValueError(
-            f"labels must be one for each of the {len(embedding)} points, got shape {labels.shape}"
-        )
-    check_whole("n_neighbors", n_neighbors)
+        raise ValueError(f"labels must have shape ({len(embedding)},), one per sample, got {labels.shape}")
+    check_integer("n_neighbors", n_neighbors)
     known = ~missing_labels(labels)
-    embedding, labels = embedding[known], labels[known]
-    n = len(embedding)
+    points, known_labels = embedding[known], labels[known]
+    n = len(points)
     if not 1 <= n_neighbors <= n - 1:
-        of = "n_samples" if known.all() else "n_labelled"
-        raise ValueError(f"n_neighbors={n_neighbors} must lie between 1 and {of} - 1 = {n - 1}")
-    names, code = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
-    number = neighbor_index(embedding, neighbors="exact").nearest(embedding, n_neighbors + 1)[1]
-    share = np.mean(code[other_points(number)] == code[:, None], axis=1)
+        limit = "n_samples" if known.all() else "n_labelled"
+        raise ValueError(f"n_neighbors={n_neighbors} must lie between 1 and {limit} - 1 = {n - 1}")
+    names, code = np.unique(
+        known_labels.astype(str) if labels.dtype == object else known_labels, return_inverse=True
+    )
+    indices = neighbor_index(points, neighbors="exact").nearest(points, n_neighbors + 1)[1]
+    share = np.mean(code[_remove_self(indices)] == code[:, None], axis=1)
     sizes = np.bincount(code)
     per_class = np.bincount(code, weights=share) / sizes
     chance = float(np.sum(sizes * (sizes - 1.0)) / (n * (n - 1.0)))
     return Purity(float(share.mean()), chance, dict(zip(names.tolist(), per_class.tolist(), strict=True)))
 
 
-def other_points(number: np.ndarray) -> np.ndarray:
-    """Lists of neighbours (n, k + 1) without the point itself: (n, k)."""
-    other = number != np.arange(len(number))[:, None]
-    other[other.all(axis=1), -1] = False  # more than k points are in the same place
-    return number[other].reshape(len(number), -1)
+def _remove_self(indices: np.ndarray) -> np.ndarray:
+    """Return neighbour lists (n, k) from lists (n, k + 1) that contain the point itself."""
+    other = indices != np.arange(len(indices))[:, None]
+    other[other.all(axis=1), -1] = False  # the point is not listed if more than k points coincide with it
+    return indices[other].reshape(len(indices), -1)

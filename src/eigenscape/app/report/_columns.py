@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.quality.arguments import is_missing
+from eigenscape.quality._validation import is_missing
 
 #: A number column with at most so many different whole numbers is a name, not a quantity.
 _FEW = 12
