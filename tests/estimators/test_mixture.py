@@ -20,8 +20,14 @@ from test_ppca import low_rank, with_gaps
 from eigenscape import MixturePPCA, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import observed
-from eigenscape.methods.mixture_ppca import Rules, WeightedMembers, climb_mixture, membership, start
-from eigenscape.methods.ppca_rows import WeightedRows
+from eigenscape.methods.mixture_ppca import (
+    MixtureOptions,
+    WeightedMixtureSamples,
+    membership,
+    mixture_from_labels,
+    run_mixture_em,
+)
+from eigenscape.methods.ppca_fit import WeightedSamples
 from eigenscape.solvers import SolverConfig
 
 
@@ -131,14 +137,10 @@ def test_em_never_lowers_the_likelihood(seed: int, share: float, parts: int) -> 
     X = with_gaps(X, share, seed)
     rng = np.random.default_rng(seed)
     data, weights = observed(X, True), rng.integers(1, 3, 80).astype(float)
-    rules = Rules(1e-8, 3.0, 1e-300, 40, SolverConfig())
-    history = np.array(
-        climb_mixture(
-            start(data, weights, rng.integers(parts, size=80), parts, 2, rules),
-            WeightedMembers(WeightedRows(data, weights)),
-            rules,
-        ).history
-    )
+    options = MixtureOptions(1e-8, 3.0, 1e-300, 40, SolverConfig())
+    samples = WeightedSamples(data, weights)
+    start = mixture_from_labels(samples, rng.integers(parts, size=80), parts, 2, options)
+    history = np.array(run_mixture_em(start, WeightedMixtureSamples(samples), options).log_likelihoods)
     assert (np.diff(history) >= -1e-10 * np.abs(history[1:])).all()
 
 
@@ -174,12 +176,12 @@ def test_more_parts_than_distinct_rows_survive() -> None:
 def test_a_part_without_rows_keeps_its_plane() -> None:
     X = planes(60, 3.0)[0]
     data, ones = observed(X, True), np.ones(60)
-    rules = Rules(1e-6, 3.0, 1e-9, 50, SolverConfig())
+    options = MixtureOptions(1e-6, 3.0, 1e-9, 50, SolverConfig())
     labels = np.arange(60) % 2  # nobody is in part 2
-    found = climb_mixture(
-        start(data, ones, labels, 3, 2, rules), WeightedMembers(WeightedRows(data, ones)), rules
-    ).mixture
-    assert found.shares[2] == 0
+    samples = WeightedSamples(data, ones)
+    start = mixture_from_labels(samples, labels, 3, 2, options)
+    found = run_mixture_em(start, WeightedMixtureSamples(samples), options).mixture
+    assert found.proportions[2] == 0
     assert np.isfinite(membership(found, data).log_likelihood).all()
 
 

@@ -19,8 +19,14 @@ from eigenscape import PCA, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.component_count import count_by_evidence, count_by_relevance
 from eigenscape.methods.missing import observed
-from eigenscape.methods.ppca_rows import WeightedRows
-from eigenscape.methods.probabilistic_pca import LatentGaussian, climb, expected_covariance, infer, maximise
+from eigenscape.methods.ppca_fit import WeightedSamples, run_em
+from eigenscape.methods.probabilistic_pca import (
+    LatentGaussian,
+    expectation_sums,
+    expected_covariance,
+    infer,
+    maximize,
+)
 
 some = settings(max_examples=20, deadline=None, derandomize=True)
 
@@ -135,7 +141,7 @@ def test_em_steps_are_tipping_and_bishops() -> None:
     data, ones = observed(X, True), np.ones(40)
     model = LatentGaussian(X.mean(axis=0), rng.standard_normal((5, 2)), 0.7)
     W, noise = literal_em_step(model.loadings, model.noise, X)
-    step = maximise(model, infer(model, data), data, ones, 0.0)
+    step = maximize(model, expectation_sums(model, infer(model, data), data, ones), 0.0)
     assert step.noise == pytest.approx(noise, rel=1e-10)
     assert between(np.linalg.qr(step.loadings)[0].T, np.linalg.qr(W)[0].T) < 1e-10
     plain, expanded = (
@@ -159,8 +165,8 @@ def test_em_never_lowers_the_likelihood(seed: int, share: float, noise: float, q
     rng = np.random.default_rng(seed)
     start = LatentGaussian(np.nanmean(X, axis=0), rng.standard_normal((6, q)), 1.0)
     weights = rng.integers(1, 4, 50).astype(float)
-    found = climb(start, WeightedRows(observed(X, True), weights), 1e-12, 1e-300, 60)
-    history = np.array(found.history)
+    found = run_em(start, WeightedSamples(observed(X, True), weights), 1e-12, 1e-300, 60)
+    history = np.array(found.log_likelihoods)
     values = float(weights @ np.nansum(np.square(X), axis=1))
     rounding = (
         4 * np.finfo(float).eps * values / found.model.noise

@@ -16,13 +16,13 @@ from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.distributed.signs import Leaders, leaders
 from eigenscape.methods.missing import Observed, check_observed, observed
 from eigenscape.methods.pca import PrincipalAxes, axes_of_scatter
-from eigenscape.methods.ppca_rows import pairwise_sums
+from eigenscape.methods.ppca_fit import pairwise_sums
 from eigenscape.methods.probabilistic_pca import (
+    ExpectationSums,
     LatentGaussian,
-    StepSums,
+    expectation_sums,
     expected_covariance,
     infer,
-    step_sums,
 )
 from eigenscape.methods.scatter import ScatterMoments
 from eigenscape.solvers import SolverConfig
@@ -53,7 +53,7 @@ class Survey:
 
 @dataclass(frozen=True, eq=False)
 class BlockRows:
-    """Rows of a collection as probabilistic PCA looks at them (:class:`eigenscape.methods.ppca_choice.Rows`).
+    """Rows of a collection as probabilistic PCA looks at them (:class:`eigenscape.methods.ppca_fit.PPCASamples`).
 
     Nothing is kept between passes: a collection that is not persisted is read, or made, anew for each.
     """
@@ -117,11 +117,11 @@ class BlockRows:
     def expected_covariance(self, model: LatentGaussian) -> np.ndarray:
         return self.total(_expected_scatter, add, model) / self.weight
 
-    def step(self, model: LatentGaussian) -> StepSums:
-        return self.total(_step, StepSums.joined, model)
+    def expectation(self, model: LatentGaussian) -> ExpectationSums:
+        return self.total(_expectation, ExpectationSums.joined, model)
 
-    def ending(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
-        likelihood, led = self.total(_ending, _joined_ending, model)
+    def likelihood_and_signs(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
+        likelihood, led = self.total(_likelihood_and_leaders, _joined_likelihood_and_leaders, model)
         return likelihood, led.signs
 
 
@@ -163,16 +163,20 @@ def _expected_scatter(data: Observed, weights: np.ndarray, model: LatentGaussian
     return expected_covariance(model, data, weights) * weights.sum()
 
 
-def _step(data: Observed, weights: np.ndarray, model: LatentGaussian) -> StepSums:
-    return step_sums(model, infer(model, data), data, weights)
+def _expectation(data: Observed, weights: np.ndarray, model: LatentGaussian) -> ExpectationSums:
+    return expectation_sums(model, infer(model, data), data, weights)
 
 
-def _ending(data: Observed, weights: np.ndarray, model: LatentGaussian) -> tuple[float, Leaders]:
+def _likelihood_and_leaders(
+    data: Observed, weights: np.ndarray, model: LatentGaussian
+) -> tuple[float, Leaders]:
     found = infer(model, data)
     led = leaders(found.means)
     assert led is not None
     return float(weights @ found.log_likelihood), led
 
 
-def _joined_ending(first: tuple[float, Leaders], second: tuple[float, Leaders]) -> tuple[float, Leaders]:
+def _joined_likelihood_and_leaders(
+    first: tuple[float, Leaders], second: tuple[float, Leaders]
+) -> tuple[float, Leaders]:
     return first[0] + second[0], first[1].joined(second[1])

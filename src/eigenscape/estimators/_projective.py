@@ -20,8 +20,7 @@ from eigenscape.estimators._validation import (
     standing_rows,
 )
 from eigenscape.methods.missing import observed
-from eigenscape.methods.ppca_choice import Rows
-from eigenscape.methods.ppca_rows import WeightedRows
+from eigenscape.methods.ppca_fit import PPCASamples, WeightedSamples
 
 
 class ProjectiveEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -52,7 +51,7 @@ class ProjectiveEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return tags
 
 
-def training_rows(estimator: ProjectiveEstimator, X: Any, sample_weight: Any) -> Rows:
+def training_rows(estimator: ProjectiveEstimator, X: Any, sample_weight: Any) -> PPCASamples:
     """The rows that a probabilistic model is learnt from, in memory or in blocks elsewhere."""
     if is_collection(X):
         rows = distributed.BlockRows(collected(estimator, X, reset=True), weight_blocks(sample_weight))
@@ -60,7 +59,7 @@ def training_rows(estimator: ProjectiveEstimator, X: Any, sample_weight: Any) ->
         return rows
     X = check_input(estimator, X, reset=True)
     X, weights = standing_rows(X, check_weights(sample_weight, X))
-    return WeightedRows(observed(X, training=True), weights)
+    return WeightedSamples(observed(X, training=True), weights)
 
 
 def components_wish(wish: Any, n: int, d: int) -> int | float | str | None:

@@ -21,20 +21,20 @@ from eigenscape.estimators._validation import check_count, check_input, check_po
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
 from eigenscape.methods.mixture_ppca import (
-    Members,
     Membership,
     Mixture,
-    MixtureClimb,
-    Rules,
-    WeightedMembers,
-    climb_mixture,
-    draw_mixture,
-    finished,
+    MixtureOptions,
+    MixtureResult,
+    MixtureSamples,
+    WeightedMixtureSamples,
+    canonical_mixture,
+    draw_mixture_samples,
     membership,
     n_parameters,
+    run_mixture_em,
 )
-from eigenscape.methods.ppca_choice import noise_floor
-from eigenscape.methods.probabilistic_pca import orthonormal
+from eigenscape.methods.ppca_fit import noise_floor
+from eigenscape.methods.probabilistic_pca import orthonormal_directions
 from eigenscape.solvers import SolverConfig
 
 
@@ -148,14 +148,16 @@ class MixturePPCA(ProjectiveEstimator):
             random = check_random_state(self.random_state)
             floor = noise_floor(rows.variance, self.noise_floor)
             solver = SolverConfig(seed=int(random.randint(2**31 - 1)))
-            rules = Rules(floor, self.n_components + 1.0, self.tol, self.max_iter, solver)
-            members = distributed.BlockMembers(rows) if is_collection(X) else WeightedMembers(rows)
+            rules = MixtureOptions(floor, self.n_components + 1.0, self.tol, self.max_iter, solver)
+            members = distributed.BlockMembers(rows) if is_collection(X) else WeightedMixtureSamples(rows)
             best = self._best(members, rules, random)
-            mixture = finished(best.mixture, members)
+            mixture = canonical_mixture(best.mixture, members)
         self._publish(best, mixture, rules, rows.weight)
         return self
 
-    def _best(self, members: Members, rules: Rules, random: np.random.RandomState) -> MixtureClimb:
+    def _best(
+        self, members: MixtureSamples, rules: MixtureOptions, random: np.random.RandomState
+    ) -> MixtureResult:
         """The most likely of several climbs, each from its own k-means."""
         filled, weights = members.starting_rows(rules.solver.seed)
         climbs = []
@@ -166,9 +168,9 @@ class MixturePPCA(ProjectiveEstimator):
             ):  # fewer clusters than asked for are reported at the end, as parts without rows
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 clusters.fit(filled, sample_weight=weights)
-            begin = members.start(clusters.predict, self.n_mixtures, self.n_components, rules)
-            climbs.append(climb_mixture(begin, members, rules))
-        return max(climbs, key=lambda climb: climb.history[-1])
+            begin = members.start(clusters.cluster_centers_, self.n_components, rules)
+            climbs.append(run_mixture_em(begin, members, rules))
+        return max(climbs, key=lambda climb: climb.log_likelihoods[-1])
 
     def _check_parameters(self, n: int, d: int) -> None:
         for name in ("n_mixtures", "n_components", "n_init", "max_iter"):
@@ -186,30 +188,30 @@ class MixturePPCA(ProjectiveEstimator):
                 f" n_samples={n}; lower n_mixtures or n_components"
             )
 
-    def _publish(self, best: MixtureClimb, mixture: Mixture, rules: Rules, weight: float) -> None:
+    def _publish(self, best: MixtureResult, mixture: Mixture, rules: MixtureOptions, weight: float) -> None:
         """The fitted attributes, and what is to be said about them."""
         self._mixture = mixture
-        self.weights_ = mixture.shares
-        self.means_ = np.stack([part.mean for part in mixture.parts])
-        self.loadings_ = np.stack([part.loadings for part in mixture.parts])
-        self.components_ = np.stack([orthonormal(part.loadings).T for part in mixture.parts])
-        self.noise_variances_ = np.array([part.noise for part in mixture.parts])
-        self.degenerate_ = (self.noise_variances_ <= rules.floor) | (
-            self.weights_ * weight < rules.least_rows
+        self.weights_ = mixture.proportions
+        self.means_ = np.stack([part.mean for part in mixture.models])
+        self.loadings_ = np.stack([part.loadings for part in mixture.models])
+        self.components_ = np.stack([orthonormal_directions(part.loadings).T for part in mixture.models])
+        self.noise_variances_ = np.array([part.noise for part in mixture.models])
+        self.degenerate_ = (self.noise_variances_ <= rules.min_noise) | (
+            self.weights_ * weight < rules.min_weight
         )
-        self.log_likelihoods_, self.log_likelihood_ = best.history, best.history[-1]
-        self.n_iter_, self.converged_ = len(best.history) - 1, best.converged
+        self.log_likelihoods_, self.log_likelihood_ = best.log_likelihoods, best.log_likelihoods[-1]
+        self.n_iter_, self.converged_ = len(best.log_likelihoods) - 1, best.converged
         if not best.converged:
             warnings.warn(
                 f"EM did not converge in max_iter={self.max_iter} steps: the last one still raised the log-likelihood by"
-                f" {best.history[-1] - best.history[-2]:.3g}; raise max_iter or loosen tol={self.tol:g}",
+                f" {best.log_likelihoods[-1] - best.log_likelihoods[-2]:.3g}; raise max_iter or loosen tol={self.tol:g}",
                 NotConvergedWarning,
                 stacklevel=3,
             )
         if self.degenerate_.any():
             warnings.warn(
                 f"part(s) {', '.join(map(str, np.flatnonzero(self.degenerate_)))} of the mixture leave nothing to the noise (its"
-                f" variance is kept at {rules.floor:.3g}, noise_floor={self.noise_floor:g}) or have lost their points; lower"
+                f" variance is kept at {rules.min_noise:.3g}, noise_floor={self.noise_floor:g}) or have lost their points; lower"
                 " n_mixtures or n_components",
                 NoiseFloorWarning,
                 stacklevel=3,
@@ -246,7 +248,7 @@ class MixturePPCA(ProjectiveEstimator):
         over all planes."""
         X, data, found = self._membership(X)
         shares = np.exp(found.log_responsibilities)
-        planes = zip(shares.T, found.posteriors, self._mixture.parts, strict=True)
+        planes = zip(shares.T, found.posteriors, self._mixture.models, strict=True)
         fill = sum(
             share[:, None] * (posterior.means @ part.loadings.T + part.mean)
             for share, posterior, part in planes
@@ -277,7 +279,7 @@ class MixturePPCA(ProjectiveEstimator):
         estimator's seed."""
         check_is_fitted(self, "components_")
         random = check_random_state(self.random_state if random_state is None else random_state)
-        return draw_mixture(self._mixture, check_count("n_samples", n_samples), random)
+        return draw_mixture_samples(self._mixture, check_count("n_samples", n_samples), random)
 
     def _membership(self, X: Any) -> tuple[np.ndarray, Observed, Membership]:
         check_is_fitted(self, "components_")

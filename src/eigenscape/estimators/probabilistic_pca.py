@@ -16,8 +16,8 @@ from eigenscape.estimators._projective import ProjectiveEstimator, training_rows
 from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
-from eigenscape.methods.ppca_choice import NOISE_FLOOR, Choice, FittedPPCA, Rows, fit_ppca
-from eigenscape.methods.probabilistic_pca import draw, infer, orthonormal
+from eigenscape.methods.ppca_fit import NOISE_FLOOR, PPCAOptions, PPCAResult, PPCASamples, fit_ppca
+from eigenscape.methods.probabilistic_pca import draw_samples, infer, orthonormal_directions
 
 
 class ProbabilisticPCA(ProjectiveEstimator):
@@ -132,7 +132,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
         self._publish(found)
         return self
 
-    def _choice(self, rows: Rows) -> Choice:
+    def _choice(self, rows: PPCASamples) -> PPCAOptions:
         n, d = rows.shape
         check_choice("method", self.method, ("auto", "closed", "em"))
         check_positive("tol", self.tol)
@@ -155,27 +155,27 @@ class ProbabilisticPCA(ProjectiveEstimator):
             )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         em = self.method == "em" or not rows.complete
-        return Choice(wish, "em" if em else "closed", self.tol, self.max_iter, seed)
+        return PPCAOptions(wish, "em" if em else "closed", self.tol, self.max_iter, seed)
 
-    def _publish(self, found: FittedPPCA) -> None:
+    def _publish(self, found: PPCAResult) -> None:
         """The fitted attributes, and what is to be said about them."""
         self._model = model = found.model
         lengths = np.linalg.norm(model.loadings, axis=0)
         self.mean_, self.loadings_, self.noise_variance_ = model.mean, model.loadings, model.noise
-        self.components_ = orthonormal(model.loadings).T
+        self.components_ = orthonormal_directions(model.loadings).T
         self.explained_variance_ = np.square(lengths) + model.noise
         self.n_components_ = model.loadings.shape[1]
-        self.log_likelihoods_, self.log_likelihood_ = found.history, found.history[-1]
-        self.n_iter_, self.converged_ = max(1, len(found.history) - 1), found.converged
+        self.log_likelihoods_, self.log_likelihood_ = found.log_likelihoods, found.log_likelihoods[-1]
+        self.n_iter_, self.converged_ = max(1, len(found.log_likelihoods) - 1), found.converged
         if not found.converged:
-            gain = found.history[-1] - found.history[-2]
+            gain = found.log_likelihoods[-1] - found.log_likelihoods[-2]
             warnings.warn(
                 f"EM did not converge in max_iter={self.max_iter} steps: the last one still raised the log-likelihood by"
                 f" {gain:.3g}; raise max_iter or loosen tol={self.tol:g}",
                 NotConvergedWarning,
                 stacklevel=3,
             )
-        if found.floored:
+        if found.noise_at_floor:
             warnings.warn(
                 f"n_components={self.n_components_} dimensions leave nothing to the noise: its variance was kept at"
                 f" {model.noise:.3g}, {NOISE_FLOOR:g} of the mean variance, and likelihoods depend on it; lower n_components, or use PCA",
@@ -241,7 +241,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
         """Rows drawn from the model (n_samples, n_features); ``random_state=None`` takes the estimator's."""
         check_is_fitted(self, "components_")
         random = check_random_state(self.random_state if random_state is None else random_state)
-        return draw(self._model, check_count("n_samples", n_samples), random)
+        return draw_samples(self._model, check_count("n_samples", n_samples), random)
 
     def _data(self, X: Any) -> tuple[np.ndarray, Observed]:
         check_is_fitted(self, "components_")

@@ -1,20 +1,26 @@
-"""Mixtures of probabilistic PCA (Burges sec. 1.2; Tipping and Bishop 1999B): several planes, each with its
-own noise."""
+"""Mixtures of probabilistic PCA (Burges sec. 1.2; Tipping and Bishop 1999B): several planes, each with noise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import logsumexp
 
 from eigenscape._progress import stage
 from eigenscape.methods.missing import Observed
-from eigenscape.methods.ppca_rows import WeightedRows
-from eigenscape.methods.probabilistic_pca import LatentGaussian, Posterior, closed_form, draw, infer, maximise
+from eigenscape.methods.ppca_fit import WeightedSamples
+from eigenscape.methods.probabilistic_pca import (
+    LatentGaussian,
+    Posterior,
+    closed_form,
+    draw_samples,
+    expectation_sums,
+    infer,
+    maximize,
+)
 from eigenscape.solvers import SolverConfig
 from eigenscape.solvers.pairs import canonical_signs
 
@@ -23,228 +29,245 @@ from eigenscape.solvers.pairs import canonical_signs
 class Mixture:
     """``p(y) = sum_k pi_k p(y | k)`` with every ``p(y | k)`` a :class:`LatentGaussian`."""
 
-    shares: np.ndarray  # pi, (k,)
-    parts: tuple[LatentGaussian, ...]
-
-
-#: Says for rows (n, d) without gaps which part each belongs to.
-Label = Callable[[np.ndarray], np.ndarray]
-
-
-class Membership(NamedTuple):
-    """``log p(k | y)`` (n, k), the log-likelihood of each row (n,), and the posteriors of ``x`` in each
-    part."""
-
-    log_responsibilities: np.ndarray
-    log_likelihood: np.ndarray
-    posteriors: tuple[Posterior, ...]
-
-
-class MixtureClimb(NamedTuple):
-    """Where EM got to."""
-
-    mixture: Mixture
-    history: list[float]
-    converged: bool
+    proportions: np.ndarray  # pi, (k,)
+    models: tuple[LatentGaussian, ...]
 
 
 @dataclass(frozen=True)
-class Rules:
-    """Least noise variance, least rows a part needs to be learnt from, gain a value observed at which to
-    stop, steps."""
+class MixtureOptions:
+    """Options of EM for a mixture."""
 
-    floor: float
-    least_rows: float
-    tol: float
+    min_noise: float  # smallest noise variance
+    min_weight: float  # a model with a smaller total responsibility is not updated
+    tol: float  # EM stops when a step gains at most this log-likelihood per observed value
     max_iter: int
     solver: SolverConfig
 
 
+class Membership(NamedTuple):
+    """Responsibilities and log-likelihood of each sample, and the posterior of ``x`` in each model."""
+
+    log_responsibilities: np.ndarray  # log p(k | y), (n, k)
+    log_likelihood: np.ndarray  # (n,)
+    posteriors: tuple[Posterior, ...]
+
+
+class MixtureExpectation(NamedTuple):
+    """Result of an E-step; ``statistics`` is what the M-step of the same samples requires."""
+
+    log_likelihood: float
+    n_observed: float  # weighted number of observed values
+    statistics: Any
+
+
+class MixtureResult(NamedTuple):
+    """Result of EM: the mixture, the log-likelihood after each step, and whether it stopped rising."""
+
+    mixture: Mixture
+    log_likelihoods: list[float]
+    converged: bool
+
+
+class MixtureSamples(Protocol):
+    """Training samples of a mixture, in one array or in blocks."""
+
+    def starting_rows(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return samples to be clustered, missing values filled, and their weights: all, or a subset."""
+        ...
+
+    def start(self, centers: np.ndarray, n_components: int, options: MixtureOptions) -> Mixture:
+        """Return a mixture from the partition of all samples by their nearest centre (k, d)."""
+        ...
+
+    def expectation(self, mixture: Mixture) -> MixtureExpectation:
+        """Perform the E-step."""
+        ...
+
+    def maximization(self, mixture: Mixture, statistics: Any, options: MixtureOptions) -> Mixture:
+        """Perform the M-step with the statistics of :meth:`expectation`."""
+        ...
+
+    def signs(self, mixture: Mixture) -> list[np.ndarray]:
+        """Return for each model the signs (q,) that make the largest coordinate of its samples positive."""
+        ...
+
+
 def membership(mixture: Mixture, data: Observed) -> Membership:
-    """The E-step, in logarithms: far from every plane all densities underflow, their ratios do not."""
-    posteriors = tuple(infer(part, data) for part in mixture.parts)
-    with np.errstate(divide="ignore"):  # a part without any share has log share -inf
-        joint = np.column_stack([posterior.log_likelihood for posterior in posteriors]) + np.log(
-            mixture.shares
-        )
+    """Compute responsibilities in logarithms: far from every plane densities underflow, ratios do not."""
+    posteriors = tuple(infer(model, data) for model in mixture.models)
+    densities = np.column_stack([posterior.log_likelihood for posterior in posteriors])
+    with np.errstate(divide="ignore"):  # log 0 = -inf for a model of proportion zero
+        joint = densities + np.log(mixture.proportions)
     total = logsumexp(joint, axis=1)
     return Membership(joint - total[:, None], total, posteriors)
 
 
-def start(
-    data: Observed, weights: np.ndarray, labels: np.ndarray, n_parts: int, n_components: int, rules: Rules
-) -> Mixture:
-    """A mixture from a partition of the rows, gaps filled with the column means of a row's own part."""
-    overall = data.column_means(weights)
-    everything = closed_form(data.filled(overall), weights, n_components, rules.floor, rules.solver)
-    mine = [weights * (labels == number) for number in range(n_parts)]
-    sizes = [PartSize(int(np.count_nonzero(w)), float(w.sum()), w @ data.values, w @ data.mask) for w in mine]
-
-    def plane(number: int, means: np.ndarray) -> LatentGaussian:
-        return closed_form(data.filled(means), mine[number], n_components, rules.floor, rules.solver)
-
-    return started(sizes, overall, everything, plane, rules)
+def nearest_center(X: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Return the index (n,) of the nearest centre of each row."""
+    return np.argmin(np.square(centers).sum(axis=1) - 2 * X @ centers.T, axis=1)
 
 
-class PartSize(NamedTuple):
-    """Rows of a part, their weight, and of each column the sum (d,) and the weight (d,) of what was
-    observed."""
+class PartSummary(NamedTuple):
+    """Size of a part of a partition, and the sums and weights (d,) of its observed values."""
 
     n_rows: int
     weight: float
     sums: np.ndarray
-    there: np.ndarray
+    observed_weight: np.ndarray
 
-    def means(self, otherwise: np.ndarray) -> np.ndarray:
-        """Column means (d,); of a column never observed, those of all rows."""
-        return np.where(
-            self.there > 0, self.sums / np.maximum(self.there, np.finfo(np.float64).tiny), otherwise
-        )
+    def means(self, default: np.ndarray) -> np.ndarray:
+        """Return column means (d,), ``default`` for columns never observed."""
+        divisor = np.maximum(self.observed_weight, np.finfo(np.float64).tiny)
+        return np.where(self.observed_weight > 0, self.sums / divisor, default)
+
+    def determines_plane(self, n_components: int, options: MixtureOptions) -> bool:
+        """Return whether the part is large enough for a model of its own."""
+        return self.n_rows > n_components and self.weight >= options.min_weight
 
 
-def started(
-    sizes: Sequence[PartSize],
-    overall: np.ndarray,
-    everything: LatentGaussian,
-    plane: Callable[[int, np.ndarray], LatentGaussian],
-    rules: Rules,
+def summarize_parts(
+    data: Observed, weights: np.ndarray, labels: np.ndarray, n_parts: int
+) -> list[PartSummary]:
+    """Return the summary of each part of a partition."""
+    each = [weights * (labels == part) for part in range(n_parts)]
+    return [
+        PartSummary(int(np.count_nonzero(w)), float(w.sum()), w @ data.values, w @ data.mask) for w in each
+    ]
+
+
+def mixture_from_parts(
+    parts: Sequence[PartSummary],
+    own_models: Sequence[LatentGaussian | None],
+    common: LatentGaussian,
+    means: np.ndarray,
 ) -> Mixture:
-    """A part too small to have a ``plane`` of its own starts with that of all rows, around its own mean."""
-    n_components = everything.loadings.shape[1]
-    parts = []
-    for number, size in enumerate(sizes):
-        means = size.means(overall)
-        large = size.n_rows > n_components and size.weight >= rules.least_rows
-        parts.append(plane(number, means) if large else replace(everything, mean=means))
-    shares = np.array([size.weight for size in sizes])
-    return Mixture(shares / shares.sum(), tuple(parts))
+    """Return a mixture of ``own_models``; where there is None, of ``common`` around the mean of the part.
+
+    ``means`` (d,) are the means of all samples, for columns never observed in a part.
+    """
+    models = tuple(
+        replace(common, mean=part.means(means)) if own is None else own
+        for part, own in zip(parts, own_models, strict=True)
+    )
+    weights = np.array([part.weight for part in parts])
+    return Mixture(weights / weights.sum(), models)
 
 
-class MixtureStep(NamedTuple):
-    """A step of EM: the log-likelihood before it, the weight of the values observed, and the mixture after
-    it, made when asked for."""
-
-    log_likelihood: float
-    seen: float
-    after: Callable[[], Mixture]
-
-
-class Members(Protocol):
-    """Rows that a mixture is learnt from, in one array or in blocks on many machines."""
-
-    def starting_rows(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows to be partitioned at the start, gaps filled, and their weights: all, or a sample."""
-        ...
-
-    def start(self, label: Label, n_parts: int, n_components: int, rules: Rules) -> Mixture:
-        """A mixture from the partition of all rows that ``label`` makes."""
-        ...
-
-    def step(self, mixture: Mixture, rules: Rules) -> MixtureStep:
-        """A step of EM."""
-        ...
-
-    def signs(self, mixture: Mixture) -> list[np.ndarray]:
-        """Of each part the signs (q,) that make the largest coordinate among its own rows positive."""
-        ...
-
-
-def climb_mixture(mixture: Mixture, rows: Members, rules: Rules) -> MixtureClimb:
-    """EM until a step gains no more than ``tol`` a value observed."""
-    history: list[float] = []
-    with stage("expectation maximisation", total=rules.max_iter) as advance:
-        for _ in range(rules.max_iter):
-            step = rows.step(mixture, rules)
-            history.append(step.log_likelihood)
-            if len(history) > 1 and history[-1] - history[-2] <= rules.tol * step.seen:
-                return MixtureClimb(mixture, history, True)
-            mixture = step.after()
-            advance(1)
-    history.append(rows.step(mixture, rules).log_likelihood)
-    return MixtureClimb(mixture, history, False)
+def mixture_from_labels(
+    samples: WeightedSamples, labels: np.ndarray, n_parts: int, n_components: int, options: MixtureOptions
+) -> Mixture:
+    """Return a mixture from a partition, missing values filled with the column means of the part."""
+    data, weights, means = samples.data, samples.weights, samples.means
+    min_noise, solver = options.min_noise, options.solver
+    common = closed_form(data.filled(means), weights, n_components, min_noise, solver)
+    parts = summarize_parts(data, weights, labels, n_parts)
+    own_models = [
+        closed_form(data.filled(part.means(means)), weights * (labels == k), n_components, min_noise, solver)
+        if part.determines_plane(n_components, options)
+        else None
+        for k, part in enumerate(parts)
+    ]
+    return mixture_from_parts(parts, own_models, common, means)
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedMembers:
-    """Rows in one array and how often each stands: :class:`Members`."""
+class WeightedMixtureSamples:
+    """Samples in one array with their weights; implements :class:`MixtureSamples`."""
 
-    rows: WeightedRows
+    samples: WeightedSamples
 
     def starting_rows(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        return self.rows.data.filled(self.rows.means), self.rows.weights
+        return self.samples.data.filled(self.samples.means), self.samples.weights
 
-    def start(self, label: Label, n_parts: int, n_components: int, rules: Rules) -> Mixture:
-        data, weights = self.rows.data, self.rows.weights
-        return start(data, weights, label(data.filled(self.rows.means)), n_parts, n_components, rules)
+    def start(self, centers: np.ndarray, n_components: int, options: MixtureOptions) -> Mixture:
+        labels = nearest_center(self.samples.data.filled(self.samples.means), centers)
+        return mixture_from_labels(self.samples, labels, len(centers), n_components, options)
 
-    def step(self, mixture: Mixture, rules: Rules) -> MixtureStep:
-        data, weights = self.rows.data, self.rows.weights
-        now = membership(mixture, data)
-        after = partial(_maximise_mixture, mixture, now, data, weights, rules)
-        return MixtureStep(float(weights @ now.log_likelihood), float(weights @ data.mask.sum(axis=1)), after)
+    def expectation(self, mixture: Mixture) -> MixtureExpectation:
+        data, weights = self.samples.data, self.samples.weights
+        found = membership(mixture, data)
+        n_observed = float(weights @ data.mask.sum(axis=1))
+        return MixtureExpectation(float(weights @ found.log_likelihood), n_observed, found)
+
+    def maximization(self, mixture: Mixture, statistics: Membership, options: MixtureOptions) -> Mixture:
+        """Fit each model to the samples weighted by their responsibility, in closed form if complete.
+
+        A model that has lost its samples is not updated, which never lowers the likelihood.
+        """
+        data = self.samples.data
+        responsibilities = np.exp(statistics.log_responsibilities) * self.samples.weights[:, None]  # (n, k)
+        totals = responsibilities.sum(axis=0)
+        models = []
+        for model, posterior, weights, total in zip(
+            mixture.models, statistics.posteriors, responsibilities.T, totals, strict=True
+        ):
+            if total < options.min_weight:
+                models.append(model)
+            elif data.complete:
+                q = model.loadings.shape[1]
+                models.append(closed_form(data.values, weights, q, options.min_noise, options.solver))
+            else:
+                sums = expectation_sums(model, posterior, data, weights)
+                models.append(maximize(model, sums, options.min_noise))
+        return Mixture(totals / totals.sum(), tuple(models))
 
     def signs(self, mixture: Mixture) -> list[np.ndarray]:
         each = [
-            means[self.rows.weights[rows] > 0] for rows, means in own_coordinates(mixture, self.rows.data)
+            means[self.samples.weights[rows] > 0]
+            for rows, means in coordinates_by_model(mixture, self.samples.data)
         ]
-        return [_signs(mine) if len(mine) else np.ones(mine.shape[1]) for mine in each]
+        return [_signs(means) if len(means) else np.ones(means.shape[1]) for means in each]
 
 
-def own_coordinates(mixture: Mixture, data: Observed) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of each part the rows that most probably belong to it, and their coordinates in it."""
-    now = membership(mixture, data)
-    owner = np.argmax(now.log_responsibilities, axis=1)
-    each = [np.flatnonzero(owner == number) for number in range(len(mixture.parts))]
-    return [(rows, posterior.means[rows]) for rows, posterior in zip(each, now.posteriors, strict=True)]
+def run_mixture_em(mixture: Mixture, samples: MixtureSamples, options: MixtureOptions) -> MixtureResult:
+    """Run EM until a step raises the log-likelihood by at most ``tol`` per observed value."""
+    history: list[float] = []
+    with stage("expectation maximisation", total=options.max_iter) as advance:
+        for _ in range(options.max_iter):
+            found = samples.expectation(mixture)
+            history.append(found.log_likelihood)
+            if len(history) > 1 and history[-1] - history[-2] <= options.tol * found.n_observed:
+                return MixtureResult(mixture, history, True)
+            mixture = samples.maximization(mixture, found.statistics, options)
+            advance(1)
+    history.append(samples.expectation(mixture).log_likelihood)
+    return MixtureResult(mixture, history, False)
+
+
+def coordinates_by_model(mixture: Mixture, data: Observed) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return for each model the indices of its most probable samples and their coordinates in it."""
+    found = membership(mixture, data)
+    labels = np.argmax(found.log_responsibilities, axis=1)
+    each = [np.flatnonzero(labels == k) for k in range(len(mixture.models))]
+    return [(rows, posterior.means[rows]) for rows, posterior in zip(each, found.posteriors, strict=True)]
 
 
 def _signs(coordinates: np.ndarray) -> np.ndarray:
+    """Return the signs that make the largest entry of each column positive."""
     return np.where((canonical_signs(coordinates) == coordinates).all(axis=0), 1.0, -1.0)
 
 
-def _maximise_mixture(
-    mixture: Mixture, now: Membership, data: Observed, weights: np.ndarray, rules: Rules
-) -> Mixture:
-    """The M-step: each part from the rows weighted by their responsibility, in closed form where nothing is
-    missing.
-
-    A part that has lost its rows stays as it is (its share may vanish): that never lowers the likelihood.
-    """
-    responsibilities = np.exp(now.log_responsibilities) * weights[:, None]  # (n, k)
-    shares = responsibilities.sum(axis=0)
-    parts = []
-    for part, posterior, mine, share in zip(
-        mixture.parts, now.posteriors, responsibilities.T, shares, strict=True
-    ):
-        if share < rules.least_rows:
-            parts.append(part)
-        elif data.complete:
-            parts.append(closed_form(data.values, mine, part.loadings.shape[1], rules.floor, rules.solver))
-        else:
-            parts.append(maximise(part, posterior, data, mine, rules.floor))
-    return Mixture(shares / shares.sum(), tuple(parts))
-
-
-def finished(mixture: Mixture, rows: Members) -> Mixture:
-    """Parts in canonical form, the largest share first; signs make the largest coordinate among a part's own
-    rows positive."""
-    order = np.argsort(-mixture.shares, kind="stable")
-    ordered = Mixture(mixture.shares[order], tuple(mixture.parts[number].canonical() for number in order))
-    turned = [
-        replace(part, loadings=part.loadings * signs)
-        for part, signs in zip(ordered.parts, rows.signs(ordered), strict=True)
+def canonical_mixture(mixture: Mixture, samples: MixtureSamples) -> Mixture:
+    """Return the mixture with models in canonical form, largest proportion first, and canonical signs."""
+    order = np.argsort(-mixture.proportions, kind="stable")
+    ordered = Mixture(mixture.proportions[order], tuple(mixture.models[k].canonical() for k in order))
+    signed = [
+        replace(model, loadings=model.loadings * signs)
+        for model, signs in zip(ordered.models, samples.signs(ordered), strict=True)
     ]
-    return replace(ordered, parts=tuple(turned))
+    return replace(ordered, models=tuple(signed))
 
 
 def n_parameters(mixture: Mixture) -> int:
-    """Free parameters: shares, means, planes (up to rotation within them) and noises."""
-    d, q = mixture.parts[0].loadings.shape
-    return len(mixture.parts) * (d + d * q - q * (q - 1) // 2 + 1) + len(mixture.parts) - 1
+    """Return the number of free parameters: proportions, means, planes (up to rotation) and noise variances."""
+    d, q = mixture.models[0].loadings.shape
+    return len(mixture.models) * (d + d * q - q * (q - 1) // 2 + 1) + len(mixture.models) - 1
 
 
-def draw_mixture(mixture: Mixture, n: int, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
-    """``n`` rows from the model, and the part that each is from."""
-    labels = np.sort(random.choice(len(mixture.parts), size=n, p=mixture.shares))
-    rows = [draw(part, int((labels == number).sum()), random) for number, part in enumerate(mixture.parts)]
+def draw_mixture_samples(
+    mixture: Mixture, n: int, random: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw ``n`` samples; return them and the index of the model that each is from."""
+    labels = np.sort(random.choice(len(mixture.models), size=n, p=mixture.proportions))
+    rows = [draw_samples(model, int((labels == k).sum()), random) for k, model in enumerate(mixture.models)]
     return np.concatenate(rows), labels
