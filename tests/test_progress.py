@@ -195,7 +195,7 @@ def test_fitted_things_print_one_line(estimator):
         model = estimator.fit(X)
     assert repr(model) == before
     assert type(model).__name__ in model._repr_html_()
-    for thing in (model.kernel_, getattr(model, "_model", None)):
+    for thing in (model.kernel_, getattr(model, "_model_", None)):
         text = repr(thing)
         assert "\n" not in text
         assert len(text) < 900

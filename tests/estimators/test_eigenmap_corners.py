@@ -92,7 +92,7 @@ def test_an_inverse_of_more_coefficients_than_rows(roll) -> None:
     X = roll[::9]
     model = KernelEigenmap(8, n_kernels=20, n_neighbors=8).fit(X)
     rows, Y = model._to_invert
-    start = inverse_map.inverse_by_blocks(model._map)
+    start = inverse_map.inverse_by_blocks(model._map_)
     basis = inverse_map.KernelBasis(Y, start.kernels, inverse_map.shares(start.kernels, Y))
     rest = rows - start(Y)
     assert basis.n_columns > len(X)
@@ -262,7 +262,7 @@ def test_a_very_far_point_belongs_to_the_nearest_kernel(distance: float, roll) -
     direction = np.array([0.6, 0.8, 0.0])
     k = int(np.argmax(model.centers_ @ direction))
     far = (model.centers_[k] + distance * direction)[None]
-    mixture = model._map
+    mixture = model._map_
     expected = mixture.offsets[k] + (far - model.centers_[k]) @ mixture.slopes[k] + mixture.constant
     np.testing.assert_allclose(model.transform(far), expected, rtol=1e-6)
     np.testing.assert_allclose(model.jacobian(far)[0], mixture.slopes[k].T, rtol=1e-6, atol=1e-9)
@@ -271,7 +271,7 @@ def test_a_very_far_point_belongs_to_the_nearest_kernel(distance: float, roll) -
 @pytest.mark.parametrize("distance", [1e20, 1e200])
 def test_no_point_is_too_far_for_a_kernel(distance: float, roll) -> None:
     model = KernelEigenmap(n_neighbors=12).fit(roll)
-    members = inverse_map.shares(model._map.kernels, np.full((1, 3), distance)).matrix
+    members = inverse_map.shares(model._map_.kernels, np.full((1, 3), distance)).matrix
     np.testing.assert_allclose(members.sum(axis=1), 1)
 
 

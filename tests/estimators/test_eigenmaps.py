@@ -322,7 +322,7 @@ def test_a_far_point_belongs_to_the_nearest_kernel(model) -> None:
     direction = np.array([0.6, 0.8, 0.0])
     k = int(np.argmax(model.centers_ @ direction))  # the nearest from far away
     far = model.centers_[k] + 1e3 * model.sigma_ * direction
-    slope = model._map.slopes[k]  # its affine map alone
+    slope = model._map_.slopes[k]  # its affine map alone
     np.testing.assert_allclose(model.jacobian(far[None])[0], slope.T, rtol=1e-6, atol=1e-9)
 
 

@@ -105,7 +105,7 @@ def test_a_fixed_point_is_a_maximum() -> None:
     X = ring(80, 0.1)[1]
     model = KernelPCA(20, gamma=4.0).fit(X)
     Z = model.inverse_transform(model.embedding_)
-    weights = expansion_of(model._model, X)(model.embedding_)
+    weights = expansion_of(model._model_, X)(model.embedding_)
     assert weights.min() < 0
 
     def height(Z: np.ndarray) -> np.ndarray:
@@ -240,10 +240,10 @@ def test_an_expansion_has_the_coordinates_it_was_made_from(name: str) -> None:
     model = clone(EXPANDED[name]).fit(X)
     members = model.dictionary_ if hasattr(model, "dictionary_") else X
     Y = np.random.default_rng(0).standard_normal((7, 3))
-    weights = expansion_of(model._model, members)(Y)
+    weights = expansion_of(model._model_, members)(Y)
     at_zero = np.zeros(3)
     if name == "span":
-        at_zero = -model.kernel_.normalization.center @ model._model.eigenfunctions.pairs.vectors
+        at_zero = -model.kernel_.normalization.center @ model._model_.eigenfunctions.pairs.vectors
     elif "not centred" not in name:
         assert_allclose(weights.sum(axis=1), 1.0, atol=1e-8)
     assert_allclose(
@@ -406,12 +406,12 @@ def test_the_number_of_cores_does_not_show(name: str) -> None:
 def test_a_new_fit_forgets_the_inverse(name: str) -> None:
     X = make_swiss_roll(300, random_state=0)[0]
     model = MAKERS[name]().fit(X)
-    assert "_inverse" not in vars(model)  # nothing is made before it is asked for
+    assert "_inverse_" not in vars(model)  # nothing is made before it is asked for
     first = model.inverse_transform(model.embedding_)
-    assert "_inverse" in vars(model)
-    assert "_inverse" not in vars(clone(model))
+    assert "_inverse_" in vars(model)
+    assert "_inverse_" not in vars(clone(model))
     model.fit(X * [1, 1, 2])
-    assert "_inverse" not in vars(model)
+    assert "_inverse_" not in vars(model)
     assert_array_equal(
         model.inverse_transform(model.embedding_),
         MAKERS[name]().fit(X * [1, 1, 2]).inverse_transform(model.embedding_),
@@ -437,7 +437,7 @@ def test_a_stream_has_an_inverse_made_of_its_dictionary(params: dict) -> None:
     model.partial_fit(X[:300])
     first = model.inverse_transform(model.transform(X[:5]))
     model.partial_fit(X[300:])
-    assert "_inverse" not in vars(model)
+    assert "_inverse_" not in vars(model)
     second = model.inverse_transform(model.transform(X[:5]))
     assert first.shape == second.shape == (5, 3)
     assert not np.array_equal(first, second)

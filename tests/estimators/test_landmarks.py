@@ -625,4 +625,4 @@ def test_the_map_of_landmarks_is_burges_approximate_decomposition():
 @pytest.mark.parametrize("make", [lambda: LandmarkMDS(n_landmarks=20), FastMap, MetricMap])
 def test_the_model_keeps_its_landmarks_only(make):
     X = points(4000, 20)
-    assert len(pickle.dumps(make().fit(X)._model)) < 0.05 * X.nbytes
+    assert len(pickle.dumps(make().fit(X)._model_)) < 0.05 * X.nbytes

@@ -112,7 +112,7 @@ def test_a_new_point_has_the_least_stress_of_its_own(square):
     new = np.random.default_rng(5).random((8, 2))
     model = OrdinalMDS(n_init=1, max_iter=2000).fit(square)
     places = model.transform(new)
-    targets = np.interp(cdist(new, square), *model._model.knots)
+    targets = np.interp(cdist(new, square), *model._model_.knots)
     for place, wanted in zip(places, targets, strict=True):
 
         def stress(y, wanted=wanted):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import Fitted
+from eigenscape.estimators._base import FitResult, spectral_attributes, spectral_result
 from eigenscape.estimators._dictionary import (
     bind,
     check_dictionary,
@@ -40,7 +40,7 @@ def embed_by_affinity(
     most_pieces: int | None = None,
     rbf: Kernel | None = None,
     blocks: Any = None,
-) -> Fitted:
+) -> FitResult:
     """Embed ``X`` by the affinity that the estimator's parameters describe, or by a dictionary for it where
     it knows one.
 
@@ -67,7 +67,7 @@ def embed_by_affinity(
             )
         else:
             fitted = _embed_by_kernel(estimator, affinity, embed, n_components, on_disconnected, most_pieces)
-        return fitted._replace(attributes={**(fitted.attributes or {}), **attributes})
+        return fitted.with_attributes(attributes)
     if by_dictionary:
         raise ValueError(
             f"dictionary_size and dictionary_tol need a kernel between all points, such as affinity='rbf'; the graph of"
@@ -94,7 +94,7 @@ def embed_by_affinity(
         estimator.affinity if estimator.affinity.startswith("mst") else "nearest_neighbors",
     )
     fitted = embed_on_graph(X, embed_piece, n_components, neighborhood, on_disconnected, most_pieces)
-    return fitted._replace(attributes={**(fitted.attributes or {}), **settled})
+    return fitted.with_attributes({**spectral_attributes(fitted.embedding), **settled})
 
 
 def independence_wish(estimator: Any) -> Independence | None:
@@ -118,7 +118,7 @@ def independence_wish(estimator: Any) -> Independence | None:
     return Independence(threshold, estimator.n_candidates) if estimator.independent else None
 
 
-def independence_found(fitted: Fitted, rule: Independence | None) -> Fitted:
+def independence_found(fitted: FitResult, rule: Independence | None) -> FitResult:
     """The fit with what was kept: arrays, or lists of them where there are several pieces."""
     if rule is None:
         return fitted
@@ -127,7 +127,7 @@ def independence_found(fitted: Fitted, rule: Independence | None) -> Fitted:
         "kept_": rule.kept[0] if one else rule.kept,
         "independence_": rule.residuals[0] if one else rule.residuals,
     }
-    return fitted._replace(attributes={**(fitted.attributes or {}), **found})
+    return fitted.with_attributes(found)
 
 
 def _full_kernel(
@@ -157,7 +157,7 @@ def _embed_by_kernel(
     n_components: int,
     on_disconnected: str,
     most_pieces: int | None,
-) -> Fitted:
+) -> FitResult:
     may_be_floored = isinstance(estimator.affinity, str) and estimator.affinity != "precomputed"
     model, label = embed_affinity(
         affinity,
@@ -168,7 +168,7 @@ def _embed_by_kernel(
         may_be_floored,
         estimator.n_jobs,
     )
-    return Fitted(
+    return spectral_result(
         model, attributes={"component_labels_": label, "n_connected_components_": int(label.max()) + 1}
     )
 
@@ -181,11 +181,11 @@ def _embed_by_dictionary(
     on_disconnected: str,
     make: Callable,
     blocks: Any,
-) -> Fitted:
+) -> FitResult:
     if not estimator.include_diagonal:
         raise ValueError(
             "include_diagonal=False needs every point's similarity to itself apart, which a dictionary does not keep; leave it True"
         )
     fitted = embed_by_dictionary(affinity, X, choice_of(estimator, "divisive"), n_components, make, blocks)
-    warn_if_apart(fitted.model, on_disconnected)
+    warn_if_apart(fitted.embedding, on_disconnected)
     return fitted

@@ -1,9 +1,13 @@
-"""What all estimators share: the scikit-learn contract around one fitted embedding."""
+"""The base class of all estimators, and the mixins for capabilities that only some of them have.
+
+An estimator inherits from :class:`Estimator` and from mixins, which inherit from nothing. No estimator
+inherits from another one. Attributes set by ``fit`` end in an underscore, private ones too (``_model_``)."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -14,226 +18,307 @@ from eigenscape import distributed
 from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._collections import CollectionMixin, averaged, collected, rowwise
+from eigenscape.estimators._collections import averaged, collected, rowwise
 from eigenscape.estimators._samples import fit_to_sample, refuse_tables
 from eigenscape.estimators._validation import check_input, check_jobs, like
+from eigenscape.methods.ordinal import OrdinalEmbedding
 from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.solvers import NAMES, SolverConfig
 
 
-class Fitted(NamedTuple):
-    """What a subclass returns from ``_embed``."""
+class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base class of all estimators. Class attributes describe the input that a subclass accepts."""
 
-    model: Embedding | PiecewiseEmbedding
-    group: np.ndarray | None = (
-        None  # for each sample the training point of the model that it is (duplicates share one)
-    )
-    attributes: dict[str, Any] | None = None  # further fitted attributes, by name
-    X: Any = None  # the training points, where the model was learnt on some of them and keeps no others
-    spectral: bool = True  # whether the model has a kernel, hence eigenvalues, eigenfunctions and a loss
-
-
-#: Where estimators keep what they have learnt beside the attributes for users. By name, for scikit-learn
-#: keeps things of its own.
-LEARNT = {"_axes", "_embedding", "_inverse", "_layers", "_learnt", "_map", "_mixture", "_model", "_moments"}
-LEARNT |= {"_rows", "_rule", "_scale", "_settled", "_source", "_spectrum"}
-
-
-def forget(estimator: Any) -> None:
-    """Drop what an earlier fit left, for users and inside: after a fit that fails there is no model."""
-    for name in [
-        name
-        for name in vars(estimator)
-        if name in LEARNT or (name.endswith("_") and not name.startswith("_"))
-    ]:
-        delattr(estimator, name)
-
-
-def chosen_solver(estimator: Any, allowed: tuple[str, ...]) -> SolverConfig:
-    """What the parameters ask of the eigen-solver."""
-    if estimator.eigen_solver in NAMES and estimator.eigen_solver not in allowed:
-        raise ValueError(
-            f"eigen_solver={estimator.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here"
-        )
-    check_jobs(estimator.n_jobs)
-    seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    return SolverConfig(estimator.eigen_solver, estimator.tol, estimator.max_iter, seed, estimator.n_jobs)
-
-
-class MapEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What every fitted map can do. Subclasses say by class attributes what input they take."""
-
-    #: Parameter that may say "precomputed" (or hold a function of two objects), and what sparse input means
-    #: here.
+    #: Name of the parameter that may be "precomputed" or a function of two samples.
     _pairwise_parameter: str | None = None
-    _precomputed_means = "distance"  # or "kernel", "affinity"
-    _sparse: str | None = "csr"  # None: refused, for the reason in _no_sparse
+    #: What a precomputed matrix contains: "distance", "kernel" or "affinity".
+    _precomputed_means = "distance"
+    #: Sparse format accepted; None if sparse input is refused, with the reason in ``_no_sparse``.
+    _sparse: str | None = "csr"
     _no_sparse = ""
-    _sparse_tables = True  # whether a precomputed matrix may be sparse
-    _narrow_tables = False  # whether it may have a column for each landmark only
-    _missing = False  # whether NaN means that a value is missing
-    _objects = False  # whether X may be a list of any objects, given a function of two of them
+    #: Whether a precomputed matrix may be sparse.
+    _sparse_tables = True
+    #: Whether a precomputed matrix may be (n_samples, n_landmarks).
+    _narrow_tables = False
+    #: Whether NaN is accepted as a missing value.
+    _missing = False
+    #: Whether ``X`` may be a list of arbitrary objects, given a function of two of them.
+    _objects = False
+    #: Eigensolvers that ``eigen_solver`` may name.
+    _solvers: tuple[str, ...] = ("auto", "dense", "lanczos")
+    #: Whether ``fit`` sets ``embedding_``.
+    _has_embedding = True
+
+    verbose: bool = False
+    _model_: Any  # the fitted map
 
     @rowwise()
     def transform(self, X: Any) -> np.ndarray:
-        """Place points on the map, by the Nystrom formula (Bengio eq. 20, 23) where it has a kernel.
+        """Compute the coordinates of any points.
+
+        Models with a kernel use the Nystrom formula (Bengio eq. 20, 23).
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_new, n_features)
-            New points, or their similarities/distances to the training points (n_new, n_samples) where
-            "precomputed".
+            New points. If "precomputed", their similarities or distances to the training points, of shape
+            (n_new, n_samples). Estimators that accept missing values (NaN) in ``fit`` accept them here too.
 
         Returns
         -------
         ndarray of shape (n_new, n_components)
-            A point's coordinates do not depend on the other points of ``X``; training points get
-            ``embedding_``.
+            Coordinates. They do not depend on the other points in ``X``; training points get their row of
+            ``embedding_``. For a dask collection, a lazy dask array.
         """
-        check_is_fitted(self, "n_iter_")
+        self._check_fitted()
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
-            return self._like(X, self._model.transform(X))
+            return self._like(X, self._transform(X))
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Fit to ``X`` and return its coordinates, ``embedding_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data, as for ``fit``.
+        y : array-like or None
+            As for ``fit``; ignored by most estimators.
+        **fit_params
+            Further arguments of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        self.fit(X, y, **fit_params)
+        return self.embedding_ if self._has_embedding else self.transform(X)
+
+    def _transform(self, X: Any) -> np.ndarray:
+        """Compute the coordinates of validated points. A hook."""
+        return self._model_.transform(X)
+
+    def _check_fitted(self) -> None:
+        """Raise NotFittedError unless the map can be used. A hook."""
+        check_is_fitted(self, ["components_", "eigenvalues_", "n_iter_"], all_or_any=any)
 
     _like = staticmethod(like)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse is not None and (
-            self._sparse_tables or not self._is_precomputed()
-        )
-        tags.input_tags.pairwise = self._is_precomputed()
-        tags.input_tags.positive_only = self._is_precomputed() and self._precomputed_kind() != "kernel"
+        precomputed = self._is_precomputed()
+        tags.input_tags.sparse = self._sparse is not None and (self._sparse_tables or not precomputed)
+        tags.input_tags.pairwise = precomputed
+        tags.input_tags.positive_only = precomputed and self._precomputed_kind() != "kernel"
+        tags.input_tags.allow_nan = self._missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return any(name.endswith("_") and not name.startswith("_") for name in vars(self))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave dask collections (training rows, lazy results) out of pickles and copies."""
+        return {name: value for name, value in super().__getstate__().items() if not is_collection(value)}
+
+    def _reset(self) -> None:
+        """Delete all fitted attributes, so that no model remains if the next fit fails."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
+            delattr(self, name)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of coordinates of the fitted map. A hook."""
+        fitted = vars(self)
+        if "components_" in fitted:
+            return int(np.shape(self.components_)[-2])
+        return int(np.shape(self.eigenvalues_ if "eigenvalues_" in fitted else self.embedding_)[-1])
+
     def _is_precomputed(self) -> bool:
-        chosen = getattr(self, self._pairwise_parameter) if self._pairwise_parameter else None
-        return isinstance(chosen, str) and chosen.startswith("precomputed")
+        value = getattr(self, self._pairwise_parameter) if self._pairwise_parameter else None
+        return isinstance(value, str) and value.startswith("precomputed")
 
     def _precomputed_kind(self) -> str:
+        """Return what a precomputed matrix contains. A hook: it may depend on parameters."""
         return self._precomputed_means
 
+    def _solver(self) -> SolverConfig:
+        """Return the eigensolver configuration given by the parameters."""
+        if self.eigen_solver in NAMES and self.eigen_solver not in self._solvers:
+            raise ValueError(
+                f"eigen_solver={self.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or"
+                " 'lanczos' here"
+            )
+        check_jobs(self.n_jobs)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return SolverConfig(self.eigen_solver, self.tol, self.max_iter, seed, self.n_jobs)
 
-class FittedEmbedding(MapEstimator):
-    """What every fitted model with a kernel can do."""
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """Result of fitting one embedding.
+
+    Parameters
+    ----------
+    embedding : Embedding, PiecewiseEmbedding or OrdinalEmbedding
+        The fitted map.
+    attributes : mapping
+        Fitted attributes of the estimator, by name.
+    vertex : ndarray of shape (n_samples,) or None
+        Index of the training point of ``embedding`` for each sample (duplicate samples share one). If None,
+        sample ``i`` is training point ``i``.
+    training : array or None
+        The training samples, if ``embedding`` was learnt from a part of them and does not store them all.
+    """
+
+    embedding: Embedding | PiecewiseEmbedding | OrdinalEmbedding
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    vertex: np.ndarray | None = None
+    training: Any = None
+
+    def with_attributes(self, attributes: Mapping[str, Any]) -> FitResult:
+        """Return a copy with further fitted attributes."""
+        return replace(self, attributes={**self.attributes, **attributes})
+
+    def coordinates(self) -> np.ndarray:
+        """Return the coordinates of all samples, (n_samples, n_components)."""
+        if self.training is not None:
+            return self.embedding.transform(self.training)
+        coordinates = self.embedding.coordinates
+        return coordinates if self.vertex is None else coordinates[self.vertex]
+
+
+def spectral_attributes(embedding: Embedding | PiecewiseEmbedding) -> dict[str, Any]:
+    """Return the fitted attributes that all models with a kernel have."""
+    return {
+        "eigenvalues_": embedding.eigenvalues,
+        "residuals_": embedding.residuals,
+        "solver_": embedding.solver,
+        "n_iter_": embedding.n_iter,
+        "kernel_": embedding.kernel,
+    }
+
+
+def spectral_result(
+    embedding: Embedding | PiecewiseEmbedding,
+    attributes: Mapping[str, Any] | None = None,
+    *,
+    vertex: np.ndarray | None = None,
+    training: Any = None,
+) -> FitResult:
+    """Return the result of fitting an embedding that has a kernel, with its fitted attributes."""
+    return FitResult(embedding, {**spectral_attributes(embedding), **(attributes or {})}, vertex, training)
+
+
+class KernelMixin:
+    """``eigenfunctions`` and ``loss`` of models with a kernel."""
+
+    verbose: bool
+    _model_: Any
+    _like: Any
 
     @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
-        """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new,
-        n_components)."""
+        """Compute the unscaled eigenfunctions ``f_r(x)`` of the coordinates (Bengio eq. 20).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points, as for ``transform``.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+        """
         self._check_kernel("eigenfunctions")
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
-            return self._like(X, self._model.functions(X))
+            return self._like(X, self._model_.functions(X))
 
     @averaged
     def loss(self, X: Any = None) -> float:
-        """Mean squared error of the kernel against its expansion in the eigenfunctions found (Bengio sec. 4).
+        """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features), optional
-            Held-out points, paired with all training points. None: the training points themselves.
+            Held-out points, paired with all training points. If None, the training points.
 
         Returns
         -------
         float
-            Lower is better. Compare training and held-out loss of one method; different kernels do not
-            compare.
+            Lower is better. Compare the training and held-out loss of one method; losses of different kernels
+            are not comparable.
         """
         self._check_kernel("loss")
         with reporting(self.verbose):
-            return kernel_loss(self._model, None if X is None else check_input(self, X, reset=False))
+            return kernel_loss(self._model_, None if X is None else check_input(self, X, reset=False))
 
-    def _check_kernel(self, asked: str) -> None:
+    def _check_kernel(self, name: str) -> None:
         check_is_fitted(self, "n_iter_")
         if "eigenvalues_" not in vars(self):
             raise AttributeError(
-                f"an ordinal map has no kernel and therefore no {asked}; see stress_, or set ordinal=False"
+                f"{name} is not available with ordinal=True: an ordinal map has no kernel; see stress_, or"
+                " set ordinal=False"
             )
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.eigenvalues_.shape[-1] if "eigenvalues_" in vars(self) else self.embedding_.shape[1]
 
-    def _adopt(self, model: Embedding | PiecewiseEmbedding, attributes: dict[str, Any] | None) -> None:
-        """Make ``model`` the fitted one."""
-        vars(self).pop("_inverse", None)  # made of an earlier model
-        self.eigenvalues_ = model.eigenvalues
-        self.residuals_ = model.residuals
-        self.solver_ = model.solver
-        self.n_iter_ = model.n_iter
-        self.kernel_ = model.kernel
-        self._take(model, attributes)
+class EmbeddingMixin:
+    """``fit`` of estimators that implement the hook ``_embed``."""
 
-    def _take(self, model: Any, attributes: dict[str, Any] | None) -> None:
-        """The same for a model without a kernel, whose attributes have all there is to tell."""
-        self._model = model
-        for name, value in (attributes or {}).items():
-            setattr(self, name, value)
+    verbose: bool
+    _like: Any
 
+    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+        """Fit to validated data. A hook.
 
-class SpectralEstimator(FittedEmbedding, ABC):
-    """Base of the estimators that learn from an array. Subclasses define ``__init__`` and ``_embed``."""
-
-    _solvers: tuple[str, ...] = ("auto", "dense", "lanczos")
-
-    @abstractmethod
-    def _embed(self, X: Any) -> Fitted:
-        """Fit to validated data. With a dictionary there may be ``blocks`` of a collection too, of which
-        ``X`` are a few rows."""
+        ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows; they are passed to
+        estimators with a dictionary only."""
+        raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the embedding of ``X``.
+        """Fit the embedding of ``X``.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data, or similarities/distances (n_samples, n_samples) where the parameters say
-            "precomputed". Data are copied; a precomputed matrix is not, and should be left as it is while the
-            model is in use. A dask array or dataframe: with a dictionary all its rows are learnt from where
-            they lie; otherwise a sample of them, and the others are placed by ``transform``
-            (``sample_indices_``, ``sample_loss_``, ``sample_stability_`` say what that costs).
+            Training data. If "precomputed", similarities or distances of shape (n_samples, n_samples). Data
+            are copied; a precomputed matrix is not, and must not be modified while the model is in use. All
+            rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise the model
+            is fitted to a sample of rows, and the others are placed by ``transform`` (see
+            ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
         y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
         self
         """
-        forget(self)
+        self._reset()  # type: ignore[attr-defined]
         if is_collection(X):
             return self._fit_collection(X)
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
-            fitted = self._embed(X)
-            coordinates = fitted.model.coordinates if fitted.X is None else fitted.model.transform(fitted.X)
-        self.embedding_ = self._like(X, coordinates if fitted.group is None else coordinates[fitted.group])
-        if fitted.spectral:
-            self._adopt(fitted.model, fitted.attributes)
-        else:
-            self._take(fitted.model, fitted.attributes)
+            result = self._embed(X)
+            coordinates = result.coordinates()
+        self.embedding_ = self._like(X, coordinates)
+        self._model_ = result.embedding
+        vars(self).update(result.attributes)
         return self
 
     def _fit_collection(self, X: Any) -> Self:
         with reporting(self.verbose):
-            wish = self.get_params(deep=False)
-            if wish.get("dictionary_size") is None and wish.get("dictionary_tol") is None:
+            parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
+            if parameters.get("dictionary_size") is None and parameters.get("dictionary_tol") is None:
                 fit_to_sample(self, X)
             else:
                 blocks = collected(self, X, reset=True)
                 refuse_tables(self)
-                fitted = self._embed(distributed.evenly_spaced(blocks), blocks)
-                self._adopt(fitted.model, fitted.attributes)
-                self.embedding_ = self.transform(X)
+                result = self._embed(distributed.evenly_spaced(blocks), blocks)
+                self._model_ = result.embedding
+                vars(self).update(result.attributes)
+                self.embedding_ = self.transform(X)  # type: ignore[attr-defined]
         if isinstance(self, ClusterMixin):
             self.labels_ = self.predict(X)
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Learn the embedding of ``X`` and return it."""
-        return self.fit(X, y).embedding_
-
-    def _solver(self) -> SolverConfig:
-        return chosen_solver(self, self._solvers)

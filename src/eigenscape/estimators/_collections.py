@@ -20,7 +20,7 @@ from eigenscape import distributed
 from eigenscape.distributed import is_collection, is_lazy
 
 #: What a worker has no use for: it would be sent for nothing, or holds the collection itself.
-_STAYS = ("embedding_", "_embedding", "labels_", "feature_names_in_")
+_STAYS = ("embedding_", "_embedding_", "labels_", "feature_names_in_")
 
 
 def rowwise(
@@ -178,11 +178,3 @@ def _check_container(estimator: Any) -> None:
         raise ValueError(
             "set_output(transform=...) is for data in memory; a dask collection comes out as a dask array, leave it 'default'"
         )
-
-
-class CollectionMixin:
-    """What a model fitted to a collection leaves behind when it is pickled or copied: the rows of others, and
-    lazy results made of them."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if not is_collection(value)}  # type: ignore[misc]

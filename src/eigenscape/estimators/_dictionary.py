@@ -19,7 +19,7 @@ from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.rows import ArrayRows
 from eigenscape.dictionary.source import Columns, Source, source_of
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import Fitted
+from eigenscape.estimators._base import FitResult, spectral_result
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._validation import check_count, check_input, check_jobs
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
@@ -187,18 +187,20 @@ def embed_by_dictionary(
     n_components: int | None,
     make: Callable[[Learnt, Choice, int | None, Any], Embedding],
     blocks: Any = None,
-) -> Fitted:
+) -> FitResult:
     """Learn a dictionary from ``X``, or from the blocks of a collection, and make the embedding that a method
     wants of it."""
     if blocks is not None:
         learnt = distributed.learn_blocks(source_of(similarity), blocks, choice, X)
-        return Fitted(
+        return spectral_result(
             make(learnt, choice, n_components, None), attributes=dictionary_attributes(learnt, choice)
         )
     if choice.tol is None:
         check_size(choice.size, X)
     learnt = learn(source_of(similarity), ArrayRows(X), choice)
-    return Fitted(make(learnt, choice, n_components, X), attributes=dictionary_attributes(learnt, choice, X))
+    return spectral_result(
+        make(learnt, choice, n_components, X), attributes=dictionary_attributes(learnt, choice, X)
+    )
 
 
 def dictionary_attributes(learnt: Learnt, choice: Choice, X: Any = None) -> dict[str, Any]:

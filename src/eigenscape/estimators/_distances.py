@@ -34,9 +34,9 @@ class DistanceSpectrum:
 
 
 class DistanceSpectrumMixin:
-    """``negative_fraction_`` and ``is_euclidean_`` for estimators that set ``_spectrum`` in ``fit``."""
+    """``negative_fraction_`` and ``is_euclidean_`` for estimators that set ``_spectrum_`` in ``fit``."""
 
-    _spectrum: DistanceSpectrum | None
+    _spectrum_: DistanceSpectrum | None
 
     @property
     def negative_fraction_(self) -> float:
@@ -54,8 +54,8 @@ class DistanceSpectrumMixin:
         check_is_fitted(self)
         if getattr(self, "ordinal", False):
             raise AttributeError("an ordinal map has no spectrum; see stress_, or set ordinal=False")
-        if self._spectrum is None:
+        if self._spectrum_ is None:
             raise AttributeError(
                 "the graph was embedded in several pieces, which have no common distances; see eigenvalues_"
             )
-        return self._spectrum
+        return self._spectrum_

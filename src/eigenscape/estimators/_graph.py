@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import Fitted
+from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params, check_positive
 from eigenscape.graph.components import add_spanning_tree, spanning_tree
 from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
@@ -89,7 +89,7 @@ def embed_on_graph(
     on_disconnected: str,
     most_pieces: int | None = None,
     choices: tuple[str, ...] = ON_DISCONNECTED,
-) -> Fitted:
+) -> FitResult:
     """Embed the neighbourhood graph of the distinct rows of ``X``.
 
     ``embed`` takes a graph and whether it may return fewer coordinates. ``choices`` are the values that
@@ -121,8 +121,8 @@ def embed_on_graph(
         attributes["n_neighbors_"] = neighborhood.count(X.shape[0])
         attributes["neighbor_recall_"] = graph.index.recall
     if by_table:
-        return Fitted(on_columns(model, first, group, X, n_components), None, attributes)
-    return Fitted(model, group, attributes)
+        return FitResult(on_columns(model, first, group, X, n_components), attributes)
+    return FitResult(model, attributes, group)
 
 
 def _check_stored(table: Any, n_neighbors: int) -> None:

@@ -28,7 +28,7 @@ from eigenscape.pieces import PiecewiseEmbedding
 
 def _has_inverse(estimator: Any) -> bool:
     """Whether there are rows to go back to; an error that says why not."""
-    name, model = type(estimator).__name__, vars(estimator).get("_model")
+    name, model = type(estimator).__name__, vars(estimator).get("_model_")
     if estimator._is_precomputed():
         raise AttributeError(
             f"{name} has no inverse with {estimator._pairwise_parameter}={getattr(estimator, estimator._pairwise_parameter)!r}: it has"
@@ -104,22 +104,22 @@ class InverseMixin:
         wish = {
             name: value for name, value in self.get_params(deep=False).items() if name.startswith("inverse")
         }
-        made, inverse = vars(self).get("_inverse", (None, None))
+        made, inverse = vars(self).get("_inverse_", (None, None))
         if inverse is None or made != wish:
             inverse = type(self)._make_inverse(self)
-            self._inverse = (wish, inverse)
+            self._inverse_ = (wish, inverse)
         return inverse
 
 
 def local_inverse(estimator: Any) -> Inverse:
     """For maps of graphs: affine around every place."""
-    return LocalAffine(*training_points(estimator._model), estimator.n_jobs)
+    return LocalAffine(*training_points(estimator._model_), estimator.n_jobs)
 
 
 def distance_inverse(estimator: Any) -> Inverse:
     """For maps of distances: that of PCA where the distances are Euclidean, else affine around every
     place."""
-    model = estimator._model
+    model = estimator._model_
     metric = _kernel_of(model)
     if (
         isinstance(metric, HalfSquaredDistance)
@@ -132,7 +132,7 @@ def distance_inverse(estimator: Any) -> Inverse:
 
 def kernel_inverse(estimator: Any) -> Inverse:
     """For kernel methods: pre-images, by the way that suits the kernel or that ``inverse`` names."""
-    model, kernel = estimator._model, _kernel_of(estimator._model)
+    model, kernel = estimator._model_, _kernel_of(estimator._model_)
     check_inverse(estimator, kernel)  # again: parameters may have been set after fit
     points = training_points(model)
     if estimator.inverse == "ridge" or not isinstance(kernel, (Gaussian, Linear, LinearAround)):

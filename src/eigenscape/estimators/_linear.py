@@ -1,41 +1,29 @@
-"""What estimators share whose map is linear: one matrix there, another back."""
+"""``transform`` and ``inverse_transform`` of linear maps."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from eigenscape._progress import stage
-from eigenscape.estimators._collections import CollectionMixin, refuse_collection, rowwise
+from eigenscape.estimators._collections import refuse_collection, rowwise
 
 
-class LinearEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """Subclasses define ``__init__`` and ``fit``, which sets ``mean_``, ``components_`` and ``patterns_``."""
+class LinearMixin:
+    """``transform`` and ``inverse_transform`` by ``mean_``, ``components_`` and ``patterns_``."""
 
-    @abstractmethod
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Learn the map."""
+    _sparse = None
+    _no_sparse = "centring would make it dense; pass X.toarray()"
+    _like: Any
+    mean_: np.ndarray
+    components_: np.ndarray
+    patterns_: np.ndarray
 
-    @rowwise()
-    def transform(self, X: Any) -> np.ndarray:
-        """Project points: ``(x - mean) components'``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_components)
-        """
-        check_is_fitted(self, "components_")
-        X = self._rows(X, reset=False)
+    def _transform(self, X: np.ndarray) -> np.ndarray:
         with stage("projection"):
-            return self._like(X, (X - self.mean_) @ self.components_.T)
+            return (X - self.mean_) @ self.components_.T
 
     @rowwise("n_features_in_", of="_n_features_out")
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -62,17 +50,3 @@ class LinearEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         return validate_data(
             self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=2 if reset else 1
         )
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    @staticmethod
-    def _like(X: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """float32 out where float32 came in."""
-        return values.astype(X.dtype, copy=False)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

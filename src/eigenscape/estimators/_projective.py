@@ -1,57 +1,26 @@
-"""What estimators share that are maps of their own right, not Nystrom's formula over training points."""
+"""Training rows and the number of components of PCA and its probabilistic variants."""
 
 from __future__ import annotations
 
 import numbers
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._collections import CollectionMixin, check_weight, collected, weight_blocks
+from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._collections import check_weight, collected, weight_blocks
 from eigenscape.estimators._validation import (
     check_choice,
     check_count,
     check_input,
     check_weights,
-    like,
     standing_rows,
 )
 from eigenscape.methods.missing import observed
 from eigenscape.methods.ppca_fit import PPCASamples, WeightedSamples
 
 
-class ProjectiveEstimator(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of the projective family. Subclasses say by class attributes what input they take, as
-    :class:`SpectralEstimator`'s do."""
-
-    _pairwise_parameter: str | None = None
-    _sparse: str | None = "csr"
-    _no_sparse = ""
-    _sparse_tables = True
-    _missing = False
-    _objects = False
-
-    _like = staticmethod(like)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(np.shape(self.components_)[-2])
-
-    def _is_precomputed(self) -> bool:
-        return False
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse is not None
-        tags.input_tags.allow_nan = self._missing
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def training_rows(estimator: ProjectiveEstimator, X: Any, sample_weight: Any) -> PPCASamples:
+def training_rows(estimator: Estimator, X: Any, sample_weight: Any) -> PPCASamples:
     """The rows that a probabilistic model is learnt from, in memory or in blocks elsewhere."""
     if is_collection(X):
         rows = distributed.BlockRows(collected(estimator, X, reset=True), weight_blocks(sample_weight))

@@ -91,11 +91,11 @@ def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray
         estimator.on_disconnected,
         choices=ON_DISCONNECTED,
     )
-    weight = edge_weight(estimator.weights, fitted.model.distances.data, estimator.t)
-    attributes = dict(fitted.attributes or {})
+    weight = edge_weight(estimator.weights, fitted.embedding.distances.data, estimator.t)
+    attributes = dict(fitted.attributes)
     if estimator.weights == "heat":
         attributes["t_"] = weight.scale
-    return GraphAffinity(fitted.model, weight), fitted.group, attributes
+    return GraphAffinity(fitted.embedding, weight), fitted.vertex, attributes
 
 
 def _given(X: Any, graph: Any, on_disconnected: str) -> tuple[Any, sparse.csr_array, None, dict[str, Any]]:

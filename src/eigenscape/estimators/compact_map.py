@@ -11,7 +11,7 @@ from scipy import sparse
 from eigenscape.dictionary.low_rank import LowRankKernel
 from eigenscape.dictionary.source import LinearAround
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import MapEstimator
+from eigenscape.estimators._base import Estimator
 from eigenscape.exceptions import ToleranceWarning
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
@@ -22,7 +22,7 @@ from eigenscape.methods.ordinal import OrdinalEmbedding
 from eigenscape.pieces import PiecewiseEmbedding
 
 
-class CompactMap(MapEstimator):
+class CompactMap(Estimator):
     """What ``save(..., compact=...)`` keeps of a map: functions of few training rows that approximate it.
 
     ``y(x) = sum_j a_j k(x, d_j) + b`` with the dictionary ``d``. It places points and does nothing else; it
@@ -52,7 +52,7 @@ class CompactMap(MapEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return len(self._model.origin)
+        return len(self._model_.origin)
 
 
 class Small(NamedTuple):
@@ -75,7 +75,7 @@ def made_compact(model: Any, size: int | None) -> Small:
         raise ValueError(
             f"this {type(model).__name__} has seen a precomputed matrix and has no rows; save it without compact"
         )
-    inner = model._model
+    inner = model._model_
     rows, coordinates = _rows_and_coordinates(inner)
     if np.ndim(rows) != 2:
         raise ValueError(
@@ -90,7 +90,7 @@ def made_compact(model: Any, size: int | None) -> Small:
             stacklevel=3,
         )
     compact = CompactMap(type(model).__name__, model.get_params(deep=False))
-    compact._model, compact.dictionary_, compact.compact_error_ = (
+    compact._model_, compact.dictionary_, compact.compact_error_ = (
         found.functions,
         found.functions.members,
         found.error,
@@ -104,13 +104,13 @@ def made_compact(model: Any, size: int | None) -> Small:
 
 def _needless_rows(model: Any) -> tuple[Any, ...] | None:
     """Arrays of training rows that ``transform`` never looks at; None where it needs the rows."""
-    inner = vars(model).get("_model")
+    inner = vars(model).get("_model_")
     if isinstance(inner, Embedding) and isinstance(inner.kernel, LowRankKernel):
         return (inner.kernel.X,)
     if "components_" in vars(model) or not isinstance(
         inner, (Embedding, PiecewiseEmbedding, OrdinalEmbedding)
     ):
-        kept = [vars(model).get("_rows"), getattr(inner, "kernel", None)]
+        kept = [vars(model).get("_rows_"), getattr(inner, "kernel", None)]
         return tuple(thing.X for thing in kept if thing is not None)
     by_landmarks = (
         isinstance(inner, Embedding)
@@ -118,7 +118,7 @@ def _needless_rows(model: Any) -> tuple[Any, ...] | None:
         and isinstance(_innermost(inner.kernel), BoundPairwise)
     )
     if by_landmarks and inner.n_train < len(model.embedding_):
-        spectrum = vars(model).get("_spectrum")
+        spectrum = vars(model).get("_spectrum_")
         kept = [inner.landmarks.X, None if spectrum is None else spectrum.distance.X]
         return tuple(rows for rows in kept if rows is not None and n_points(rows) > inner.n_train)
     return None

@@ -9,7 +9,8 @@ import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import embed_by_affinity, independence_found, independence_wish
-from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
+from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import ON_DISCONNECTED, default_neighbors
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.kernels import Kernel, VariableGaussian
@@ -20,7 +21,8 @@ from eigenscape.operators import Operator
 from eigenscape.solvers import NAMES
 
 
-class DiffusionMap(SpectralEstimator):
+@documented
+class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
     r"""Where a random walk on the data goes in a given time, as coordinates.
 
     The affinity, freed of the sampling density :math:`q(x) = \sum_i k(x, x_i)` by
@@ -36,9 +38,8 @@ class DiffusionMap(SpectralEstimator):
 
     Parameters
     ----------
-    n_components : int, default=2
-    affinity : str, function or Kernel, default="rbf"
-        As for :class:`LaplacianEigenmaps`.
+    {n_components}
+    {affinity}
     alpha : float, default=1.0
         How much of the density is taken out, at least 0. With 1 the walk follows the shape of the data alone
         (Laplace-Beltrami), with 1/2 also a potential (Fokker-Planck), with 0 the density as much as the
@@ -54,26 +55,47 @@ class DiffusionMap(SpectralEstimator):
     gamma : float or None, default=None
         Width of a full kernel. For "rbf" None takes one over the median squared distance to the tenth
         neighbour; 1 where "local".
-    n_neighbors, joined, radius, weights, t, metric, metric_params, neighbors, include_diagonal,
-    on_disconnected
-        As for :class:`LaplacianEigenmaps`; ``t`` is the width of heat weights, not the diffusion time.
-    independent, independence_threshold, n_candidates
-        As for :class:`LaplacianEigenmaps`.
-    eigen_solver, tol, max_iter, random_state, n_jobs, verbose
-        As for :class:`LaplacianEigenmaps`.
+    {n_neighbors}
+    {joined}
+    {radius/affinity}
+    {weights}
+    {t}
+        Not the diffusion time.
+    {metric}
+    {metric_params}
+    {neighbors}
+    {include_diagonal}
+    {on_disconnected/affinity}
+    {independent}
+    {independence_threshold}
+    {n_candidates}
+    {eigen_solver/graph}
+    {tol/graph}
+    {max_iter}
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_samples, n_components)
-    eigenvalues_ : ndarray of shape (n_components,), or (n_connected_components, n_components) in pieces
-        :math:`\lambda_r`, those of one step.
-    kernel_ : BoundKernel
-        The symmetric form of the walk.
-    component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_, t_, gamma_, kept_,
-    independence_
-        As for :class:`LaplacianEigenmaps`.
-    residuals_, solver_, n_features_in_
-        As for :class:`KernelPCA`.
+    {embedding_}
+    {eigenvalues_/parts}
+        They are :math:`\lambda_r`, those of one step.
+    {kernel_}
+        It is the symmetric form of the random walk.
+    {component_labels_}
+    {n_connected_components_}
+    {degrees_}
+    {n_neighbors_}
+    {neighbor_recall_}
+    {t_}
+    {gamma_}
+    {kept_}
+    {independence_}
+    {residuals_}
+    {solver_}
+    {n_iter_}
+    {n_features_in_}
 
     Examples
     --------
@@ -152,7 +174,7 @@ class DiffusionMap(SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> Fitted:
+    def _embed(self, X: Any) -> FitResult:
         check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         _check_not_negative("alpha", self.alpha)

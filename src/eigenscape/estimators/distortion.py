@@ -121,12 +121,12 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         versions = check_versions(distorted, X, given)
         signal = [np.asarray(sequence, dtype=np.float64) for sequence in given]
         with reporting(self.verbose):
-            self._layers = distortion_layers(signal, versions, plans, self.regularization)
-        self.eigenvalues_ = [layer.orientation.values for layer in self._layers]
-        self.components_ = [np.moveaxis(layer.weights, -1, 0) for layer in self._layers]
-        self.offsets_ = [layer.offset for layer in self._layers]
-        self.regularization_ = [layer.orientation.regularization for layer in self._layers]
-        self.residuals_ = [layer.orientation.residuals for layer in self._layers]
+            self._layers_ = distortion_layers(signal, versions, plans, self.regularization)
+        self.eigenvalues_ = [layer.orientation.values for layer in self._layers_]
+        self.components_ = [np.moveaxis(layer.weights, -1, 0) for layer in self._layers_]
+        self.offsets_ = [layer.offset for layer in self._layers_]
+        self.regularization_ = [layer.orientation.regularization for layer in self._layers_]
+        self.residuals_ = [layer.orientation.residuals for layer in self._layers_]
         self.receptive_field_ = receptive_field(plans)
         self.hop_ = int(np.prod([plan.step for plan in plans]))
         self.n_features_in_ = channels
@@ -149,7 +149,7 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         check_channels(sequences[0], self.n_features_in_, "X")
         check_long_enough(sequences, self.receptive_field_, "X")
         outputs = [
-            apply_layers(self._layers, sequence.astype(np.float64)).astype(sequence.dtype, copy=False)
+            apply_layers(self._layers_, sequence.astype(np.float64)).astype(sequence.dtype, copy=False)
             for sequence in sequences
         ]
         return outputs if is_list_of_sequences(X) else outputs[0]
@@ -164,7 +164,7 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         Several streams of one model do not disturb one another. A chunk may have any number of time steps,
         none included."""
         check_is_fitted(self)
-        return DistortionStream(self._layers, self._chunk)
+        return DistortionStream(self._layers_, self._chunk)
 
     def transform_stream(self, chunks: Iterable[Any]) -> Iterator[np.ndarray]:
         """For each chunk of one sequence the features it completes: together, what ``transform`` gives for

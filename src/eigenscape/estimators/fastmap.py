@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._base import (
+    EmbeddingMixin,
+    Estimator,
+    FitResult,
+    KernelMixin,
+    spectral_result,
+)
 from eigenscape.estimators._validation import check_count, check_metric_params
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_rows, to_landmarks
@@ -15,7 +21,7 @@ from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.pivots import choose_pivots, fastmap
 
 
-class FastMap(SpectralEstimator):
+class FastMap(EmbeddingMixin, KernelMixin, Estimator):
     r"""Coordinates along lines through pairs of far points, each orthogonal to the earlier ones.
 
     The coordinate of :math:`x` on the line through the pivots :math:`a, b` is, by the law of cosines,
@@ -93,7 +99,7 @@ class FastMap(SpectralEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> Fitted:
+    def _embed(self, X: Any) -> FitResult:
         check_count("n_components", self.n_components)
         check_count("n_rounds", self.n_rounds)
         check_components(self.n_components, X)
@@ -105,4 +111,4 @@ class FastMap(SpectralEstimator):
         )
         which = np.unique(pivots)
         model = fastmap(to_landmarks(distance, which), which, pivots)
-        return Fitted(model, attributes={"pivots_": pivots, "landmarks_": which}, X=X)
+        return spectral_result(model, attributes={"pivots_": pivots, "landmarks_": which}, training=X)

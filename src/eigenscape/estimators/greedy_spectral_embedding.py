@@ -16,7 +16,7 @@ from eigenscape._progress import reporting
 from eigenscape.dictionary.rows import ArrayRows, ChunkRows
 from eigenscape.dictionary.source import Source, source_of
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._base import FittedEmbedding, forget
+from eigenscape.estimators._base import Estimator, KernelMixin, spectral_attributes
 from eigenscape.estimators._collections import collected, refuse_collection
 from eigenscape.estimators._dictionary import (
     DictionaryMixin,
@@ -66,7 +66,7 @@ def _one_pass(estimator: Any) -> bool:
     raise AttributeError(f"these parameters do not allow to learn from a stream: {why}")
 
 
-class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
+class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estimator):
     r"""Kernel PCA, or the map of spectral clustering, from a dictionary chosen in one pass (Ouimet and
     Bengio).
 
@@ -215,8 +215,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         self
         """
         choice = self._choice()
-        forget(self)
-        self._rows = self._embedding = None
+        self._reset()
+        self._rows_ = self._embedding_ = None
         if is_collection(X):
             return self._fit_collection(X, choice)
         refuse_collection(self, X)
@@ -225,18 +225,18 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             if chunks is not None:
                 return self._fit_stream(chunks, choice)
             X = check_input(self, X, reset=True)
-            self._source = self._bind(X)
+            self._source_ = self._bind(X)
             if choice.tol is None:
                 check_size(self.dictionary_size, X)
             if not isinstance(self.selection, str) or self.selection != "greedy":
                 choice = replace(
                     choice,
                     members=choose_members(
-                        self.selection, self.dictionary_size, self._source, X, choice.seed
+                        self.selection, self.dictionary_size, self._source_, X, choice.seed
                     ),
                 )
-            self._solve(learn(self._source, ArrayRows(X), choice), choice, X)
-            self._embedding = self._like(X, self._model.coordinates)
+            self._solve(learn(self._source_, ArrayRows(X), choice), choice, X)
+            self._embedding_ = self._like(X, self._model_.coordinates)
         return self
 
     @available_if(_one_pass)
@@ -259,7 +259,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         """
         choice = self._choice()
         seen = vars(self).get("n_samples_seen_", 0)
-        for name, before in self._settled.items() if seen else ():
+        for name, before in self._settled_.items() if seen else ():
             if getattr(self, name) != before:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r}, but the stream began with {before!r}; call fit to begin anew"
@@ -268,16 +268,16 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             if is_collection(X):
                 blocks = collected(self, X, reset=seen == 0)
                 few = distributed.evenly_spaced(blocks)
-                self._source = self._source if seen else self._bind(few, blocks)
+                self._source_ = self._source_ if seen else self._bind(few, blocks)
                 learnt = distributed.absorb_blocks(
-                    self._source, self._learnt if seen else None, blocks, choice, few
+                    self._source_, self._learnt_ if seen else None, blocks, choice, few
                 )
             else:
                 X = check_chunk(self, X, reset=seen == 0, first_row=seen)
-                self._source = self._source if seen else self._bind(X)
-                learnt = absorb(self._learnt if seen else begin(self._source, X, choice), X, choice)
+                self._source_ = self._source_ if seen else self._bind(X)
+                learnt = absorb(self._learnt_ if seen else begin(self._source_, X, choice), X, choice)
             self._solve(learnt, choice)
-            self._rows = self._embedding = None
+            self._rows_ = self._embedding_ = None
         return self
 
     def second_pass(self, chunks: Any) -> Self:
@@ -298,11 +298,11 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             with reporting(self.verbose):
                 self._solve(
                     distributed.gather_blocks(
-                        self._learnt.dictionary, collected(self, chunks, reset=False), choice
+                        self._learnt_.dictionary, collected(self, chunks, reset=False), choice
                     ),
                     choice,
                 )
-            self._embedding, self._rows = self.transform(chunks), None
+            self._embedding_, self._rows_ = self.transform(chunks), None
             return self
         stream = as_chunks(chunks)
         chunks = [chunks] if stream is None else stream
@@ -313,26 +313,22 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             )
         with reporting(self.verbose):
             self._solve(
-                gather(self._learnt.dictionary, ChunkRows(CheckedChunks(self, chunks)), choice), choice
+                gather(self._learnt_.dictionary, ChunkRows(CheckedChunks(self, chunks)), choice), choice
             )
-        self._embedding, self._rows = None, KeptChunks(chunks) if can_repeat(chunks) else None
+        self._embedding_, self._rows_ = None, KeptChunks(chunks) if can_repeat(chunks) else None
         return self
 
     @property
     def embedding_(self) -> np.ndarray:
         """Coordinates of the training points."""
-        if self.__dict__.get("_embedding") is not None:
-            return self._embedding
-        if not self.__dict__.get("_rows"):
+        if self.__dict__.get("_embedding_") is not None:
+            return self._embedding_
+        if not self.__dict__.get("_rows_"):
             raise AttributeError(
                 "embedding_ is there after fit with data that can be read again; after partial_fit, an iterator or unpickling call"
                 " transform with each chunk"
             )
-        return np.concatenate([self.transform(chunk) for chunk in self._rows])
-
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Learn the embedding of ``X`` and return it."""
-        return self.fit(X, y).embedding_
+        return np.concatenate([self.transform(chunk) for chunk in self._rows_])
 
     # --- a collection ---------------------------------------------------------------------------------------
 
@@ -346,11 +342,11 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
             )
         with reporting(self.verbose):
             few = distributed.evenly_spaced(blocks)
-            self._source = self._bind(few, blocks)
+            self._source_ = self._bind(few, blocks)
             if not isinstance(self.selection, str):
                 choice = replace(choice, members=members_of_blocks(self.selection, blocks, few))
-            self._solve(distributed.learn_blocks(self._source, blocks, choice, few), choice)
-        self._embedding = self.transform(X)
+            self._solve(distributed.learn_blocks(self._source_, blocks, choice, few), choice)
+        self._embedding_ = self.transform(X)
         return self
 
     # --- how it is done -------------------------------------------------------------------------------------
@@ -366,15 +362,15 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         if can_repeat(chunks):
             rows = ChunkRows(CheckedChunks(self, chunks, first=choice.tol is None))
             if choice.tol is None:
-                self._source = self._bind(next(iter(rows.chunks)))
-                learnt = learn(self._source, rows, choice)
+                self._source_ = self._bind(next(iter(rows.chunks)))
+                learnt = learn(self._source_, rows, choice)
             else:
-                learnt = gather(self._learnt.dictionary, rows, choice)
+                learnt = gather(self._learnt_.dictionary, rows, choice)
             self._solve(learnt, choice)
-            self._rows = KeptChunks(chunks)
+            self._rows_ = KeptChunks(chunks)
         elif "eigenvalues_" not in vars(self):
             raise RankError(
-                f"{self.n_samples_seen_} row(s) gave a dictionary of {self._learnt.dictionary.size} point(s), too few for"
+                f"{self.n_samples_seen_} row(s) gave a dictionary of {self._learnt_.dictionary.size} point(s), too few for"
                 f" n_components={self.n_components}; lower tol or n_components, or pass more rows"
             )
         return self
@@ -385,8 +381,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         try:
             for chunk in CheckedChunks(self, chunks, first=True):
                 if learnt is None:
-                    self._source = self._bind(chunk)
-                    learnt = begin(self._source, chunk, choice)
+                    self._source_ = self._bind(chunk)
+                    learnt = begin(self._source_, chunk, choice)
                 learnt = absorb(learnt, chunk, choice)
         finally:
             if learnt is not None and learnt.moments.count:
@@ -411,10 +407,12 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, FittedEmbedding):
         except RankError:
             if X is not None or learnt.exact:
                 raise  # else a stream that has not brought enough points yet
-        self._learnt, self.n_samples_seen_, self.n_passes_ = learnt, learnt.moments.count, 1 + learnt.exact
-        self._settled = {name: getattr(self, name) for name in _SETTLED}
+        self._learnt_, self.n_samples_seen_, self.n_passes_ = learnt, learnt.moments.count, 1 + learnt.exact
+        self._settled_ = {name: getattr(self, name) for name in _SETTLED}
         if model is not None:
-            self._adopt(model, attributes)
+            vars(self).pop("_inverse_", None)  # of the previous model
+            self._model_ = model
+            vars(self).update({**spectral_attributes(model), **(attributes or {})})
 
     # --- wishes ---------------------------------------------------------------------------------------------
 

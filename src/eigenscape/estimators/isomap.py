@@ -9,8 +9,15 @@ import numpy as np
 from eigenscape import _memory
 from eigenscape.dictionary.landmarks import NAMES
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._base import (
+    EmbeddingMixin,
+    Estimator,
+    FitResult,
+    KernelMixin,
+    spectral_attributes,
+)
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
+from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
 from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
@@ -23,7 +30,8 @@ from eigenscape.methods.kernel_pca import require_components
 from eigenscape.methods.ordinal import OrdinalEmbedding, require_square
 
 
-class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
+@documented
+class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Classical MDS of the distances along the data.
 
     The distance of two points is the length of the shortest path between them through the neighbourhood graph
@@ -43,76 +51,68 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
 
     Parameters
     ----------
-    n_components : int, default=2
-    n_neighbors : int or None, default=None
-        Neighbours of a point; None takes 10, or a quarter of the samples where that is fewer, but at least 5.
-    joined : {"union", "mutual", "shared"}, default="union"
-        As for :class:`LaplacianEigenmaps`. The stricter ones leave out short cuts, which ruin geodesics.
-    radius : float or None, default=None
-        If given, points within this distance are joined instead, and ``n_neighbors`` is not used.
-    metric : str or function, default="euclidean"
-        Any scikit-learn metric; "precomputed" for a matrix of distances, or a sparse graph of them.
-    metric_params : dict or None, default=None
-    neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most
-        metrics; beyond, dense rows under a Euclidean or cosine metric are searched approximately, and
-        ``neighbor_recall_`` tells how well.
-    on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
-        What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several
-        components: join them by their shortest missing edges; embed each by itself; embed the largest and
-        place the other points on its map as new points; or refuse.
+    {n_components}
+    {n_neighbors}
+    {joined}
+        The stricter rules leave out shortcuts, which distort geodesic distances.
+    {radius}
+    {metric/graph}
+    {metric_params}
+    {neighbors}
+    {on_disconnected}
     n_landmarks : int, "auto" or None, default=None
-        None for Isomap of all samples; else how many landmarks, in each component where it is embedded by
-        itself. "auto" starts with 16 (or twice what the components need) and doubles them until the map moves
-        less than ``landmark_tol``.
-    landmarks : {"maxmin", "random", "kmeans", "greedy"}, list of sample numbers, or points, default="maxmin"
-        "maxmin" takes the point farthest, along the data, from the landmarks so far; the others as for
-        :class:`LandmarkMDS`. The samples nearest to given points are taken. A list or points need no
-        ``n_landmarks``.
-    landmark_tol : float, default=0.01
-        As for :class:`LandmarkMDS`.
+        Number of landmarks, in each component if components are embedded separately. If None, all samples are
+        used, or those that ``landmarks`` lists. "auto" starts with 16 (or twice as many as ``n_components``
+        requires) and doubles the number until the embedding moves by less than ``landmark_tol``.
+    {landmarks}
+        Distances are geodesic, and of given points the nearest samples are used.
+    {landmark_tol}
     ordinal : bool, default=False
-        Ask of the map that its distances have the order of the geodesic ones, not their values (Burges sec.
-        2.3): :class:`OrdinalMDS` of the geodesics. There is no kernel then: no ``kernel_``, ``eigenvalues_``,
-        ``eigenfunctions`` or ``loss``, but ``stress_``. Of ``order``, ``indefinite``, ``eigen_solver`` and
-        ``tol`` nothing is used, and ``max_iter`` (None for 300) counts its steps.
-    n_init, ties
-        As for :class:`OrdinalMDS`, where ``ordinal=True``.
-    order, indefinite
-        As for :class:`ClassicalMDS`.
-    eigen_solver, tol, max_iter, random_state, verbose
-        As for :class:`KernelPCA`.
-    n_jobs : int or None, default=None
-        Cores for neighbours and geodesics; -1 for all.
+        If True, fit the order of the geodesic distances instead of their values (Burges sec. 2.3), as
+        :class:`OrdinalMDS` does. There is no kernel then: ``stress_`` replaces ``kernel_``, ``eigenvalues_``,
+        ``eigenfunctions`` and ``loss``; ``order``, ``indefinite``, ``eigen_solver`` and ``tol`` are ignored,
+        and ``max_iter`` (None for 300) limits its iterations.
+    {n_init}
+        Ignored unless ``ordinal=True``.
+    {ties}
+        Ignored unless ``ordinal=True``.
+    {order}
+    {indefinite}
+    {eigen_solver}
+    {tol}
+    {max_iter}
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_samples, n_components)
-    eigenvalues_ : ndarray of shape (n_components,), or (n_connected_components, n_components) in pieces
-    kernel_ : BoundKernel
-    component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample before any joining, the largest is 0.
-    n_connected_components_ : int
-    degrees_ : ndarray of shape (n_samples,)
-        Edges of each sample in the neighbourhood graph, before any joining; equal samples share a vertex.
-    n_neighbors_ : int
-        The number of neighbours in use, where they are counted.
-    neighbor_recall_ : float
-        Share of the true neighbours that the search found, measured on a sample; 1 if it was exact.
-    landmarks_, n_landmarks_, landmark_steps_, landmark_reason_
-        As for :class:`LandmarkMDS`, where there are landmarks.
-    stress_ : float, or ndarray of shape (n_pieces,)
-        Kruskal's stress-1, where ``ordinal=True``.
-    negative_fraction_, is_euclidean_
-        As for :class:`ClassicalMDS`, of the geodesic distances (between landmarks); only where the graph was
-        embedded whole.
-    inverse_error_ : float
-        How well ``inverse_transform`` makes training rows again when each is left out in turn: root mean
-        square distance over the rows' spread, on at most 1000 rows. Computed when asked for. The inverse
-        takes the rows for an affine function of the coordinates around every place of the map; there is none
-        for precomputed distances or components embedded each by itself.
-    residuals_, solver_, n_features_in_
-        As for :class:`KernelPCA`.
+    {embedding_}
+    {eigenvalues_/parts}
+    {kernel_}
+    {component_labels_}
+    {n_connected_components_}
+    {degrees_}
+    {n_neighbors_}
+    {neighbor_recall_}
+    {landmarks_}
+        Set if landmarks are used, as are the next three.
+    {n_landmarks_}
+    {landmark_steps_}
+    {landmark_reason_}
+    stress_ : float or ndarray of shape (n_connected_components,)
+        Kruskal's stress-1. Set if ``ordinal=True``; one value per component if components are embedded
+        separately.
+    {negative_fraction_}
+        Of the geodesic distances (between landmarks); not available if several components are embedded
+        separately.
+    {is_euclidean_}
+        Of the same distances.
+    {inverse_error_/local}
+    {residuals_}
+    {solver_}
+    {n_iter_}
+    {n_features_in_}
 
     Examples
     --------
@@ -189,7 +189,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> Fitted:
+    def _embed(self, X: Any) -> FitResult:
         check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
@@ -214,7 +214,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
             return self._embed_all(X, neighborhood)
         return self._embed_landmarks(X, neighborhood)
 
-    def _embed_ordinal(self, X: Any, neighborhood: Neighborhood) -> Fitted:
+    def _embed_ordinal(self, X: Any, neighborhood: Neighborhood) -> FitResult:
         if self.n_landmarks is not None or not isinstance(self.landmarks, str):
             raise ValueError(
                 "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
@@ -237,15 +237,15 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
 
         fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
         report_stress(layouts, options)
-        self._spectrum = None
+        self._spectrum_ = None
         stress = np.array([layout.stress for layout in layouts])
         found = {
             "stress_": float(stress[0]) if len(stress) == 1 else stress,
             "n_iter_": max(layout.n_iter for layout in layouts),
         }
-        return fitted._replace(attributes={**(fitted.attributes or {}), **found}, spectral=False)
+        return fitted.with_attributes(found)
 
-    def _embed_all(self, X: Any, neighborhood: Neighborhood) -> Fitted:
+    def _embed_all(self, X: Any, neighborhood: Neighborhood) -> FitResult:
         n = X.shape[0]
         # Single precision where the data have no more, or where double would not fit.
         single = X.dtype == np.float32 or not _memory.fits(1.2 * 8.0 * n * n)
@@ -273,12 +273,12 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
             return require_components(model, 1 if fewer else count, self.order)
 
         fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
-        self._spectrum = (
+        self._spectrum_ = (
             DistanceSpectrum(GeodesicKernel(graphs[0], self.n_jobs, dtype)) if len(graphs) == 1 else None
         )
-        return fitted
+        return fitted.with_attributes(spectral_attributes(fitted.embedding))
 
-    def _embed_landmarks(self, X: Any, neighborhood: Neighborhood) -> Fitted:
+    def _embed_landmarks(self, X: Any, neighborhood: Neighborhood) -> FitResult:
         rows = not self._is_precomputed()
         wish = check_landmarks(
             self.n_landmarks, self.landmarks, self.landmark_tol, self.n_components, X, rows
@@ -291,9 +291,9 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
             self.n_components, self._solver(), dtype, options, wish.how, wish.count, given, self.landmark_tol
         )
         fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
-        columns = fitted.model.columns
-        which = columns if fitted.group is None else np.unique(fitted.group, return_index=True)[1][columns]
-        self._spectrum = DistanceSpectrum(embed.distances[0]) if len(embed.distances) == 1 else None
-        return fitted._replace(
-            attributes={**(fitted.attributes or {}), **landmark_attributes(wish, which, embed.growths)}
+        columns = fitted.embedding.columns
+        which = columns if fitted.vertex is None else np.unique(fitted.vertex, return_index=True)[1][columns]
+        self._spectrum_ = DistanceSpectrum(embed.distances[0]) if len(embed.distances) == 1 else None
+        return fitted.with_attributes(
+            {**spectral_attributes(fitted.embedding), **landmark_attributes(wish, which, embed.growths)}
         )

@@ -7,16 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from eigenscape._progress import reporting, stage
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._base import forget
-from eigenscape.estimators._collections import CollectionMixin, refuse_collection, rowwise
+from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._collections import refuse_collection, rowwise
 from eigenscape.estimators._samples import fit_to_sample
-from eigenscape.estimators._validation import check_choice, check_kernel_parameters, double, like
+from eigenscape.estimators._validation import check_choice, check_kernel_parameters, double
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.graph_embedding import Transformation, feature_map
@@ -29,7 +28,7 @@ from eigenscape.quality.edge_distortion import distortion
 _KERNELS = 64
 
 
-class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelEigenmap(Estimator):
     r"""A continuous map from the space of the data, smooth along the edges of a graph, and its inverse.
 
     With edge weights :math:`W`, degrees :math:`D` and a description :math:`z(x)` of any point, collected in
@@ -190,7 +189,7 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
         self
         """
         check_kernel_parameters(self)
-        forget(self)
+        self._reset()
         if is_collection(X) and graph is None:
             with reporting(self.verbose):
                 return fit_to_sample(self, X, spectral=False)
@@ -198,31 +197,17 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
         with reporting(self.verbose):
             known = vertices(self, rows, graph)
             answer, Y = self._fit_features(known) if self.basis == "features" else self._fit_kernels(known)
-        self._to_invert = rows_to_invert(known.points, Y, vars(self).get("n_kernels_", 1))
-        self._inverse = {}
+        self._to_invert_ = rows_to_invert(known.points, Y, vars(self).get("n_kernels_", 1))
+        self._inverse_ = {}
         self.embedding_ = self._like(rows, known.samples(Y))
         self.eigenvalues_, self.residuals_, self.rank_ = answer.eigenvalues, answer.residuals, answer.rank
         self.distortion_ = distortion(Y, known.W)
         vars(self).update(known.attributes)
         return self
 
-    @rowwise()
-    def transform(self, X: Any) -> np.ndarray:
-        """Place points on the map (Brand eq. 17, 18).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            Any points; a point's coordinates do not depend on the others.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_components)
-        """
-        check_is_fitted(self)
-        X = self._rows(X, reset=False)
-        with reporting(self.verbose), stage("projection"):
-            return self._like(X, self._map(double(X)))
+    def _transform(self, X: Any) -> np.ndarray:
+        with stage("projection"):
+            return self._map_(double(X))  # Brand eq. 17, 18
 
     def jacobian(self, X: Any) -> np.ndarray:
         """Derivatives ``dy/dx`` of the map at any points, shape (n_new, n_components, n_features).
@@ -231,7 +216,7 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """
         check_is_fitted(self)
         X = self._rows(X, reset=False)
-        return self._like(X, self._map.jacobian(double(X)))
+        return self._like(X, self._map_.jacobian(double(X)))
 
     @rowwise("n_features_in_", of="_n_features_out", ready="_ready_inverse")
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -266,14 +251,16 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """The inverse that ``inverse`` names and its error, fitted when first asked for: it may cost more
         than the map."""
         check_choice("inverse", self.inverse, ("refined", "blocks"))  # again: it may have been set after fit
-        if self.inverse not in self._inverse:
-            forward = self._map if isinstance(self._map, AffineMixture) else None
-            self._inverse[self.inverse] = fitted_inverse(forward, *self._to_invert, self.inverse == "refined")
-        return self._inverse[self.inverse]
+        if self.inverse not in self._inverse_:
+            forward = self._map_ if isinstance(self._map_, AffineMixture) else None
+            self._inverse_[self.inverse] = fitted_inverse(
+                forward, *self._to_invert_, self.inverse == "refined"
+            )
+        return self._inverse_[self.inverse]
 
     def _fit_features(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
-        self._map = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
-        return self._map.answer, self._map(known.points)
+        self._map_ = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
+        return self._map_.answer, self._map_(known.points)
 
     def _fit_kernels(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
         centers = (
@@ -291,7 +278,7 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
         wish = Description(place, self.local_components, self.posterior, self.correction)
         n_kernels = self._count(known, wish, seed)
         found = kernel_eigenmap(known.points, known.W, known.degree, self.n_components, n_kernels, wish)
-        self._map, kernels = found.mixture, found.mixture.kernels
+        self._map_, kernels = found.mixture, found.mixture.kernels
         self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
         return found.answer, found.coordinates
 
@@ -332,14 +319,8 @@ class KernelEigenmap(CollectionMixin, ClassNamePrefixFeaturesOutMixin, Transform
             )
         return sparse.csr_array(X) if sparse.issparse(X) else X
 
+    _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
+
     @property
-    def _n_features_out(self) -> int:
-        return len(self.eigenvalues_)
-
-    _like = staticmethod(like)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.basis == "features"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _sparse(self) -> str | None:  # type: ignore[override]
+        return "csr" if self.basis == "features" else None

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._base import (
+    EmbeddingMixin,
+    Estimator,
+    FitResult,
+    KernelMixin,
+    spectral_result,
+)
 from eigenscape.estimators._dictionary import (
     DictionaryMixin,
     bind,
@@ -19,7 +25,7 @@ from eigenscape.methods.kernel_pca import check_components, kernel_pca, require_
 from eigenscape.methods.low_rank import greedy_embedding
 
 
-class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
+class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Principal components in the feature space of a kernel.
 
     Finds the functions :math:`f_r` with the largest :math:`\lambda_r` in
@@ -172,7 +178,7 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> Fitted:
+    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         if self.n_components is not None:
             check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
@@ -190,7 +196,7 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
         solver = self._solver()
         if not check_dictionary(self.dictionary_size, self.dictionary_tol):
             model = kernel_pca(similarity, self.n_components, solver, order=self.order, storage=self.storage)
-            return Fitted(require_components(model, self.n_components, self.order), attributes=width)
+            return spectral_result(require_components(model, self.n_components, self.order), width)
         if self.order == "magnitude":
             raise ValueError(
                 "order='magnitude' is for indefinite kernels, and a dictionary needs one that is not; use order='value'"
@@ -198,4 +204,4 @@ class KernelPCA(DictionaryMixin, InverseMixin, SpectralEstimator):
         fitted = embed_by_dictionary(
             similarity, X, choice_of(self, "additive"), self.n_components, greedy_embedding, blocks
         )
-        return fitted._replace(attributes={**fitted.attributes, **width})
+        return fitted.with_attributes(width)

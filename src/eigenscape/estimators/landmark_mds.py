@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._base import (
+    EmbeddingMixin,
+    Estimator,
+    FitResult,
+    KernelMixin,
+    spectral_result,
+)
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._landmarks import (
@@ -21,7 +27,7 @@ from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.landmark_mds import LandmarkSearch, check_landmark_rank, landmark_mds
 
 
-class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
+class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Classical MDS of a few landmarks; every other point placed by its distances to them.
 
     With :math:`E` the squared distances between :math:`q` landmarks, :math:`U, \Lambda` the eigenvectors and
@@ -135,7 +141,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> Fitted:
+    def _embed(self, X: Any) -> FitResult:
         check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
@@ -172,6 +178,6 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
             search = search.after(model)
             if search.reason:
                 break
-        self._spectrum = DistanceSpectrum(bound)
+        self._spectrum_ = DistanceSpectrum(bound)
         searches = [] if search is None else [search]
-        return Fitted(model, attributes=landmark_attributes(wish, which, searches), X=X)
+        return spectral_result(model, landmark_attributes(wish, which, searches), training=X)

@@ -6,8 +6,9 @@ from typing import Any
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import embed_by_affinity, independence_found, independence_wish
-from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
 from eigenscape.estimators._dictionary import DictionaryMixin
+from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import ON_DISCONNECTED
 from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._validation import check_choice, check_count
@@ -18,7 +19,8 @@ from eigenscape.operators import Operator
 from eigenscape.solvers import NAMES
 
 
-class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
+@documented
+class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""The smoothest functions on the neighbourhood graph, as coordinates.
 
     With affinities :math:`K`, degrees :math:`S` and the Laplacian :math:`S - K` it solves
@@ -31,91 +33,54 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
 
     Parameters
     ----------
-    n_components : int, default=2
-    affinity : str, function or Kernel, default="nearest_neighbors"
-        "nearest_neighbors" and "radius": a graph with the given ``weights``. "mst": the minimum spanning tree
-        of the samples, on which a new point hangs by its nearest sample; "mst_nearest_neighbors": both
-        together, connected by construction. "rbf", "laplacian", "cosine", "linear", "poly", "sigmoid", a
-        function of two samples or a Kernel: similarities between all points, none of them negative.
-        "precomputed": ``X`` holds the similarities, dense or sparse (``transform``: new to training points).
-        "precomputed_nearest_neighbors": ``X`` holds distances, dense or as a sparse graph.
-    n_neighbors : int or None, default=None
-        Neighbours of a point; None takes 10, or a quarter of the samples where that is fewer, but at least 5.
-    joined : {"union", "mutual", "shared"}, default="union"
-        Two points are joined if either is among the other's ``n_neighbors``; if both are; or if either is and
-        they have at least a third of ``n_neighbors`` in common. A new point joins by the same rule; where
-        that gives it no edge, it gets its nearest sample, with a warning.
-    radius : float or None, default=None
-        Reach of the neighbourhood for ``affinity="radius"``.
-    weights : {"binary", "heat", "inverse"}, default="binary"
-        Weight of an edge of length d: 1, ``exp(-d^2 / t)``, or ``1 / d`` scaled to a largest value of 1.
-    t : float or None, default=None
-        Width of the heat kernel; None for the median squared length of the edges.
-    gamma : float or None, default=None
-        Width of a full kernel. For "rbf" None takes one over the median squared distance to the tenth
-        neighbour.
-    metric : str or function, default="euclidean"
-        Metric of the neighbour search: any of scikit-learn's.
-    metric_params : dict or None, default=None
-    neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most
-        metrics; beyond, dense rows under a Euclidean or cosine metric are searched approximately, and
-        ``neighbor_recall_`` tells how well.
-    include_diagonal : bool, default=True
-        Whether a point's similarity to itself counts in its degree (Bengio footnote 3). Graph affinities have
-        none.
-    on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
-        As for :class:`Isomap`; Belkin's step 3 is "per_component". A full kernel has no edges to add: where
-        it vanishes between groups of points, "connect" raises all its values to at least 1e-8; precomputed
-        affinities cannot be connected.
-    dictionary_size, dictionary_tol : int, float or None, default=None
-        Approximate a full kernel by the span of a few points, as for :class:`KernelPCA`: time ``n m^2``, no n
-        x n matrix. Components are not sought then; a kernel that vanishes between groups is announced.
-    independent : bool, default=False
-        Pass over eigenvectors that are functions of those kept before, such as the harmonics along a manifold
-        much longer than wide. Each is regressed on them by local straight lines; what that leaves unexplained
-        must reach ``independence_threshold`` (Dsilva et al. 2018). Where too few are found, a
-        :class:`~eigenscape.exceptions.DependentCoordinatesWarning` says so and the map has fewer coordinates.
-    independence_threshold : float, default=0.4
-        Between 0 (a function of those before) and 1 (all new).
-    n_candidates : int or None, default=None
-        Eigenvectors looked at; None for up to 20 times ``n_components``, or one for 15 samples, in doubling
-        steps.
-    eigen_solver : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, default="auto"
-        See :mod:`eigenscape.solvers.solve` for the choice.
-    tol : float, default=1e-10
-        Residual allowed, relative to :math:`\sigma_r`.
-    max_iter, random_state, verbose
-        As for :class:`KernelPCA`.
-    n_jobs : int or None, default=None
-        Cores for neighbours, full kernels and products with large graphs; -1 for all.
+    {n_components}
+    {affinity}
+    {n_neighbors}
+    {joined}
+    {radius/affinity}
+    {weights}
+    {t}
+    {gamma}
+    {metric}
+    {metric_params}
+    {neighbors}
+    {include_diagonal}
+    {on_disconnected/affinity}
+    {dictionary_size/affinity}
+    {dictionary_tol}
+    {independent}
+    {independence_threshold}
+    {n_candidates}
+    {eigen_solver/graph}
+    {tol/graph}
+    {max_iter}
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_samples, n_components)
-    eigenvalues_ : ndarray of shape (n_components,), or (n_connected_components, n_components) in pieces
-        :math:`l_r = 1 - \sigma_r`.
-    kernel_ : BoundKernel
-    component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample before any joining, the largest is 0.
-    n_connected_components_ : int
-    degrees_ : ndarray of shape (n_samples,)
-        Edges of each sample in the neighbourhood graph, before any joining; equal samples share a vertex.
-    n_neighbors_ : int
-        The number of neighbours in use, where they are counted.
-    neighbor_recall_ : float
-        Share of the true neighbours that the search found, measured on a sample; 1 if it was exact.
-    inverse_error_ : float
-        As for :class:`Isomap`.
-    t_, gamma_ : float
-        The width in use, where there is one.
-    kept_ : ndarray of shape (n_components,)
-        With ``independent=True``: the numbers of the eigenvectors that are coordinates, from 0, the trivial
-        one and any with eigenvalue zero not counted. A list of arrays where in pieces.
-    independence_ : ndarray
-        The residual of each eigenvector that was tried.
-    residuals_, solver_, n_features_in_, dictionary_, dictionary_indices_, gram_error_bound_
-        As for :class:`KernelPCA`.
+    {embedding_}
+    {eigenvalues_/parts}
+        They are :math:`l_r = 1 - \sigma_r`.
+    {kernel_}
+    {component_labels_}
+    {n_connected_components_}
+    {degrees_}
+    {n_neighbors_}
+    {neighbor_recall_}
+    {t_}
+    {gamma_}
+    {kept_}
+    {independence_}
+    {inverse_error_/local}
+    {residuals_}
+    {solver_}
+    {n_iter_}
+    {dictionary_}
+    {dictionary_indices_}
+    {gram_error_bound_}
+    {n_features_in_}
 
     Examples
     --------
@@ -194,7 +159,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> Fitted:
+    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         solver, rule = self._solver(), independence_wish(self)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
+from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
 from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
@@ -17,7 +18,8 @@ from eigenscape.methods.lle import locally_linear_embedding
 from eigenscape.solvers import NAMES
 
 
-class LocallyLinearEmbedding(InverseMixin, SpectralEstimator):
+@documented
+class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Coordinates in which every point is still the same combination of its neighbours.
 
     Weights :math:`W` reconstruct each point from its neighbours; the map minimises
@@ -30,42 +32,44 @@ class LocallyLinearEmbedding(InverseMixin, SpectralEstimator):
 
     Parameters
     ----------
-    n_components : int, default=2
-    n_neighbors : int or None, default=None
-        Neighbours that a point is reconstructed from.
-        None takes 10, or a quarter of the samples where that is fewer, but at least 5.
+    {n_components}
+    {n_neighbors}
+        Each sample is reconstructed from these.
     method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
+        Matrix :math:`M`, as above.
     reg : float, default=1e-3
         Regularisation of the local Gram matrices: ``reg / k`` of their trace is added to the diagonal.
     c : float or None, default=None
         None: new points by the limit of large ``c``, as above. A number above 1: Bengio's kernel
         ``k_m = (c - 1) k' + k''`` with that ``c``, under which new points are drawn towards the origin.
-    metric : str or function, default="euclidean"
-        Metric that chooses the neighbours. The weights are solved in the space of the rows, so distances
-        alone ("precomputed") are not enough.
-    metric_params : dict or None, default=None
-    neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched. "auto" is exact up to 30 000 samples, in few dimensions and for most
-        metrics; beyond, dense rows under a Euclidean or cosine metric are searched approximately, and
-        ``neighbor_recall_`` tells how well.
-    on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
-        As for :class:`Isomap`.
-    eigen_solver : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, default="auto"
-    tol, max_iter, random_state, verbose
-        As for :class:`KernelPCA`.
-    n_jobs : int or None, default=None
-        Cores for the neighbour search, the local solves and large products; -1 for all.
+    {metric}
+        The weights are computed from the rows, so "precomputed" distances are not supported.
+    {metric_params}
+    {neighbors}
+    {on_disconnected}
+    {eigen_solver/graph}
+    {tol/graph}
+    {max_iter}
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_samples, n_components)
-    eigenvalues_ : ndarray of shape (n_components,), or (n_connected_components, n_components) in pieces
-        Of ``c I - M`` (with ``c = 1`` if none is given), principal first.
-    kernel_ : BoundKernel
-    component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_, inverse_error_
-        As for :class:`Isomap`.
-    residuals_, solver_, n_features_in_
-        As for :class:`KernelPCA`.
+    {embedding_}
+    {eigenvalues_/parts}
+        The matrix is ``c I - M``, with ``c = 1`` if ``c`` is None.
+    {kernel_}
+    {component_labels_}
+    {n_connected_components_}
+    {degrees_}
+    {n_neighbors_}
+    {neighbor_recall_}
+    {inverse_error_/local}
+    {residuals_}
+    {solver_}
+    {n_iter_}
+    {n_features_in_}
 
     Examples
     --------
@@ -117,7 +121,7 @@ class LocallyLinearEmbedding(InverseMixin, SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> Fitted:
+    def _embed(self, X: Any) -> FitResult:
         self._check_parameters(*X.shape)
         solver = self._solver()
 
@@ -125,13 +129,8 @@ class LocallyLinearEmbedding(InverseMixin, SpectralEstimator):
             count = min(self.n_components, graph.n_vertices - 1)
             return locally_linear_embedding(graph, count, solver, method=self.method, reg=self.reg, c=self.c)
 
-        return embed_on_graph(
-            X,
-            embed,
-            self.n_components,
-            self._neighborhood(),
-            self.on_disconnected,
-        )
+        result = embed_on_graph(X, embed, self.n_components, self._neighborhood(), self.on_disconnected)
+        return result.with_attributes(spectral_attributes(result.embedding))
 
     def _neighborhood(self) -> Neighborhood:
         return Neighborhood(

@@ -9,9 +9,9 @@ import numpy as np
 from eigenscape import distributed
 from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._base import forget
+from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_weight, collected
-from eigenscape.estimators._linear import LinearEstimator
+from eigenscape.estimators._linear import LinearMixin
 from eigenscape.estimators._validation import check_count, check_jobs
 from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
 from eigenscape.methods.locality import locality_preserving
@@ -19,7 +19,7 @@ from eigenscape.quality.edge_distortion import distortion
 from eigenscape.solvers.pairs import canonical_signs
 
 
-class LocalityPreservingProjection(LinearEstimator):
+class LocalityPreservingProjection(LinearMixin, Estimator):
     r"""The linear map that changes least along the edges of the neighbourhood graph.
 
     With edge weights :math:`W` and degrees :math:`D` it finds directions :math:`a` of the space of the data
@@ -138,7 +138,7 @@ class LocalityPreservingProjection(LinearEstimator):
         -------
         self
         """
-        forget(self)
+        self._reset()
         check_count("n_components", self.n_components)
         check_jobs(self.n_jobs)
         if not isinstance(self.affine, bool):

@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._base import (
+    EmbeddingMixin,
+    Estimator,
+    FitResult,
+    KernelMixin,
+    spectral_result,
+)
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params
@@ -16,7 +22,7 @@ from eigenscape.methods.kernel_pca import check_components, require_components
 from eigenscape.methods.mds import classical_mds
 
 
-class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
+class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Coordinates whose distances are, as nearly as possible, the given ones.
 
     Double centring turns squared distances into scalar products,
@@ -112,7 +118,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> Fitted:
+    def _embed(self, X: Any) -> FitResult:
         check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
@@ -120,7 +126,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
         check_components(self.n_components, X)
         check_metric_params(self.metric_params)
         distance = HalfSquaredDistance(self.metric, dict(self.metric_params or {})).bind(X)
-        self._spectrum = DistanceSpectrum(distance)
+        self._spectrum_ = DistanceSpectrum(distance)
         model = classical_mds(
             distance,
             self.n_components,
@@ -130,7 +136,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, SpectralEstimator):
             weights=self._centering_weights(n_points(distance.X)),
             storage=self.storage,  # type: ignore[arg-type]
         )
-        return Fitted(require_components(model, self.n_components, self.order))
+        return spectral_result(require_components(model, self.n_components, self.order))
 
     def _centering_weights(self, m: int) -> np.ndarray | None:
         if self.centering is None:

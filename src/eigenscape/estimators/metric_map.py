@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._base import (
+    EmbeddingMixin,
+    Estimator,
+    FitResult,
+    KernelMixin,
+    spectral_result,
+)
 from eigenscape.estimators._landmarks import (
     check_landmarks,
     choose_samples,
@@ -18,7 +24,7 @@ from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.pivots import metric_map
 
 
-class MetricMap(SpectralEstimator):
+class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
     r"""Eigenvectors of the inner products around one landmark; other points solved for from few reference
     points.
 
@@ -108,7 +114,7 @@ class MetricMap(SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> Fitted:
+    def _embed(self, X: Any) -> FitResult:
         check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
         check_components(self.n_components, X)
@@ -130,4 +136,4 @@ class MetricMap(SpectralEstimator):
         model, own = metric_map(to_landmarks(distance, which), which, self.n_components, solver, self.order)
         attributes = {**landmark_attributes(wish, which), "references_": which[own]}
         del attributes["landmark_steps_"]
-        return Fitted(model, attributes=attributes, X=X)
+        return spectral_result(model, attributes=attributes, training=X)

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape import distributed
 from eigenscape._progress import reporting, stage
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._base import forget
+from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._projective import ProjectiveEstimator, training_rows
+from eigenscape.estimators._projective import training_rows
 from eigenscape.estimators._validation import check_count, check_input, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
@@ -38,7 +38,7 @@ from eigenscape.methods.probabilistic_pca import orthonormal_directions
 from eigenscape.solvers import SolverConfig
 
 
-class MixturePPCA(ProjectiveEstimator):
+class MixturePPCA(Estimator):
     r"""Several planes at once: a mixture of probabilistic PCA models, which also says which plane a point
     belongs to.
 
@@ -103,6 +103,7 @@ class MixturePPCA(ProjectiveEstimator):
     _no_sparse = (
         "it could not tell a zero from a missing value; pass a dense array with NaN where values are missing"
     )
+    _has_embedding = False
     _missing = True
 
     def __init__(
@@ -141,7 +142,7 @@ class MixturePPCA(ProjectiveEstimator):
         -------
         self
         """
-        forget(self)
+        self._reset()
         with reporting(self.verbose):
             rows = training_rows(self, X, sample_weight)
             self._check_parameters(*rows.shape)
@@ -190,7 +191,7 @@ class MixturePPCA(ProjectiveEstimator):
 
     def _publish(self, best: MixtureResult, mixture: Mixture, rules: MixtureOptions, weight: float) -> None:
         """The fitted attributes, and what is to be said about them."""
-        self._mixture = mixture
+        self._mixture_ = mixture
         self.weights_ = mixture.proportions
         self.means_ = np.stack([part.mean for part in mixture.models])
         self.loadings_ = np.stack([part.loadings for part in mixture.models])
@@ -232,15 +233,11 @@ class MixturePPCA(ProjectiveEstimator):
         X, _, found = self._membership(X)
         return self._like(X, np.exp(found.log_responsibilities))
 
-    @rowwise()
-    def transform(self, X: Any) -> np.ndarray:
-        """Latent coordinates (n_new, n_components) of each row in the plane that :meth:`predict` names.
-
-        They compare within a plane only.
-        """
-        X, _, found = self._membership(X)
+    def _transform(self, X: np.ndarray) -> np.ndarray:
+        """Compute latent coordinates in the plane that :meth:`predict` returns; comparable within it only."""
+        found = self._responsibilities(observed(X, training=False))
         means = np.stack([posterior.means for posterior in found.posteriors])  # (k, n, q)
-        return self._like(X, means[np.argmax(found.log_responsibilities, axis=1), np.arange(len(X))])
+        return means[np.argmax(found.log_responsibilities, axis=1), np.arange(len(X))]
 
     @rowwise("n_features_in_")
     def impute(self, X: Any) -> np.ndarray:
@@ -248,7 +245,7 @@ class MixturePPCA(ProjectiveEstimator):
         over all planes."""
         X, data, found = self._membership(X)
         shares = np.exp(found.log_responsibilities)
-        planes = zip(shares.T, found.posteriors, self._mixture.models, strict=True)
+        planes = zip(shares.T, found.posteriors, self._mixture_.models, strict=True)
         fill = sum(
             share[:, None] * (posterior.means @ part.loadings.T + part.mean)
             for share, posterior, part in planes
@@ -268,22 +265,26 @@ class MixturePPCA(ProjectiveEstimator):
     def bic(self, X: Any) -> float:
         """Bayesian information criterion on ``X``: lower is better."""
         values = self.score_samples(X)
-        return float(-2 * values.sum() + n_parameters(self._mixture) * np.log(len(values)))
+        return float(-2 * values.sum() + n_parameters(self._mixture_) * np.log(len(values)))
 
     def aic(self, X: Any) -> float:
         """Akaike information criterion on ``X``: lower is better."""
-        return float(-2 * self.score_samples(X).sum() + 2 * n_parameters(self._mixture))
+        return float(-2 * self.score_samples(X).sum() + 2 * n_parameters(self._mixture_))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Rows drawn from the model (n_samples, n_features) and their planes, plane by plane; None takes the
         estimator's seed."""
         check_is_fitted(self, "components_")
         random = check_random_state(self.random_state if random_state is None else random_state)
-        return draw_mixture_samples(self._mixture, check_count("n_samples", n_samples), random)
+        return draw_mixture_samples(self._mixture_, check_count("n_samples", n_samples), random)
 
     def _membership(self, X: Any) -> tuple[np.ndarray, Observed, Membership]:
         check_is_fitted(self, "components_")
         X = check_input(self, X, reset=False)
         data = observed(X, training=False)
-        with reporting(self.verbose), stage("projection"):
-            return X, data, membership(self._mixture, data)
+        with reporting(self.verbose):
+            return X, data, self._responsibilities(data)
+
+    def _responsibilities(self, data: Observed) -> Membership:
+        with stage("projection"):
+            return membership(self._mixture_, data)

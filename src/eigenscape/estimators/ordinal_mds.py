@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import squareform
 
 from eigenscape._progress import reporting
-from eigenscape.estimators._base import MapEstimator, forget
+from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._ordinal import ordinal_options, report_stress
 from eigenscape.estimators._validation import check_input, check_metric_params, check_symmetric
 from eigenscape.graph.row_index import RowIndex, distinct_rows
@@ -17,7 +17,7 @@ from eigenscape.kernels.distance import Dissimilarity
 from eigenscape.methods.ordinal import ordinal_mds, require_square
 
 
-class OrdinalMDS(MapEstimator):
+class OrdinalMDS(Estimator):
     r"""A map whose distances are in the order of the dissimilarities.
 
     Finds points :math:`x_i` and an increasing function :math:`g` that minimise Kruskal's stress
@@ -115,7 +115,7 @@ class OrdinalMDS(MapEstimator):
         -------
         self
         """
-        forget(self)
+        self._reset()
         check_metric_params(self.metric_params)
         options = ordinal_options(
             self.n_components, self.n_init, self.max_iter, self.tol, self.ties, self.random_state
@@ -136,17 +136,9 @@ class OrdinalMDS(MapEstimator):
             square = np.where(np.eye(len(square), dtype=bool), 0.0, (square + square.T) / 2)
             rows = X if len(first) == n_points(X) else X[first]
             model = ordinal_mds(squareform(square, checks=False), options, distance, RowIndex(rows))
-        self._model = model
+        self._model_ = model
         self.embedding_ = self._like(X, model.coordinates[group])
         self.stress_ = model.layout.stress
         self.n_iter_ = model.n_iter
         report_stress([model.layout], options)
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Find the map of ``X`` and return it."""
-        return self.fit(X, y).embedding_
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]

@@ -17,9 +17,9 @@ from sklearn.utils.validation import (
 
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._base import forget
+from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import averaged, collected, rowwise
-from eigenscape.estimators._linear import LinearEstimator
+from eigenscape.estimators._linear import LinearMixin
 from eigenscape.estimators._validation import check_count, check_regularization
 from eigenscape.methods.oriented_pca import (
     Orientation,
@@ -34,7 +34,7 @@ from eigenscape.quality.loss import kernel_loss
 from eigenscape.solvers.pairs import canonical_signs
 
 
-class OrientedPCA(LinearEstimator):
+class OrientedPCA(LinearMixin, Estimator):
     r"""Directions along which the signal varies much and the noise little.
 
     Finds the directions :math:`n_r` that maximise (Burges sec. 1.4)
@@ -120,7 +120,7 @@ class OrientedPCA(LinearEstimator):
         -------
         self
         """
-        forget(self)
+        self._reset()
         if self.n_components is not None:
             check_count("n_components", self.n_components)
         check_regularization(self.regularization)
@@ -135,8 +135,8 @@ class OrientedPCA(LinearEstimator):
         orientation = oriented_pca(signal, vectors, self.n_components, self.regularization)
         projected = (signal - self.mean_) @ orientation.directions
         orientation = orientation.take(np.sign((canonical_signs(projected) * projected).sum(axis=0)))
-        self._model = oriented_embedding(signal, self.mean_, orientation)
-        self.kernel_ = self._model.kernel
+        self._model_ = oriented_embedding(signal, self.mean_, orientation)
+        self.kernel_ = self._model_.kernel
         self._publish(orientation)
         self.embedding_ = self._like(rows, (signal - self.mean_) @ self.components_.T)
         return self
@@ -159,7 +159,7 @@ class OrientedPCA(LinearEstimator):
             vectors = distributed.noise_of_groups(blocks, _labels(y))
         orientation = oriented_directions(signal, vectors, self.n_components, self.regularization)
         orientation = orientation.take(distributed.orientation_signs(blocks, signal.mean, orientation))
-        self.mean_, self._model = signal.mean, oriented_loss(signal, orientation)
+        self.mean_, self._model_ = signal.mean, oriented_loss(signal, orientation)
         self._publish(orientation)
         self.embedding_ = self.transform(X)
         return self
@@ -198,9 +198,9 @@ class OrientedPCA(LinearEstimator):
         """
         check_is_fitted(self, "components_")
         rows = None if X is None else self._rows(X, reset=False)
-        if isinstance(self._model, OrientedLoss):
-            return self._model(rows)
-        return kernel_loss(self._model, self.kernel_.X if rows is None else rows)
+        if isinstance(self._model_, OrientedLoss):
+            return self._model_(rows)
+        return kernel_loss(self._model_, self.kernel_.X if rows is None else rows)
 
     def _check_rank(self, n_samples: int, n_features: int) -> None:
         if self.n_components is not None and self.n_components > min(n_samples - 1, n_features):

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from eigenscape import distributed
 from eigenscape._progress import reporting, stage
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._base import chosen_solver, forget
+from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import averaged, check_weight, collected, rowwise, weight_blocks
-from eigenscape.estimators._projective import ProjectiveEstimator, components_wish
+from eigenscape.estimators._projective import components_wish
 from eigenscape.estimators._validation import check_flag, check_input, check_weights
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
@@ -29,10 +29,9 @@ from eigenscape.methods.pca import (
 from eigenscape.methods.scatter import scatter_moments
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.operators.centered_rows import as_product_operand
-from eigenscape.solvers import SolverConfig
 
 
-class PCA(ProjectiveEstimator):
+class PCA(Estimator):
     r"""Principal components: the directions of largest variance, the linear-kernel member of the framework.
 
     Finds the orthonormal :math:`e_r` that maximise the variance :math:`e' C e` of the data along them (Burges
@@ -146,27 +145,29 @@ class PCA(ProjectiveEstimator):
         -------
         self
         """
-        forget(self)
+        self._reset()
         if is_collection(X):
             return self._fit_collection(X, sample_weight)
-        self._moments = None
+        self._moments_ = None
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X)
+            check_flag("whiten", self.whiten)
             solver = self._solver()
             rows = _rows(X, weights, self.n_jobs)
             n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
             wish = components_wish(self.n_components, n_rows, X.shape[1])
             axes, coordinates = pca(rows, wish, solver)
-        self._rows = CenteredRows(rows.X, rows.mean, weights)  # without the transpose that products keep
+        self._rows_ = CenteredRows(rows.X, rows.mean, weights)  # without the transpose that products keep
         self._publish(axes)
-        self.embedding_ = self._like(X, coordinates / self._scale if self.whiten else coordinates)
+        self.embedding_ = self._like(X, coordinates / self._scale_ if self.whiten else coordinates)
         return self
 
     def _fit_collection(self, X: Any, sample_weight: Any) -> Self:
         """The same by reduction: no rows are kept, as by ``partial_fit``, and the embedding is made where it
         is used."""
         with reporting(self.verbose):
+            check_flag("whiten", self.whiten)
             solver = self._solver()
             blocks, weights = collected(self, X, reset=True), weight_blocks(sample_weight)
             total = distributed.gather_moments(blocks, weights)
@@ -178,7 +179,7 @@ class PCA(ProjectiveEstimator):
                 components_wish(self.n_components, total.n_rows, len(total.mean)),
                 solver,
             )
-        self._moments, self._rows = total, None
+        self._moments_, self._rows_ = total, None
         self._publish(axes)
         self.embedding_ = self.transform(X)
         return self
@@ -202,6 +203,7 @@ class PCA(ProjectiveEstimator):
         """
         first = "n_samples_seen_" not in vars(self)
         with reporting(self.verbose):
+            check_flag("whiten", self.whiten)
             solver = self._solver()
             if is_collection(X):
                 chunk = distributed.gather_moments(
@@ -212,7 +214,9 @@ class PCA(ProjectiveEstimator):
                 weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
                 chunk = scatter_moments(_rows(X, weights, self.n_jobs))
             seen = (
-                None if first else (scatter_moments(self._rows) if self._moments is None else self._moments)
+                None
+                if first
+                else (scatter_moments(self._rows_) if self._moments_ is None else self._moments_)
             )
             total = chunk if seen is None else seen.joined(chunk)
             wish = components_wish(self.n_components, max(total.n_rows, len(total.mean) + 1), len(total.mean))
@@ -222,21 +226,16 @@ class PCA(ProjectiveEstimator):
                 for name in ("n_features_in_", "feature_names_in_")
                 if name in vars(self)
             }
-            forget(self)
+            self._reset()
             vars(self).update(columns)
-            self._moments, self._rows, self.n_samples_seen_ = total, None, total.weight
+            self._moments_, self._rows_, self.n_samples_seen_ = total, None, total.weight
             if axes is not None:
                 self._publish(axes)
         return self
 
-    @rowwise()
-    def transform(self, X: Any) -> np.ndarray:
-        """Coordinates :math:`\\langle e_r, x - \\mu\\rangle` (n_new, n_components), scaled to unit variance
-        if ``whiten``."""
-        self._check_fitted()
-        X = check_input(self, X, reset=False)
-        with reporting(self.verbose), stage("projection"):
-            return self._like(X, self._axes.project(as_product_operand(X)) / self._scale)
+    def _transform(self, X: Any) -> np.ndarray:
+        with stage("projection"):
+            return self._axes_.project(as_product_operand(X)) / self._scale_
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Find the principal components of ``X`` and return its coordinates."""
@@ -251,7 +250,7 @@ class PCA(ProjectiveEstimator):
             raise ValueError(
                 f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}"
             )
-        return self._like(Z, (Z * self._scale) @ self.components_ + self.mean_)
+        return self._like(Z, (Z * self._scale_) @ self.components_ + self.mean_)
 
     @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
@@ -260,7 +259,9 @@ class PCA(ProjectiveEstimator):
         self._check_fitted()
         X = check_input(self, X, reset=False)
         return self._like(
-            X, self._axes.project(as_product_operand(X)) * np.sqrt(self._axes.weight / self._axes.eigenvalues)
+            X,
+            self._axes_.project(as_product_operand(X))
+            * np.sqrt(self._axes_.weight / self._axes_.eigenvalues),
         )
 
     @averaged
@@ -279,35 +280,35 @@ class PCA(ProjectiveEstimator):
         """
         self._check_fitted()
         with reporting(self.verbose):
-            if X is None and self._rows is None:
-                return scatter_loss(self._axes, self._moments.scatter)
-            training = self._moments.scatter if self._rows is None else self._rows
+            if X is None and self._rows_ is None:
+                return scatter_loss(self._axes_, self._moments_.scatter)
+            training = self._moments_.scatter if self._rows_ is None else self._rows_
             points = (
-                self._rows
+                self._rows_
                 if X is None
                 else CenteredRows(as_product_operand(check_input(self, X, reset=False)), self.mean_)
             )
-            return linear_loss(self._axes, training, points)
+            return linear_loss(self._axes_, training, points)
 
     @averaged
     def reconstruction_error(self, X: Any) -> float:
         """Mean squared distance of the rows of ``X`` to the principal subspace (Burges eq. 1.4)."""
         self._check_fitted()
-        return reconstruction_error(self._axes, as_product_operand(check_input(self, X, reset=False)))
+        return reconstruction_error(self._axes_, as_product_operand(check_input(self, X, reset=False)))
 
     @property
     def kernel_(self) -> BoundKernel:
         """The linear kernel centred on the training rows, made when asked for."""
         self._check_fitted()
-        if self._rows is None:
+        if self._rows_ is None:
             raise AttributeError(
                 "partial_fit keeps no rows, so there is no kernel_ bound to them; call fit on all rows"
             )
-        return centered_linear_kernel(self._rows)
+        return centered_linear_kernel(self._rows_)
 
     def _publish(self, axes: PrincipalAxes) -> None:
         """The fitted attributes."""
-        self._axes = axes
+        self._axes_ = axes
         self.components_, self.mean_ = axes.directions, axes.mean
         self.eigenvalues_, self.residuals_ = axes.eigenvalues, axes.residuals
         self.solver_, self.n_iter_ = axes.solver, axes.n_iter
@@ -318,11 +319,7 @@ class PCA(ProjectiveEstimator):
         left_out = len(axes.mean) - self.n_components_
         self.noise_variance_ = axes.discarded / (axes.weight - 1) / left_out if left_out else 0.0
         self.entropy_ = entropy(self.explained_variance_)
-        self._scale = np.sqrt(self.explained_variance_) if self.whiten else 1.0
-
-    def _solver(self) -> SolverConfig:
-        check_flag("whiten", self.whiten)
-        return chosen_solver(self, ("auto", "dense", "lanczos"))
+        self._scale_ = np.sqrt(self.explained_variance_) if self.whiten else 1.0
 
     def _check_fitted(self) -> None:
         if "n_samples_seen_" in vars(self) and "components_" not in vars(self):

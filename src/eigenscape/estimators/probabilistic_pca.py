@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._progress import reporting, stage
-from eigenscape.estimators._base import forget
+from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._projective import ProjectiveEstimator, training_rows
+from eigenscape.estimators._projective import training_rows
 from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
@@ -20,7 +20,7 @@ from eigenscape.methods.ppca_fit import NOISE_FLOOR, PPCAOptions, PPCAResult, PP
 from eigenscape.methods.probabilistic_pca import draw_samples, infer, orthonormal_directions
 
 
-class ProbabilisticPCA(ProjectiveEstimator):
+class ProbabilisticPCA(Estimator):
     r"""PCA as a Gaussian model with latent coordinates: likelihoods, missing values, samples.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
@@ -89,6 +89,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
     _no_sparse = (
         "it could not tell a zero from a missing value; pass a dense array with NaN where values are missing"
     )
+    _has_embedding = False
     _missing = True
 
     def __init__(
@@ -123,7 +124,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
         -------
         self
         """
-        forget(self)
+        self._reset()
         with reporting(self.verbose):
             rows = training_rows(self, X, sample_weight)
             choice = self._choice(rows)
@@ -159,7 +160,7 @@ class ProbabilisticPCA(ProjectiveEstimator):
 
     def _publish(self, found: PPCAResult) -> None:
         """The fitted attributes, and what is to be said about them."""
-        self._model = model = found.model
+        self._model_ = model = found.model
         lengths = np.linalg.norm(model.loadings, axis=0)
         self.mean_, self.loadings_, self.noise_variance_ = model.mean, model.loadings, model.noise
         self.components_ = orthonormal_directions(model.loadings).T
@@ -183,25 +184,16 @@ class ProbabilisticPCA(ProjectiveEstimator):
                 stacklevel=3,
             )
 
-    @rowwise()
-    def transform(self, X: Any) -> np.ndarray:
-        """Posterior means of the latent coordinates (n_new, n_components), given what is observed of each
-        row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            NaN for missing values; a row needs at least one value.
-        """
-        X, data = self._data(X)
-        with reporting(self.verbose), stage("projection"):
-            return self._like(X, infer(self._model, data).means)
+    def _transform(self, X: np.ndarray) -> np.ndarray:
+        """Compute the posterior means of the latent coordinates, given the observed values of each row."""
+        with stage("projection"):
+            return infer(self._model_, observed(X, training=False)).means
 
     def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Posterior means (n_new, n_components) and covariances (n_new, n_components, n_components) of the
         latent coordinates."""
         X, data = self._data(X)
-        found = infer(self._model, data)
+        found = infer(self._model_, data)
         return self._like(X, found.means), self._like(X, self.noise_variance_ * found.inverses[data.group])
 
     @rowwise("n_features_in_", of="_n_features_out")
@@ -219,13 +211,13 @@ class ProbabilisticPCA(ProjectiveEstimator):
     def impute(self, X: Any) -> np.ndarray:
         """``X`` with each missing value replaced by its expectation given the values observed in its row."""
         X, data = self._data(X)
-        return self._like(X, data.filled(infer(self._model, data).means @ self.loadings_.T + self.mean_))
+        return self._like(X, data.filled(infer(self._model_, data).means @ self.loadings_.T + self.mean_))
 
     @rowwise(None, dtype=np.float64)
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood (n_new,) of each row, of what is observed of it."""
         _, data = self._data(X)
-        return infer(self._model, data).log_likelihood
+        return infer(self._model_, data).log_likelihood
 
     @averaged
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -235,13 +227,13 @@ class ProbabilisticPCA(ProjectiveEstimator):
     def get_covariance(self) -> np.ndarray:
         """Covariance of the model, ``W W' + s^2 I`` (n_features, n_features)."""
         check_is_fitted(self, "components_")
-        return self._model.covariance()
+        return self._model_.covariance()
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows drawn from the model (n_samples, n_features); ``random_state=None`` takes the estimator's."""
         check_is_fitted(self, "components_")
         random = check_random_state(self.random_state if random_state is None else random_state)
-        return draw_samples(self._model, check_count("n_samples", n_samples), random)
+        return draw_samples(self._model_, check_count("n_samples", n_samples), random)
 
     def _data(self, X: Any) -> tuple[np.ndarray, Observed]:
         check_is_fitted(self, "components_")

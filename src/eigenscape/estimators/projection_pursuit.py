@@ -11,15 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from eigenscape._progress import reporting
-from eigenscape.estimators._base import forget
-from eigenscape.estimators._linear import LinearEstimator
+from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._linear import LinearMixin
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.methods.projection_pursuit import Climb, by_derivative, by_differences, pursue, whiten
 from eigenscape.methods.pursuit_index import INDICES
 from eigenscape.solvers.pairs import canonical_signs
 
 
-class ProjectionPursuit(LinearEstimator):
+class ProjectionPursuit(LinearMixin, Estimator):
     r"""The least normal projections of the data, one after another.
 
     On whitened data :math:`z` (mean zero, unit covariance) finds unit vectors
@@ -117,7 +117,7 @@ class ProjectionPursuit(LinearEstimator):
         -------
         self
         """
-        forget(self)
+        self._reset()
         climb = self._checked()
         rows = self._rows(X, reset=True)
         if self.n_components > min(rows.shape[0] - 1, rows.shape[1]):

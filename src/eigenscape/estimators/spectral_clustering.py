@@ -15,9 +15,10 @@ from eigenscape._progress import reporting, stage
 from eigenscape.dictionary.low_rank import LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import embed_by_affinity
-from eigenscape.estimators._base import Fitted, SpectralEstimator
+from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._dictionary import DictionaryMixin
+from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import ON_DISCONNECTED
 from eigenscape.estimators._validation import check_choice, check_count, check_input
 from eigenscape.exceptions import NotEnoughMemoryError
@@ -42,7 +43,8 @@ class Threshold:
         return (coordinates[:, 0] > self.value).astype(np.int64)
 
 
-class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
+@documented
+class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Clusters found in the map of the divided kernel.
 
     The affinity is divided by the roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"`` takes its
@@ -56,35 +58,65 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
     n_clusters : int, default=8
         Also the number of coordinates for "kmeans". "threshold" needs 2.
     assign_labels : {"kmeans", "threshold"}, default="kmeans"
+        Method that derives the clusters from the coordinates, as above.
     n_init : int, default=10
-        Starts of k-means.
-    affinity, n_neighbors, joined, radius, weights, t, gamma, metric, metric_params, neighbors,
-    include_diagonal
-        The affinity, as for :class:`LaplacianEigenmaps`.
+        Number of starts of k-means. Ignored for "threshold".
+    {affinity}
+    {n_neighbors}
+    {joined}
+    {radius/affinity}
+    {weights}
+    {t}
+    {gamma}
+    {metric}
+    {metric_params}
+    {neighbors}
+    {include_diagonal}
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
-        What to do, after a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`, with a graph in several
-        components: join them by their shortest missing edges; leave them apart (there must be no more of them
-        than clusters); cluster the largest and assign the other points as new points; or refuse.
-    dictionary_size, dictionary_tol, eigen_solver, tol, max_iter, n_jobs, verbose
-        As for :class:`LaplacianEigenmaps`.
-    random_state : int, RandomState or None, default=0
-        Start vectors of the solver, and k-means.
+        Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
+        them; "per_component" leaves them separate, so that no cluster contains samples of two components (at
+        most ``n_clusters`` components are allowed); "largest" clusters the largest and assigns all other
+        samples as new points. These issue a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise"
+        raises an error.
+    {dictionary_size/affinity}
+    {dictionary_tol}
+    {eigen_solver/graph}
+    {tol/graph}
+    {max_iter}
+    {random_state}
+        Also that of k-means.
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
+        Cluster of each training sample.
     ncut_ : float
         Normalised cut of the clustering, summed over clusters: 0 is perfect, ``n_clusters - 1`` or more is
         none.
     embedding_ : ndarray of shape (n_samples, n_clusters), or (n_samples, 1) for "threshold"
+        Coordinates of the training samples.
     cluster_centers_ : ndarray of shape (n_clusters, n_clusters)
-        For "kmeans".
+        Centres of k-means. Set if ``assign_labels="kmeans"``.
     threshold_ : float
-        For "threshold".
-    eigenvalues_, kernel_, component_labels_, n_connected_components_, degrees_, n_neighbors_,
-    neighbor_recall_
-        As for :class:`LaplacianEigenmaps`, as are ``t_``, ``gamma_``, ``residuals_``, ``solver_``,
-        ``n_features_in_`` and what a dictionary brings.
+        Value at which the coordinate is cut. Set if ``assign_labels="threshold"``.
+    {eigenvalues_}
+    {kernel_}
+    {component_labels_}
+    {n_connected_components_}
+    {degrees_}
+    {n_neighbors_}
+    {neighbor_recall_}
+    {t_}
+    {gamma_}
+    {residuals_}
+    {solver_}
+    {n_iter_}
+    {dictionary_}
+    {dictionary_indices_}
+    {gram_error_bound_}
+    {n_features_in_}
 
     Examples
     --------
@@ -151,7 +183,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> Fitted:
+    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         n_clusters = check_count("n_clusters", self.n_clusters)
         check_choice("assign_labels", self.assign_labels, ("kmeans", "threshold"))
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
@@ -200,25 +232,23 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         )
         if blocks is not None:
             return self._assign_blocks(fitted, blocks)
-        coordinates = (
-            fitted.model.coordinates if fitted.group is None else fitted.model.coordinates[fitted.group]
-        )
-        weights, model = seen[0] if seen else (LowRankOperator(fitted.model.kernel), fitted.model)
-        attributes = dict(fitted.attributes or {})
+        coordinates = fitted.coordinates()
+        weights, model = seen[0] if seen else (LowRankOperator(fitted.embedding.kernel), fitted.embedding)
+        attributes: dict[str, Any] = {}
         if by_threshold:
-            self._rule: Threshold | KMeans = Threshold(
+            self._rule_: Threshold | KMeans = Threshold(
                 best_threshold(weights.matrix(), model.coordinates[:, 0])
             )
-            attributes["threshold_"] = self._rule.value
+            attributes["threshold_"] = self._rule_.value
         else:
             with stage("clustering"):
-                self._rule = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state).fit(
+                self._rule_ = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state).fit(
                     coordinates
                 )
-            attributes["cluster_centers_"] = self._rule.cluster_centers_
-        attributes["labels_"] = self._rule.predict(coordinates).astype(np.int64)
-        attributes["ncut_"] = normalized_cut(weights, self._rule.predict(model.coordinates))
-        return fitted._replace(attributes=attributes)
+            attributes["cluster_centers_"] = self._rule_.cluster_centers_
+        attributes["labels_"] = self._rule_.predict(coordinates).astype(np.int64)
+        attributes["ncut_"] = normalized_cut(weights, self._rule_.predict(model.coordinates))
+        return fitted.with_attributes(attributes)
 
     @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:
@@ -226,20 +256,20 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, SpectralEstimator):
         check_is_fitted(self)
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
-            return self._rule.predict(self._model.transform(X)).astype(np.int64)
+            return self._rule_.predict(self._model_.transform(X)).astype(np.int64)
 
-    def _assign_blocks(self, fitted: Fitted, blocks: Any) -> Fitted:
+    def _assign_blocks(self, fitted: FitResult, blocks: Any) -> FitResult:
         """k-means on evenly spaced rows of a collection; its cut by sums over all rows."""
-        coordinates = fitted.model.transform(distributed.evenly_spaced(blocks, _KMEANS_ROWS))
-        self._rule = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state).fit(
+        coordinates = fitted.embedding.transform(distributed.evenly_spaced(blocks, _KMEANS_ROWS))
+        self._rule_ = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state).fit(
             coordinates
         )
-        sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, fitted.model, self._rule)
+        sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, fitted.embedding, self._rule_)
         attributes = {
-            "cluster_centers_": self._rule.cluster_centers_,
-            "ncut_": low_rank_cut(fitted.model.kernel.span.from_values(sums)),
+            "cluster_centers_": self._rule_.cluster_centers_,
+            "ncut_": low_rank_cut(fitted.embedding.kernel.span.from_values(sums)),
         }
-        return fitted._replace(attributes={**(fitted.attributes or {}), **attributes})
+        return fitted.with_attributes(attributes)
 
     def _precomputed_kind(self) -> str:
         return "affinity" if self.affinity == "precomputed" else "distance"

@@ -214,7 +214,7 @@ def _spectrum(made: Measures, model: Any, wide: Any, some: Smaller | str) -> Non
 
 
 def _negative_share(model: Any) -> float | str:
-    if vars(model).get("_spectrum") is None:
+    if vars(model).get("_spectrum_") is None:
         return "a graph embedded in pieces has no common distances"
     if len(model.embedding_) > _WHOLE_SPECTRUM and "landmarks_" not in vars(model):
         return f"beyond {_WHOLE_SPECTRUM} points the whole spectrum costs more than the map; ask for negative_fraction_"

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.app.io import Table
 from eigenscape.app.report._columns import Column, as_column
-from eigenscape.estimators._base import MapEstimator
+from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._validation import is_objects
 from eigenscape.streams import as_chunks, can_repeat
 
@@ -134,12 +134,12 @@ def is_pairwise(model: Any) -> bool:
 
 def pairwise_kind(model: Any) -> str:
     """What such values mean: "distance", "kernel" or "affinity"."""
-    return model._precomputed_kind() if isinstance(model, MapEstimator) else "distance"
+    return model._precomputed_kind() if isinstance(model, Estimator) else "distance"
 
 
 def pairwise_function(model: Any) -> tuple[str, Any]:
     """The parameter that may hold a function of two objects, and its value."""
-    name = model._pairwise_parameter if isinstance(model, MapEstimator) else None
+    name = model._pairwise_parameter if isinstance(model, Estimator) else None
     return name or "", getattr(model, name) if name else None
 
 
@@ -173,7 +173,7 @@ def check_columns(model: Any, points: Points) -> None:
 def _check_same_points(model: Any, points: Points, learnt: np.ndarray) -> None:
     """Refuse as many points as the model has seen that are not those: each would be shown where another one
     is."""
-    if not isinstance(model, MapEstimator):  # transform of others need not put a training point where fit did
+    if not isinstance(model, Estimator):  # transform of others need not put a training point where fit did
         return
     rows = np.unique(np.linspace(0, points.n - 1, _COMPARED).astype(np.intp))
     with warnings.catch_warnings():

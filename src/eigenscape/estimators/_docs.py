@@ -1,0 +1,287 @@
+"""Descriptions of parameters and attributes that several estimators share.
+
+A class decorated with ``@documented`` writes ``{name}`` on a line of its own in its docstring. The line is
+replaced by the numpydoc entry of ``name`` below; for a parameter the default is read from the ``__init__`` of
+the class. Indented lines that follow are kept, so a class can add sentences of its own::
+
+    @documented
+    class Isomap(...):
+        '''...
+
+        Parameters
+        ----------
+        {n_neighbors}
+        {joined}
+            The stricter rules leave out shortcuts, which distort geodesic distances.
+
+``{name/variant}`` selects one of several descriptions of a parameter. An unknown name raises at import.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any, TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+#: Entries in numpydoc format, without defaults.
+_TEXT = """
+n_components : int
+    Number of coordinates.
+n_neighbors : int or None
+    Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, n_samples // 4)``.
+joined : {"union", "mutual", "shared"}
+    Rule by which two samples are connected: if at least one is among the ``n_neighbors`` nearest neighbours
+    of the other ("union"); if both are ("mutual"); or if at least one is and they have at least ``n_neighbors
+    / 3`` neighbours in common ("shared"). New points are connected by the same rule; a point without any edge
+    is connected to its nearest sample, with a warning.
+radius : float or None
+    If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
+radius/affinity : float or None
+    Maximum length of an edge for ``affinity="radius"``. Ignored otherwise.
+metric : str or callable
+    Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+metric/graph : str or callable
+    Any metric of scikit-learn or a function of two rows. "precomputed": ``X`` contains distances, as a dense
+    matrix or as a sparse neighbourhood graph; ``transform`` takes the distances of new points to the training
+    samples.
+metric/distance : str or callable
+    Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
+    distances of new points to the training samples. A function of two samples; these may be arbitrary objects
+    if ``X`` is a list of objects.
+metric_params : dict or None
+    Additional keyword arguments of the metric.
+neighbors : {"auto", "exact", "approximate"}
+    Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
+    whose measured recall is ``neighbor_recall_``. "auto" is exact for up to 30 000 samples, in few dimensions
+    and for most metrics; larger dense data with a Euclidean or cosine metric are searched approximately.
+affinity : str, callable or Kernel
+    Similarity of samples. "nearest_neighbors" and "radius": a neighbourhood graph with the given ``weights``.
+    "mst": the minimum spanning tree of the samples, to which a new point is connected by its nearest sample.
+    "mst_nearest_neighbors": the union of the tree and the neighbourhood graph, which is connected. "rbf",
+    "laplacian", "cosine", "linear", "poly", "sigmoid", a function of two samples or a Kernel: non-negative
+    similarities between all samples. "precomputed": ``X`` contains the similarities, dense or sparse, and
+    ``transform`` takes those of new points to the training samples. "precomputed_nearest_neighbors": ``X``
+    contains distances, dense or as a sparse neighbourhood graph.
+weights : {"binary", "heat", "inverse"}
+    Weight of an edge of length ``d``: 1, ``exp(-d^2 / t)``, or ``1 / d`` scaled to a maximum of 1.
+t : float or None
+    Width of heat weights. If None, the median squared length of the edges.
+gamma : float or None
+    Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
+    neighbour.
+gamma/kernel : float or None
+    Width of "rbf", "laplacian", "poly" and "sigmoid". If None, it is estimated from the data: one over the
+    median (squared) distance for "rbf" and "laplacian", one over the mean squared norm for "poly" and
+    "sigmoid".
+kernel : str, callable or Kernel
+    "rbf", "linear", "poly", "laplacian", "cosine", "sigmoid", "precomputed", a Kernel, or a function of two
+    samples (rows, or arbitrary objects if ``X`` is a list of objects) that returns a number. "precomputed":
+    ``X`` is the matrix of similarities, and ``transform`` takes those of new points to the training samples.
+degree : float
+    Degree of "poly". Ignored by other kernels.
+coef0 : float
+    Constant term of "poly" and "sigmoid". Ignored by other kernels.
+include_diagonal : bool
+    Whether the similarity of a sample to itself contributes to its degree (Bengio footnote 3). Ignored for
+    graph affinities, which have no diagonal.
+on_disconnected : {"connect", "per_component", "largest", "raise"}
+    Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
+    them; "per_component" embeds each component separately; "largest" embeds the largest and places all other
+    samples on its map as new points. These issue a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`;
+    "raise" raises an error.
+on_disconnected/affinity : {"connect", "per_component", "largest", "raise"}
+    Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
+    them; "per_component" embeds each component separately (Belkin step 3); "largest" embeds the largest and
+    places all other samples on its map as new points. These issue a
+    :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error. For a full kernel that
+    is zero between groups of samples, "connect" raises all similarities to at least 1e-8; components of
+    precomputed affinities cannot be connected.
+dictionary_size : int or None
+    Number of dictionary samples whose span approximates the kernel, chosen greedily (Ouimet). Time grows as
+    ``n m^2`` and memory as ``m^2`` for ``m`` dictionary samples. If None, the size follows from
+    ``dictionary_tol``; if both are None, no dictionary is used. The kernel must be positive semi-definite.
+    The remaining small eigenproblem is solved directly: ``eigen_solver``, ``tol`` and ``max_iter`` are
+    ignored.
+dictionary_size/affinity : int or None
+    Number of dictionary samples whose span approximates a full kernel, chosen greedily (Ouimet). Time grows
+    as ``n m^2`` for ``m`` dictionary samples, and no n x n matrix is formed. If None, the size follows from
+    ``dictionary_tol``; if both are None, no dictionary is used. With a dictionary ``eigen_solver``, ``tol``
+    and ``max_iter`` are ignored, connected components are not computed, and a kernel that is zero between
+    groups of samples causes a warning.
+dictionary_tol : float or None
+    Largest squared distance in feature space of a sample to the span of the dictionary. With
+    ``dictionary_size``, samples are added until either limit is reached.
+independent : bool
+    Whether to skip eigenvectors that are functions of those kept before, such as the harmonics along a
+    manifold much longer than wide. Each eigenvector is regressed on the kept ones by local linear regression;
+    it is kept if the residual reaches ``independence_threshold`` (Dsilva et al. 2018). If fewer than
+    ``n_components`` are found, the embedding has fewer coordinates and a
+    :class:`~eigenscape.exceptions.DependentCoordinatesWarning` is issued.
+independence_threshold : float
+    Smallest residual of an eigenvector that is kept, between 0 (a function of the eigenvectors kept before)
+    and 1 (independent of them). Ignored unless ``independent=True``.
+n_candidates : int or None
+    Number of eigenvectors to examine. If None, up to ``20 * n_components``, at most one per 15 samples, in
+    doubling steps. Ignored unless ``independent=True``.
+n_landmarks : int or "auto"
+    Number of landmarks. "auto" starts with 16 (or twice as many as ``n_components`` requires) and doubles the
+    number until the embedding moves by less than ``landmark_tol``.
+landmarks : {"maxmin", "random", "kmeans", "greedy"} or array-like
+    Choice of the landmarks. "maxmin" repeatedly takes the sample farthest from the landmarks chosen so far;
+    "greedy" the one farthest from their affine span (pivots of a partial Cholesky factorisation, then as
+    "maxmin"); "kmeans" the samples nearest to the centres of k-means; "random" a random sample. An array of
+    sample indices, or of points of shape (n_landmarks, n_features), gives the landmarks themselves.
+landmark_tol : float
+    Largest movement of the embedding accepted by ``n_landmarks="auto"``: the root mean square movement of at
+    most 500 samples that are not landmarks, after alignment, relative to the spread of the embedding.
+order : {"value", "magnitude"}
+    Select the largest eigenvalues, or those of largest magnitude. Indefinite kernels and non-Euclidean
+    distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
+indefinite : {"keep", "clip", "shift"}
+    Treatment of negative eigenvalues (Burges sec. 2.2.2): keep the kernel as it is; use the nearest positive
+    semi-definite kernel; or add the smallest sufficient constant to all squared distances.
+storage : {"auto", "blocked"}
+    "auto" stores the matrix if it takes at most half of the free memory, and otherwise computes it in blocks
+    whenever it is applied; "blocked" always does the latter.
+n_init : int
+    Number of starting configurations: classical MDS of the ranks and ``n_init - 1`` random ones. The result
+    with the smallest stress is kept.
+ties : {"primary", "secondary"}
+    Treatment of equal dissimilarities: their distances in the embedding may differ ("primary") or are fitted
+    by one value ("secondary").
+inverse : {"auto", "fixed-point", "ridge"}
+    Method of ``inverse_transform``. "fixed-point", for "rbf": pre-images, i.e. rows whose image in feature
+    space is nearest to the point with the given coordinates (Mika et al.), which removes noise. "ridge", for
+    any kernel: kernel ridge regression from coordinates to rows. "auto" uses the inverse of PCA for "linear",
+    "fixed-point" for "rbf" and "ridge" otherwise. The parameters ``inverse``, ``inverse_alpha`` and
+    ``inverse_gamma`` may be changed after ``fit``.
+inverse_alpha : float or None
+    Regularisation of ``inverse="ridge"``. If None, it is chosen by leave-one-out error.
+inverse_gamma : float or None
+    Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``, not that of ``kernel``. If
+    None, one over the median squared distance between coordinates.
+eigen_solver : {"auto", "dense", "lanczos"}
+    Eigensolver. "auto" chooses by the size and storage of the matrix; see :mod:`eigenscape.solvers.solve`.
+eigen_solver/graph : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}
+    Eigensolver. "auto" chooses by the size and sparsity of the matrix; see :mod:`eigenscape.solvers.solve`.
+tol : float
+    Tolerance of the residuals, relative to the eigenvalue.
+tol/graph : float
+    Tolerance of the residuals, relative to the distance of the eigenvalue from that of the constant vector.
+max_iter : int or None
+    Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
+random_state : int, RandomState instance or None
+    Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+    differ between calls.
+n_jobs : int or None
+    Number of threads; None for 1, -1 for all cores.
+verbose : bool
+    Whether to report the progress of each stage.
+embedding_ : ndarray of shape (n_samples, n_components)
+    Coordinates of the training samples.
+eigenvalues_ : ndarray of shape (n_components,)
+    Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
+eigenvalues_/parts : ndarray of shape (n_components,) or (n_connected_components, n_components)
+    Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first. One row per
+    component if components are embedded separately.
+kernel_ : BoundKernel
+    Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
+    samples.
+residuals_ : ndarray
+    Residual norms ``|K v - l v|`` of the eigenpairs, of the shape of ``eigenvalues_``.
+solver_ : str
+    Name of the eigensolver used.
+n_iter_ : int
+    Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+n_features_in_ : int
+    Number of features seen by ``fit``.
+component_labels_ : ndarray of shape (n_samples,)
+    Connected component of each sample, before components are connected. The largest component has label 0.
+n_connected_components_ : int
+    Number of connected components, before components are connected.
+degrees_ : ndarray of shape (n_samples,)
+    Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
+    samples share a vertex.
+n_neighbors_ : int
+    Number of neighbours used. Not set for other kinds of graphs.
+neighbor_recall_ : float
+    Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if it is exact.
+t_ : float
+    Width of heat weights. Set if ``weights="heat"``.
+gamma_ : float
+    Width of the kernel. Set for kernels that have one.
+kept_ : ndarray of shape (n_components,)
+    Indices of the eigenvectors that are coordinates, not counting trivial ones. Set if ``independent=True``;
+    a list of arrays if components are embedded separately.
+independence_ : ndarray
+    Residual of each eigenvector examined. Set if ``independent=True``; a list of arrays if components are
+    embedded separately.
+dictionary_ : array of shape (m, n_features)
+    Samples of the dictionary. Set if a dictionary is used.
+dictionary_indices_ : ndarray of shape (m,)
+    Indices of the dictionary in the training samples; -1 for points that are not samples. Set if a dictionary
+    is used.
+gram_error_bound_ : float
+    Upper bound of the error of the approximate Gram matrix. Set if a dictionary is used.
+landmarks_ : ndarray
+    Indices of the samples that are landmarks (rows, for a dask collection), or the landmarks themselves if
+    points were given.
+n_landmarks_ : int
+    Number of landmarks.
+landmark_steps_ : list of Step
+    ``(n_landmarks, movement)`` for each step of ``n_landmarks="auto"``.
+landmark_reason_ : str
+    Explanation of the number of landmarks.
+stress_ : float
+    Kruskal's stress-1 of the embedding.
+negative_fraction_ : float
+    ``sum |l < 0| / sum |l|`` over the spectrum of the centred distances, before negative eigenvalues are
+    treated. Computed on first access.
+is_euclidean_ : bool
+    Whether the distances are Euclidean, by the distance-matrix theorem (Burges sec. 2.2). Computed on first
+    access.
+inverse_error_ : float
+    Error of ``inverse_transform``: root mean square distance between at most 1000 training rows and their
+    reconstructions, relative to the spread of the rows. Computed on first access.
+inverse_error_/local : float
+    Error of ``inverse_transform``, which fits the rows by an affine function of the coordinates around each
+    place of the map: root mean square distance between at most 1000 training rows and their leave-one-out
+    reconstructions, relative to the spread of the rows. Computed on first access. Not available for
+    precomputed matrices or if several components are embedded separately.
+"""
+
+
+def _parse(text: str) -> dict[str, tuple[str, str]]:
+    """Return the type and the indented description of each entry, by name."""
+    entries = re.findall(r"^(\S+) : (.*)\n((?: .*\n)+)", text, flags=re.MULTILINE)
+    return {name: (kind, description.rstrip("\n")) for name, kind, description in entries}
+
+
+ENTRIES = _parse(_TEXT)
+
+
+def documented(cls: Class) -> Class:
+    """Replace the lines ``{name}`` of the docstring of a class by the entries of this module."""
+    if cls.__doc__ is None:  # python -OO
+        return cls
+    signature = inspect.signature(cls).parameters
+    lines = []
+    for line in cls.__doc__.split("\n"):
+        match = re.fullmatch(r"( *)\{([a-z_]+)(/[a-z]+)?\}", line)
+        if match is None:
+            lines.append(line)
+            continue
+        indent, name, variant = match[1], match[2], match[3] or ""
+        if name + variant not in ENTRIES:
+            raise KeyError(f"{cls.__name__} refers to {{{name}{variant}}}, which has no entry in {__name__}")
+        kind, description = ENTRIES[name + variant]
+        default = f", default={_shown(signature[name].default)}" if name in signature else ""
+        lines += [f"{indent}{name} : {kind}{default}", *(indent + each for each in description.split("\n"))]
+    cls.__doc__ = "\n".join(lines)
+    return cls
+
+
+def _shown(default: Any) -> str:
+    return f'"{default}"' if isinstance(default, str) else repr(default)
