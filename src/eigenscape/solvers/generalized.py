@@ -1,20 +1,21 @@
-"""Dense generalised problems ``A v = l B v`` with ``B`` positive semi-definite, and a guard for the rank of
-``B``.
+"""Dense generalised eigenproblems ``A v = l B v`` with ``B`` positive semi-definite and possibly singular.
 
-Oriented PCA has the signal against the noise here; other projections have graphs seen through a description
-of their vertices. ``B`` is first scaled to a unit diagonal, so that the units of the variables do not pass
-for a lack of rank, then decomposed: directions whose share in ``B`` is rounding are left out, and the rest is
-whitened."""
+In oriented PCA ``A`` is the covariance of the signal and ``B`` that of the noise; in other linear projections
+both are quadratic forms of a graph. ``B`` is scaled to a unit diagonal first, so that its numerical rank does
+not depend on the units of the variables, and then decomposed: directions in its numerical null space are left
+out, and the others are whitened.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from eigenscape import _memory
+from eigenscape.solvers.config import Order
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.pairs import canonical_signs
 
@@ -22,21 +23,35 @@ _EPS = np.finfo(np.float64).eps
 
 
 class Whitening(NamedTuple):
-    """What a positive semi-definite matrix ``B`` does and does not see."""
+    """Whitening of the range, and basis of the null space, of a positive semi-definite matrix ``B``.
 
-    whitener: np.ndarray  # W (d, rank) with W'BW = I
-    null: (
-        np.ndarray
-    )  # directions (d, d - rank) with B n = 0 up to rounding, of unit length in units of the variables
+    Attributes
+    ----------
+    whitener : ndarray of shape (d, rank)
+        ``W`` with ``W'BW = I``.
+    null : ndarray of shape (d, d - rank)
+        Directions with ``B n = 0`` up to rounding, orthonormal in units of ``size`` (see :func:`whiten`).
+    """
+
+    whitener: np.ndarray
+    null: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class GeneralizedPairs:
-    """``values`` (r,) in order, ``vectors`` (d, r) with ``v_i' B v_j = delta_ij``, signs fixed, and the
-    ``rank`` of ``B``.
+    """Eigenpairs of a generalised problem.
 
-    ``residuals`` (r,) are ``|A v - l B v| / (|B| |v|)``: comparable with the eigenvalues, whatever the scale
-    of ``A``, ``B`` and ``v``."""
+    Attributes
+    ----------
+    values : ndarray of shape (r,)
+        Eigenvalues in the requested order.
+    vectors : ndarray of shape (d, r)
+        Eigenvectors with ``v_i' B v_j = delta_ij`` and canonical signs.
+    residuals : ndarray of shape (r,)
+        ``|A v - l B v| / (|B| |v|)``, comparable with the eigenvalues for any scale of ``A`` and ``B``.
+    rank : int
+        Numerical rank of ``B``.
+    """
 
     values: np.ndarray
     vectors: np.ndarray
@@ -45,41 +60,52 @@ class GeneralizedPairs:
 
 
 def whiten(B: np.ndarray, rank_tol: float | None = None, size: np.ndarray | None = None) -> Whitening:
-    """Whiten ``B`` and tell its null space.
+    """Whiten the range of ``B`` and compute its null space.
 
-    The variables are measured in units of ``size`` (d,), by default the root of the diagonal of ``B``.
-    ``rank_tol`` is the eigenvalue in these units, relative to the largest, below which a direction counts as
-    unseen; None is rounding level."""
+    Parameters
+    ----------
+    B : ndarray of shape (d, d)
+        Positive semi-definite matrix.
+    rank_tol : float, optional
+        Eigenvalues of the scaled matrix below ``rank_tol`` times the largest are treated as zero. If None,
+        a multiple of machine precision.
+    size : ndarray of shape (d,), optional
+        Scale of each variable. If None, the square root of the diagonal of ``B``.
+    """
     d = len(B)
     _memory.require(3 * 8.0 * d * d, f"a generalised eigen-problem of {d} variables", "use fewer variables")
     size = np.sqrt(np.maximum(np.diagonal(B), 0)) if size is None else size
     size = np.where(size > _EPS * size.max(initial=0.0), size, 1.0)
     values, vectors = linalg.eigh(_symmetric(B / size / size[:, None]))
-    seen = values > (10 * d * _EPS if rank_tol is None else rank_tol) * values[-1]
+    in_range = values > (10 * d * _EPS if rank_tol is None else rank_tol) * values[-1]
     directions = vectors / size[:, None]
-    return Whitening(directions[:, seen] / np.sqrt(values[seen]), directions[:, ~seen])
+    return Whitening(directions[:, in_range] / np.sqrt(values[in_range]), directions[:, ~in_range])
 
 
 def generalized_eigh(
     A: np.ndarray,
     B: np.ndarray,
     count: int | None = None,
-    order: str = "value",
+    order: Order | Literal["smallest"] = "value",
     whitener: np.ndarray | None = None,
 ) -> GeneralizedPairs:
-    """The leading pairs of ``A v = l B v`` on the range of ``B``.
+    """Compute leading eigenpairs of ``A v = l B v`` on the range of ``B``.
 
     Parameters
     ----------
     A, B : ndarray of shape (d, d)
-        Symmetric; ``B`` positive semi-definite. Nothing is said about directions that ``B`` does not see: a
-        caller for whom ``A`` lives there too must ask :func:`whiten` first.
-    count : int or None
-        How many pairs; None, or more than the rank of ``B``, for all there are.
-    order : {"value", "magnitude", "smallest"}
-        Largest first, largest absolute first, or smallest first.
+        Symmetric matrices, ``B`` positive semi-definite. The null space of ``B`` is ignored: use
+        :func:`whiten` first if ``A`` may be nonzero there.
+    count : int or None, default=None
+        Number of eigenpairs. If None, or larger than the rank of ``B``, all of them.
+    order : {"value", "magnitude", "smallest"}, default="value"
+        Largest first, largest magnitude first, or smallest first.
     whitener : ndarray of shape (d, rank), optional
-        From :func:`whiten`, where the caller has it already or wants another guard.
+        Result of :func:`whiten`, if already computed or computed with other tolerances.
+
+    Returns
+    -------
+    GeneralizedPairs
     """
     W = whiten(B).whitener if whitener is None else whitener
     rank = W.shape[1]
@@ -91,7 +117,7 @@ def generalized_eigh(
 
 
 def relative_residuals(A: np.ndarray, B: np.ndarray, values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """``|A v - l B v| / (|B| |v|)`` of each pair."""
+    """Compute ``|A v - l B v| / (|B| |v|)`` of each pair."""
     error = np.linalg.norm(A @ vectors - values * (B @ vectors), axis=0)
     return error / (np.linalg.norm(B) * np.linalg.norm(vectors, axis=0))
 

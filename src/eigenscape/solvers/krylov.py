@@ -1,10 +1,12 @@
-"""Block Krylov iteration with Rayleigh-Ritz: the largest eigenvalues of an operator from its products alone.
+"""Block Krylov iteration with Rayleigh-Ritz: the largest eigenvalues of an operator from its products.
 
-It is block Lanczos in Davidson's form: the basis grows by the residuals of the wanted pairs, preconditioned
-if there is a preconditioner; both the basis ``Q`` and ``A Q`` are kept, and a full basis is compressed to its
-best Ritz vectors. Against ARPACK: products come in blocks (a kernel matrix made anew for each product is made
-rarely), convergence is judged by the true residual ``|A v - l v|`` with a floor at rounding level (so that a
-rank-deficient matrix ends), and the known eigenvectors are projected out."""
+This is block Lanczos in Davidson's form: the basis grows by the residuals of the wanted pairs, preconditioned
+if a preconditioner is given; both the basis ``Q`` and ``A Q`` are stored, and a full basis is compressed to
+its leading Ritz vectors. Differences from ARPACK: products are with blocks of vectors (a kernel matrix that
+is recomputed for each product is recomputed rarely); convergence is judged by the true residual
+``|A v - l v|`` with a floor at rounding level (so that the iteration ends for a rank-deficient matrix); known
+eigenvectors are projected out.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +17,45 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenscape._progress import stage
+from eigenscape.solvers.config import Order
 
 _EPS = np.finfo(np.float64).eps
 
 Product = Callable[[np.ndarray], np.ndarray]
 
-#: Blocks of the basis: many where a product is dear, few where it is cheaper than keeping the basis
-#: orthogonal.
+#: Blocks of the basis: many for expensive products, few if a product is cheaper than orthogonalisation.
 DENSE_BLOCKS, SPARSE_BLOCKS = 12, 6
 
 
 @dataclass(frozen=True)
 class KrylovOptions:
-    """``order``: ``"value"`` for the largest, ``"magnitude"`` for the largest in absolute value. A residual
-    is small enough at ``tol * |l - origin|``, or at ``noise`` times the largest Ritz value. After
-    ``patience`` steps without progress the iteration gives up. The basis holds up to ``blocks`` blocks.
-    ``guard`` more pairs than wanted go along: they speed the last wanted ones up and find multiple
-    eigenvalues."""
+    """Options of :func:`block_krylov`.
 
-    order: str = "value"
+    Parameters
+    ----------
+    order : {"value", "magnitude"}, default="value"
+        Whether the largest eigenvalues or those of largest magnitude are wanted.
+    tol : float, default=1e-10
+        A pair has converged if its residual is at most ``tol * |l - origin|``, plus ``noise`` times the
+        largest Ritz value.
+    max_iter : int, default=1000
+        Maximum number of block iterations.
+    seed : int, default=0
+        Seed of the starting vectors.
+    origin : float, default=0
+        See ``tol``.
+    noise : float, default=16 eps
+        See ``tol``.
+    guard : int, default=4
+        Number of additional pairs that are iterated. They speed up the convergence of the last wanted pairs
+        and help to find multiple eigenvalues.
+    blocks : int, default=12
+        Maximum number of blocks in the basis.
+    patience : int, default=1000
+        Number of iterations without progress after which the iteration stops.
+    """
+
+    order: Order = "value"
     tol: float = 1e-10
     max_iter: int = 1000
     seed: int = 0
@@ -45,13 +67,12 @@ class KrylovOptions:
 
 
 class KrylovResult(NamedTuple):
-    """Values, vectors (m, count), whether every wanted residual is small enough, and the number of block
-    steps."""
+    """Eigenvalues, eigenvectors (m, count), whether all wanted pairs converged, and the block iterations."""
 
     values: np.ndarray
     vectors: np.ndarray
     converged: bool
-    steps: int
+    n_iter: int
 
 
 def block_krylov(
@@ -65,20 +86,36 @@ def block_krylov(
     start: np.ndarray | None = None,
     precondition: Product | None = None,
 ) -> KrylovResult:
-    """``count`` leading eigenpairs.
+    """Compute the ``count`` leading eigenpairs of a symmetric operator.
 
-    Only the first ``wanted`` (all, if None) have to be good. ``known``: orthonormal vectors (m, q) that the
-    result must be orthogonal to. ``start``: a first guess (m, any)."""
+    Parameters
+    ----------
+    product : callable
+        ``V -> A V`` for ``V`` of shape (m, any).
+    m : int
+        Size of the operator.
+    count : int
+        Number of eigenpairs.
+    options : KrylovOptions
+    wanted : int, optional
+        Number of leading pairs that must converge. All, if None.
+    known : ndarray of shape (m, q), optional
+        Orthonormal vectors to which the result is orthogonal.
+    start : ndarray of shape (m, any), optional
+        Starting vectors.
+    precondition : callable, optional
+        Applied to the residuals before they extend the basis.
+    """
     wanted = count if wanted is None else wanted
     known = np.zeros((m, 0)) if known is None else known
-    room = m - known.shape[1]
-    block = min(count + options.guard, room)
-    basis = _Basis(m, min(options.blocks * block + 12, room), known, product)
+    dimension = m - known.shape[1]
+    block = min(count + options.guard, dimension)
+    basis = _Basis(m, min(options.blocks * block + 12, dimension), known, product)
     guess = np.random.default_rng(options.seed).standard_normal((m, block))
     if start is not None:
         guess[:, : start.shape[1]] = start[:, :block]
     basis.grow(guess)
-    best, idle = np.inf, 0
+    best, stalled = np.inf, 0
     with stage("eigen-solve", total=options.max_iter) as advance:
         step = 0
         while step < options.max_iter:
@@ -95,19 +132,19 @@ def block_krylov(
             size = np.linalg.norm(residuals, axis=0)
             converged = bool((size <= allowed)[:wanted].all())
             worst = float((size / allowed)[:wanted].max())
-            best, idle = (worst, 0) if worst < 0.7 * best else (best, idle + 1)
-            if converged or idle > options.patience or basis.size >= room:
+            best, stalled = (worst, 0) if worst < 0.7 * best else (best, stalled + 1)
+            if converged or stalled > options.patience or basis.size >= dimension:
                 break
             if basis.size + block > basis.capacity:
                 basis.compress(Y[:, : block + count])
-            open_ = residuals[:, size > allowed]
-            if not basis.grow(open_ if precondition is None else precondition(open_)):
+            directions = residuals[:, size > allowed]
+            if not basis.grow(directions if precondition is None else precondition(directions)):
                 break
     return KrylovResult(ritz[:count], vectors[:, :count], converged, step)
 
 
 class _Basis:
-    """An orthonormal basis ``Q`` that grows and shrinks in place, with ``A Q`` beside it."""
+    """Orthonormal basis ``Q`` with ``A Q``, both extended and compressed in place."""
 
     def __init__(self, m: int, capacity: int, known: np.ndarray, product: Product) -> None:
         self.capacity, self.size, self._restarts = capacity, 0, 0
@@ -124,25 +161,23 @@ class _Basis:
     def AQ(self) -> np.ndarray:
         return self._AQ[:, : self.size]
 
-    def ritz(self, order: str) -> tuple[np.ndarray, np.ndarray]:
-        """Ritz values, wanted first, and their coordinates in the basis."""
+    def ritz(self, order: Order) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the Ritz values in the wanted order, and their vectors in coordinates of the basis."""
         values, Y = np.linalg.eigh(self._T[: self.size, : self.size])
         best = np.argsort(-np.abs(values) if order == "magnitude" else -values, kind="stable")
         return values[best], Y[:, best]
 
     def grow(self, W: np.ndarray) -> bool:
-        """Add what ``W`` has that the basis has not; columns that add nothing are dropped. False if nothing
-        is left."""
+        """Extend the basis by the span of ``W``; return False if ``W`` lies in the span of the basis."""
         W = W / np.maximum(np.linalg.norm(W, axis=0), np.finfo(np.float64).tiny)
         lost = np.inf
-        while (
-            lost > 10
-        ):  # again while much of W lay in the basis, or its columns were nearly parallel: rounding shows
+        # Repeat while most of W lies in the basis or its columns are nearly parallel, as rounding dominates.
+        while lost > 10:
             for against in (self._known, self.Q):
                 W = W - against @ (against.T @ W)
-            size, turn = np.linalg.eigh(W.T @ W)
+            size, rotation = np.linalg.eigh(W.T @ W)
             adds = size > 1e-14 * max(float(size[-1]), 1e-6)
-            W = W @ (turn[:, adds] / np.sqrt(size[adds]))
+            W = W @ (rotation[:, adds] / np.sqrt(size[adds]))
             lost = 1 / np.sqrt(size[adds].min()) if adds.any() else 0.0
         W = W[:, : self.capacity - self.size]
         if W.shape[1] == 0:
@@ -159,7 +194,7 @@ class _Basis:
         return True
 
     def compress(self, Y: np.ndarray) -> None:
-        """Keep the span of ``Q Y`` only."""
+        """Reduce the basis to the span of ``Q Y``."""
         k = Y.shape[1]
         T = Y.T @ self._T[: self.size, : self.size] @ Y
         for array in (self._Q, self._AQ):
@@ -167,7 +202,7 @@ class _Basis:
         self.size = k
         self._T[:k, :k] = (T + T.T) / 2
         self._restarts += 1
-        if self._restarts % 8 == 0:  # start afresh from the same span, before rounding adds up
+        if self._restarts % 8 == 0:  # recompute A Q for the same span, before rounding errors accumulate
             span = self.Q.copy()
             self.size = 0
             self.grow(span)

@@ -1,9 +1,10 @@
-"""Multilevel preconditioning for graph matrices too large, or too widely connected, to factorise.
+"""Multilevel preconditioning for graph matrices that are too large or too wide to factorise.
 
-Smoothed aggregation: a coarse vertex stands for a few fine ones, the interpolation is one Jacobi step away
-from piecewise multiples of the null vector (which it therefore reproduces exactly), and the coarse matrix is
-``P' A P``. The coarsest level is factorised. One V-cycle is the preconditioner of the block Krylov iteration,
-and the coarsest eigenvectors, interpolated, are its first guess."""
+Smoothed aggregation: a coarse vertex represents a group of fine ones, the interpolation is piecewise a
+multiple of the null vector (which it therefore reproduces exactly) followed by one Jacobi step, and the
+coarse matrix is ``P' A P``. The coarsest level is factorised. One V-cycle is the preconditioner of the block
+Krylov iteration, and the interpolated eigenvectors of the coarsest level are its starting vectors.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +17,23 @@ from eigenscape._progress import stage
 from eigenscape.operators.product import sparse_product
 from eigenscape.solvers.direct import inverse_on_complement
 
-#: Coarsen until a factorisation is cheap: sparse for thin graphs, dense for wide ones.
+#: Size of the coarsest level, whose factorisation is cheap: sparse for thin graphs, dense for wide ones.
 COARSEST_THIN, COARSEST_WIDE = 8_000, 3_000
 _MOST_LEVELS, _FEWEST = 12, 50
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One coarsening: the matrix, its damped inverse diagonal, the interpolation from the next level and its
-    transpose."""
+    """One level of the hierarchy."""
 
     A: sparse.csr_array
-    inverse_diagonal: np.ndarray  # with Jacobi's damping
-    P: sparse.csr_array
-    R: sparse.csr_array
+    inverse_diagonal: np.ndarray  # with the damping factor of the Jacobi step
+    P: sparse.csr_array  # interpolation from the next, coarser level
+    R: sparse.csr_array  # restriction, the transpose of P
 
 
 class Hierarchy:
-    """The levels of a positive semi-definite sparse matrix ``A`` with null vector ``null``."""
+    """Multilevel hierarchy of a positive semi-definite sparse matrix ``A`` with null vector ``null``."""
 
     def __init__(
         self, A: sparse.csr_array, null: np.ndarray, seed: int, thin: bool, n_jobs: int | None = None
@@ -59,16 +59,17 @@ class Hierarchy:
         )
 
     def guess(self, count: int) -> np.ndarray:
-        """Approximate low eigenvectors (m, count) of the finest matrix, from the coarsest: ``A_c y = l M_c
-        y``, ``M_c = P' P``."""
+        """Approximate the lowest eigenvectors (m, count) by those of the coarsest level.
+
+        ``A_c y = l M_c y`` with ``M_c = P' P``.
+        """
         V = self._coarse_eigenvectors(count)
         for level in reversed(self.levels):
             V = level.P @ V
         return V.astype(np.float64)
 
     def _coarse_eigenvectors(self, count: int) -> np.ndarray:
-        """Subspace iteration with the factorised coarse matrix; the mass matrix counts each coarse vertex by
-        what it stands for."""
+        """Compute eigenvectors of the coarsest level by subspace iteration with its factorisation."""
         P = sparse.eye_array(self.coarse.shape[0], format="csr")
         for level in reversed(self.levels):
             P = level.P @ P
@@ -77,13 +78,13 @@ class Hierarchy:
             (self.coarse.shape[0], min(count + 4, self.coarse.shape[0] - 1))
         )
         for _ in range(5):
-            V, _ = np.linalg.qr(self._coarse_inverse(mass @ V))
-            _, turn = linalg.eigh(V.T @ (self.coarse @ V), V.T @ (mass @ V))
-            V = V @ turn
+            V, _ = np.linalg.qr(self._coarse_inverse(np.asarray(mass @ V)))
+            _, rotation = linalg.eigh(V.T @ (self.coarse @ V), V.T @ np.asarray(mass @ V))
+            V = V @ rotation
         return V[:, :count]
 
     def cycle(self, B: np.ndarray) -> np.ndarray:
-        """One V-cycle for ``A X = B``, in single precision: it only has to point in the right direction."""
+        """Apply one V-cycle for ``A X = B``, in single precision, which suffices for a preconditioner."""
         scale = np.maximum(np.linalg.norm(B, axis=0), np.finfo(np.float64).tiny)
         return self._cycle((B / scale).astype(np.float32), 0).astype(np.float64)
 
@@ -93,19 +94,20 @@ class Hierarchy:
         level = self.levels[depth]
         step = level.inverse_diagonal[:, None]
         X = step * B
-        rest = B - sparse_product(level.A, X, self.n_jobs)
+        residual = B - sparse_product(level.A, X, self.n_jobs)
         X += sparse_product(
-            level.P, self._cycle(sparse_product(level.R, rest, self.n_jobs), depth + 1), self.n_jobs
+            level.P, self._cycle(sparse_product(level.R, residual, self.n_jobs), depth + 1), self.n_jobs
         )
         X += step * (B - sparse_product(level.A, X, self.n_jobs))
         return X
 
 
 def aggregate(A: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """Groups of neighbouring vertices: for each vertex the number of its group.
+    """Partition the vertices into groups of neighbours; return the group of each vertex.
 
-    Roots are a maximal set of vertices no two of which are neighbours, chosen by random priority in a few
-    rounds; every other vertex joins one of its neighbouring roots."""
+    The roots of the groups are a maximal independent set, chosen by random priority in a few rounds; every
+    other vertex joins one of its neighbouring roots.
+    """
     m = A.shape[0]
     start, column = A.indptr[:-1], A.indices
     priority = rng.permutation(m).astype(np.int32) + 1
@@ -120,27 +122,27 @@ def aggregate(A: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
 
 
 def _neighbor_max(values: np.ndarray, start: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """The largest value in each row's pattern (the diagonal is part of it)."""
+    """Compute the largest value among the neighbours of each vertex, the vertex itself included."""
     return np.maximum.reduceat(values[column], start)
 
 
 def _interpolation(
     A: sparse.csr_array, null: np.ndarray, group: np.ndarray
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Smoothed interpolation ``P`` (fine, coarse) with ``P @ coarse_null == null``."""
+    """Compute the smoothed interpolation ``P`` (fine, coarse) with ``P @ coarse_null == null``."""
     m = A.shape[0]
     size = np.sqrt(np.bincount(group, weights=null**2))
     piecewise = sparse.csr_array((null / size[group], (np.arange(m), group)), shape=(m, len(size)))
-    damping = sparse.dia_array((_damped_inverse(A)[None], [0]), shape=(m, m))
+    damping = sparse.diags_array(_damped_inverse(A))
     return sparse.csr_array(piecewise - damping @ (A @ piecewise)), size
 
 
 def _damped_inverse(A: sparse.csr_array) -> np.ndarray:
-    """``omega / diagonal`` with ``omega = 4/3`` over a bound of the largest eigenvalue of ``D^-1 A``."""
+    """Compute ``omega / diagonal``, ``omega`` being 4/3 over a bound of the eigenvalues of ``D^-1 A``."""
     diagonal = A.diagonal()
     inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
     x = np.random.default_rng(0).standard_normal(len(inverse))
-    for _ in range(8):  # power iteration; a tenth on top covers what it misses
+    for _ in range(8):  # power iteration, whose estimate is raised by a tenth below
         x = inverse * (A @ (x / np.linalg.norm(x)))
     return inverse * (4 / 3) / (1.1 * np.linalg.norm(x))
 

@@ -1,4 +1,4 @@
-"""Eigenvalues and eigenvectors that cannot drift apart: sorted at birth, signs fixed, residuals attached."""
+"""Eigenpairs with canonical signs and measured residuals."""
 
 from __future__ import annotations
 
@@ -12,8 +12,20 @@ from eigenscape.operators import Operator
 
 @dataclass(frozen=True, eq=False)
 class EigenPairs:
-    """``values`` (r,), orthonormal ``vectors`` (m, r), ``residuals`` (r,) = ``|K v - l v|``, who found them,
-    in how many steps."""
+    """Eigenvalues, eigenvectors and residual norms of a symmetric operator.
+
+    Attributes
+    ----------
+    values : ndarray of shape (r,)
+    vectors : ndarray of shape (m, r)
+        Orthonormal columns, each with its largest entry positive.
+    residuals : ndarray of shape (r,)
+        ``|K v - l v|`` of each pair.
+    solver : str
+        Name of the solver that computed the pairs.
+    n_iter : int
+        Number of block iterations; 1 for direct methods.
+    """
 
     values: np.ndarray
     vectors: np.ndarray
@@ -28,17 +40,18 @@ class EigenPairs:
         return len(self.values)
 
     def take(self, which: slice | np.ndarray) -> EigenPairs:
-        """Some of the pairs."""
+        """Return the selected pairs."""
         return EigenPairs(
             self.values[which], self.vectors[:, which], self.residuals[which], self.solver, self.n_iter
         )
 
 
 def canonical_signs(vectors: np.ndarray) -> np.ndarray:
-    """Each column with the sign that makes its largest entry positive.
+    """Flip the sign of each column so that its entry of largest magnitude is positive.
 
-    Of entries that are largest up to rounding the first one decides, so that symmetric data do not toss a
-    coin."""
+    If several entries have the largest magnitude up to rounding, the first one decides, so that the signs
+    for symmetric data do not depend on rounding errors.
+    """
     size = np.abs(vectors)
     decisive = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
     sign = np.sign(vectors[decisive, np.arange(vectors.shape[1])])
@@ -48,7 +61,7 @@ def canonical_signs(vectors: np.ndarray) -> np.ndarray:
 def with_residuals(
     operator: Operator, values: np.ndarray, vectors: np.ndarray, solver: str, n_iter: int = 1
 ) -> EigenPairs:
-    """Pairs in the given order, signs fixed, with their residual norms."""
+    """Return the pairs in the given order, with canonical signs and residual norms."""
     vectors = canonical_signs(vectors)
     residuals = np.linalg.norm(operator.matmat(vectors) - vectors * values, axis=0)
     return EigenPairs(values, vectors, residuals, solver, n_iter)

@@ -1,4 +1,4 @@
-"""The small end of a positive semi-definite spectrum, next to a known null vector: four ways to it."""
+"""Smallest eigenvalues of a positive semi-definite operator with a known null vector: four solvers."""
 
 from __future__ import annotations
 
@@ -9,24 +9,34 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from eigenscape.kernels.base import Matrix
+from eigenscape._typing import Matrix, is_sparse
 from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import dense_eigh, inverse_by_root, inverse_on_complement
 from eigenscape.solvers.krylov import DENSE_BLOCKS, SPARSE_BLOCKS, KrylovOptions, Product, block_krylov
 from eigenscape.solvers.multilevel import Hierarchy
 
-#: Block steps granted with a preconditioner.
+#: Maximum number of block iterations with a preconditioner.
 _PRECONDITIONED = 80
 
 
 @dataclass(frozen=True, eq=False)
 class SemidefiniteProblem:
-    """A positive semi-definite operator ``A``, its unit ``null`` vector, and a ``bound`` at least as large as
-    its eigenvalues.
+    """Eigenproblem of a positive semi-definite operator ``A`` with a known null vector.
 
-    ``factor`` is a matrix ``F`` with ``A = F'F`` if there is one: ``|F v|^2`` resolves eigenvalues that ``v'A
-    v`` cannot. ``laplacian``: whether ``A`` is a graph Laplacian, for which the multilevel method is made.
+    Parameters
+    ----------
+    operator : Operator
+        The operator ``A``.
+    null : ndarray of shape (m,)
+        Unit vector with ``A null = 0``.
+    bound : float
+        Upper bound of the eigenvalues of ``A``.
+    factor : csr_array, optional
+        A matrix ``F`` with ``A = F'F``. ``|F v|^2`` resolves eigenvalues that are lost to rounding in
+        ``v'A v``.
+    laplacian : bool, default=True
+        Whether ``A`` is a graph Laplacian, for which the multilevel preconditioner is designed.
     """
 
     operator: Operator
@@ -40,20 +50,19 @@ class SemidefiniteProblem:
         return len(self.null)
 
     def ritz(self, vectors: np.ndarray) -> np.ndarray:
-        """``V'A V``."""
+        """Compute ``V'A V``."""
         if self.factor is None:
             return vectors.T @ self.operator.matmat(vectors)
         image = self.factor @ vectors
         return image.T @ image
 
     def shifted(self, V: np.ndarray) -> np.ndarray:
-        """``(bound - A) V``: the smallest eigenvalues become the largest."""
+        """Compute ``(bound - A) V``, whose largest eigenvalues belong to the smallest of ``A``."""
         return self.bound * V - self.operator.matmat(V)
 
 
 class SolverResult(NamedTuple):
-    """Eigenvalues in ascending order, vectors, the rung that result them, its steps, and whether it thinks
-    them good."""
+    """Eigenvalues in ascending order, eigenvectors, and how they were computed."""
 
     values: np.ndarray
     vectors: np.ndarray
@@ -63,7 +72,7 @@ class SolverResult(NamedTuple):
 
 
 def solve_lapack(problem: SemidefiniteProblem, matrix: Matrix, count: int) -> SolverResult:
-    """All at once; the null vector is moved out of the way."""
+    """Solve by LAPACK, the eigenvalue of the null vector shifted above all others."""
     lifted = as_dense(matrix) + 2 * problem.bound * np.outer(problem.null, problem.null)
     return SolverResult(*dense_eigh(lifted, count, "smallest"), "dense")
 
@@ -71,16 +80,17 @@ def solve_lapack(problem: SemidefiniteProblem, matrix: Matrix, count: int) -> So
 def solve_krylov(
     problem: SemidefiniteProblem, count: int, solver: SolverConfig, steps: int, patience: int = 1000
 ) -> SolverResult:
-    """Block Krylov on ``bound - A``, judged by the small eigenvalue. The last pair only has to show that it
-    is another."""
-    blocks = SPARSE_BLOCKS if problem.operator.storage == "sparse" else DENSE_BLOCKS
+    """Solve by block Krylov iteration on ``bound - A``, with residuals relative to the eigenvalues of ``A``.
+
+    The last pair is only needed to detect a degenerate spectrum and does not have to converge.
+    """
     options = KrylovOptions(
         tol=solver.tol / 2,
         max_iter=steps,
         seed=solver.seed,
         origin=problem.bound,
         patience=patience,
-        blocks=blocks,
+        blocks=SPARSE_BLOCKS if problem.operator.storage == "sparse" else DENSE_BLOCKS,
     )
     result = block_krylov(
         problem.shifted,
@@ -90,17 +100,16 @@ def solve_krylov(
         wanted=max(count - 1, 1),
         known=problem.null[:, None],
     )
-    return SolverResult(
-        problem.bound - result.values, result.vectors, "lanczos", result.steps, result.converged
-    )
+    values = problem.bound - result.values
+    return SolverResult(values, result.vectors, "lanczos", result.n_iter, result.converged)
 
 
 def solve_multilevel(
     problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig, thin: bool
 ) -> SolverResult:
-    """Preconditioned by a multilevel cycle, with a first guess from the coarsest level.
+    """Solve with a multilevel preconditioner and starting vectors from the coarsest level.
 
-    The points are renumbered first, so that neighbours are near in memory.
+    The vertices are renumbered first, so that neighbours are close in memory.
     """
     order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
     matrix = sparse.csr_array(matrix[order][:, order])
@@ -118,42 +127,44 @@ def solve_multilevel(
 def solve_shift_invert(
     problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig, thin: bool
 ) -> SolverResult:
-    """Preconditioned by the factorised matrix, with a first guess from three inverse steps."""
+    """Solve with the factorised matrix as preconditioner and starting vectors from three inverse steps."""
     guess = np.random.default_rng(solver.seed).standard_normal(
         (problem.n_points, min(count + 2, problem.n_points - 1))
     )
-    inverse, guess = _inverse_steps(problem, matrix, thin, guess)
+    inverse, guess = _inverse_iteration(problem, matrix, thin, guess)
     return _preconditioned(problem, count, solver, inverse, guess, "shift-invert")
 
 
-def _inverse_steps(
+def _inverse_iteration(
     problem: SemidefiniteProblem, matrix: sparse.csr_array, thin: bool, guess: np.ndarray
 ) -> tuple[Product, np.ndarray]:
-    """The inverse, and ``guess`` after three steps with it.
+    """Return an inverse of the matrix, and ``guess`` after three steps of inverse iteration.
 
-    Two cheaper inverses propose directions as well as that of the matrix in double precision, unless the Ritz
-    values of the guess say otherwise: the root of a thin matrix, unless a second null vector (points on an
-    exact plane) drowns all others in its rounding; and a dense factor in single precision, at half the time
-    and memory, unless the smallest eigenvalue is hidden by its rounding."""
+    A cheaper inverse than that of the matrix in double precision is used if the Ritz values of the resulting
+    vectors are resolved by it. For a thin matrix this is the inverse of its square root; it fails if a second
+    null vector (points on an exact plane) dominates all others by rounding. For other matrices it is a dense
+    factor in single precision, at half the time and memory; it fails if the smallest eigenvalue is below its
+    rounding.
+    """
 
-    def steps(inverse: Product) -> tuple[Product, np.ndarray]:
+    def iterate(inverse: Product) -> tuple[Product, np.ndarray]:
         V = guess
         for _ in range(3):
             V, _ = np.linalg.qr(inverse(V))
         return inverse, V
 
     if thin and problem.factor is not None and problem.factor.shape[0] == problem.factor.shape[1]:
-        cheap = steps(inverse_by_root(problem.factor, problem.null))
+        cheap = iterate(inverse_by_root(problem.factor, problem.null))
         ritz = np.linalg.eigvalsh(problem.ritz(cheap[1]))
         if ritz[0] > 1e3 * np.finfo(np.float64).eps * ritz[-1]:
             return cheap
         del cheap
     elif not thin:
-        cheap = steps(inverse_on_complement(matrix, problem.null, thin, np.float32))
+        cheap = iterate(inverse_on_complement(matrix, problem.null, thin, np.float32))
         if np.linalg.eigvalsh(problem.ritz(cheap[1]))[0] > 8 * np.finfo(np.float32).eps * problem.bound:
             return cheap
         del cheap
-    return steps(inverse_on_complement(matrix, problem.null, thin))
+    return iterate(inverse_on_complement(matrix, problem.null, thin))
 
 
 def _preconditioned(
@@ -164,15 +175,14 @@ def _preconditioned(
     guess: np.ndarray,
     name: str,
 ) -> SolverResult:
-    """Block Krylov on ``bound - A`` until the residuals are small or no longer shrink, then Rayleigh-Ritz
-    with the factor.
+    """Solve by preconditioned block Krylov iteration on ``bound - A``, then Rayleigh-Ritz with the factor.
 
-    An inverse known to few digits does no harm here: it only proposes directions, and the products are with
-    ``A``."""
-    steps = solver.steps(_PRECONDITIONED)
+    The preconditioner may be inaccurate: it only proposes directions, and all products are with ``A``. The
+    iteration stops when the residuals are small or no longer decrease.
+    """
     options = KrylovOptions(
         tol=solver.tol / 2,
-        max_iter=steps,
+        max_iter=solver.steps(_PRECONDITIONED),
         seed=solver.seed,
         origin=problem.bound,
         guard=0,
@@ -184,17 +194,16 @@ def _preconditioned(
         problem.n_points,
         guess.shape[1],
         options,
-        wanted=max(count - 1, 1),  # the last one only has to show that it is another
+        wanted=max(count - 1, 1),  # the last pair only serves to detect a degenerate spectrum
         known=problem.null[:, None],
         start=guess,
         precondition=precondition,
     )
-    values, turn = np.linalg.eigh(problem.ritz(result.vectors))
-    return SolverResult(
-        values[:count], (result.vectors @ turn)[:, :count], name, result.steps, result.converged
-    )
+    values, rotation = np.linalg.eigh(problem.ritz(result.vectors))
+    vectors = (result.vectors @ rotation)[:, :count]
+    return SolverResult(values[:count], vectors, name, result.n_iter, result.converged)
 
 
 def as_dense(matrix: Matrix) -> np.ndarray:
-    """The matrix as a dense array."""
-    return np.asarray(matrix.todense()) if sparse.issparse(matrix) else matrix
+    """Return the matrix as a dense array."""
+    return matrix.toarray() if is_sparse(matrix) else matrix

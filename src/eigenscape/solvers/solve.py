@@ -1,22 +1,25 @@
-"""The ladder: which solver for which operator, and the proof that its answer is right.
+"""Choice of the eigensolver for an operator, and verification of its result.
 
-Two questions are asked of a spectrum, and each has its rungs.
+Two problems are solved, each by several methods.
 
 ``principal``: the largest eigenvalues of a kernel matrix (kernel PCA, MDS, Isomap).
-    Up to 500 points, or when more than a fifth of the spectrum is wanted: LAPACK. Otherwise block Krylov,
-    whose products are all it needs; if it does not converge and the matrix is there, LAPACK after all.
-``smallest``: the eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering, LLE).
-    Up to 500 points: LAPACK. A thin sparse graph (curves, surfaces): one sparse factorisation and a few block
-    steps on the inverse; for a Laplacian of more than 400 000 points (50 000 if ``tol`` is at least 1e-6),
-    multilevel instead. A wide sparse graph (high-dimensional data, where a factorisation would fill in):
-    block Krylov, which is fast when the gap is wide; if it is not, multilevel for Laplacians of more than 12
-    000 points and otherwise a dense factorisation, or a sparse one where a dense one does not fit in memory.
-    A dense matrix: block Krylov, else LAPACK.
+    Up to 500 points, or if more than a fifth of the spectrum is wanted: LAPACK. Otherwise block Krylov
+    iteration, which needs products only; if it does not converge and the matrix is stored, LAPACK.
+``smallest``: the smallest eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering,
+LLE).
+    Up to 500 points: LAPACK. Thin sparse graphs (curves, surfaces): one sparse factorisation and a few block
+    iterations with the inverse; for Laplacians of more than 400 000 points (50 000 if ``tol`` is at least
+    1e-6) a multilevel preconditioner instead. Wide sparse graphs (high-dimensional data, for which a sparse
+    factorisation fills in): block Krylov iteration, which is fast if the spectral gap is wide; if it does not
+    converge, a multilevel preconditioner for Laplacians of more than 12 000 points, and otherwise a dense
+    factorisation, or a sparse one if a dense one does not fit in memory. Dense matrices: block Krylov
+    iteration, then LAPACK.
 
-Every answer carries its residuals ``|A v - l v|``, measured afterwards with the operator itself. A pair whose
-residual exceeds ``tol |l|`` (plus rounding) is refused with
-:class:`~eigenscape.exceptions.NotConvergedError`. At the small end ``l`` is the small eigenvalue, so the
-demand grows with n as the eigenvalues shrink."""
+A user-defined :class:`~eigenscape.solvers.EigenSolver` replaces the choice. All results carry their residuals
+``|A v - l v|``, computed from the operator itself. A pair whose residual exceeds ``tol |l|`` (plus rounding)
+is rejected with :class:`~eigenscape.exceptions.NotConvergedError`. In ``smallest``, ``l`` is the small
+eigenvalue, so the requirement becomes stricter as the eigenvalues decrease with the number of points.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,10 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape import _memory
+from eigenscape._typing import Matrix
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
-from eigenscape.kernels.base import Matrix
 from eigenscape.operators import Operator, SparseOperator
-from eigenscape.solvers.config import SolverConfig
+from eigenscape.solvers.config import Order, SolverConfig
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
 from eigenscape.solvers.pairs import EigenPairs, with_residuals
@@ -45,86 +48,148 @@ from eigenscape.solvers.semidefinite import (
 )
 from eigenscape.solvers.width import is_thin
 
-#: Up to this many points LAPACK is as fast as anything.
+#: Up to this many points LAPACK is as fast as any other solver.
 DENSE_POINTS = 500
-#: Above this many points a hierarchy is cheaper than a factor of a thin Laplacian: sooner where few digits
-#: are asked for.
+#: Above this many points a multilevel hierarchy is cheaper than a factorisation of a thin Laplacian; the
+#: second number is for a loose tolerance.
 FACTOR_POINTS, FACTOR_POINTS_LOOSE = 400_000, 50_000
-#: Up to this many points a dense factor of a wide Laplacian is as cheap as a hierarchy.
+#: Up to this many points a dense factorisation of a wide Laplacian is as cheap as a multilevel hierarchy.
 DENSE_FACTOR_POINTS = 12_000
-#: Block steps granted to Krylov where there is another rung, and where there is none; steps without progress
-#: before it gives up.
+#: Maximum number of Krylov block iterations if another solver is available, and if none is; iterations
+#: without progress before it stops.
 _SHORT, _LONG, _PATIENCE = 120, 2000, 15
 
 _EPS = np.finfo(np.float64).eps
 
 
-def principal(operator: Operator, count: int, order: str, solver: SolverConfig) -> EigenPairs:
-    """The ``count`` largest eigenpairs by ``order`` (``"value"`` or ``"magnitude"``), largest first."""
+def principal(operator: Operator, count: int, order: Order, solver: SolverConfig) -> EigenPairs:
+    """Compute the leading eigenpairs of a symmetric operator.
+
+    Parameters
+    ----------
+    operator : Operator
+        Symmetric operator of shape (m, m).
+    count : int
+        Number of eigenpairs.
+    order : {"value", "magnitude"}
+        Whether eigenvalues are ordered by value or by magnitude, largest first.
+    solver : SolverConfig
+        Eigensolver configuration.
+
+    Returns
+    -------
+    EigenPairs
+
+    Raises
+    ------
+    NotConvergedError
+        If a residual exceeds the tolerance.
+    """
     m = operator.shape[0]
     noise = 4 * _EPS * m**0.5
+    if not isinstance(solver.method, str):
+        result = _checked_result(solver.method.principal(operator, count, order), solver, m, count)
+        values, vectors = result.values, result.vectors
+        leading = np.argsort(-np.abs(values) if order == "magnitude" else -values, kind="stable")
+        result = result._replace(values=values[leading], vectors=vectors[:, leading])
+    else:
+        result = _solve_principal(operator, count, order, solver, noise)
+    pairs = with_residuals(operator, result.values, result.vectors, result.solver, result.n_iter)
+    largest = max(float(np.abs(result.values).max()), operator.magnitude())
+    return _accept(pairs, solver, 5 * noise * largest)
+
+
+def _solve_principal(
+    operator: Operator, count: int, order: Order, solver: SolverConfig, noise: float
+) -> SolverResult:
+    """Solve by LAPACK or block Krylov iteration."""
+    m = operator.shape[0]
     _refuse_sparse_solvers(solver)
-    matrix = None
     if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver)):
-        matrix = _whole_matrix(operator)
-    n_iter = 1
-    if matrix is None:
-        steps = solver.steps(_LONG if solver.method == "lanczos" else _SHORT)
-        options = KrylovOptions(
-            order=order, tol=solver.tol / 2, max_iter=steps, seed=solver.seed, noise=noise
-        )
-        values, vectors, converged, n_iter = block_krylov(operator.matmat, m, count, options)
-        if not converged and solver.method == "auto":
-            matrix = operator.matrix()
-    if matrix is not None:
-        values, vectors = dense_eigh(as_dense(matrix), count, order)
-    pairs = with_residuals(operator, values, vectors, "lanczos" if matrix is None else "dense", n_iter)
-    return _accept(pairs, solver, 5 * noise * max(float(np.abs(values).max()), operator.magnitude()))
+        return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
+    steps = solver.steps(_LONG if solver.method == "lanczos" else _SHORT)
+    options = KrylovOptions(order=order, tol=solver.tol / 2, max_iter=steps, seed=solver.seed, noise=noise)
+    result = block_krylov(operator.matmat, m, count, options)
+    if not result.converged and solver.method == "auto":
+        matrix = operator.matrix()
+        if matrix is not None:
+            return SolverResult(*dense_eigh(as_dense(matrix), count, order), "dense", result.n_iter)
+    return SolverResult(result.values, result.vectors, "lanczos", result.n_iter, result.converged)
 
 
 def smallest(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> EigenPairs:
-    """The ``count`` smallest eigenpairs orthogonal to the null vector, smallest first.
+    """Compute the smallest eigenpairs orthogonal to the null vector, in ascending order.
 
-    One pair more is computed, to see whether the wanted ones can be told from the next.
+    One more pair is computed, to detect eigenvalues that double precision cannot distinguish from the next.
+
+    Parameters
+    ----------
+    problem : SemidefiniteProblem
+        Positive semi-definite operator with its null vector.
+    count : int
+        Number of eigenpairs, the null vector not counted.
+    solver : SolverConfig
+        Eigensolver configuration.
+
+    Returns
+    -------
+    EigenPairs
+
+    Raises
+    ------
+    NotConvergedError
+        If a residual exceeds the tolerance.
+
+    Warns
+    -----
+    DegenerateSpectrumWarning
+        If the computed eigenvalues, including the additional one, are below rounding level.
     """
     m = problem.n_points
-    asked = min(count + 1, m - 1)
-    if problem.operator.storage == "sparse":
-        matrix = _whole_matrix(problem.operator)
+    n_pairs = min(count + 1, m - 1)
+    terms: float = m
+    if not isinstance(solver.method, str):
+        result = _checked_result(solver.method.smallest(problem, n_pairs), solver, m, n_pairs)
+        if float(np.abs(problem.null @ result.vectors).max(initial=0.0)) > 1e-6:
+            raise ValueError(f"eigen_solver={result.solver} returned vectors not orthogonal to problem.null")
+        ascending = np.argsort(result.values, kind="stable")
+        result = result._replace(values=result.values[ascending], vectors=result.vectors[:, ascending])
+    elif problem.operator.storage == "sparse":
+        matrix = sparse.csr_array(_whole_matrix(problem.operator))
         problem = replace(problem, operator=SparseOperator(matrix, solver.n_jobs))
-        result, terms = _solve_sparse(problem, matrix, asked, solver), matrix.nnz / m
+        result = _solve_sparse(problem, matrix, n_pairs, solver)
+        terms = m if result.solver == "dense" else matrix.nnz / m
     else:
-        result, terms = _solve_dense(problem, asked, solver), m
-    terms = m if result.solver == "dense" else terms
+        result = _solve_dense(problem, n_pairs, solver)
     floor = 4 * _EPS * terms**0.5 * problem.bound
-    if asked > count and result.values[count] <= floor:
+    if n_pairs > count and result.values[count] <= floor:
         warnings.warn(
-            f"the {asked} smallest eigenvalues are all below {floor:.1e}, where double precision cannot tell them apart, so the"
-            f" {count} coordinates are not determined by the data; use more neighbours, stronger regularisation or fewer points",
+            f"the {n_pairs} smallest eigenvalues are all below {floor:.1e}, where double precision cannot"
+            f" distinguish them, so the {count} coordinates are not determined by the data; use more"
+            " neighbours, stronger regularisation or fewer points",
             DegenerateSpectrumWarning,
             stacklevel=2,
         )
     pairs = with_residuals(
         problem.operator, result.values[:count], result.vectors[:, :count], result.solver, result.n_iter
     )
-    return _accept(
-        pairs, solver, (20 if result.solver == "lanczos" else 5) * floor
-    )  # a long iteration gathers some rounding
+    rounding = 20 if result.solver == "lanczos" else 5  # a long iteration accumulates rounding errors
+    return _accept(pairs, solver, rounding * floor)
 
 
 def _solve_sparse(
     problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig
 ) -> SolverResult:
-    """The rungs for a sparse matrix."""
-    m, name = problem.n_points, solver.method
-    if name == "dense" or _is_small(m, count, solver):
+    """Solve for a sparse matrix."""
+    m, method = problem.n_points, solver.method
+    if method == "dense" or _is_small(m, count, solver):
         return solve_lapack(problem, matrix, count)
-    if name == "lanczos":
+    if method == "lanczos":
         return solve_krylov(problem, count, solver, solver.steps(_LONG))
-    if name == "multilevel":
-        return solve_multilevel(problem, matrix, count, solver, is_thin(matrix))
     thin = is_thin(matrix)
-    if name == "shift-invert":
+    if method == "multilevel":
+        return solve_multilevel(problem, matrix, count, solver, thin)
+    if method == "shift-invert":
         return solve_shift_invert(problem, matrix, count, solver, thin or not _dense_factor_fits(m))
     if thin and not (problem.laplacian and _is_large(m, solver)):
         return solve_shift_invert(problem, matrix, count, solver, thin)
@@ -138,28 +203,49 @@ def _solve_sparse(
 
 
 def _solve_dense(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> SolverResult:
-    """The rungs for a dense matrix, formed only for LAPACK, or for one that is not there."""
+    """Solve for a matrix that is dense or applied in blocks; it is formed for LAPACK only."""
     _refuse_sparse_solvers(solver)
-    there = problem.operator.storage == "dense"
-    if solver.method == "dense" or (there and _is_small(problem.n_points, count, solver)):
+    is_stored = problem.operator.storage == "dense"
+    if solver.method == "dense" or (is_stored and _is_small(problem.n_points, count, solver)):
         return solve_lapack(problem, _whole_matrix(problem.operator), count)
-    last = solver.method == "lanczos" or not there
-    result = solve_krylov(problem, count, solver, solver.steps(_LONG if last else _SHORT))
-    return (
-        result if result.converged or last else solve_lapack(problem, _whole_matrix(problem.operator), count)
-    )
+    only_krylov = solver.method == "lanczos" or not is_stored
+    result = solve_krylov(problem, count, solver, solver.steps(_LONG if only_krylov else _SHORT))
+    if result.converged or only_krylov:
+        return result
+    return solve_lapack(problem, _whole_matrix(problem.operator), count)
+
+
+def _checked_result(
+    pairs: tuple[np.ndarray, np.ndarray], solver: SolverConfig, m: int, count: int
+) -> SolverResult:
+    """Check the shapes, the finiteness and the orthonormality of a user-defined solver's result."""
+    name = type(solver.method).__name__
+    values, vectors = (np.asarray(array, dtype=np.float64) for array in pairs)
+    if values.shape != (count,) or vectors.shape != (m, count):
+        raise ValueError(
+            f"eigen_solver={name} must return eigenvalues of shape ({count},) and eigenvectors of shape"
+            f" ({m}, {count}), got {values.shape} and {vectors.shape}"
+        )
+    if not (np.isfinite(values).all() and np.isfinite(vectors).all()):
+        raise ValueError(f"eigen_solver={name} returned NaN or infinite values")
+    if float(np.abs(vectors.T @ vectors - np.eye(count)).max(initial=0.0)) > 1e-6:
+        raise ValueError(f"eigen_solver={name} returned eigenvectors that are not orthonormal")
+    return SolverResult(values, vectors, name)
 
 
 def _whole_matrix(operator: Operator) -> Matrix:
-    if operator.storage == "blocked":
+    """Return the matrix of an operator that stores it."""
+    matrix = None if operator.storage == "blocked" else operator.matrix()
+    if matrix is None:
         raise ValueError(
-            "eigen_solver='dense' needs the whole matrix in memory, and it is applied in blocks; use 'lanczos'"
+            "eigen_solver='dense' needs the whole matrix in memory, but it is applied in blocks;"
+            " use eigen_solver='lanczos'"
         )
-    return operator.matrix()
+    return matrix
 
 
 def _dense_factor_fits(m: int) -> bool:
-    """A wide matrix fills in: a dense factor is faster than a sparse one, as long as there is room for it."""
+    """Return True if a dense factor, faster than a sparse one that fills in, fits in memory."""
     return _memory.fits(2 * 8.0 * m * m)
 
 
@@ -170,7 +256,7 @@ def _is_large(m: int, solver: SolverConfig) -> bool:
 def _refuse_sparse_solvers(solver: SolverConfig) -> None:
     if solver.method in ("shift-invert", "multilevel"):
         raise ValueError(
-            f"eigen_solver={solver.method!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos' here"
+            f"eigen_solver={solver.method!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos'"
         )
 
 
@@ -179,23 +265,18 @@ def _is_small(m: int, count: int, solver: SolverConfig) -> bool:
 
 
 def _accept(pairs: EigenPairs, solver: SolverConfig, floor: float) -> EigenPairs:
-    """The pairs, if their residuals prove them."""
+    """Return the pairs, or raise NotConvergedError if a residual exceeds ``tol |l| + floor``."""
     bad = pairs.residuals > solver.tol * np.abs(pairs.values) + floor
-    if bad.any():
-        worst = int(
-            np.argmax(
-                pairs.residuals / np.maximum(np.abs(pairs.values), max(floor, np.finfo(np.float64).tiny))
-            )
-        )
-        remedy = (
-            "loosen tol"
-            if pairs.solver == "dense"
-            else "raise max_iter, loosen tol or choose another eigen_solver, such as 'dense'"
-        )
-        raise NotConvergedError(
-            f"the eigen-solver ({pairs.solver}) did not converge: eigenvalue {worst + 1} of {len(pairs)} is"
-            f" {pairs.values[worst]:.3e} with a residual of {pairs.residuals[worst]:.1e}, above tol={solver.tol:g} times it;"
-            f" {remedy}",
-            pairs.residuals,
-        )
-    return pairs
+    if not bad.any():
+        return pairs
+    magnitude = np.maximum(np.abs(pairs.values), max(floor, np.finfo(np.float64).tiny))
+    worst = int(np.argmax(pairs.residuals / magnitude))
+    remedy = "loosen tol"
+    if pairs.solver != "dense":
+        remedy = "raise max_iter, loosen tol or choose another eigen_solver, such as 'dense'"
+    raise NotConvergedError(
+        f"the eigen-solver ({pairs.solver}) did not converge: eigenvalue {worst + 1} of {len(pairs)} is"
+        f" {pairs.values[worst]:.3e} with a residual of {pairs.residuals[worst]:.1e}, above"
+        f" tol={solver.tol:g} times it; {remedy}",
+        pairs.residuals,
+    )

@@ -1,4 +1,4 @@
-"""How thin a graph is: whether a sparse factorisation of its matrix would fill in."""
+"""Width of a graph: an estimate of the fill-in of a sparse factorisation of its matrix."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from scipy import sparse
 
 
 def is_thin(A: sparse.csr_array) -> bool:
-    """Whether breadth-first search never has more than about ``10 sqrt(m)`` vertices at once.
+    """Return True if no level of a breadth-first search holds more than about ``10 sqrt(m)`` vertices.
 
-    A level of the search separates what comes before from what comes after, so its size bounds the fronts of
-    an elimination. Graphs of curves and surfaces are thin and factorise in almost linear time; neighbourhood
-    graphs of high-dimensional data reach half of all points in two steps, and their factors are all but
-    dense."""
+    A level of the search separates the vertices before it from those after it, so its size bounds the fronts
+    of an elimination. Graphs of curves and surfaces are thin, and their factorisation takes almost linear
+    time. In neighbourhood graphs of high-dimensional data half of all vertices are reached in two steps, and
+    the factors are nearly dense.
+    """
     limit = int(10 * A.shape[0] ** 0.5)
     return widest_level(A, 0, limit) <= limit
 
 
 def widest_level(A: sparse.csr_array, start: int, limit: int) -> int:
-    """Size of the largest level of a breadth-first search from ``start``; it ends early above ``limit``."""
+    """Return the size of the largest level of a breadth-first search, which stops above ``limit``."""
     seen = np.zeros(A.shape[0], dtype=bool)
     seen[start] = True
     front = np.array([start])
