@@ -220,7 +220,8 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
         "# Benchmarks",
         "",
         f"Measured {' to '.join(dict.fromkeys((dates[0], dates[-1])))} on {facts['cores']} cores, {facts['memory_GB']} GB; {versions}.",
-        f"Last run: {results['repeats']} repeat(s), limit of a fit {results['limit_s']:g} s; rows kept from an earlier one have their own."
+        f"Last run: {results['repeats']} repeat(s), limit of a fit {results['limit_s']:g} s; rows kept from"
+        " an earlier one have their own."
         f" Made by `{command}`; all numbers are in `results.json`.",
         "Goals are for the full sizes and not judged in a quick run." if results["quick"] else "",
         "",

@@ -87,7 +87,8 @@ def projected(members: int) -> Callable[[np.ndarray], Any]:
 def printed(title: str, constants: Constants, message: float, passes: int) -> None:
     """What clusters of several sizes would take."""
     print(
-        f"SIMULATION, {title}: {1e9 * constants.row:.0f} ns a row and core measured, {passes} pass(es); assumed: {constants}"
+        f"SIMULATION, {title}: {1e9 * constants.row:.0f} ns a row and core measured, {passes} pass(es);"
+        f" assumed: {constants}"
     )
     for n, workers in ((1e7, 1), (1e7, 2), (1e8, 10), (1e9, 100), (1e9, 1000)):
         found = predict(n, workers, message, constants)

@@ -175,7 +175,8 @@ def main() -> None:
     span = model.receptive_field_ * HOP / RATE
     n_own, n_other = sum(map(len, result.own.values())), len(result.other)
     print(
-        f"{LAYERS[-1][0]} numbers for {span:.1f} s of sound, one fingerprint a clip; {result.seconds:.0f} s in all."
+        f"{LAYERS[-1][0]} numbers for {span:.1f} s of sound, one fingerprint a clip; {result.seconds:.0f} s"
+        " in all."
     )
     print(
         "signal over noise:",
@@ -189,7 +190,8 @@ def main() -> None:
     for threshold in THRESHOLDS:
         missed = " ".join(f"{result.false_negatives(threshold, name):>7.1%}" for name in DISTORTIONS)
         print(
-            f"{threshold:>9.2f} {result.false_positives(threshold):>11.3%} {result.false_negatives(threshold):>11.2%}   {missed}"
+            f"{threshold:>9.2f} {result.false_positives(threshold):>11.3%}"
+            f" {result.false_negatives(threshold):>11.2%}   {missed}"
         )
     draw(result)
     print(f"\nwrote {FIGURE}")

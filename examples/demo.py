@@ -50,7 +50,8 @@ def main() -> None:
     )
     console = Console()
     console.print(
-        f"[bold]{len(train)}[/] images of the digits 0 to 5 to learn from, [bold]{len(new)}[/] held out and placed afterwards.\n"
+        f"[bold]{len(train)}[/] images of the digits 0 to 5 to learn from, [bold]{len(new)}[/] held out and"
+        " placed afterwards.\n"
     )
     table = Table(box=None, pad_edge=False)
     table.add_column("method", no_wrap=True)
@@ -72,7 +73,8 @@ def main() -> None:
         )
     console.print(table)
     console.print(
-        "\nloss: mean squared error of the kernel against its eigenfunctions, on training and on held-out images (one method's own scale)"
+        "\nloss: mean squared error of the kernel against its eigenfunctions, on training and on held-out"
+        " images (one method's own scale)"
     )
     console.print("trust: how far neighbours on the map are neighbours in the data, 1 is perfect")
     clusters = METHODS["Spectral clustering"]

@@ -38,7 +38,8 @@ def run(context: Context) -> Outcome:
     tried = [_try(*sizes, context.seed) for sizes in OTHERS[: context.pick(3, 3, 1)]]
     pieces = int(model.n_connected_components_)
     others = "; ".join(
-        f"bars of {one['bar'][0]} x {one['bar'][1]} and {one['n_neighbors']} neighbours: {one['components']} components,"
+        f"bars of {one['bar'][0]} x {one['bar'][1]} and {one['n_neighbors']} neighbours:"
+        f" {one['components']} components,"
         f" index {one['adjusted_rand']:.2f}"
         for one in tried
     )

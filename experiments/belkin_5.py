@@ -108,8 +108,10 @@ def _along(Y: np.ndarray, labels: np.ndarray, kind: str) -> str:
     count = round(TIP * len(Y))
     names, counts = np.unique(labels[np.argsort(sign * Y[:, column])[-count:]], return_counts=True)
     return (
-        f"Along the {'first' if column == 0 else 'second'} coordinate, where they go farthest out, the middle {kind} lies beyond"
-        f" {middle[column, sign]:.0%} of all frames; the tip itself is {names[counts.argmax()]} ({counts.max() / count:.0%})."
+        f"Along the {'first' if column == 0 else 'second'} coordinate, where they go farthest out, the"
+        f" middle {kind} lies beyond"
+        f" {middle[column, sign]:.0%} of all frames; the tip itself is {names[counts.argmax()]}"
+        f" ({counts.max() / count:.0%})."
     )
 
 

@@ -206,7 +206,8 @@ def _missed(one: dict[str, Any]) -> str:
     )
     beyond = (PRINTED[0] <= high) if early else (low <= PRINTED[1])
     return (
-        f"{'earlier' if early else 'later'}: with {_share(one['fractions'][place])} exchanged the map moves by {moved:.2g} % of its spread,"
+        f"{'earlier' if early else 'later'}: with {_share(one['fractions'][place])} exchanged the map moves"
+        f" by {moved:.2g} % of its spread,"
         f" and new points are placed {placed:.2g} % off"
         + "; the interval reaches into the printed range"
         * bool(beyond)

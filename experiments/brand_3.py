@@ -173,7 +173,8 @@ def claims_of(sigma: str, one: _Found, reference: tuple[float, float, float]) ->
             f"{sigma}, posteriors",
             dict(zip(CORRECTIONS, one.divided.T, strict=True)),
             f"; the four maps agree to {one.apart:.0e}",
-            "With eq. 14 the constant is in the span of Z, and a sound solver finds it: there is nothing to correct. The corrections"
+            "With eq. 14 the constant is in the span of Z, and a sound solver finds it: there is nothing to"
+            " correct. The corrections"
             " differ where the kernels are not divided by their sum.",
         ),
         _order_claim(
@@ -208,7 +209,8 @@ def claims_of(sigma: str, one: _Found, reference: tuple[float, float, float]) ->
         Claim(
             f"{sigma}, posteriors: mass on the diagonal of W makes the map more isometric",
             "more isometric (picture)",
-            f"median error after the best similarity {np.median(similarity[_REGULAR]):.4f} against {np.median(similarity[_DIVIDED]):.4f};"
+            f"median error after the best similarity {np.median(similarity[_REGULAR]):.4f} against"
+            f" {np.median(similarity[_DIVIDED]):.4f};"
             f" smaller in {100 * isometric:.0f} % of placements",
             isometric > 0.9,
             criterion="smaller in more than 90 % of placements",

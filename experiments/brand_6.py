@@ -38,7 +38,8 @@ def run(context: Context) -> Outcome:
         Claim(
             "the affine map always has less distortion",
             "always",
-            f"roll: {stretch['affine']:.6f} against {stretch['LPP']:.6f}; more in {more} of {len(pairs)} random graphs"
+            f"roll: {stretch['affine']:.6f} against {stretch['LPP']:.6f}; more in {more} of {len(pairs)}"
+            " random graphs"
             f" (median {np.median(pairs[:, 0] / pairs[:, 1]):.2f} times less)",
             bool(stretch["affine"] < stretch["LPP"] and more == 0),
             criterion="less on the roll, and more in none of the graphs",

@@ -113,7 +113,8 @@ def _claim(
     return Claim(
         f"the kernel eigenmap keeps the {what} together better than LSA",
         "far less obvious in LSA",
-        f"purity of {k} neighbours {medians['kernel eigenmap'][i]:.2f} against {lsa:.2f} (median of {len(values)} placements,"
+        f"purity of {k} neighbours {medians['kernel eigenmap'][i]:.2f} against {lsa:.2f} (median of"
+        f" {len(values)} placements,"
         f" {values.min():.2f} to {values.max():.2f}; chance {chance:.2f}); above LSA in {100 * share:.0f} % of placements",
         bool(far and share > 0.9),
         criterion=f"more than {100 * _FAR:.0f} % of the way from LSA to 1, and above LSA in more than 90 % of placements",

@@ -48,7 +48,8 @@ def run(context: Context) -> Outcome:
         Claim(
             "exact where the submatrix has the rank of the matrix",
             "exact",
-            f"rank {_RANK} of {n_samples}: eigenvalues to {exact['values']:.0e}, matrix to {exact['matrix']:.0e},"
+            f"rank {_RANK} of {n_samples}: eigenvalues to {exact['values']:.0e}, matrix to"
+            f" {exact['matrix']:.0e},"
             f" orthogonal to {exact['orthogonal']:.0e}",
             max(exact.values()) < 1e-9,
             criterion="all below 1e-9",
@@ -63,7 +64,8 @@ def run(context: Context) -> Outcome:
         Claim(
             "a small integer factor more columns than the rank works well",
             "'observed to work well'",
-            f"rank {rank} holds 99 % of the spectrum; error {twice[0]:.1e} with twice, {thrice[0]:.1e} with three times as many columns"
+            f"rank {rank} holds 99 % of the spectrum; error {twice[0]:.1e} with twice, {thrice[0]:.1e} with"
+            " three times as many columns"
             f" (best possible {best[2]:.1e}, {best[3]:.1e})",
             bool(thrice[0] < 0.02),
             criterion="error below 2 % with three times as many",

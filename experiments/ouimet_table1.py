@@ -134,7 +134,8 @@ def _claims(normalization: str, table: dict[str, Any]) -> list[Claim]:
             Claim(
                 f"{name}, m = {row['m']}: lower error than plain training of equal time",
                 f"n = {n}: {plain:.2e} against {dictionary:.2e}, {plain / dictionary:.1f} times",
-                f"{1e3 * row['seconds']:.0f} ms, n = {row['equal_n']}: {row['plain']:.2e} against {row['dictionary']:.2e},"
+                f"{1e3 * row['seconds']:.0f} ms, n = {row['equal_n']}: {row['plain']:.2e} against"
+                f" {row['dictionary']:.2e},"
                 f" {row['ratio']:.1f} times ({row['low']:.1f} to {row['high']:.1f})",
                 lower,
                 criterion="95 % interval of the factor above 1.05",
@@ -144,7 +145,8 @@ def _claims(normalization: str, table: dict[str, Any]) -> list[Claim]:
     (_, plain, dictionary), first = next(iter(PRINTED[normalization].values())), table["rows"][0]
     far = bool(first["ratio"] > (plain / dictionary) ** 0.5)
     lost = (
-        f"The printed {plain:.2e} is about the variance of one of the three coordinates (1/6599 = 1.5e-4) or more, as if plain training"
+        f"The printed {plain:.2e} is about the variance of one of the three coordinates (1/6599 = 1.5e-4)"
+        " or more, as if plain training"
         f" had lost it. {_large(table, plain)} And plain training is cheaper today: "
     )
     text, measured = f"{name}: far lower, like the printed factor", f"{first['ratio']:.1f} times"
