@@ -1,5 +1,4 @@
-"""Figures: what is drawn, not how it looks. Every function draws on what it is given and leaves pyplot
-alone."""
+"""Contents of figures. No function uses pyplot."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ from sklearn.datasets import load_iris, make_moons
 
 from eigenscape import PCA, FastMap, Isomap, KernelPCA, LaplacianEigenmaps, ProjectionPursuit, plot
 from eigenscape.plot._categories import category_colors
-from eigenscape.plot._common import MUTED, PALETTE
+from eigenscape.plot._figure import MUTED, PALETTE
 from eigenscape.plot.maps import DENSE
 from eigenscape.plot.spectra import eigengap
-from eigenscape.plot.thumbnails import places_apart
+from eigenscape.plot.thumbnails import select_apart
 from eigenscape.quality import perturbation_stability, procrustes
 
 PLANE = KernelPCA().fit(np.random.default_rng(0).random((20, 2)))
@@ -39,13 +38,13 @@ def offsets(ax):
 
 
 def draw(figure):
-    figure.canvas.draw()  # whatever would warn or fail, does so here
+    figure.canvas.draw()  # warnings and errors of drawing appear here
 
 
 # --- scatter ------------------------------------------------------------------------------------------------
 
 
-def test_a_map_has_its_points(model):
+def test_scatter_draws_the_points(model):
     ax = plot.scatter(model, title="Iris")
     assert np.allclose(offsets(ax)[0], model.embedding_[:, :2])
     assert ax.get_legend() is None
@@ -60,7 +59,7 @@ def test_components_are_chosen(model):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("coordinate 3", "coordinate 1")
 
 
-def test_labels_have_colours_of_their_own_and_a_legend(model, iris):
+def test_labels_have_colours_and_a_legend(model, iris):
     names = np.array(["setosa", "versicolor", "virginica"])[iris[1]]
     ax = plot.scatter(model, names)
     assert [len(points) for points in offsets(ax)] == [50, 50, 50]
@@ -69,7 +68,7 @@ def test_labels_have_colours_of_their_own_and_a_legend(model, iris):
     assert np.allclose(offsets(ax)[1], model.embedding_[50:100, :2])
 
 
-def test_of_very_many_labels_the_most_frequent_have_colours():
+def test_the_most_frequent_of_many_labels_have_colours():
     rng = np.random.default_rng(0)
     labels = np.concatenate(
         [np.repeat([f"often {i:02}" for i in range(20)], 10), [f"once {i}" for i in range(3000)]]
@@ -83,14 +82,14 @@ def test_of_very_many_labels_the_most_frequent_have_colours():
     assert len(plot.scatter(rng.random((len(labels), 2)), labels).collections) == 22
 
 
-def test_missing_labels_are_no_class_of_their_own():
+def test_missing_labels_share_one_entry():
     labels = np.array(["a", None, "b", float("nan")], dtype=object)
     ax = plot.scatter(np.random.default_rng(0).random((4, 2)), labels)
     assert [len(points) for points in offsets(ax)] == [1, 1, 2]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "missing"]
 
 
-def test_names_are_drawn_as_they_are_written():
+def test_names_are_drawn_as_plain_text():
     names = np.array(["$5 to $", "_hidden", "$\\frac{$", "new"])
     Y = np.random.default_rng(0).random((4, 2))
     ax = plot.scatter(Y, names, title="$a$b$", new=Y[:1])
@@ -110,7 +109,7 @@ def test_values_have_a_colour_bar_with_their_limits(model, iris):
     assert np.allclose(coloured.get_array(), np.delete(values, 7))
 
 
-def test_labels_that_are_no_categories_are_values(model, iris):
+def test_continuous_labels_are_values(model, iris):
     ax = plot.scatter(model, iris[0][:, 0])
     assert ax.get_legend() is None
     assert len(ax.figure.axes) == 2
@@ -126,11 +125,11 @@ def test_new_points_are_rings(model, iris):
     assert len(rings.get_facecolor()) == 0  # hollow
     assert to_hex(rings.get_edgecolor()[0]) == "#000000"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1", "2", "new"]
-    with pytest.raises(ValueError, match="new points have 2 coordinates, the map 3"):
+    with pytest.raises(ValueError, match="new has 2 coordinates, but the embedding has 3"):
         plot.scatter(model, new=new[:, :2])
 
 
-def test_a_map_of_one_coordinate(iris):
+def test_scatter_of_one_coordinate(iris):
     Y = PCA(1).fit_transform(iris[0])
     assert np.allclose(offsets(plot.scatter(Y))[0], np.column_stack([np.arange(150), Y[:, 0]]))
     over = plot.scatter(Y[:, 0], values=iris[0][:, 1])
@@ -148,11 +147,11 @@ def crowd():
     ), labels
 
 
-def test_many_points_are_an_image_of_counts(crowd):
+def test_many_points_are_a_density_image(crowd):
     ax = plot.scatter(crowd[0])
     (image,) = ax.images
     assert not ax.collections
-    assert np.nansum(image.get_array().filled(0)) == DENSE + 1  # every point counts once
+    assert np.nansum(image.get_array().filled(0)) == DENSE + 1  # every point is counted once
     left, right, bottom, top = image.get_extent()
     assert left < crowd[0][:, 0].min()
     assert right > crowd[0][:, 0].max()
@@ -162,7 +161,7 @@ def test_many_points_are_an_image_of_counts(crowd):
     draw(ax.figure)
 
 
-def test_many_points_have_their_mean_colour(crowd):
+def test_density_image_has_mean_colours(crowd):
     Y, labels = crowd
     ax = plot.scatter(Y, labels)
     picture = np.asarray(ax.images[0].get_array())
@@ -179,7 +178,7 @@ def test_many_points_have_their_mean_colour(crowd):
     draw(by_value.figure)
 
 
-def test_points_in_one_place_or_on_a_line_have_a_density():
+def test_density_of_coinciding_or_collinear_points():
     ax = plot.scatter(np.zeros((10, 2)), density=True)
     assert np.nansum(ax.images[0].get_array().filled(0)) == 10
     draw(
@@ -204,13 +203,13 @@ def test_thumbnails_do_not_overlap(model):
         plot.scatter(model, images=images[:, :, 0])
 
 
-def test_places_apart_are_apart_and_limited():
+def test_selected_points_are_apart_and_limited():
     pixels = np.random.default_rng(0).uniform(0, 1000, (500, 2))
-    chosen = places_apart(pixels, np.array([100.0, 50.0]), 1000)
+    chosen = select_apart(pixels, np.array([100.0, 50.0]), 1000)
     near = np.abs(pixels[chosen][:, None] - pixels[chosen]) < [100, 50]
-    assert near.all(axis=2).sum() == len(chosen)  # each with itself alone
+    assert near.all(axis=2).sum() == len(chosen)  # each is near itself only
     assert len(chosen) > 40
-    assert len(places_apart(pixels, np.array([10.0, 10.0]), 7)) == 7
+    assert len(select_apart(pixels, np.array([10.0, 10.0]), 7)) == 7
 
 
 def test_colours_are_different():
@@ -225,10 +224,10 @@ def test_colours_are_different():
         (
             lambda m: plot.scatter(m, [1, 2]),
             ValueError,
-            r"labels must be one for each of the 150 points, got shape \(2,\)",
+            r"labels must have shape \(150,\), one per point, got \(2,\)",
         ),
         (lambda m: plot.scatter(m, values=["a"] * 150), ValueError, "values must be numbers"),
-        (lambda m: plot.scatter(m, values=[np.nan] * 150), ValueError, "no finite number"),
+        (lambda m: plot.scatter(m, values=[np.nan] * 150), ValueError, "contains no finite number"),
         (
             lambda m: plot.scatter(m, components=(0, 3)),
             ValueError,
@@ -237,25 +236,25 @@ def test_colours_are_different():
         (lambda _: plot.scatter(PCA()), TypeError, "PCA has no embedding_; fit it first"),
         (lambda _: plot.scatter(["a", "b"]), TypeError, "coordinates must be numbers"),
         (lambda _: plot.spectrum(PCA()), TypeError, "PCA has no eigenvalues_"),
-        (lambda _: plot.spectrum([]), ValueError, "eigenvalues must be"),
+        (lambda _: plot.spectrum([]), ValueError, "eigenvalues must have shape"),
         (lambda m: plot.eigenfunction(m), ValueError, "two features, got PCA with n_features_in_=4"),
         (lambda m: plot.compare({"a": m, "b": np.zeros((3, 2))}), ValueError, "'b' has 3 and 'a' 150"),
-        (lambda _: plot.compare([]), ValueError, "nothing to compare"),
+        (lambda _: plot.compare([]), ValueError, "models is empty"),
         (
             lambda m: plot.compare([m], n_columns=-1),
             ValueError,
-            "n_columns=-1 must be a whole number, at least 1",
+            "n_columns=-1 must be at least 1",
         ),
         (lambda m: plot.scatter(m, components=(0, 1.0)), ValueError, r"components=\(0, 1.0\) must be two of"),
         (
             lambda m: plot.scatter(m, images=np.zeros((150, 4, 4, 2))),
             ValueError,
-            "last axis of images must be .* got 2",
+            "last axis of images must have .* got 2",
         ),
         (
             lambda _: plot.scatter([[0, 1], [np.nan, 1]]),
             ValueError,
-            "1 of 2 points have coordinates that are NaN or infinite.* point 1",
+            "1 of 2 points have coordinates that are NaN or infinite.* index 1",
         ),
         (lambda _: plot.scatter(np.full((DENSE + 1, 2), np.inf)), ValueError, "NaN or infinite"),
         (
@@ -267,10 +266,10 @@ def test_colours_are_different():
         (
             lambda _: plot.eigenfunction(PLANE, resolution=0),
             ValueError,
-            "resolution=0 must be a whole number",
+            "resolution=0 must be at least 2",
         ),
-        (lambda _: plot.eigenfunction(PLANE, limits=(1, 0, 0, 1)), ValueError, "left below right"),
-        (lambda _: plot.eigenfunction(PLANE, component=1.0), ValueError, "component=1.0 must lie"),
+        (lambda _: plot.eigenfunction(PLANE, limits=(1, 0, 0, 1)), ValueError, "left < right"),
+        (lambda _: plot.eigenfunction(PLANE, component=1.0), ValueError, "component=1.0 must be an integer"),
     ],
 )
 def test_bad_arguments_are_named(model, call, error, message):
@@ -330,10 +329,10 @@ def test_eigenfunction_is_evaluated_at_the_cells():
         plot.eigenfunction(model, 3)
 
 
-def test_a_model_without_a_kernel_shows_its_map():
+def test_eigenfunction_of_a_model_without_a_kernel_uses_transform():
     X, _ = make_moons(60, noise=0.05, random_state=0)
     pursuit = ProjectionPursuit(1).fit(X)
-    with pytest.raises(ValueError, match="ProjectionPursuit does not keep its training points; pass X"):
+    with pytest.raises(ValueError, match="ProjectionPursuit does not store its training points; pass X"):
         plot.eigenfunction(pursuit)
     assert len(plot.eigenfunction(pursuit, X=X, resolution=5).images) == 1
 
@@ -373,7 +372,7 @@ def test_stability_shows_movements_and_the_curve(iris):
     left, right = figure.axes[:2]
     shown = left.collections[-1]
     assert np.allclose(np.sort(found.per_point), shown.get_array())
-    assert shown.get_sizes()[-1] > shown.get_sizes()[0]  # the restless are large
+    assert shown.get_sizes()[-1] > shown.get_sizes()[0]  # points that move are large
     curve = right.containers[0].lines[0]
     assert curve.get_xdata() == pytest.approx([0.02, 0.1])
     assert curve.get_ydata() == pytest.approx([found.delta[1].value, found.delta[0].value])
@@ -381,11 +380,11 @@ def test_stability_shows_movements_and_the_curve(iris):
     without = perturbation_stability(PCA(2), X, n_repeats=1, n_left_out=0)
     histogram = plot.stability(PCA(2).fit(X), without).axes[1]
     assert sum(bar.get_height() for bar in histogram.patches) == np.isfinite(without.per_point).sum()
-    with pytest.raises(ValueError, match="the map has 3 points, the stability 150"):
+    with pytest.raises(ValueError, match="the embedding has 3 points, but the stability 150"):
         plot.stability(np.zeros((3, 2)), found)
 
 
-# --- manners ------------------------------------------------------------------------------------------------
+# --- common ------------------------------------------------------------------------------------------------
 
 
 def test_given_axes_and_figures_are_used(iris, model):
@@ -399,7 +398,7 @@ def test_given_axes_and_figures_are_used(iris, model):
     assert plot.scatter(model, values=iris[0][:, 0], ax=part.subplots()).get_figure(root=False) is part
 
 
-def test_pyplot_is_left_alone():
+def test_pyplot_is_not_imported():
     code = (
         "import sys, numpy as np; from eigenscape import plot;"
         "ax = plot.scatter(np.eye(3), list('abc')); plot.spectrum(np.arange(4.0)); ax.figure.canvas.draw();"

@@ -1,10 +1,9 @@
-"""Figures: maps, spectra, eigenfunctions, comparisons, stability. Every function returns the Axes or Figure
-it drew on."""
+"""Figures of embeddings, spectra, eigenfunctions and stability. Needs the extra ``plot`` (matplotlib)."""
 
 from eigenscape.plot.comparison import compare
-from eigenscape.plot.functions import eigenfunction
+from eigenscape.plot.eigenfunctions import eigenfunction
 from eigenscape.plot.maps import scatter
-from eigenscape.plot.movement import stability
 from eigenscape.plot.spectra import spectrum
+from eigenscape.plot.stability_figure import stability
 
 __all__ = ["compare", "eigenfunction", "scatter", "spectrum", "stability"]

@@ -1,68 +1,69 @@
-"""Categories among labels: which have a colour of their own, and what becomes of the others."""
+"""Categories among labels, and their colours."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from eigenscape.plot._common import MUTED, PALETTE
+from eigenscape.plot._figure import MUTED, PALETTE, matplotlib
 from eigenscape.quality._validation import missing_labels
 
-#: More categories than this cannot be told apart by colour: the most frequent keep theirs.
-MOST = 20
-#: Of points whose category has no colour of its own, and of those that have none.
+#: At most this many categories have their own colour, the most frequent ones.
+MAX_CATEGORIES = 20
+#: Colours of all other categories, and of missing labels.
 OTHER, MISSING = "#777777", "#CCCCCC"
 
 
 class Categories(NamedTuple):
-    """Names of the categories, the number of that of each point, and colours; ``own`` of them stand for one
-    category each."""
+    """Categories of the points.
+
+    The first ``n_own`` names are categories with their own colour; ``other`` and ``missing`` may follow.
+    """
 
     names: list[str]
-    codes: np.ndarray  # (n,)
+    codes: np.ndarray  # (n,) index of each point's name
     colors: list[Any]
-    own: int
+    n_own: int
 
 
-def categories(labels: Any) -> Categories | None:
-    """Categories where labels are such: texts, booleans, or at most 20 different whole numbers. None for
-    values.
+def find_categories(labels: ArrayLike) -> Categories | None:
+    """Return the categories of labels, or None if the labels are continuous values.
 
-    Of more than 20 the most frequent have a colour, all others one grey together; missing labels (None, NaN)
-    have another."""
+    Strings, booleans and at most 20 different integers are categories. Of more than 20 categories the most
+    frequent have their own colours and the rest share one grey; missing labels (None, NaN) have another.
+    """
     labels = np.asarray(labels)
     if labels.dtype.kind not in "OUSTbiu":
         return None
-    gaps = missing_labels(labels)
-    known = labels[~gaps]
-    found, codes, counts = np.unique(
-        known if labels.dtype.kind in "iu" else known.astype(str), return_inverse=True, return_counts=True
+    missing = missing_labels(labels)
+    known = labels[~missing]
+    integers = labels.dtype.kind in "iu"
+    values, codes, counts = np.unique(
+        known if integers else known.astype(str), return_inverse=True, return_counts=True
     )
-    if labels.dtype.kind in "iu" and len(found) > MOST:
+    if integers and len(values) > MAX_CATEGORIES:
         return None
-    kept = np.sort(np.argsort(-counts, kind="stable")[:MOST])
-    names, colors = [str(name) for name in found[kept]], category_colors(len(kept))
-    number = np.full(len(found), len(kept))
-    number[kept] = np.arange(len(kept))
-    if len(found) > len(kept):
-        names.append(f"other ({len(found) - len(kept)})")
+    kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_CATEGORIES])
+    names, colors = [str(name) for name in values[kept]], category_colors(len(kept))
+    index = np.full(len(values), len(kept))
+    index[kept] = np.arange(len(kept))
+    if len(values) > len(kept):
+        names.append(f"other ({len(values) - len(kept)})")
         colors.append(OTHER)
-    placed = np.full(len(labels), len(names))
-    placed[~gaps] = number[codes]
-    if gaps.any():
+    all_codes = np.full(len(labels), len(names))
+    all_codes[~missing] = index[codes]
+    if missing.any():
         names.append("missing")
         colors.append(MISSING)
-    return Categories(names, placed, colors, len(kept))
+    return Categories(names, all_codes, colors, len(kept))
 
 
 def category_colors(count: int) -> list[Any]:
-    """Colours for ``count`` categories that everyone can tell apart while there are such, then evenly spaced
-    hues."""
+    """Return ``count`` colours: a colour-blind safe palette if large enough, else evenly spaced hues."""
     for palette in (PALETTE, MUTED):
         if count <= len(palette):
             return list(palette[:count])
-    from matplotlib import colormaps
-
-    wheel = colormaps["turbo"]
-    return [wheel(x) for x in np.linspace(0.03, 0.97, count)]
+    colormap = matplotlib("").colormaps["turbo"]
+    return [colormap(x) for x in np.linspace(0.03, 0.97, count)]

@@ -1,48 +1,55 @@
-"""Maps of the same points side by side."""
+"""Several embeddings of the same points side by side."""
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
-from eigenscape.plot._common import color_bar, coordinates_of, new_figure, titled
+from eigenscape.plot._figure import color_bar, coordinates_of, new_figure, set_title
 from eigenscape.plot.maps import draw_legend, draw_map
+from eigenscape.quality._validation import check_integer
 from eigenscape.quality.alignment import procrustes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def compare(
-    models: Any,
-    labels: Any = None,
+    models: Mapping[str, Any] | Iterable[Any],
+    labels: ArrayLike | None = None,
     *,
-    values: Any = None,
+    values: ArrayLike | None = None,
     components: tuple[int, int] = (0, 1),
     n_columns: int | None = None,
     figure: Figure | None = None,
 ) -> Figure:
-    """Draw several maps of the same points as small multiples, each shifted, turned, reflected and scaled to
-    lie over the first.
+    """Draw several embeddings of the same points as small multiples.
 
-    Each title says how far the map is from the first after that, relative to the spread of the first: 0 is
-    the same map.
+    Each embedding is aligned to the first by :func:`eigenscape.quality.procrustes`; its title shows the
+    remaining error relative to the spread of the first, 0 for the same embedding.
 
     Parameters
     ----------
-    models : dict of name to fitted estimator or coordinates, or a sequence of them
-        The first is left as it is.
-    labels, values, components
-        As for :func:`scatter`, for all maps.
+    models : dict of name to fitted estimator or coordinates, or sequence of them
+        The embeddings. The first is the reference.
+    labels : array-like of shape (n_samples,), optional
+        Categories, drawn in colours with a legend.
+    values : array-like of shape (n_samples,), optional
+        Numbers, drawn in colours with a colour bar.
+    components : tuple of two int, default=(0, 1)
+        Indices of the coordinates to draw.
     n_columns : int, optional
-        Maps in a row; by default as many as make the figure about as high as wide, at most four.
+        Number of columns. By default the grid is about square, with at most four columns.
     figure : matplotlib Figure, optional
-        Where to draw; by default a new one.
+        Figure to draw on. By default a new one.
 
     Returns
     -------
     matplotlib Figure
+        The figure.
 
     Examples
     --------
@@ -53,38 +60,39 @@ def compare(
     >>> figure.axes[0].get_title()
     'PCA'
     """
-    if n_columns is not None and (not isinstance(n_columns, numbers.Integral) or n_columns < 1):
-        raise ValueError(f"n_columns={n_columns!r} must be a whole number, at least 1")
-    maps = _named(models)
-    names = list(maps)
-    first = coordinates_of(maps[names[0]])
-    aligned = {}
-    for name in names:
-        Y = coordinates_of(maps[name])
+    if n_columns is not None:
+        check_integer("n_columns", n_columns)
+        if n_columns < 1:
+            raise ValueError(f"n_columns={n_columns} must be at least 1")
+    coordinates = {name: coordinates_of(model) for name, model in _named(models).items()}
+    names = list(coordinates)
+    first = coordinates[names[0]]
+    for name, Y in coordinates.items():
         if len(Y) != len(first):
             raise ValueError(
-                f"all maps must be of the same points, but {name!r} has {len(Y)} and {names[0]!r} {len(first)}"
+                f"all embeddings must have the same points, but {name!r} has {len(Y)} and {names[0]!r}"
+                f" {len(first)}"
             )
-        aligned[name] = _aligned(Y, first)
-    columns = n_columns or min(4, int(np.ceil(np.sqrt(len(names)))))
+    columns = min(4, int(np.ceil(np.sqrt(len(names))))) if n_columns is None else n_columns
     rows = -(-len(names) // columns)
     figure = new_figure(figure, (3.4 * columns + 0.8, 3.2 * rows))
     axes = figure.subplots(rows, columns, squeeze=False)
-    for ax, name in zip(axes.flat, names, strict=False):
-        Y, error = aligned[name]
-        key = draw_map(ax, Y, labels, values, components)
+    for ax, (name, Y) in zip(axes.flat, coordinates.items(), strict=False):
+        aligned, error = _align(Y, first)
+        key = draw_map(ax, aligned, labels, values, components)
         ax.set(xlabel="", ylabel="", xticks=[], yticks=[])
-        titled(ax, name if error is None else f"{name}\n{error:.2f} from {names[0]}", 10)
+        set_title(ax, name if error is None else f"{name}\n{error:.2f} from {names[0]}", 10)
     for ax in axes.flat[len(names) :]:
         ax.remove()
-    if key.named is not None:
+    if key.categories is not None:
         draw_legend(axes[0, min(columns, len(names)) - 1], key)  # at the end of the first row
     elif values is not None or labels is not None:
         color_bar(list(axes.flat[: len(names)]), key.mappable, extend=key.extend)
     return figure
 
 
-def _named(models: Any) -> dict[str, Any]:
+def _named(models: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
+    """Return the models by name; those of a sequence are named by their class."""
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
     else:
@@ -93,13 +101,12 @@ def _named(models: Any) -> dict[str, Any]:
             kind = type(model).__name__ if hasattr(model, "embedding_") else "map"
             named[kind if kind != "map" and kind not in named else f"{kind} {number}"] = model
     if not named:
-        raise ValueError("there is nothing to compare; give at least one map")
+        raise ValueError("models is empty; pass at least one embedding")
     return named
 
 
-def _aligned(Y: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, float | None]:
-    """A map over the first one, and how far from it; a map of other dimension is compared by the coordinates
-    both have."""
+def _align(Y: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, float | None]:
+    """Align an embedding to the first, on the coordinates both have; the error is None if they are equal."""
     if Y is first or (Y.shape == first.shape and np.array_equal(Y, first)):
         return Y, None
     d = min(Y.shape[1], first.shape[1])

@@ -1,93 +1,90 @@
-"""Very many points: a picture of how many lie where, and of what colour."""
+"""Density images of many points."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm, Normalize, to_rgb
-from matplotlib.image import AxesImage
 
 from eigenscape.plot._categories import Categories
-from eigenscape.plot._common import VALUES
+from eigenscape.plot._figure import VALUES, matplotlib
 
-#: Cells along the longer side.
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Number of cells along each side.
 _CELLS = 500
-#: A cell with a single point is this dark, so that it can be seen.
-_FAINTEST = 0.45
+#: Opacity of a cell with a single point.
+_MIN_OPACITY = 0.45
+
+Extent = tuple[float, float, float, float]
 
 
 def draw_density(
-    ax: Axes, points: np.ndarray, values: np.ndarray | None, named: Categories | None, limits: Any
-) -> AxesImage:
-    """Counts on a logarithmic scale as darkness; the mean of the values, or the mean colour of the
-    categories, as hue.
+    ax: Axes,
+    points: np.ndarray,
+    values: np.ndarray | None,
+    categories: Categories | None,
+    limits: tuple[float, float],
+) -> Any:
+    """Draw an image of the density, and return it.
 
-    Returns the image; ``limits`` are those of the values' colours, or None.
+    The counts are shown by colour on a logarithmic scale or, if there are values or categories, by opacity,
+    with the mean value or the mean colour of the categories. ``limits`` are the values at the ends of the
+    colour map.
     """
-    from matplotlib import colormaps
+    extent = _extent(points)
+    cell = _cells(points, extent)
+    shape = (_CELLS, _CELLS)
+    counts = np.bincount(cell, minlength=_CELLS**2).astype(np.float64).reshape(shape)
+    options: dict[str, Any] = {
+        "origin": "lower",
+        "extent": extent,
+        "aspect": "auto",
+        "interpolation": "nearest",
+    }
+    colors = matplotlib("colors")
+    if values is None and categories is None:
+        # from light blue to almost black, so that single points are visible on white
+        colormap = colors.LinearSegmentedColormap.from_list("density", ["#A6CEE3", "#0072B2", "#08193A"])
+        norm = colors.LogNorm(1, max(counts.max(), 2))
+        return ax.imshow(np.where(counts > 0, counts, np.nan), cmap=colormap, norm=norm, **options)
 
-    extent, shape = _grid(points)
-    place = _cells(points, extent, shape)
-    size = shape[0] * shape[1]
-    counts = np.bincount(place, minlength=size).astype(np.float64).reshape(shape)
-    if values is None and named is None:
-        shades = np.where(counts > 0, counts, np.nan)
-        norm = LogNorm(1, max(counts.max(), 2))
-        return ax.imshow(
-            shades,
-            origin="lower",
-            extent=extent,
-            cmap=_ramp(),
-            norm=norm,
-            aspect="auto",
-            interpolation="nearest",
-        )
-    if named is not None:
-        colors, codes = np.array([to_rgb(color) for color in named.colors]), named.codes
-        sums = [
-            np.bincount(place, weights=colors[codes, channel], minlength=size).reshape(shape)
-            for channel in range(3)
-        ]
-        hue = np.stack(sums, axis=2) / np.maximum(counts, 1)[..., None]
-        mapping = None
+    def cell_sums(weights: np.ndarray, which: Any = slice(None)) -> np.ndarray:
+        return np.bincount(cell[which], weights=weights, minlength=_CELLS**2).reshape(shape)
+
+    norm = None
+    if categories is not None:
+        rgb = np.array([colors.to_rgb(color) for color in categories.colors])[categories.codes]
+        hue = np.stack([cell_sums(channel) for channel in rgb.T], axis=2) / np.maximum(counts, 1)[..., None]
     else:
         assert values is not None
         known = np.isfinite(values)
-        mapping = Normalize(*limits)
-        total = np.bincount(place[known], weights=values[known], minlength=size).reshape(shape)
-        number = np.bincount(place[known], minlength=size).reshape(shape)
-        hue = colormaps[VALUES](mapping(total / np.maximum(number, 1)))[..., :3]
+        norm = colors.Normalize(*limits)
+        number = cell_sums(known.astype(np.float64))
+        mean = cell_sums(values[known], known) / np.maximum(number, 1)
+        hue = matplotlib("").colormaps[VALUES](norm(mean))[..., :3]
         hue[number == 0] = 0.6
-    darkness = _FAINTEST + (1 - _FAINTEST) * np.log1p(counts) / np.log1p(counts.max())
-    picture = np.concatenate([hue, np.where(counts > 0, darkness, 0.0)[..., None]], axis=2)
-    image = ax.imshow(picture, origin="lower", extent=extent, aspect="auto", interpolation="nearest")
-    if mapping is not None:
+    opacity = _MIN_OPACITY + (1 - _MIN_OPACITY) * np.log1p(counts) / np.log1p(counts.max())
+    rgba = np.concatenate([hue, np.where(counts > 0, opacity, 0.0)[..., None]], axis=2)
+    image = ax.imshow(rgba, **options)
+    if norm is not None:
         image.set_cmap(VALUES)
-        image.set_norm(mapping)
+        image.set_norm(norm)
     return image
 
 
-def _ramp() -> Any:
-    """Light blue to nearly black: the rare is visible on white."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("density", ["#A6CEE3", "#0072B2", "#08193A"])
-
-
-def _grid(points: np.ndarray) -> tuple[tuple[float, float, float, float], tuple[int, int]]:
-    """Extent of the picture, a little beyond the points, and its numbers of rows and columns."""
+def _extent(points: np.ndarray) -> Extent:
+    """Return (left, right, bottom, top) with a margin of 1 %."""
     low, high = points.min(axis=0), points.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
     low, high = low - 0.01 * width, high + 0.01 * width
-    return (float(low[0]), float(high[0]), float(low[1]), float(high[1])), (_CELLS, _CELLS)
+    return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
 
-def _cells(
-    points: np.ndarray, extent: tuple[float, float, float, float], shape: tuple[int, int]
-) -> np.ndarray:
-    """Number of the cell of each point, row by row from below."""
-    column = ((points[:, 0] - extent[0]) * (shape[1] / (extent[1] - extent[0]))).astype(np.intp)
-    row = ((points[:, 1] - extent[2]) * (shape[0] / (extent[3] - extent[2]))).astype(np.intp)
-    return np.minimum(row, shape[0] - 1) * shape[1] + np.minimum(column, shape[1] - 1)
+def _cells(points: np.ndarray, extent: Extent) -> np.ndarray:
+    """Return the flat index of the cell of each point, in rows from the bottom."""
+    left, right, bottom, top = extent
+    column = ((points[:, 0] - left) * (_CELLS / (right - left))).astype(np.intp)
+    row = ((points[:, 1] - bottom) * (_CELLS / (top - bottom))).astype(np.intp)
+    return np.minimum(row, _CELLS - 1) * _CELLS + np.minimum(column, _CELLS - 1)

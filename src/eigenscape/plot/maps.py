@@ -1,46 +1,48 @@
-"""Maps: one dot a point, or shades where there are too many."""
+"""Scatter plots of embeddings, and density images of large ones."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
-from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
 
-from eigenscape.plot._categories import Categories, categories
-from eigenscape.plot._common import (
+from eigenscape.plot._categories import Categories, find_categories
+from eigenscape.plot._figure import (
     FAINT,
     INK,
     MARKERS,
     PALETTE,
     VALUES,
-    chosen_columns,
     color_bar,
     coordinates_of,
+    draw_points,
     figure_of,
+    matplotlib,
     new_axes,
-    plain,
-    titled,
+    select_columns,
+    set_title,
+    style_axes,
 )
 from eigenscape.plot.density import draw_density
 from eigenscape.plot.thumbnails import draw_thumbnails
 
-#: Above this many points dots hide one another, and density is drawn.
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Above this many points a density image is drawn.
 DENSE = 50_000
-#: By this the rings of new points are known, whatever the categories are called.
-_RINGS = "eigenscape-new"
+#: Identifier of the markers of new points, which differs from every category name.
+_NEW_POINTS = "eigenscape-new"
 
 
 def scatter(
     model: Any,
-    labels: Any = None,
+    labels: ArrayLike | None = None,
     *,
-    values: Any = None,
-    images: Any = None,
-    new: Any = None,
+    values: ArrayLike | None = None,
+    images: ArrayLike | None = None,
+    new: ArrayLike | None = None,
     components: tuple[int, int] = (0, 1),
     density: bool | None = None,
     thumbnail_size: float = 28,
@@ -48,40 +50,42 @@ def scatter(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a map.
+    """Draw an embedding.
 
     Parameters
     ----------
-    model : fitted estimator, or array of shape (n, d)
-        What to draw. Of more than two coordinates ``components`` are shown; a single one is drawn over
-        ``values``, or without them (or with ``new`` points, which have none) over the numbers of the points.
-    labels : array-like of shape (n,), optional
-        Categories, with a legend. Of more than 20 the most frequent have colours, the others one grey, and so
-        have missing ones (None, NaN). Numbers that are no categories (not whole, or more than 20 different
-        ones) are taken for ``values``.
-    values : array-like of shape (n,), optional
-        Numbers, shown by colour with a colour bar; not finite ones are grey. Where density is drawn the hue
-        is the mean value, and colours end at the first and last hundredth of the values.
-    images : array-like of shape (n, height, width), optional
-        Pictures of the points (grey, or with a last axis of colours), shown for some of them, never over one
-        another.
-    new : array-like of shape (n_new, d), optional
-        Points placed later (``model.transform(X_new)``), marked by rings.
-    components : pair of int, default=(0, 1)
-        The coordinates drawn, counted from 0.
+    model : fitted estimator or array-like of shape (n_samples, n_components)
+        The embedding. If it has one coordinate, it is drawn against ``values``, or against the index of the
+        point if there are no values or if there are ``new`` points.
+    labels : array-like of shape (n_samples,), optional
+        Categories, drawn in colours with a legend. Of more than 20, the most frequent have their own colours
+        and the rest share one grey; missing labels (None, NaN) have another. Numbers that are not integers,
+        or more than 20 different integers, are treated as ``values``.
+    values : array-like of shape (n_samples,), optional
+        Numbers, drawn in colours with a colour bar; non-finite values are grey. In a density image the
+        colour is the mean value of a cell, and the colour map ends at the 1st and 99th percentile.
+    images : array-like of shape (n_samples, height, width[, channels]), optional
+        Images of the samples, drawn as thumbnails without overlap.
+    new : array-like of shape (n_new, n_components), optional
+        Coordinates of new points (``model.transform(X_new)``), drawn as rings.
+    components : tuple of two int, default=(0, 1)
+        Indices of the coordinates to draw.
     density : bool, optional
-        Shades instead of dots. By default above 50 000 points: darkness says how many (logarithmically), hue
-        their mean colour.
-    thumbnail_size, n_thumbnails : float, int
-        Longer side of a picture in points (1/72 inch), and the most pictures shown.
+        Whether to draw a density image instead of points. By default above 50 000 points. Its opacity
+        increases with the logarithm of the number of points.
+    thumbnail_size : float, default=28
+        Longer side of a thumbnail in points (1/72 inch).
+    n_thumbnails : int, default=60
+        Maximum number of thumbnails.
     title : str, optional
-        Above the map.
+        Title of the axes.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure (``ax.figure``).
+        Axes to draw on. By default those of a new figure (``ax.figure``).
 
     Returns
     -------
     matplotlib Axes
+        The axes.
 
     Examples
     --------
@@ -96,24 +100,24 @@ def scatter(
     ax = new_axes(ax)
     key = draw_map(ax, Y, labels, values, components, density, new)
     if key.mappable is not None:
-        color_bar(ax, key.mappable, key.unit, extend=key.extend)
-    if key.named is not None:
+        color_bar(ax, key.mappable, key.unit, key.extend)
+    if key.categories is not None:
         draw_legend(ax, key)
     if images is not None:
         ax.margins(0.08)
-        figure_of(ax).get_figure(root=True).draw_without_rendering()  # bars and legends take their room first
+        figure_of(ax).get_figure(root=True).draw_without_rendering()  # lays out colour bar and legend first
         draw_thumbnails(ax, key.points, images, thumbnail_size, n_thumbnails)
     if title:
-        titled(ax, title)
+        set_title(ax, title)
     return ax
 
 
-class Key(NamedTuple):
-    """What explains the colours of a map, and where its points are drawn."""
+class ColorKey(NamedTuple):
+    """Meaning of the colours of a map, and the positions of its points."""
 
     points: np.ndarray  # (n, 2)
-    named: Categories | None = None
-    mappable: Any = None  # colours of the values, or of the counts
+    categories: Categories | None = None
+    mappable: Any = None  # of the values or the counts
     unit: str = ""
     extend: str = "neither"
     dense: bool = False
@@ -122,136 +126,122 @@ class Key(NamedTuple):
 def draw_map(
     ax: Axes,
     Y: np.ndarray,
-    labels: Any,
-    values: Any,
+    labels: ArrayLike | None,
+    values: ArrayLike | None,
     components: tuple[int, int],
     density: bool | None = None,
-    new: Any = None,
-) -> Key:
-    """Draw the points themselves, without what explains their colours."""
-    labels, values = _checked("labels", labels, len(Y)), _checked("values", values, len(Y))
-    named = None if labels is None else categories(labels)
-    if labels is not None and named is None and values is None:
-        values = labels.astype(np.float64)
-    points, axis_names = chosen_columns(Y, components)
-    one = Y.shape[1] == 1
-    if one and values is not None and new is None:
-        points, axis_names = np.column_stack([values, Y[:, 0]]), ("value", "coordinate 1")
+    new: ArrayLike | None = None,
+) -> ColorKey:
+    """Draw the points without a legend or a colour bar."""
+    label_array, numbers = _validate_labels(labels, len(Y)), _validate_values(values, len(Y))
+    categories = None if label_array is None else find_categories(label_array)
+    if label_array is not None and categories is None and numbers is None:
+        numbers = label_array.astype(np.float64)
+    points, names = select_columns(Y, components)
+    single = Y.shape[1] == 1
+    if single and numbers is not None and new is None:
+        points, names = np.column_stack([numbers, Y[:, 0]]), ("value", "coordinate 1")
     dense = len(Y) > DENSE if density is None else density
-    plain(ax, axis_names, equal=not one)
-    limits = (0.0, 1.0) if values is None else _limits(values, 0.01 if dense else 0.0)
-    _mark_new(ax, new, Y, components)
-    if named is not None:
+    style_axes(ax, names, equal=not single)
+    limits = (0.0, 1.0) if numbers is None else _color_limits(numbers, 0.01 if dense else 0.0)
+    _draw_new(ax, new, Y, components)
+    if categories is not None:
         if dense:
-            draw_density(ax, points, None, named, limits)
+            draw_density(ax, points, None, categories, limits)
         else:
-            _draw_categories(ax, points, named)
-        return Key(points, named, dense=dense)
+            _draw_categories(ax, points, categories)
+        return ColorKey(points, categories, dense=dense)
     drawn = (
-        draw_density(ax, points, values, None, limits) if dense else _draw_dots(ax, points, values, limits)
+        draw_density(ax, points, numbers, None, limits) if dense else _draw_dots(ax, points, numbers, limits)
     )
-    if values is not None:
-        return Key(
-            points,
-            None,
-            ScalarMappable(Normalize(*limits), VALUES),
-            extend="both" if dense else "neither",
-            dense=dense,
-        )
-    return Key(points, None, drawn if dense else None, "points", dense=dense)
+    if numbers is not None:
+        mappable = matplotlib("cm").ScalarMappable(matplotlib("colors").Normalize(*limits), VALUES)
+        return ColorKey(points, None, mappable, extend="both" if dense else "neither", dense=dense)
+    return ColorKey(points, None, drawn if dense else None, "points", dense=dense)
 
 
 def dot_area(n: int) -> float:
-    """Smaller dots for more points."""
+    """Return the area of a dot, smaller for more points."""
     return float(np.clip(9000 / n, 1.5, 30))
 
 
-def _checked(name: str, given: Any, n: int) -> np.ndarray | None:
-    if given is None:
+def _validate_labels(labels: ArrayLike | None, n: int, name: str = "labels") -> np.ndarray | None:
+    if labels is None:
         return None
-    given = np.asarray(given)
-    if given.shape != (n,):
-        raise ValueError(f"{name} must be one for each of the {n} points, got shape {given.shape}")
-    if name == "values" and given.dtype.kind not in "fiub":
-        raise ValueError(f"values must be numbers, got dtype {given.dtype}; pass categories as labels")
-    return given.astype(np.float64) if name == "values" else given
+    array = np.asarray(labels)
+    if array.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},), one per point, got {array.shape}")
+    return array
 
 
-def _limits(values: np.ndarray, beyond: float) -> tuple[float, float]:
-    """Ends of the colours, with the share ``beyond`` of the values past each: of very many, some are far
-    out."""
+def _validate_values(values: ArrayLike | None, n: int) -> np.ndarray | None:
+    array = _validate_labels(values, n, "values")
+    if array is None:
+        return None
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"values must be numbers, got dtype {array.dtype}; pass categories as labels")
+    return array.astype(np.float64)
+
+
+def _color_limits(values: np.ndarray, tail: float) -> tuple[float, float]:
+    """Return the values at the ends of the colour map; the share ``tail`` lies beyond each."""
     known = values[np.isfinite(values)]
     if not len(known):
-        raise ValueError("values has no finite number to colour by")
-    low, high = np.quantile(known, [beyond, 1 - beyond])
+        raise ValueError("values contains no finite number")
+    low, high = np.quantile(known, [tail, 1 - tail])
     return float(low), float(high)
 
 
-def _draw_dots(ax: Axes, points: np.ndarray, values: np.ndarray | None, limits: Any) -> Any:
-    look: dict[str, Any] = {"s": dot_area(len(points)), "linewidths": 0, "alpha": 0.85}
+def _draw_dots(ax: Axes, points: np.ndarray, values: np.ndarray | None, limits: tuple[float, float]) -> Any:
+    style: dict[str, Any] = {"s": dot_area(len(points)), "linewidths": 0, "alpha": 0.85}
     if values is None:
-        return ax.scatter(points[:, 0], points[:, 1], color=PALETTE[0], **look)
+        return draw_points(ax, points, color=PALETTE[0], **style)
     known = np.isfinite(values)
     if not known.all():
-        ax.scatter(points[~known, 0], points[~known, 1], color=FAINT, **look)
-    return ax.scatter(
-        points[known, 0],
-        points[known, 1],
-        c=values[known],
-        cmap=VALUES,
-        vmin=limits[0],
-        vmax=limits[1],
-        **look,
-    )
+        draw_points(ax, points[~known], color=FAINT, **style)
+    low, high = limits
+    return draw_points(ax, points[known], c=values[known], cmap=VALUES, vmin=low, vmax=high, **style)
 
 
-def _shapes(named: Categories, dense: bool) -> list[str]:
-    """Shapes as well as colours where there are few categories."""
-    few = named.own <= len(MARKERS) and not dense
-    return [MARKERS[code] if few and code < named.own else "o" for code in range(len(named.names))]
+def _markers(categories: Categories, dense: bool) -> list[str]:
+    """Return a marker for each category: different ones if there are few."""
+    few = categories.n_own <= len(MARKERS) and not dense
+    own = MARKERS[: categories.n_own] if few else ()
+    return [*own, *["o"] * (len(categories.names) - len(own))]
 
 
-def _draw_categories(ax: Axes, points: np.ndarray, named: Categories) -> None:
-    """One collection of points for each category; the grey ones lie below."""
-    for code, (name, color, marker) in enumerate(
-        zip(named.names, named.colors, _shapes(named, False), strict=True)
-    ):
-        mine = named.codes == code
-        ax.scatter(
-            points[mine, 0],
-            points[mine, 1],
+def _draw_categories(ax: Axes, points: np.ndarray, categories: Categories) -> None:
+    """Draw one collection for each category, the grey ones below."""
+    styles = zip(categories.names, categories.colors, _markers(categories, False), strict=True)
+    for code, (name, color, marker) in enumerate(styles):
+        draw_points(
+            ax,
+            points[categories.codes == code],
             s=dot_area(len(points)),
             color=color,
             marker=marker,
             linewidths=0,
             alpha=0.85,
             label=name,
-            zorder=1 if code < named.own else 0.9,
+            zorder=1 if code < categories.n_own else 0.9,
         )
 
 
-def draw_legend(ax: Axes, key: Key) -> None:
-    """The names of the categories beside the axes, and the rings of new points."""
-    assert key.named is not None
-    names = key.named.names
+def draw_legend(ax: Axes, key: ColorKey) -> None:
+    """Draw a legend of the categories, and of new points, beside the axes."""
+    assert key.categories is not None
+    names = key.categories.names
+    styles = zip(key.categories.colors, _markers(key.categories, key.dense), strict=True)
+    line = matplotlib("lines").Line2D
     handles = [
-        Line2D(
-            [],
-            [],
-            linestyle="",
-            marker=shape,
-            markersize=6,
-            markeredgewidth=0,
-            color=color,
-            label=str(number),
+        line(
+            [], [], linestyle="", marker=marker, markersize=6, markeredgewidth=0, color=color, label=str(code)
         )
-        for number, (color, shape) in enumerate(
-            zip(key.named.colors, _shapes(key.named, key.dense), strict=True)
-        )
+        for code, (color, marker) in enumerate(styles)
     ]
-    old = [handle for handle in ax.get_legend_handles_labels()[0] if handle.get_gid() == _RINGS]
+    new = [handle for handle in ax.get_legend_handles_labels()[0] if handle.get_gid() == _NEW_POINTS]
     legend = ax.legend(
-        handles=handles + old,
+        handles=handles + new,
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
         borderaxespad=0,
@@ -261,36 +251,28 @@ def draw_legend(ax: Axes, key: Key) -> None:
         ncols=1 + (len(names) - 1) // 22,
         handletextpad=0.3,
     )
-    for text, name in zip(
-        legend.get_texts(), names, strict=False
-    ):  # written afterwards, as they are: a name may begin with _ or hold $
+    # Names are set afterwards: matplotlib skips labels that start with _ and parses $ as mathematics.
+    for text, name in zip(legend.get_texts(), names, strict=False):
         text.set_parse_math(False)
-        text.set_text(_short(name))
+        text.set_text(_shorten(name))
 
 
-def _short(name: str) -> str:
-    """A name in one line that leaves room for the map."""
+def _shorten(name: str) -> str:
+    """Return a name on one line of at most 40 characters."""
     line = " ".join(name.split())
     return line if len(line) <= 40 else f"{line[:39]}…"
 
 
-def _mark_new(ax: Axes, new: Any, Y: np.ndarray, components: tuple[int, int]) -> None:
-    """Rings around points placed later; on a map of one coordinate their numbers follow those of the
-    others."""
+def _draw_new(ax: Axes, new: ArrayLike | None, Y: np.ndarray, components: tuple[int, int]) -> None:
+    """Draw new points as rings; if there is one coordinate, their indices follow those of ``Y``."""
     if new is None:
         return
     Z = coordinates_of(new)
     if Z.shape[1] != Y.shape[1]:
-        raise ValueError(f"new points have {Z.shape[1]} coordinates, the map {Y.shape[1]}")
-    points = chosen_columns(np.concatenate([Y, Z]), components)[0][len(Y) :]
-    rings = ax.scatter(
-        points[:, 0],
-        points[:, 1],
-        s=max(36.0, 2 * dot_area(len(points))),
-        zorder=3,
-        linewidths=1.2,
-        label="new",
-    )
-    rings.set_gid(_RINGS)
+        raise ValueError(f"new has {Z.shape[1]} coordinates, but the embedding has {Y.shape[1]}")
+    points = select_columns(np.concatenate([Y, Z]), components)[0][len(Y) :]
+    area = max(36.0, 2 * dot_area(len(points)))
+    rings = draw_points(ax, points, s=area, zorder=3, linewidths=1.2, label="new")
+    rings.set_gid(_NEW_POINTS)
     rings.set_facecolor("none")
     rings.set_edgecolor("#000000")

@@ -1,38 +1,43 @@
-"""Small pictures of some points, where they hide nobody."""
+"""Thumbnails of selected points."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.offsetbox import AnnotationBbox, OffsetImage
+from numpy.typing import ArrayLike
 
-from eigenscape.plot._common import figure_of
+from eigenscape.plot._figure import figure_of, matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
-def draw_thumbnails(ax: Axes, points: np.ndarray, images: Any, side: float, most: int) -> list[int]:
-    """Pictures of ``side`` points (1/72 inch) at their points, none over another; returns whose they are.
+def draw_thumbnails(
+    ax: Axes, points: np.ndarray, images: ArrayLike, size: float, n_thumbnails: int
+) -> list[int]:
+    """Draw images at their points without overlap, and return the indices of the points.
 
-    Points are taken in an order spread over the map: each next one is the farthest from those that have a
-    picture."""
-    pictures = as_images(images, len(points))
+    The longer side of an image is ``size`` points (1/72 inch).
+    """
+    pictures = _validate_images(images, len(points))
+    box_module = matplotlib("offsetbox")
     pixels = ax.transData.transform(points)
-    scale = figure_of(ax).dpi / 72
     height, width = pictures.shape[1:3]
-    box = side * scale * np.array([width, height]) / max(width, height)
-    gap = 1.15 * box
-    shown = places_apart(pixels, gap, most)
+    zoom = size / max(width, height)
+    box = zoom * figure_of(ax).dpi / 72 * np.array([width, height])
+    shown = select_apart(pixels, 1.15 * box, n_thumbnails)
+    frame = {"edgecolor": "#888888", "linewidth": 0.4, "boxstyle": "square,pad=0"}
     for i in shown:
-        zoom = side / max(width, height)
-        picture = OffsetImage(pictures[i], zoom=zoom, cmap="gray", interpolation="bilinear", resample=True)
-        frame = {"edgecolor": "#888888", "linewidth": 0.4, "boxstyle": "square,pad=0"}
-        ax.add_artist(AnnotationBbox(picture, points[i], pad=0, bboxprops=frame, zorder=4))
+        picture = box_module.OffsetImage(
+            pictures[i], zoom=zoom, cmap="gray", interpolation="bilinear", resample=True
+        )
+        ax.add_artist(box_module.AnnotationBbox(picture, points[i], pad=0, bboxprops=frame, zorder=4))
     return shown
 
 
-def as_images(images: Any, n: int) -> np.ndarray:
-    """Pictures (n, height, width) or (n, height, width, channels)."""
+def _validate_images(images: ArrayLike, n: int) -> np.ndarray:
+    """Return images of shape (n, height, width) or (n, height, width, channels)."""
     pictures = np.asarray(images)
     if pictures.ndim not in (3, 4) or len(pictures) != n:
         raise ValueError(
@@ -40,15 +45,18 @@ def as_images(images: Any, n: int) -> np.ndarray:
         )
     if pictures.ndim == 4 and pictures.shape[3] not in (1, 3, 4):
         raise ValueError(
-            f"the last axis of images must be 1 (grey), 3 or 4 colours, got {pictures.shape[3]} of shape {pictures.shape}"
+            "the last axis of images must have 1 (grey), 3 or 4 channels,"
+            f" got {pictures.shape[3]} of shape {pictures.shape}"
         )
     return pictures[..., 0] if pictures.ndim == 4 and pictures.shape[3] == 1 else pictures
 
 
-def places_apart(pixels: np.ndarray, gap: np.ndarray, most: int) -> list[int]:
-    """Points whose boxes of size ``gap`` do not overlap, the next always the farthest from all before, at
-    most ``most``."""
-    scaled = pixels / gap  # two boxes overlap where both coordinates differ by less than one
+def select_apart(pixels: np.ndarray, gap: np.ndarray, most: int) -> list[int]:
+    """Select at most ``most`` points whose boxes of size ``gap`` do not overlap.
+
+    The first point is the most central one, the next always the farthest from all selected.
+    """
+    scaled = pixels / gap  # two boxes overlap if both coordinates differ by less than one
     nearest = np.full(len(pixels), np.inf)
     chosen: list[int] = []
     candidate = int(np.argmin(np.abs(scaled - np.median(scaled, axis=0)).max(axis=1)))

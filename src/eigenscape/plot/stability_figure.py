@@ -1,0 +1,110 @@
+"""Plots of the stability of an embedding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eigenscape.plot._figure import (
+    FAINT,
+    INK,
+    PALETTE,
+    color_bar,
+    coordinates_of,
+    draw_points,
+    matplotlib,
+    new_figure,
+    select_columns,
+    style_axes,
+)
+from eigenscape.plot.maps import DENSE, dot_area, scatter
+from eigenscape.quality.stability import Stability
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLORMAP = "cividis"
+_MOVEMENT = "movement, relative to the spread"
+
+
+def stability(
+    model: Any, found: Stability, *, components: tuple[int, int] = (0, 1), figure: Figure | None = None
+) -> Figure:
+    """Draw the movement of each point on the embedding, and ``delta`` by fraction (Bengio fig. 4).
+
+    Parameters
+    ----------
+    model : fitted estimator or array-like of shape (n_samples, n_components)
+        The embedding of all points. Points that move are drawn large and bright.
+    found : Stability
+        Result of :func:`eigenscape.quality.perturbation_stability` for the same points. If it was computed
+        with ``n_left_out=0``, a histogram of the movements is drawn instead of ``delta``.
+    components : tuple of two int, default=(0, 1)
+        Indices of the coordinates to draw.
+    figure : matplotlib Figure, optional
+        Figure to draw on. By default a new one.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import PCA, plot
+    >>> from eigenscape.quality import perturbation_stability
+    >>> X = load_iris().data
+    >>> result = perturbation_stability(PCA(2), X, fraction=[0.02, 0.1], n_repeats=2, n_left_out=5)
+    >>> figure = plot.stability(PCA(2).fit(X), result)
+    >>> [ax.get_xlabel() for ax in figure.axes[:2]]
+    ['coordinate 1', 'fraction of training points exchanged']
+    """
+    Y = coordinates_of(model)
+    if len(Y) != len(found.per_point):
+        raise ValueError(
+            f"the embedding has {len(Y)} points, but the stability {len(found.per_point)}; both must be"
+            " computed from the same points"
+        )
+    figure = new_figure(figure, (10.4, 4.4))
+    left, right = figure.subplots(1, 2, width_ratios=[3, 2])
+    _draw_movement(left, Y, found.per_point, components)
+    if np.isfinite([estimate.value for estimate in found.delta]).any():
+        _draw_delta(right, found)
+    else:
+        style_axes(right, (_MOVEMENT, "points"))
+        right.hist(found.per_point[np.isfinite(found.per_point)], bins=30, color=PALETTE[0])
+    return figure
+
+
+def _draw_movement(ax: Axes, Y: np.ndarray, movement: np.ndarray, components: tuple[int, int]) -> None:
+    if len(Y) > DENSE:
+        scatter(Y, values=movement, components=components, ax=ax)
+        return
+    points, names = select_columns(Y, components)
+    style_axes(ax, names, equal=Y.shape[1] > 1)
+    known = np.isfinite(movement)
+    draw_points(ax, points[~known], s=dot_area(len(Y)), color=FAINT, linewidths=0)
+    top = float(np.quantile(movement[known], 0.99))
+    norm = matplotlib("colors").Normalize(0, top if top > 0 else 1.0)
+    order = np.flatnonzero(known)[np.argsort(movement[known], kind="stable")]  # large movements on top
+    area = dot_area(len(Y)) * (0.6 + 2.4 * np.clip(movement[order] / norm.vmax, 0, 1))
+    options: dict[str, Any] = {"cmap": _COLORMAP, "norm": norm, "linewidths": 0.3, "edgecolors": "#FFFFFF"}
+    draw_points(ax, points[order], s=area, c=movement[order], **options)
+    color_bar(ax, matplotlib("cm").ScalarMappable(norm, _COLORMAP), _MOVEMENT, extend="max")
+
+
+def _draw_delta(ax: Axes, found: Stability) -> None:
+    style_axes(ax, ("fraction of training points exchanged", "perturbation error minus induction error"))
+    order = np.argsort(found.fractions)
+    value, low, high = np.array(found.delta)[order].T
+    ax.axhline(0, color=INK, linewidth=0.8)
+    style: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.4, "capsize": 3, "elinewidth": 1}
+    ax.errorbar(found.fractions[order], value, [value - low, high - value], color=PALETTE[0], **style)
+    if np.isfinite(found.crossing):
+        ax.axvline(found.crossing, color=PALETTE[3], linewidth=1, linestyle=(0, (4, 3)))
+        place = ((found.crossing, 0.03), (4, 0), ("data", "axes fraction"), "offset points")
+        ax.annotate(f"{found.crossing:.1%}", *place, color=PALETTE[3], fontsize=9)
+    ax.xaxis.set_major_formatter(matplotlib("ticker").PercentFormatter(1.0, decimals=None))
