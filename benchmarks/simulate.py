@@ -76,12 +76,12 @@ def measured(work: Callable[[np.ndarray], Any], n: int, d: int = 20) -> Constant
 def projected(members: int) -> Callable[[np.ndarray], Any]:
     """The pass of a dictionary method: rows projected on so many members, and summed."""
     from eigenscape import KernelPCA
-    from eigenscape.dictionary.rows import ArrayRows
-    from eigenscape.methods.greedy import moments_of
+    from eigenscape.dictionary.readers import ArrayReader
+    from eigenscape.methods.dictionary_fit import accumulate_moments
 
     rows = np.random.default_rng(1).standard_normal((5000, 20))
     span = KernelPCA(2, gamma=0.02, dictionary_size=members).fit(rows).kernel_.span
-    return lambda X: moments_of(span, ArrayRows(X), None)
+    return lambda X: accumulate_moments(span, ArrayReader(X))
 
 
 def printed(title: str, constants: Constants, message: float, passes: int) -> None:

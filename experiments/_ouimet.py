@@ -13,9 +13,9 @@ from sklearn.datasets import load_digits
 
 from eigenscape import GreedySpectralEmbedding, KernelPCA, LaplacianEigenmaps
 from eigenscape.datasets import spiral
-from eigenscape.dictionary.greedy import by_tolerance, empty
-from eigenscape.dictionary.rows import ArrayRows
-from eigenscape.dictionary.source import source_of
+from eigenscape.dictionary.readers import ArrayReader
+from eigenscape.dictionary.selection import empty_dictionary, select_by_tolerance
+from eigenscape.dictionary.source import kernel_source
 from eigenscape.kernels import kernel_by_name
 from eigenscape.quality import linear_alignment
 from experiments._experiment import Context
@@ -108,12 +108,12 @@ class Problem:
 def tolerance(X: np.ndarray, size: int, gamma: float, sum_to_one: bool) -> float:
     """By bisection; the number of points algorithm 1 takes falls with its tolerance, though not at every
     step."""
-    rows = ArrayRows(X)
-    start = empty(source_of(kernel_by_name("rbf", gamma=gamma).bind(X)), X, sum_to_one)
+    rows = ArrayReader(X)
+    start = empty_dictionary(kernel_source(kernel_by_name("rbf", gamma=gamma).bind(X)), X, sum_to_one)
     low, high = 1e-9, 1.0
     for _ in range(30):
         middle = float(np.sqrt(low * high))
-        found = by_tolerance(start, rows, middle, limit=size + 1).size
+        found = select_by_tolerance(start, rows, middle, size + 1).size
         if found == size:
             break
         low, high = (middle, high) if found > size else (low, middle)

@@ -15,7 +15,7 @@ import numpy as np
 from eigenscape.kernels import Gaussian
 
 #: The function that a worker is in during each phase.
-PHASES = {"selection": "survey", "accumulation": "_moments", "transform": "_map_one"}
+PHASES = {"selection": "screen_partition", "accumulation": "_moments", "transform": "_map_one"}
 
 
 @dataclass(frozen=True)

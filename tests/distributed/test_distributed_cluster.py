@@ -82,7 +82,9 @@ def test_any_model_over_processes(client: Any) -> None:
 def test_an_error_of_a_worker_arrives(client: Any) -> None:
     spoilt = X.copy()
     spoilt[200, 0] = np.inf
-    with pytest.raises(ValueError, match=r"partition 2 of X: row\(s\) 20, counted within it"):
+    with pytest.raises(
+        ValueError, match=r"partition 2 of X: row\(s\) 20, counted from the start of the partition"
+    ):
         es.PCA(2).fit(rows(spoilt))
 
 

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from eigenscape import GreedySpectralEmbedding, KernelPCA, LaplacianEigenmaps, SpectralClustering
-from eigenscape.dictionary import survey
+from eigenscape.dictionary import partitions
 from eigenscape.distributed import dictionary
 from eigenscape.exceptions import ToleranceWarning
 from eigenscape.quality import aligned_error
@@ -76,7 +76,7 @@ def test_sums_for_one_dictionary_are_those_of_one_machine(normalization, sizes):
     members = X[::30]
     model = GreedySpectralEmbedding(selection=members, gamma=0.5, normalization=normalization)
     alone, model = clone(model).fit(X)._learnt_, model.fit(ragged(X, sizes))._learnt_
-    for found, expected in ((model.moments, alone.moments), (model.divided, alone.divided)):
+    for found, expected in ((model.moments, alone.moments), (model.weighted_moments, alone.weighted_moments)):
         assert (found is None) == (expected is None)
         if found is not None and found.second is not None:
             np.testing.assert_allclose(
@@ -85,17 +85,17 @@ def test_sums_for_one_dictionary_are_those_of_one_machine(normalization, sizes):
             np.testing.assert_allclose(
                 found.first, expected.first, atol=1e-10 * np.abs(expected.second).max()
             )
-            assert (found.count, found.lost) == (expected.count, expected.lost)
-            assert found.worst_error == pytest.approx(expected.worst_error, rel=1e-8, abs=1e-12)
-    np.testing.assert_allclose(model.average_feature(), alone.average_feature(), atol=1e-10)
+            assert (found.count, found.n_isolated) == (expected.count, expected.n_isolated)
+            assert found.max_error == pytest.approx(expected.max_error, rel=1e-8, abs=1e-12)
+    np.testing.assert_allclose(model.mean_feature(), alone.mean_feature(), atol=1e-10)
 
 
 @pytest.fixture
 def parts_are_asked(monkeypatch):
     """Few rows are at hand, and few come together at once: so do ten million with the usual numbers."""
-    monkeypatch.setattr(survey, "_FIRST", 64)
-    monkeypatch.setattr(survey, "_PART", 10**9)
-    monkeypatch.setattr(survey, "_FEWEST", 16)
+    monkeypatch.setattr(partitions, "_MIN_HEAD", 64)
+    monkeypatch.setattr(partitions, "_HEAD_FRACTION", 10**9)
+    monkeypatch.setattr(partitions, "_MIN_ROWS", 16)
 
     def together(count):
         monkeypatch.setattr(dictionary, "pool_size", lambda _: count)
@@ -107,13 +107,13 @@ def parts_are_asked(monkeypatch):
 @pytest.fixture
 def surveys(monkeypatch):
     """The questions that were asked: each is a pass over some partitions."""
-    asked, ask = [], dictionary.BlockParts.ask
+    asked, ask = [], dictionary.BlockPartitions.screen
 
     def counting(self, searched, question, first, last):
         asked.append(last - first)
         return ask(self, searched, question, first, last)
 
-    monkeypatch.setattr(dictionary.BlockParts, "ask", counting)
+    monkeypatch.setattr(dictionary.BlockPartitions, "screen", counting)
     return asked
 
 
@@ -223,9 +223,9 @@ def test_dense_and_sparse_partitions_in_any_order():
 def test_the_size_is_a_cap_on_the_tolerance(parts_are_asked):
     """The first members, as on one machine."""
     estimator = KernelPCA(dictionary_tol=1e-6, dictionary_size=70, gamma=2.0)
-    with pytest.warns(ToleranceWarning, match="dictionary_size=70 allows no more"):
+    with pytest.warns(ToleranceWarning, match="dictionary_size=70 is reached"):
         model = clone(estimator).fit(ragged(X, [500] * 3))
-    with pytest.warns(ToleranceWarning, match="dictionary_size=70 allows no more"):
+    with pytest.warns(ToleranceWarning, match="dictionary_size=70 is reached"):
         alone = clone(estimator).fit(X)
     np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
 
@@ -366,7 +366,7 @@ def test_members_given_by_their_row_numbers():
     )  # the largest entry of few members decides
     np.testing.assert_allclose(model.embedding_.compute() * signs, alone.embedding_, atol=1e-10)
     np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
-    with pytest.raises(ValueError, match="row numbers from 0 to 1500, but X has rows 0 to 1499"):
+    with pytest.raises(ValueError, match="row indices from 0 to 1500, but X has rows 0 to 1499"):
         GreedySpectralEmbedding(selection=[3, 1500], gamma=0.5).fit(ragged(X, [700, 800]))
 
 

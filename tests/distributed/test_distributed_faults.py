@@ -22,7 +22,7 @@ from pyarrow import parquet
 from eigenscape import KernelPCA
 from eigenscape.app.cli._methods import IN_MEMORY
 from eigenscape.app.cli.app import app
-from eigenscape.dictionary import survey
+from eigenscape.dictionary import partitions
 from eigenscape.distributed import dictionary, write_parts
 from eigenscape.exceptions import WriteError
 from eigenscape.quality import aligned_error
@@ -61,7 +61,7 @@ def client():
 def parts_are_asked():
     """Few rows are at hand, and few come together, so that partitions are asked."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(survey, "_FIRST", 64)
+        patched.setattr(partitions, "_MIN_HEAD", 64)
         patched.setattr(dictionary, "pool_size", lambda _: 200)
         yield
 

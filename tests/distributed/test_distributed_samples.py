@@ -23,7 +23,7 @@ from eigenscape import (
     LocallyLinearEmbedding,
     SpectralClustering,
 )
-from eigenscape.dictionary.candidates import Candidates, spread_out
+from eigenscape.dictionary.candidates import Candidates, select_candidates
 from eigenscape.dictionary.landmarks import farthest_first
 from eigenscape.distributed import as_blocks, choose_sample
 from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_rows
@@ -88,7 +88,7 @@ def test_landmarks_are_rows_of_the_collection(estimator):
     assert (X[model.landmarks_] == X[model.sample_indices_][alone.landmarks_]).all()
     assert set(model.landmarks_) <= set(model.sample_indices_)
     with pytest.raises(
-        ValueError, match=r"give the points themselves, as in landmarks=X\[numbers\].compute\(\)"
+        ValueError, match=r"pass the points themselves, as in landmarks=X\[indices\].compute\(\)"
     ):
         estimator.set_params(n_landmarks="auto", landmarks=[3, 700, 900, 20]).fit(ragged(X, [500, 700]))
 
@@ -146,8 +146,8 @@ def test_every_row_is_near_the_sample(sizes, count):
     bounds that radius."""
     sizes = [*sizes, N - sum(sizes)] if sum(sizes) < N else [N]
     sample = choose_sample(as_blocks(ragged(X, sizes)), count, HalfSquaredDistance())
-    assert (X[sample.numbers] == sample.rows).all()
-    assert len(sample.numbers) == count
+    assert (X[sample.indices] == sample.rows).all()
+    assert len(sample.indices) == count
     alone = X[farthest_first(squared_distance_rows(HalfSquaredDistance().bind(X)), N, count, 0)]
     rounds = 1 + (len(sizes) > 1) + (len(sizes) > 8)
     assert radius(sample.rows) <= 2 * rounds * radius(alone)
@@ -157,13 +157,13 @@ def test_half_a_sample_is_the_sample_of_half_the_size():
     blocks = as_blocks(ragged(X, [N]))
     whole = choose_sample(blocks, 80, HalfSquaredDistance())
     half = choose_sample(blocks, 40, HalfSquaredDistance())
-    assert (whole.numbers[whole.half] == half.numbers).all()
+    assert (whole.indices[whole.half] == half.indices).all()
 
 
 def test_equal_rows_are_chosen_once():
     twins = np.repeat(X[:5], 4, axis=0)
-    chosen = spread_out(Candidates.all_of(twins), 10, HalfSquaredDistance())
-    assert sorted(chosen.numbers) == [0, 4, 8, 12, 16]
+    chosen = select_candidates(Candidates.from_rows(twins), 10, HalfSquaredDistance())
+    assert sorted(chosen.indices) == [0, 4, 8, 12, 16]
 
 
 @pytest.mark.parametrize(

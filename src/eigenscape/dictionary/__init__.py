@@ -1,1 +1,1 @@
-"""Some points that stand for all: landmarks, and dictionaries whose span in feature space does."""
+"""Subsets of the training points: landmarks, and dictionaries whose span approximates the feature space."""

@@ -1,17 +1,18 @@
-"""Points chosen from a part of the rows to stand for it, and the choice among those of several parts.
+"""Landmark candidates selected in each part of the rows, merged and reduced in the order of the parts.
 
-Parts are consecutive: the rows of the left one come first. What is chosen from parts, joined in their order,
-does not depend on who looked at which part, or when."""
+Parts are consecutive: the rows of the left part come first. The result does not depend on the order in which
+the parts are processed.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from eigenscape.dictionary.landmarks import farthest_first, greedy_pivots
-from eigenscape.dictionary.source import joined
+from eigenscape.dictionary.source import PointArray, stack_rows
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_rows
@@ -19,43 +20,49 @@ from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_ro
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Points that stand for ``count`` rows, with their places among these."""
+    """Points selected from ``n_rows`` rows, with their row indices."""
 
-    points: Any  # (m, n_features)
-    numbers: np.ndarray  # (m,)
-    count: int
+    points: PointArray  # (m, n_features)
+    indices: np.ndarray  # (m,)
+    n_rows: int
 
     @staticmethod
-    def all_of(Y: Any) -> Candidates:
-        """Every row of a part."""
+    def from_rows(Y: PointArray) -> Candidates:
+        """Return every row of ``Y`` as a candidate."""
         return Candidates(Y, np.arange(n_points(Y)), n_points(Y))
 
     def take(self, which: np.ndarray) -> Candidates:
-        """Some of them; they stand for as many rows."""
-        return Candidates(self.points[which], self.numbers[which], self.count)
+        """Return the candidates at the positions ``which``; ``n_rows`` is unchanged."""
+        return Candidates(self.points[which], self.indices[which], self.n_rows)
 
-    def beside(self, other: Candidates) -> Candidates:
-        """Those of two parts, the other one's rows counted after these."""
-        points = joined(self.points, other.points)
+    def merge(self, later: Candidates) -> Candidates:
+        """Concatenate with the candidates of the rows that follow."""
         return Candidates(
-            points, np.concatenate([self.numbers, other.numbers + self.count]), self.count + other.count
+            stack_rows(self.points, later.points),
+            np.concatenate([self.indices, later.indices + self.n_rows]),
+            self.n_rows + later.n_rows,
         )
 
 
-def spread_out(
-    candidates: Candidates, size: int, distance: HalfSquaredDistance, how: str = "maxmin"
+def select_candidates(
+    candidates: Candidates,
+    size: int,
+    distance: HalfSquaredDistance,
+    method: Literal["maxmin", "greedy"] = "maxmin",
 ) -> Candidates:
-    """At most ``size`` different candidates, farthest first, or with ``how="greedy"`` least explained first;
-    the first begins.
+    """Select at most ``size`` distinct candidates, beginning with the first one.
 
-    No row of a part is farther than ``r`` from those chosen there, where ``r`` is the distance between the
-    two nearest of one more, and so at most twice the radius of the best ``size`` balls that hold all rows
-    (Gonzalez). Each further choice among what parts have chosen adds as much again: with ``h`` rounds in all
-    every row is within ``2 h`` times that radius."""
+    ``method="maxmin"`` takes the candidate farthest from those already selected; ``"greedy"`` takes the one
+    with the largest residual (:func:`eigenscape.dictionary.landmarks.greedy_pivots`).
+
+    With "maxmin", every row of a part is within ``2 r`` of a selected one, where ``r`` is the smallest radius
+    of ``size`` balls that cover all rows (Gonzalez 1985). Each further selection among selected rows adds
+    ``2 r``: after ``h`` rounds every row is within ``2 h r``.
+    """
     candidates = candidates.take(np.sort(distinct_rows(candidates.points)[0]))
     n = n_points(candidates.points)
     if n <= 1:
         return candidates
     bound = distance.bind(candidates.points)
-    pick = farthest_first if how == "maxmin" else greedy_pivots
-    return candidates.take(pick(squared_distance_rows(bound), n, min(size, n), 0))
+    select = farthest_first if method == "maxmin" else greedy_pivots
+    return candidates.take(select(squared_distance_rows(bound), n, min(size, n), 0))

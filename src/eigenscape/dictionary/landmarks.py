@@ -1,7 +1,7 @@
-"""Which points should be landmarks: farthest first, greedily, at random, or near the centres of k-means.
+"""Selection of landmarks: max-min, greedy (pivoted Cholesky), random, or nearest to k-means centres.
 
-Every choice is nested where it can be: the first ``q`` of ``2 q`` landmarks are the landmarks of a smaller
-set."""
+Max-min, greedy and random selections are nested: the first ``q`` of ``2 q`` landmarks are those for ``q``.
+"""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from eigenscape.kernels.pairwise import squared_euclidean
 
 NAMES = ("maxmin", "random", "kmeans", "greedy")
 
-#: ``row(i)``: the squared distances (n,) of point ``i`` to all candidates.
+#: ``row(i)`` returns the squared distances (n,) of point ``i`` to all candidates.
 SquaredRow = Callable[[int], np.ndarray]
 
 
 def farthest_first(row: SquaredRow, n: int, count: int, first: int) -> np.ndarray:
-    """Max-min: each landmark is the point farthest from those before it (de Silva and Tenenbaum).
+    """Select landmarks by max-min: each is the point farthest from the previous ones.
 
-    One row of distances a landmark, O(q n) time and O(n) memory. Of points equally far the first is taken.
+    See de Silva and Tenenbaum 2004. O(q n) time and O(n) memory. Ties are resolved by the lowest index.
     """
     chosen = np.empty(count, dtype=np.intp)
     nearest = np.full(n, np.inf)  # squared distance to the nearest landmark
     with stage("landmarks", total=count) as advance:
-        for place in range(count):
-            chosen[place] = first if place == 0 else int(np.argmax(nearest))
-            np.minimum(nearest, row(chosen[place]), out=nearest)
-            nearest[chosen[: place + 1]] = -np.inf
+        for position in range(count):
+            chosen[position] = first if position == 0 else int(np.argmax(nearest))
+            np.minimum(nearest, row(chosen[position]), out=nearest)
+            nearest[chosen[: position + 1]] = -np.inf
             advance(1)
     return chosen
 
 
 def greedy_pivots(row: SquaredRow, n: int, count: int, first: int) -> np.ndarray:
-    """Each landmark is the point that those before it explain least: pivots of a partial Cholesky
-    factorisation.
+    """Select landmarks greedily: the pivots of a partial Cholesky factorisation.
 
-    The kernel is ``-d^2 / 2`` with the first landmark for origin, ``k(x, y) = (d^2(x, o) + d^2(y, o) - d^2(x,
-    y)) / 2`` (Burges sec. 2.2.1 with all weight on ``o``), and its residual at ``x`` is the squared distance
-    of ``x`` to the affine span of the landmarks. Where nothing is left to explain, the rest is chosen
-    farthest first. O(q^2 n) time, O(q n) memory."""
+    The kernel is ``-d^2 / 2`` with the first landmark as origin, ``k(x, y) = (d^2(x, o) + d^2(y, o) - d^2(x,
+    y)) / 2`` (Burges sec. 2.2.1 with all weight on ``o``); its residual at ``x`` is the squared distance of
+    ``x`` from the affine hull of the landmarks, and the next landmark maximises it. Once all residuals are
+    zero, the remaining landmarks are selected by max-min. O(q^2 n) time, O(q n) memory.
+    """
     chosen = [first]
     origin = np.array(row(first), dtype=np.float64)
     residual, nearest = origin.copy(), origin.copy()
@@ -71,44 +71,46 @@ def greedy_pivots(row: SquaredRow, n: int, count: int, first: int) -> np.ndarray
     return np.array(chosen, dtype=np.intp)
 
 
-def at_random(n: int, count: int, seed: int) -> np.ndarray:
-    """``count`` different points; a larger count has the smaller one's first."""
+def random_points(n: int, count: int, seed: int) -> np.ndarray:
+    """Select ``count`` distinct points at random; nested in ``count``."""
     return np.random.default_rng(seed).permutation(n)[:count]
 
 
-def near_centres(X: Any, count: int, seed: int) -> np.ndarray:
-    """The rows of ``X`` nearest to the centres of k-means, each row once. Not nested."""
-    centres = KMeans(count, n_init=1, random_state=seed % 2**32).fit(X).cluster_centers_
+def nearest_to_centers(X: Any, count: int, seed: int) -> np.ndarray:
+    """Select the rows of ``X`` nearest to the centres of k-means, each row at most once. Not nested."""
+    centers = KMeans(count, n_init=1, random_state=seed % 2**32).fit(X).cluster_centers_
     chosen = np.empty(count, dtype=np.intp)
     with stage("landmarks", total=count) as advance:
         for rows in row_blocks(count, 8 * X.shape[0]):
-            distance = squared_euclidean(centres[rows], X)
-            for place, own in enumerate(distance, start=rows.start):
-                own[chosen[:place]] = np.inf
-                chosen[place] = int(np.argmin(own))
+            distance = squared_euclidean(centers[rows], X)
+            for position, squares in enumerate(distance, start=rows.start):
+                squares[chosen[:position]] = np.inf
+                chosen[position] = int(np.argmin(squares))
             advance(len(distance))
     return chosen
 
 
-def choose_points(X: Any, row: SquaredRow, how: str, count: int, seed: int) -> np.ndarray:
-    """``count`` of the points ``X``, in ascending order, chosen as ``how`` (one of ``NAMES``) says."""
+def choose_points(X: Any, row: SquaredRow, method: str, count: int, seed: int) -> np.ndarray:
+    """Select ``count`` of the points ``X`` by ``method`` (one of ``NAMES``); indices in ascending order."""
     n = n_points(X)
     if count >= n:
         return np.arange(n)
     first = int(np.random.default_rng(seed).integers(n))
-    if how == "maxmin":
+    if method == "maxmin":
         return np.sort(farthest_first(row, n, count, first))
-    if how == "greedy":
+    if method == "greedy":
         return np.sort(greedy_pivots(row, n, count, first))
-    return np.sort(at_random(n, count, seed) if how == "random" else near_centres(X, count, seed))
+    return np.sort(
+        random_points(n, count, seed) if method == "random" else nearest_to_centers(X, count, seed)
+    )
 
 
-def choose_vertices(graph: NeighborGraph, how: str, count: int, seed: int) -> np.ndarray:
-    """The same for the vertices of a graph, with geodesic distances."""
-    if how == "maxmin" and count < graph.n_vertices:
+def choose_vertices(graph: NeighborGraph, method: str, count: int, seed: int) -> np.ndarray:
+    """Select ``count`` vertices of a graph by geodesic distances; see :func:`choose_points`."""
+    if method == "maxmin" and count < graph.n_vertices:
         return np.sort(
             farthest_vertices(graph, count, int(np.random.default_rng(seed).integers(graph.n_vertices)))
         )
     return choose_points(
-        graph.vertices.X, lambda vertex: np.square(geodesics_from_vertex(graph, vertex)), how, count, seed
+        graph.vertices.X, lambda vertex: np.square(geodesics_from_vertex(graph, vertex)), method, count, seed
     )

@@ -1,4 +1,4 @@
-"""Where kernel values between any points and the members of a dictionary come from."""
+"""Kernel values between arbitrary points and the members of a dictionary."""
 
 from __future__ import annotations
 
@@ -12,75 +12,87 @@ from eigenscape.kernels.base import BoundKernel, as_float64, n_points
 from eigenscape.kernels.pairwise import BoundPairwise, Linear, PairwiseKernel, Precomputed
 
 
-class Source(Protocol):
-    """A kernel whose training points may be chosen one after another."""
+class PointArray(Protocol):
+    """Points by row: an ndarray, a CSR array, or an object array (n,)."""
 
-    def values(self, Y: Any, members: Any) -> np.ndarray:
-        """Kernel values (n_new, m) between points and members."""
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def ndim(self) -> int: ...
+
+    def __getitem__(self, key: Any, /) -> Any: ...
+
+
+class KernelSource(Protocol):
+    """A kernel whose training points are selected one after another."""
+
+    def values(self, Y: PointArray, members: PointArray) -> np.ndarray:
+        """Return the kernel values (n_new, m) between points and members."""
         ...
 
-    def own(self, Y: Any, numbers: np.ndarray | None) -> np.ndarray:
-        """``k(y, y)`` of each point; ``numbers`` are their places among the training points, None for new
-        points."""
+    def diagonal(self, Y: PointArray, indices: np.ndarray | None) -> np.ndarray:
+        """Return ``k(y, y)`` (n_new,); ``indices`` are the training rows of ``Y``, None for new points."""
         ...
 
-    def members(self, Y: Any, numbers: np.ndarray | None) -> Any:
-        """What stands for these points in a dictionary."""
+    def members(self, Y: PointArray, indices: np.ndarray | None) -> PointArray:
+        """Return the representation of the points as members of a dictionary."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
-    """A kernel of two points: members are the points themselves, and the training set need not be at hand."""
+class PairwiseSource:
+    """A kernel of two points. Members are the points themselves; the training set is not kept."""
 
     kernel: PairwiseKernel
 
-    def values(self, Y: Any, members: Any) -> np.ndarray:
+    def values(self, Y: PointArray, members: PointArray) -> np.ndarray:
         return self.kernel.evaluate(as_float64(Y), members)
 
-    def own(self, Y: Any, numbers: np.ndarray | None) -> np.ndarray:
+    def diagonal(self, Y: PointArray, indices: np.ndarray | None) -> np.ndarray:
         return self.kernel.diagonal(as_float64(Y))
 
-    def members(self, Y: Any, numbers: np.ndarray | None) -> Any:
+    def members(self, Y: PointArray, indices: np.ndarray | None) -> PointArray:
         return as_float64(Y)
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """Any other bound kernel: members are training points by number, their values some columns of its
-    matrix."""
+class ColumnSource:
+    """Any other bound kernel. Members are training row indices; their values are columns of its matrix."""
 
     kernel: BoundKernel
 
-    def values(self, Y: Any, members: Any) -> np.ndarray:
-        return _dense(self.kernel(Y)[:, members])
+    def values(self, Y: PointArray, members: PointArray) -> np.ndarray:
+        values = self.kernel(Y)[:, members]
+        return np.asarray(values.todense() if sparse.issparse(values) else values, dtype=np.float64)
 
-    def own(self, Y: Any, numbers: np.ndarray | None) -> np.ndarray:
-        if numbers is None:
+    def diagonal(self, Y: PointArray, indices: np.ndarray | None) -> np.ndarray:
+        if indices is None:
             raise TypeError(
-                "a kernel given by its values to the training points does not tell the similarity of a new point to itself"
+                "a precomputed kernel contains only the values between new and training points, not k(y, y)"
+                " of a new point"
             )
-        return np.asarray(self.kernel(Y)[np.arange(n_points(Y)), numbers], dtype=np.float64).ravel()
+        return np.asarray(self.kernel(Y)[np.arange(n_points(Y)), indices], dtype=np.float64).ravel()
 
-    def members(self, Y: Any, numbers: np.ndarray | None) -> Any:
-        if numbers is None:
-            raise TypeError("the dictionary of such a kernel is made of training points")
-        return numbers
+    def members(self, Y: PointArray, indices: np.ndarray | None) -> PointArray:
+        if indices is None:
+            raise TypeError("the dictionary of a precomputed kernel must consist of training points")
+        return indices
 
 
-def source_of(similarity: BoundKernel) -> Source:
-    """The source of a bound kernel's values."""
+def kernel_source(similarity: BoundKernel) -> KernelSource:
+    """Return the source of the values of a bound kernel."""
     if not isinstance(similarity, BoundPairwise) or isinstance(similarity.kernel, Precomputed):
-        return Columns(similarity)
+        return ColumnSource(similarity)
     if isinstance(similarity.kernel, Linear) and similarity.kernel.around_mean:
         dense = not sparse.issparse(similarity.X)
-        return Points(LinearAround(similarity.X.mean(axis=0)) if dense else Linear())
-    return Points(similarity.kernel)
+        return PairwiseSource(ShiftedLinear(similarity.X.mean(axis=0)) if dense else Linear())
+    return PairwiseSource(similarity.kernel)
 
 
 @dataclass(frozen=True, eq=False)
-class LinearAround(PairwiseKernel):
-    """``<x - o, y - o>`` about an origin near the data, so that their offset costs no digits."""
+class ShiftedLinear(PairwiseKernel):
+    """``<x - o, y - o>`` with an origin ``o`` near the data, which avoids cancellation for large offsets."""
 
     origin: np.ndarray
 
@@ -91,12 +103,8 @@ class LinearAround(PairwiseKernel):
         return np.square(Y - self.origin).sum(axis=1)
 
 
-def joined(first: Any, second: Any) -> Any:
-    """Members one after the other."""
+def stack_rows(first: Any, second: Any) -> Any:
+    """Concatenate two sets of rows, dense or sparse."""
     if sparse.issparse(first) or sparse.issparse(second):
         return sparse.csr_array(sparse.vstack([sparse.csr_array(first), sparse.csr_array(second)]))
     return np.concatenate([first, second])
-
-
-def _dense(values: Any) -> np.ndarray:
-    return np.asarray(values.todense() if sparse.issparse(values) else values, dtype=np.float64)

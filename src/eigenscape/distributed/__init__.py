@@ -1,13 +1,15 @@
-"""Rows on many machines: dask collections cut into blocks, and the single-machine routines mapped over them.
+"""Dask collections: blocks of rows, with the routines of one machine mapped over them.
 
-This is the only room that knows dask, and it is loaded on first use: an array of numbers never pays for it.
+This is the only package that imports dask. Its names are imported on first use, so that dask is loaded only
+if it is needed.
 """
 
+# ruff: noqa: F401  (the imports under TYPE_CHECKING are re-exports)
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from eigenscape._lazy import attach
 from eigenscape.distributed._presence import is_collection, is_lazy, require
 
 if TYPE_CHECKING:
@@ -15,7 +17,11 @@ if TYPE_CHECKING:
     from eigenscape.app.io.dask_writing import write_parts
     from eigenscape.distributed.blocks import Blocks, as_blocks, label_blocks
     from eigenscape.distributed.cluster import check_versions, connect
-    from eigenscape.distributed.dictionary import absorb_blocks, gather_blocks, learn_blocks
+    from eigenscape.distributed.dictionary import (
+        fit_dictionary_blocks,
+        partial_fit_blocks,
+        second_pass_blocks,
+    )
     from eigenscape.distributed.estimate import cost
     from eigenscape.distributed.kernels import bind_blocks
     from eigenscape.distributed.locality import ANCHORS, locality_of_blocks
@@ -32,88 +38,31 @@ if TYPE_CHECKING:
     from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, sample_rows, take_rows
     from eigenscape.distributed.sample import Sample, choose_sample, evenly_spaced, sample_size
 
-_HOMES = {
-    "ANCHORS": "locality",
-    "BlockMembers": "mixture",
-    "BlockRows": "ppca",
-    "Blocks": "blocks",
-    "Sample": "sample",
-    "absorb_blocks": "dictionary",
-    "as_blocks": "blocks",
-    "as_collection": "eigenscape.app.io.dask_reading",
-    "bind_blocks": "kernels",
-    "check_versions": "cluster",
-    "choose_sample": "sample",
-    "connect": "cluster",
-    "cost": "estimate",
-    "count_rows": "reduce",
-    "evenly_spaced": "sample",
-    "gather_blocks": "dictionary",
-    "gather_moments": "pca",
-    "gather_signal": "oriented",
-    "label_blocks": "blocks",
-    "learn_blocks": "dictionary",
-    "locality_of_blocks": "locality",
-    "map_blocks": "reduce",
-    "noise_of_groups": "oriented",
-    "noise_of_vectors": "oriented",
-    "noise_of_versions": "oriented",
-    "orientation_signs": "oriented",
-    "pca_of_blocks": "pca",
-    "read": "eigenscape.app.io.dask_reading",
-    "reduce_blocks": "reduce",
-    "sample_rows": "reduce",
-    "sample_size": "sample",
-    "take_rows": "reduce",
-    "write_parts": "eigenscape.app.io.dask_writing",
+#: The names that each module defines.
+_NAMES = {
+    "eigenscape.app.io.dask_reading": "as_collection read",
+    "eigenscape.app.io.dask_writing": "write_parts",
+    "eigenscape.distributed.blocks": "Blocks as_blocks label_blocks",
+    "eigenscape.distributed.cluster": "check_versions connect",
+    "eigenscape.distributed.dictionary": "fit_dictionary_blocks partial_fit_blocks second_pass_blocks",
+    "eigenscape.distributed.estimate": "cost",
+    "eigenscape.distributed.kernels": "bind_blocks",
+    "eigenscape.distributed.locality": "ANCHORS locality_of_blocks",
+    "eigenscape.distributed.mixture": "BlockMembers",
+    "eigenscape.distributed.oriented": "gather_signal noise_of_groups noise_of_vectors noise_of_versions"
+    " orientation_signs",
+    "eigenscape.distributed.pca": "gather_moments pca_of_blocks",
+    "eigenscape.distributed.ppca": "BlockRows",
+    "eigenscape.distributed.reduce": "count_rows map_blocks reduce_blocks sample_rows take_rows",
+    "eigenscape.distributed.sample": "Sample choose_sample evenly_spaced sample_size",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = sorted([*_HOMES, "is_collection", "is_lazy", "require"])
 
-__all__ = [
-    "ANCHORS",
-    "BlockMembers",
-    "BlockRows",
-    "Blocks",
-    "Sample",
-    "absorb_blocks",
-    "as_blocks",
-    "as_collection",
-    "bind_blocks",
-    "check_versions",
-    "choose_sample",
-    "connect",
-    "cost",
-    "count_rows",
-    "evenly_spaced",
-    "gather_blocks",
-    "gather_moments",
-    "gather_signal",
-    "is_collection",
-    "is_lazy",
-    "label_blocks",
-    "learn_blocks",
-    "locality_of_blocks",
-    "map_blocks",
-    "noise_of_groups",
-    "noise_of_vectors",
-    "noise_of_versions",
-    "orientation_signs",
-    "pca_of_blocks",
-    "read",
-    "reduce_blocks",
-    "require",
-    "sample_rows",
-    "sample_size",
-    "take_rows",
-    "write_parts",
-]
+_load, __dir__ = attach(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    """Dask is imported with the first name that needs it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'eigenscape.distributed' has no attribute {name!r}")
-    require()
-    home = _HOMES[name]
-    value = getattr(import_module(home if "." in home else f"eigenscape.distributed.{home}"), name)
-    globals()[name] = value
-    return value
+    if name in _HOMES:
+        require()  # names the extra if dask is missing
+    return _load(name)

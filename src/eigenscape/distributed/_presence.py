@@ -1,5 +1,4 @@
-"""Whether dask is there, and whether something is one of its collections; nothing here imports it without
-need."""
+"""Detection of dask and of its collections, without importing dask."""
 
 from __future__ import annotations
 
@@ -7,9 +6,20 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from eigenscape._extras import optional_import
+
 
 def is_collection(X: Any) -> bool:
-    """Whether ``X`` is a dask array or dataframe. Where dask was never imported nothing can be one.
+    """Return whether ``X`` is a dask array or dataframe.
+
+    Parameters
+    ----------
+    X : object
+        Any object. If dask has not been imported, the result is False.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -21,19 +31,19 @@ def is_collection(X: Any) -> bool:
 
 
 def is_lazy(X: Any) -> bool:
-    """Whether ``X`` is anything of dask that is not computed yet: a collection, or a bag or delayed value, in
-    which no rows are seen."""
+    """Return whether ``X`` is any dask object not yet computed: a collection, a bag or a delayed value."""
     if "dask" not in sys.modules or type(X).__module__.split(".")[0] not in ("dask", "dask_expr"):
-        return False  # others, such as xarray, wrap dask arrays and say what they are themselves
+        return False  # wrappers of dask arrays, such as xarray's, are treated as what they are
     return bool(import_module("dask").is_dask_collection(X))
 
 
 def require(*modules: str) -> None:
-    """Import dask, and further modules of its extra; an error that names the extra where one is missing."""
+    """Import dask and further modules of its extra.
+
+    Raises
+    ------
+    MissingDependencyError
+        If one of them is not installed. The message names the extra that installs it.
+    """
     for module in ("dask", *modules):
-        try:
-            import_module(module)
-        except ImportError as error:
-            raise ImportError(
-                f"work on dask collections needs {module}, which is not installed: pip install eigenscape[dask]"
-            ) from error
+        optional_import(module, "computing on dask collections")

@@ -1,4 +1,4 @@
-"""Reaching a cluster: a scheduler that answers, and workers that run the same code."""
+"""Connection to a dask cluster whose workers run the same version of the library."""
 
 from __future__ import annotations
 
@@ -9,39 +9,42 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eigenscape.distributed._presence import require
 from eigenscape.exceptions import SchedulerError, VersionMismatchError, VersionMismatchWarning
 
-#: What must be the same everywhere, for models travel as objects; and what should be, for they hold its
-#: arrays.
-_SAME, _LIKE = "eigenscape", ("numpy", "scipy", "sklearn", "dask", "distributed")
+if TYPE_CHECKING:
+    from distributed import Client
+
+#: Package whose version must be equal everywhere, since models are pickled; and packages whose versions
+#: should be, since their objects are parts of the models.
+_REQUIRED_EQUAL, _RECOMMENDED_EQUAL = "eigenscape", ("numpy", "scipy", "sklearn", "dask", "distributed")
 
 
-def connect(address: str, timeout: float = 5.0) -> Any:
-    """A client of the scheduler at ``address``, whose workers run this version.
+def connect(address: str, timeout: float = 5.0) -> Client:
+    """Connect to the dask scheduler at ``address`` and check the versions of its workers.
 
     Parameters
     ----------
     address : str
-        Such as ``"tcp://10.0.0.1:8786"``; ``"local"`` starts one process a core on this machine, which end
-        with the client. Each of them imports the script that runs: what it does must stand under ``if
-        __name__ == "__main__":``.
+        Address of the scheduler, such as ``"tcp://10.0.0.1:8786"``. ``"local"`` starts one process per core
+        on this machine; the processes end with the client. Each of them imports the running script, whose code
+        must therefore be under ``if __name__ == "__main__":``.
     timeout : float, default=5
-        Seconds to wait for an answer.
+        Seconds to wait for the scheduler.
 
     Returns
     -------
     distributed.Client
-        Also the current one, which everything uses from now on; close it, or use it in a ``with`` statement.
+        The client, which becomes dask's current client. Close it, or use it in a ``with`` statement.
 
     Raises
     ------
     SchedulerError
-        Nobody answers there, or the processes of ``"local"`` do not start.
+        If no scheduler answers, or if the processes of ``"local"`` do not start.
     VersionMismatchError
-        A worker has another eigenscape, or none.
+        If a worker has another version of eigenscape, or none.
 
     Examples
     --------
@@ -56,44 +59,41 @@ def connect(address: str, timeout: float = 5.0) -> Any:
     if address == "local":
         return _local_client()
     try:
-        # a first client that is not the current one: one that fails would leave dask looking for it, long
-        # after
-        with Client(address, timeout=timeout, set_as_default=False) as first:
-            found: Any = first.get_versions(packages=[_SAME, *_LIKE])
+        # Not the default client: a default client that fails would leave dask trying to reconnect.
+        with Client(address, timeout=timeout, set_as_default=False) as trial:
+            versions: Any = trial.get_versions(packages=[_REQUIRED_EQUAL, *_RECOMMENDED_EQUAL])
     except (OSError, TimeoutError, ValueError) as error:
         raise SchedulerError(
-            f"no dask scheduler answers at {address} within {timeout:g} s; check the address, start one there with 'dask scheduler', or"
-            " use 'local'"
+            f"no dask scheduler answers at {address} within {timeout:g} s; check the address, start one there"
+            " with 'dask scheduler', or use 'local'"
         ) from error
-    check_versions(found)
+    check_versions(versions)
     return Client(address, timeout=timeout)
 
 
-def _local_client() -> Any:
-    """A client with workers of its own, which Ctrl-C does not reach: they end when the client does, and say
-    nothing of it."""
+def _local_client() -> Client:
+    """Start local workers that ignore Ctrl-C, log only critical messages and end with the client."""
     from distributed import Client
 
     try:
-        with _interrupts_for_this_process_alone():
+        with _blocked_interrupts():
             return Client(
                 processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
             )
     except RuntimeError as error:
         raise SchedulerError(
-            'the processes of "local" could not start. A script is imported by each of them: put what it does under'
-            ' if __name__ == "__main__":'
+            'the processes of "local" could not start. Each of them imports the running script: put its code'
+            ' under if __name__ == "__main__":'
         ) from error
 
 
 @contextmanager
-def _interrupts_for_this_process_alone() -> Iterator[None]:
-    """Threads and processes started inside, and by these, have SIGINT blocked; one that comes meanwhile is
-    raised at the end."""
+def _blocked_interrupts() -> Iterator[None]:
+    """Block SIGINT in threads and processes started inside the context; deliver pending ones at its end."""
     if sys.platform == "win32":
         yield
         return
-    resource_tracker.ensure_running()  # where it is started by the first process, that would unblock the signal
+    resource_tracker.ensure_running()  # if started by the first process, it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -101,34 +101,47 @@ def _interrupts_for_this_process_alone() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def check_versions(found: dict[str, Any]) -> None:
-    """Compare what ``Client.get_versions`` tells: another eigenscape is an error, another numpy or dask a
-    warning."""
-    here = found["client"]["packages"]
-    there = {f"worker {name}": each["packages"] for name, each in found["workers"].items()}
-    wrong = _differing(_SAME, here, there)
+def check_versions(versions: dict[str, Any]) -> None:
+    """Compare the package versions of the client and the workers.
+
+    Parameters
+    ----------
+    versions : dict
+        The result of ``Client.get_versions``.
+
+    Raises
+    ------
+    VersionMismatchError
+        If a worker has another version of eigenscape, or none. Other versions of NumPy, SciPy, scikit-learn
+        or dask give a VersionMismatchWarning.
+    """
+    here = versions["client"]["packages"]
+    workers = {f"worker {name}": each["packages"] for name, each in versions["workers"].items()}
+    wrong = _different_versions(_REQUIRED_EQUAL, here, workers)
     if wrong:
         raise VersionMismatchError(
-            f"this is eigenscape {here.get(_SAME)}, but {wrong}; install the same version there: models travel between them"
+            f"this is eigenscape {here.get(_REQUIRED_EQUAL)}, but {wrong}; install the same version there:"
+            " models are exchanged with the workers"
         )
-    unlike = [
-        f"{name} is {here.get(name)} here, but {other}"
-        for name in _LIKE
-        if (other := _differing(name, here, there))
+    differences = [
+        f"{name} is {here.get(name)} here, but {others}"
+        for name in _RECOMMENDED_EQUAL
+        if (others := _different_versions(name, here, workers))
     ]
-    if unlike:
+    if differences:
         warnings.warn(
-            f"versions differ: {'; '.join(unlike)}. Results may differ in their last digits or fail to travel",
+            f"versions differ: {'; '.join(differences)}. Results may differ in their last digits, or models"
+            " may fail to load",
             VersionMismatchWarning,
             stacklevel=3,
         )
 
 
-def _differing(name: str, here: dict[str, Any], there: dict[str, dict[str, Any]]) -> str:
-    """Who has another version of ``name``, and which; the first three."""
+def _different_versions(name: str, here: dict[str, Any], workers: dict[str, dict[str, Any]]) -> str:
+    """Describe the workers that have another version of package ``name``, at most three of them."""
     others = [
-        f"{who} has {packages.get(name) or 'none'}"
-        for who, packages in there.items()
+        f"{worker} has {packages.get(name) or 'none'}"
+        for worker, packages in workers.items()
         if packages.get(name) != here.get(name)
     ]
     return ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")

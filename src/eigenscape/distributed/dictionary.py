@@ -1,189 +1,208 @@
-"""A dictionary for the rows of a collection (Ouimet sec. 3): that of one machine, and the sums over all
-rows."""
+"""Fit of a dictionary to a dask collection (Ouimet sec. 3), with the same members as on one machine."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 
 from eigenscape._progress import stage
-from eigenscape.dictionary.greedy import Dictionary, RowScan, empty, grown
-from eigenscape.dictionary.low_rank import announce_lost
-from eigenscape.dictionary.moments import Moments
-from eigenscape.dictionary.rows import ArrayRows
-from eigenscape.dictionary.source import Source
+from eigenscape.dictionary.feature_moments import FeatureMoments
+from eigenscape.dictionary.low_rank import warn_isolated
+from eigenscape.dictionary.partitions import (
+    CandidatePool,
+    PartitionScan,
+    PoolRequest,
+    head_size,
+    pool_size,
+    screen_partition,
+)
+from eigenscape.dictionary.readers import ArrayReader
+from eigenscape.dictionary.selection import CandidateScan, Dictionary, RowScan, empty_dictionary, extend
+from eigenscape.dictionary.source import KernelSource, PointArray
 from eigenscape.dictionary.span import Span
-from eigenscape.dictionary.survey import PartScan, Pool, Question, head_size, pool_size, survey
 from eigenscape.distributed.blocks import Blocks
-from eigenscape.distributed.graphs import Kept
-from eigenscape.distributed.reduce import count_rows, reduce_blocks, reduce_remembering, take_rows
+from eigenscape.distributed.graphs import PersistedResult
+from eigenscape.distributed.reduce import count_rows, reduce_blocks, reduce_persisting, take_rows
 from eigenscape.graph.row_index import row_hashes
-from eigenscape.methods.greedy import (
-    Choice,
-    Learnt,
-    Sums,
-    gathered,
+from eigenscape.methods.dictionary_fit import (
+    DictionaryOptions,
+    DictionaryState,
+    ValueSums,
+    accumulate_moments,
+    accumulate_values,
+    check_not_empty,
     mean_of_members,
-    moments_of,
-    of_size,
-    refuse_empty,
-    sums_over,
+    select_exact_size,
+    state_from_moments,
 )
 
 
-def learn_blocks(source: Source, blocks: Blocks, choice: Choice, few: Any) -> Learnt:
-    """What :func:`eigenscape.methods.greedy.learn` learns, from a collection; ``few`` are some of its rows.
+def fit_dictionary_blocks(
+    source: KernelSource, blocks: Blocks, options: DictionaryOptions, sample: PointArray
+) -> DictionaryState:
+    """Fit a dictionary to a collection; see :func:`eigenscape.methods.dictionary_fit.fit_dictionary`.
 
-    Every partition is asked which rows are beyond the tolerance, and algorithm 1 goes on with these, here,
-    until none is left. So the members are those that one machine would choose, however the rows are cut, and
-    the errors of proposition 1 are known, and within the tolerance, for all rows. Then every row is projected
-    on the result, and summed."""
-    if choice.members is not None:
-        dictionary = grown(empty(source, few, choice.sum_to_one, choice.n_jobs), *choice.members, tol=0.0)[0]
-    else:
-        dictionary = _selected(source, blocks, choice, few, whole=True)
-    refuse_empty(dictionary)
-    return gather_blocks(dictionary, blocks, choice)
-
-
-def gather_blocks(dictionary: Dictionary, blocks: Blocks, choice: Choice) -> Learnt:
-    """What :func:`eigenscape.methods.greedy.gather` sums over all rows, for a dictionary that grows no
-    more."""
-    span = replace(dictionary.span, n_jobs=None)  # cores are dask's to share out
-    mean = mean_of_members(span) if choice.averages == "dictionary" else None
-    divisive = choice.normalization == "divisive"
-    if divisive and mean is None:
-        mean = reduce_blocks(_sums, blocks, Sums.merged, span).mean(span)
-    moments = reduce_blocks(_moments, blocks, Moments.merged, span, mean if divisive else None, None)
-    return gathered(dictionary, moments, mean, choice)
-
-
-def absorb_blocks(source: Source, learnt: Learnt | None, blocks: Blocks, choice: Choice, few: Any) -> Learnt:
-    """What :func:`eigenscape.methods.greedy.absorb` learns from more rows; None: they are the first.
-
-    The dictionary is that of one machine. All rows of the collection are projected on it as it is in the end,
-    which one machine does with those that come after it has grown."""
-    dictionary = _selected(source, blocks, choice, few, learnt)
-    refuse_empty(dictionary)
-    if learnt is None:
-        return replace(gather_blocks(dictionary, blocks, choice), exact=False)  # others may follow
-    span = replace(dictionary.span, n_jobs=None)
-    moments = learnt.moments.padded(span.size)
-    moments = moments.merged(reduce_blocks(_moments, blocks, Moments.merged, span, None, moments.origin))
-    mean = None if choice.averages == "implicit" else mean_of_members(span)
-    learnt = Learnt(dictionary, moments, learnt.divided, mean)
-    if learnt.divided is None:
-        return learnt
-    before = learnt.divided.padded(span.size)
-    more = reduce_blocks(_moments, blocks, Moments.merged, span, learnt.average_feature(), before.origin)
-    announce_lost(more.lost, more.least)
-    return replace(learnt, divided=before.merged(more))
-
-
-def _selected(
-    source: Source,
-    blocks: Blocks,
-    choice: Choice,
-    few: Any,
-    learnt: Learnt | None = None,
-    whole: bool = False,
-) -> Dictionary:
-    """Algorithm 1 or 2 over all rows, or what was learnt from rows before these enlarged by algorithm 1;
-    ``whole``: no others follow."""
-    lengths = count_rows(blocks)
-    most, seen = pool_size(few), 0 if learnt is None else learnt.moments.count
-    head = take_rows(blocks, np.arange(head_size(int(lengths.sum()), most)), lengths)
-    start = empty(source, head, choice.sum_to_one, choice.n_jobs) if learnt is None else learnt.dictionary
-    if whole:
-        _check_distinct(choice.size if choice.tol is None else None, int(lengths.sum()), head, blocks)
-    rows = ArrayRows(head, seen)
-    scan = (
-        RowScan(rows)
-        if rows.count == lengths.sum()
-        else PartScan(BlockParts(blocks, lengths, seen), rows, most)
-    )
-    if choice.tol is None:
-        some = head[:256]
-        return of_size(start, scan, choice.size, some, np.arange(some.shape[0]))
-    with stage("dictionary"):
-        dictionary = scan.run(start, choice.tol, choice.size or np.inf, choice.tol, stop=True)
-    assert dictionary is not None
-    return dictionary
-
-
-def _check_distinct(wanted: int | None, count: int, head: Any, blocks: Blocks) -> None:
-    """Rows that are all equal, and a dictionary larger than the number of distinct points, are refused before
-    the search.
-
-    The first rows are nearly always enough to see that it is not so.
+    Every partition is screened for rows beyond the tolerance, and algorithm 1 continues with these on the
+    client until none is left. The members are therefore those selected on one machine for any partitioning,
+    and the projection errors of proposition 1 are known for all rows. Then every row is projected on the
+    result to accumulate the moments. ``sample`` are some rows of the collection.
     """
-    wanted = max(2, wanted or 2)
-    distinct = len(_hashes(head, wanted))
-    if distinct < wanted:
-        distinct = len(reduce_blocks(_hashes, blocks, partial(_united, wanted), wanted))
-    if count == 1:
+    if options.members is not None:
+        dictionary = empty_dictionary(source, sample, options.sum_to_one, options.n_jobs)
+        dictionary = extend(dictionary, *options.members, tol=0.0)[0]
+    else:
+        dictionary = _select(source, blocks, options, sample, complete=True)
+    check_not_empty(dictionary)
+    return second_pass_blocks(dictionary, blocks, options)
+
+
+def second_pass_blocks(dictionary: Dictionary, blocks: Blocks, options: DictionaryOptions) -> DictionaryState:
+    """Accumulate the moments of all rows; see :func:`eigenscape.methods.dictionary_fit.second_pass`."""
+    span = replace(dictionary.span, n_jobs=None)  # dask assigns the threads
+    mean = mean_of_members(span) if options.averages == "dictionary" else None
+    divisive = options.normalization == "divisive"
+    if divisive and mean is None:
+        mean = reduce_blocks(_value_sums, blocks, ValueSums.merge, span).mean(span)
+    moments = reduce_blocks(_moments, blocks, FeatureMoments.merge, span, mean if divisive else None, None)
+    return state_from_moments(dictionary, moments, mean, options)
+
+
+def partial_fit_blocks(
+    source: KernelSource,
+    state: DictionaryState | None,
+    blocks: Blocks,
+    options: DictionaryOptions,
+    sample: PointArray,
+) -> DictionaryState:
+    """Continue with the rows of a collection; None for ``state`` if they are the first.
+
+    The dictionary is that of :func:`eigenscape.methods.dictionary_fit.partial_fit`. All rows of the
+    collection are projected on the dictionary as it is at the end.
+    """
+    dictionary = _select(source, blocks, options, sample, state)
+    check_not_empty(dictionary)
+    if state is None:
+        return replace(second_pass_blocks(dictionary, blocks, options), exact=False)  # more rows may follow
+    span = replace(dictionary.span, n_jobs=None)
+    moments = state.moments.pad(span.size)
+    moments = moments.merge(reduce_blocks(_moments, blocks, FeatureMoments.merge, span, None, moments.origin))
+    mean = None if options.averages == "implicit" else mean_of_members(span)
+    state = DictionaryState(dictionary, moments, state.weighted_moments, mean)
+    if state.weighted_moments is None:
+        return state
+    weighted = state.weighted_moments.pad(span.size)
+    added = reduce_blocks(_moments, blocks, FeatureMoments.merge, span, state.mean_feature(), weighted.origin)
+    warn_isolated(added.n_isolated, added.min_average)
+    return replace(state, weighted_moments=weighted.merge(added))
+
+
+def _select(
+    source: KernelSource,
+    blocks: Blocks,
+    options: DictionaryOptions,
+    sample: PointArray,
+    state: DictionaryState | None = None,
+    complete: bool = False,
+) -> Dictionary:
+    """Select by algorithm 1 or 2 from all rows, continuing from ``state``.
+
+    ``complete`` means that no further rows will follow, so that too few distinct rows are an error.
+    """
+    lengths = count_rows(blocks)
+    n_rows, n_seen = int(lengths.sum()), 0 if state is None else state.moments.count
+    max_rows = pool_size(sample)
+    head = take_rows(blocks, np.arange(head_size(n_rows, max_rows)), lengths)
+    if state is None:
+        dictionary = empty_dictionary(source, head, options.sum_to_one, options.n_jobs)
+    else:
+        dictionary = state.dictionary
+    if complete:
+        _check_distinct(options.size if options.tol is None else None, n_rows, head, blocks)
+    reader = ArrayReader(head, n_seen)
+    scan: CandidateScan = RowScan(reader)
+    if reader.n_rows < n_rows:
+        scan = PartitionScan(BlockPartitions(blocks, lengths, n_seen), reader, max_rows)
+    if options.tol is None:
+        first = head[:256]
+        return select_exact_size(dictionary, scan, options.size, first, np.arange(first.shape[0]))
+    with stage("dictionary"):
+        selected = scan.extend(dictionary, options.tol, options.size or np.inf, options.tol, stop=True)
+    assert selected is not None
+    return selected
+
+
+def _check_distinct(size: int | None, n_rows: int, head: PointArray, blocks: Blocks) -> None:
+    """Raise ValueError if all rows are equal or if there are fewer than ``size`` distinct ones.
+
+    The first rows (``head``) usually contain enough distinct ones; otherwise all partitions are searched.
+    """
+    size = max(2, size or 2)
+    n_distinct = len(_smallest_hashes(head, size))
+    if n_distinct < size:
+        n_distinct = len(reduce_blocks(_smallest_hashes, blocks, partial(_merge_hashes, size), size))
+    if n_rows == 1:
         raise ValueError("Found a dask collection with 1 sample(s) while a minimum of 2 is required")
-    if distinct == 1:
-        raise ValueError(f"all {count} rows are equal; there is nothing to embed")
-    if distinct < wanted:
+    if n_distinct == 1:
+        raise ValueError(f"all {n_rows} rows are equal; there is nothing to embed")
+    if n_distinct < size:
         raise ValueError(
-            f"dictionary_size={wanted}, but there are only {distinct} distinct points; lower dictionary_size"
+            f"dictionary_size={size}, but there are only {n_distinct} distinct points; lower dictionary_size"
         )
 
 
-class BlockParts:
-    """The partitions of a collection, as :class:`eigenscape.dictionary.survey.Parts` has them; levels stay
-    with the workers."""
+class BlockPartitions:
+    """The partitions of a collection (:class:`eigenscape.dictionary.partitions.Partitions`).
 
-    def __init__(self, blocks: Blocks, lengths: np.ndarray, seen: int) -> None:
+    Error bounds stay on the workers.
+    """
+
+    def __init__(self, blocks: Blocks, lengths: np.ndarray, n_seen: int) -> None:
         self.blocks, self.lengths = blocks, lengths
-        self.ends = seen + np.cumsum(lengths)
-        self.kept: list[Kept | None] = [None] * len(lengths)
-        self.found = list(self.kept)
+        self.ends = n_seen + np.cumsum(lengths)
+        self.committed: list[PersistedResult | None] = [None] * len(lengths)
+        self.latest = list(self.committed)
 
-    def ask(self, dictionary: Dictionary, question: Question, first: int, last: int) -> Pool:
-        span = replace(dictionary.span, n_jobs=None)  # cores are dask's to share out
-        firsts = [(int(number),) for number in (self.ends - self.lengths)[first:last]]
-        thin = partial(Pool.thinned, question=question)
-        pool, self.found[first:last] = reduce_remembering(
-            survey,
-            self.blocks.between(first, last),
+    def screen(self, dictionary: Dictionary, request: PoolRequest, start: int, stop: int) -> CandidatePool:
+        span = replace(dictionary.span, n_jobs=None)  # dask assigns the threads
+        firsts = [(int(first),) for first in (self.ends - self.lengths)[start:stop]]
+        pool, self.latest[start:stop] = reduce_persisting(
+            screen_partition,
+            self.blocks.partition_range(start, stop),
             attrgetter("pool"),
-            Pool.beside,
-            thin,
+            CandidatePool.merge,
+            partial(CandidatePool.truncate, request=request),
             firsts,
-            self.found[first:last],
+            self.latest[start:stop],
             span,
-            question,
+            request,
         )
         return pool
 
-    def remember(self) -> None:
-        self.kept = list(self.found)
+    def commit(self) -> None:
+        self.committed = list(self.latest)
 
-    def forget(self) -> None:
-        self.found = list(self.kept)
-
-
-# What workers do, with their rows first.
+    def rollback(self) -> None:
+        self.latest = list(self.committed)
 
 
-def _hashes(Y: Any, size: int) -> np.ndarray:
-    """The lowest hashes of rows, of as many different ones as are wanted."""
+# Functions executed on the workers; the rows of the block come first.
+
+
+def _smallest_hashes(Y: PointArray, size: int) -> np.ndarray:
+    """Return the ``size`` smallest distinct hashes of the rows."""
     return np.unique(row_hashes(Y))[:size]
 
 
-def _united(size: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _merge_hashes(size: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.union1d(first, second)[:size]
 
 
-def _sums(Y: Any, span: Span) -> Sums:
-    return sums_over(span, ArrayRows(Y))
+def _value_sums(Y: PointArray, span: Span) -> ValueSums:
+    return accumulate_values(span, ArrayReader(Y))
 
 
-def _moments(Y: Any, span: Span, mean: np.ndarray | None, origin: np.ndarray | None) -> Moments:
-    return moments_of(span, ArrayRows(Y), mean, origin)
+def _moments(Y: PointArray, span: Span, mean: np.ndarray | None, origin: np.ndarray | None) -> FeatureMoments:
+    return accumulate_moments(span, ArrayReader(Y), mean, origin)

@@ -1,56 +1,68 @@
-"""What a fit to a collection will take, about, before it starts."""
+"""Estimate of the memory and time of a fit to a collection."""
 
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigenscape.distributed.sample import sample_size
 
-#: Passes over all rows with a dictionary: the choice, which looks at part of the members, counts as two.
+#: Passes over all rows with a dictionary; the selection, which projects on some members, counts as two.
 _PASSES = 4
-#: Members of a dictionary whose size only the data tell.
+#: Assumed size of a dictionary whose size depends on the data.
 _MEMBERS = 300
-#: Rows that are worked on at once.
-_BLOCK = 2048
+#: Rows processed at once.
+_BLOCK_ROWS = 2048
 
 
 class Cost(NamedTuple):
-    """An order of magnitude: bytes that a worker needs, and seconds."""
+    """Order of magnitude of the memory (bytes per worker) and time (seconds) of a fit."""
 
     bytes_each: float
     seconds: float
 
 
-def cost(estimator: Any, rows: int, columns: int, largest: int, cores: int) -> Cost:
-    """For so many rows, the largest partition of which has ``largest``, on so many cores like this one.
+def cost(estimator: BaseEstimator, rows: int, columns: int, largest: int, cores: int) -> Cost:
+    """Estimate the cost of a fit.
 
-    The speed of this machine is measured by a product of the size that the work is made of.
+    The speed of this machine is measured with a matrix product of a typical size.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator to be fitted.
+    rows, columns : int
+        Shape of the collection.
+    largest : int
+        Number of rows of its largest partition.
+    cores : int
+        Number of cores, assumed to be as fast as this one.
+
+    Returns
+    -------
+    Cost
     """
-    wish = estimator.get_params(deep=False)
-    partition = 8.0 * largest * columns * 2  # read, and as double precision
-    by_dictionary = wish.get("dictionary_size") or wish.get("dictionary_tol") or "selection" in wish
-    if not by_dictionary:
-        together = (
-            "kernel" in wish or "metric" in wish or "affinity" in wish
-        )  # needs its rows together: fitted to a sample
-        work = 2.0 * rows * columns * (sample_size(2) if together else columns)
+    params = estimator.get_params(deep=False)
+    partition = 8.0 * largest * columns * 2  # as read, and in double precision
+    if not (params.get("dictionary_size") or params.get("dictionary_tol") or "selection" in params):
+        # Methods with a kernel, a metric or a graph are fitted to a sample.
+        by_sample = "kernel" in params or "metric" in params or "affinity" in params
+        work = 2.0 * rows * columns * (sample_size(2) if by_sample else columns)
         return Cost(partition + 8.0 * largest * 4, work / (_speed(columns, 64) * cores))
-    m = wish.get("dictionary_size") or _MEMBERS
+    m = params.get("dictionary_size") or _MEMBERS
     work = _PASSES * rows * (2.0 * m * columns + 2.0 * m * m)
-    remembered = (
-        8.0 * rows / cores if wish.get("dictionary_size") else 0.0
-    )  # how far each row was, while a size is searched for
-    return Cost(partition + remembered + 8.0 * (6 * m * m + 4 * _BLOCK * m), work / (_speed(m, m) * cores))
+    bounds = 8.0 * rows / cores if params.get("dictionary_size") else 0.0  # error bound of each row
+    return Cost(partition + bounds + 8.0 * (6 * m * m + 4 * _BLOCK_ROWS * m), work / (_speed(m, m) * cores))
 
 
 def _speed(inner: int, outer: int) -> float:
-    """Operations a second of a product (2048, inner) (inner, outer)."""
-    A, B = np.ones((_BLOCK, inner)), np.ones((inner, outer))
+    """Measure the operations per second of a product (2048, inner) (inner, outer)."""
+    A, B = np.ones((_BLOCK_ROWS, inner)), np.ones((inner, outer))
     A @ B
     start = time.perf_counter()
     for _ in range(3):
         A @ B
-    return 3 * 2.0 * _BLOCK * inner * outer / max(time.perf_counter() - start, 1e-9)
+    return 3 * 2.0 * _BLOCK_ROWS * inner * outer / max(time.perf_counter() - start, 1e-9)

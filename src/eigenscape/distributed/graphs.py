@@ -1,5 +1,4 @@
-"""Graphs of tasks over blocks of rows, written down directly: calling a delayed function for each block would
-take milliseconds a call."""
+"""Dask graphs over blocks of rows, constructed directly: one delayed call per block takes milliseconds."""
 
 from __future__ import annotations
 
@@ -13,50 +12,47 @@ from dask.base import DaskMethodsMixin
 from dask.delayed import Delayed
 from dask.utils import ensure_dict
 
-from eigenscape.distributed.blocks import Blocks
+from eigenscape.distributed.blocks import Blocks, Key
 
-#: Results that are combined at once, in the order of the blocks: the tree depends on their number alone, not
-#: on who works.
+#: Number of results combined per task, in the order of the blocks: the tree depends only on the number of
+#: blocks, so that results do not depend on the number of workers.
 FAN = 8
 
-Key = Any
 
-
-class Kept(NamedTuple):
-    """A result that stays where it was made: its name, and the graph that leads to it."""
+class PersistedResult(NamedTuple):
+    """A result that stays on the worker that computed it: its key and the graph that contains it."""
 
     key: Key
     tasks: dict[Key, Any]
 
 
 class Graph:
-    """Tasks by name. What a task is called with are names of others; all else is part of its function."""
+    """A dask graph. Arguments of a task are keys of others; constants are bound to its function."""
 
     def __init__(self) -> None:
         self.tasks: dict[Key, Any] = {}
 
     def blocks(self, blocks: Blocks) -> list[Key]:
-        """The blocks of a collection, not checked yet."""
+        """Add the blocks of a collection, not yet validated."""
         self.tasks.update(blocks.tasks)
         return blocks.keys
 
-    def kept(self, kept: Kept | None) -> Key | None:
-        """What was kept before."""
-        if kept is None:
+    def persisted(self, result: PersistedResult | None) -> Key | None:
+        """Add a persisted result."""
+        if result is None:
             return None
-        self.tasks.update(kept.tasks)
-        return kept.key
+        self.tasks.update(result.tasks)
+        return result.key
 
     def shared(self, value: Any) -> Key:
-        """Something that all blocks need: a worker gets it once, and once more from another if it was
-        lost."""
-        return self.each("shared", [partial(_value, value)], [()])[0]
+        """Add a value that all blocks need; it is sent to each worker once."""
+        return self.add("shared", [partial(_identity, value)], [()])[0]
 
-    def each(
-        self, what: str, functions: Sequence[Callable[..., Any]], arguments: Sequence[Sequence[Any]]
+    def add(
+        self, label: str, functions: Sequence[Callable[..., Any]], arguments: Sequence[Sequence[Any]]
     ) -> list[Key]:
-        """One task for each function, called with results of others: a name, or a list of names."""
-        name = f"eigenscape-{what}-{uuid4().hex}"
+        """Add one task per function; its arguments are keys, or lists of keys, of other tasks."""
+        name = f"eigenscape-{label}-{uuid4().hex}"
         keys = [(name, number) for number in range(len(functions))]
         self.tasks.update(
             {key: (function, *given) for key, function, given in zip(keys, functions, arguments, strict=True)}
@@ -64,27 +60,25 @@ class Graph:
         return keys
 
     def tree(self, keys: list[Key], function: Callable[[list[Any]], Any]) -> Key:
-        """``function`` of at most eight results at once, in their order, until one is left."""
+        """Add a tree reduction: ``function`` of at most ``FAN`` results, in order, until one is left."""
         while len(keys) > 1:
-            few = [keys[start : start + FAN] for start in range(0, len(keys), FAN)]
-            keys = self.each("join", [function] * len(few), [[some] for some in few])
+            groups = [keys[start : start + FAN] for start in range(0, len(keys), FAN)]
+            keys = self.add("join", [function] * len(groups), [[group] for group in groups])
         return keys[0]
 
-    def result(self, key: Key) -> Any:
-        """Compute it."""
+    def compute(self, key: Key) -> Any:
+        """Compute the result of a task."""
         return compute(Delayed(key, self.tasks))
 
-    def result_and_kept(self, key: Key, others: list[Key]) -> tuple[Any, list[Kept]]:
-        """Compute it, and ``others``, which stay with the workers."""
-        tasks = _Several(self.tasks, [key, *others]).persist(retries=retries()).tasks
-        return compute(Delayed(key, {key: tasks[key]})), [
-            Kept(other, {other: tasks[other]}) for other in others
-        ]
+    def compute_and_persist(self, key: Key, others: list[Key]) -> tuple[Any, list[PersistedResult]]:
+        """Compute the result of a task, and persist those of ``others`` on the workers."""
+        tasks = _ResultSet(self.tasks, [key, *others]).persist(retries=retries()).tasks
+        persisted = [PersistedResult(other, {other: tasks[other]}) for other in others]
+        return compute(Delayed(key, {key: tasks[key]})), persisted
 
 
-class _Several(DaskMethodsMixin):
-    """Several results of one graph, as dask wants collections: a delayed value for each would have the graph
-    merged as often."""
+class _ResultSet(DaskMethodsMixin):
+    """Several results of one graph as a dask collection; delayed values would merge the graph repeatedly."""
 
     def __init__(self, tasks: dict[Key, Any], keys: list[Key]) -> None:
         self.tasks, self.keys = tasks, keys
@@ -102,25 +96,24 @@ class _Several(DaskMethodsMixin):
         return list, ()
 
     def __dask_postpersist__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return self._rebuilt, ()
+        return self._rebuild, ()
 
-    def _rebuilt(self, tasks: Any, **_: Any) -> _Several:
-        return _Several(ensure_dict(tasks), self.keys)
+    def _rebuild(self, tasks: Any, **_: Any) -> _ResultSet:
+        return _ResultSet(ensure_dict(tasks), self.keys)
 
 
 def retries() -> int:
-    """How often a task that fails is tried again: as dask's configuration says ("eigenscape.retries"), else 3
-    times."""
+    """Return how often a failed task is repeated: dask's setting "eigenscape.retries", by default 3."""
     return dask.config.get("eigenscape.retries", 3)
 
 
 def compute(node: Delayed) -> Any:
-    """The value of a node.
+    """Compute the value of a node.
 
-    Trying again, and doing elsewhere what a lost worker had, is the business of dask's distributed scheduler:
-    without one there is none of it."""
+    Retries, and recomputation of the results of a lost worker, need dask's distributed scheduler.
+    """
     return node.compute(retries=retries())
 
 
-def _value(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value

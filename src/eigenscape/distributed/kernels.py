@@ -1,4 +1,4 @@
-"""Kernels whose open parameters are taken from the rows of a collection."""
+"""Kernels whose unspecified parameters are computed from the rows of a collection."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape._memory import row_blocks
+from eigenscape.dictionary.source import PointArray
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.kernels import Gaussian, Laplace
@@ -15,44 +16,43 @@ from eigenscape.kernels.bandwidth import local_median, nearest_distances, smalle
 from eigenscape.kernels.base import BoundKernel, Kernel, as_float64, n_points
 from eigenscape.kernels.pairwise import Polynomial, Sigmoid, gamma_from_norms, squared_norms
 
-#: The neighbour whose distance is a local scale, itself counted
+#: The neighbour, the point itself included, whose distance is the local scale
 #: (:func:`eigenscape.kernels.bandwidth.local_distance`).
 _NEIGHBORS = 11
 
 
-def bind_blocks(kernel: Kernel, few: Any, blocks: Blocks) -> BoundKernel:
-    """The kernel bound to ``few``, the evenly spaced rows of the collection, with its width taken from all
-    rows where one machine would.
+def bind_blocks(kernel: Kernel, sample: PointArray, blocks: Blocks) -> BoundKernel:
+    """Bind a kernel to ``sample``, evenly spaced rows of the collection, with the bandwidth of all rows.
 
-    A median distance is that between ``few`` in either case; a local one asks for their neighbours among all
-    rows, a norm is averaged over all of them."""
+    A median distance is that of the sample, as on one machine. A local scale uses the neighbours of the
+    sample among all rows, and a mean norm is that of all rows.
+    """
     if isinstance(kernel, (Polynomial, Sigmoid)) and kernel.gamma is None:
-        count, total = reduce_blocks(_norms, blocks, _added)
+        count, total = reduce_blocks(_sum_of_norms, blocks, _add_pairs)
         kernel = replace(kernel, gamma=gamma_from_norms(total / count))
     if isinstance(kernel, (Gaussian, Laplace)) and kernel.gamma is None and kernel.scale == "local":
-        few = as_float64(few)
-        nearest = reduce_blocks(_nearest, blocks, _joined, few, kernel.distance)
+        sample = as_float64(sample)
+        nearest = reduce_blocks(_nearest, blocks, _merge_nearest, sample, kernel.distance)
         kernel = replace(kernel, gamma=1.0 / local_median(nearest))
-    return kernel.bind(few)
+    return kernel.bind(sample)
 
 
-def _nearest(Y: Any, few: np.ndarray, distance: Any) -> np.ndarray:
-    blocks = [as_float64(Y[rows]) for rows in row_blocks(n_points(Y), 24 * n_points(few))]
-    return smallest_values(
-        np.concatenate([nearest_distances(few, some, distance, _NEIGHBORS) for some in blocks], axis=1),
-        _NEIGHBORS,
-    )
+def _nearest(Y: PointArray, sample: PointArray, distance: Any) -> np.ndarray:
+    """Return the smallest distances of each sample row to the rows of a block."""
+    blocks = [as_float64(Y[rows]) for rows in row_blocks(n_points(Y), 24 * n_points(sample))]
+    distances = [nearest_distances(sample, block, distance, _NEIGHBORS) for block in blocks]
+    return smallest_values(np.concatenate(distances, axis=1), _NEIGHBORS)
 
 
-def _norms(Y: Any) -> tuple[int, float]:
-    return n_points(Y), float(
-        sum(squared_norms(as_float64(Y[rows])).sum() for rows in row_blocks(n_points(Y), 8 * Y.shape[1]))
-    )
+def _sum_of_norms(Y: PointArray) -> tuple[int, float]:
+    """Return the number of rows and the sum of their squared norms."""
+    blocks = row_blocks(n_points(Y), 8 * Y.shape[1])
+    return n_points(Y), float(sum(squared_norms(as_float64(Y[rows])).sum() for rows in blocks))
 
 
-def _added(first: tuple[int, float], second: tuple[int, float]) -> tuple[int, float]:
+def _add_pairs(first: tuple[int, float], second: tuple[int, float]) -> tuple[int, float]:
     return first[0] + second[0], first[1] + second[1]
 
 
-def _joined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _merge_nearest(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return smallest_values(np.concatenate([first, second], axis=1), _NEIGHBORS)

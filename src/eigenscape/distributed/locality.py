@@ -1,5 +1,4 @@
-"""Locality preserving projections of rows on many machines: joined to anchors where they lie, and summed
-up."""
+"""Locality preserving projections of a dask collection: sums over the edges from rows to anchors."""
 
 from __future__ import annotations
 
@@ -12,23 +11,27 @@ from eigenscape.kernels.affinity import GraphAffinity
 from eigenscape.methods.anchored_locality import EdgeSums, distortion_of_sums, edge_sums, locality_of_sums
 from eigenscape.methods.locality import Projection
 
-#: Rows that the neighbourhood graph is made of; up to so many all rows take part in it.
+#: Maximum number of rows in the neighbourhood graph; further rows are connected to these.
 ANCHORS = 5_000
 
 
 def locality_of_blocks(
     blocks: Blocks, affinity: GraphAffinity, n_components: int, affine: bool, loops: float
 ) -> tuple[Projection, float]:
-    """The projection, with signs that make the largest coordinate of all rows positive, and its
-    distortion."""
+    """Return the projection and its distortion.
+
+    Signs are such that the largest entry of each coordinate over all rows is positive.
+    """
     d = blocks.n_features
     origin = np.asarray(affinity.X, dtype=np.float64).mean(axis=0) if affine else np.zeros(d)
     sums = reduce_blocks(edge_sums, blocks, EdgeSums.joined, affinity, origin, loops)
-    found = locality_of_sums(sums, origin, n_components, affine)
-    signs = block_signs(_coordinates, blocks, found)
-    turned = found._replace(directions=found.directions * signs, patterns=found.patterns * signs[:, None])
-    return turned, distortion_of_sums(sums, turned.directions)
+    projection = locality_of_sums(sums, origin, n_components, affine)
+    signs = block_signs(_coordinates, blocks, projection)
+    projection = projection._replace(
+        directions=projection.directions * signs, patterns=projection.patterns * signs[:, None]
+    )
+    return projection, distortion_of_sums(sums, projection.directions)
 
 
-def _coordinates(X: np.ndarray, found: Projection) -> np.ndarray:
-    return (X - found.mean) @ found.directions
+def _coordinates(X: np.ndarray, projection: Projection) -> np.ndarray:
+    return (X - projection.mean) @ projection.directions

@@ -1,4 +1,4 @@
-"""Mixtures of probabilistic PCA over blocks of samples: one reduction for each step of EM."""
+"""Mixtures of probabilistic PCA of a dask collection: one reduction per EM step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from eigenscape.distributed.pca import block_moments
 from eigenscape.distributed.ppca import BlockRows
 from eigenscape.distributed.reduce import count_rows, sample_rows, take_rows
-from eigenscape.distributed.signs import Leaders, leaders
+from eigenscape.distributed.signs import LargestEntries, largest_entries
 from eigenscape.methods.missing import Observed, observed
 from eigenscape.methods.mixture_ppca import (
     Mixture,
@@ -57,8 +57,7 @@ class MixtureSums:
 
 @dataclass(frozen=True, eq=False)
 class BlockMembers:
-    """Samples of a collection that a mixture is fitted to
-    (:class:`eigenscape.methods.mixture_ppca.MixtureSamples`)."""
+    """Samples of a collection (:class:`eigenscape.methods.mixture_ppca.MixtureSamples`)."""
 
     rows: BlockRows
 
@@ -66,8 +65,8 @@ class BlockMembers:
         """Return some samples, missing values filled with column means, and their weights."""
         blocks, weights = self.rows.blocks, self.rows.weights
         lengths = count_rows(blocks)
-        X, numbers = sample_rows(blocks, START_ROWS, seed, lengths)
-        own = take_rows(weights[0], numbers, lengths) if weights else np.ones(len(X))
+        X, indices = sample_rows(blocks, START_ROWS, seed, lengths)
+        own = take_rows(weights[0], indices, lengths) if weights else np.ones(len(X))
         return observed(X[own > 0], training=False).filled(self.rows.means), own[own > 0]
 
     def start(self, centers: np.ndarray, n_components: int, options: MixtureOptions) -> Mixture:
@@ -88,7 +87,7 @@ class BlockMembers:
 
     def expectation(self, mixture: Mixture) -> MixtureExpectation:
         sums = self.rows.total(_mixture_sums, MixtureSums.joined, mixture, self.rows.complete)
-        return MixtureExpectation(sums.log_likelihood, float(self.rows.survey.counts.sum()), sums)
+        return MixtureExpectation(sums.log_likelihood, float(self.rows.summary.counts.sum()), sums)
 
     def maximization(self, mixture: Mixture, statistics: MixtureSums, options: MixtureOptions) -> Mixture:
         """Perform the M-step. A model that has lost its samples is not updated."""
@@ -103,8 +102,9 @@ class BlockMembers:
         return Mixture(totals / totals.sum(), tuple(models))
 
     def signs(self, mixture: Mixture) -> list[np.ndarray]:
-        found = self.rows.total(_own_leaders, _joined_parts, mixture)
-        return [np.ones(mixture.models[0].loadings.shape[1]) if led is None else led.signs for led in found]
+        entries = self.rows.total(_largest_by_model, _merge_largest, mixture)
+        n_components = mixture.models[0].loadings.shape[1]
+        return [np.ones(n_components) if part is None else part.signs for part in entries]
 
 
 def _closed_form(moments: ScatterMoments, n_components: int, options: MixtureOptions) -> LatentGaussian:
@@ -124,8 +124,15 @@ def _mixture_sums(data: Observed, weights: np.ndarray, mixture: Mixture, complet
     return MixtureSums(float(weights @ found.log_likelihood), responsibilities.sum(axis=0), tuple(statistics))
 
 
-def _own_leaders(data: Observed, _: np.ndarray, mixture: Mixture) -> list[Leaders | None]:
-    return [leaders(means) for _, means in coordinates_by_model(mixture, data)]
+def _largest_by_model(data: Observed, _: np.ndarray, mixture: Mixture) -> list[LargestEntries | None]:
+    return [largest_entries(means) for _, means in coordinates_by_model(mixture, data)]
+
+
+def _merge_largest(
+    first: list[LargestEntries | None], second: list[LargestEntries | None]
+) -> list[LargestEntries | None]:
+    pairs = zip(first, second, strict=True)
+    return [one or other if one is None or other is None else one.merge(other) for one, other in pairs]
 
 
 def _part_summaries(

@@ -1,4 +1,4 @@
-"""Oriented PCA of rows on many machines: moments of the signal and of the noise, joined block by block."""
+"""Oriented PCA of a dask collection: moments of the signal and of the noise, merged over the blocks."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.distributed.signs import block_signs
 from eigenscape.methods.oriented_pca import Noise, Orientation, Signal, noise_moments
 
-#: Of each group its name, its number of rows and their sum.
+#: Labels (g,), numbers of rows (g,) and sums of rows (g, d) of groups.
 Groups = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def gather_signal(blocks: Blocks) -> Signal:
-    """Mean and covariance of all rows."""
+    """Return the mean and covariance of all rows."""
     total = gather_moments(blocks)
     return Signal(total.mean, total.scatter / total.n_rows, total.n_rows)
 
 
 def noise_of_vectors(blocks: Blocks) -> Noise:
-    """From noise vectors themselves."""
+    """Return the moments of given noise vectors."""
     return reduce_blocks(_noise, blocks, Noise.joined)
 
 
 def noise_of_versions(blocks: Blocks, versions: Sequence[Blocks]) -> Noise:
-    """From distorted versions of the rows, partition by partition."""
-    return reduce_blocks(_differences, blocks, Noise.joined, beside=versions)
+    """Return the moments of the differences between distorted versions and the rows."""
+    return reduce_blocks(_differences, blocks, Noise.joined, aligned=versions)
 
 
 def noise_of_groups(blocks: Blocks, labels: Blocks) -> Noise:
-    """From what a row differs from the mean of its group: one pass for the means, one for the noise."""
-    names, sizes, sums = reduce_blocks(_groups, blocks, _joined_groups, beside=[labels])
+    """Return the moments of the differences between rows and the mean of their group, in two passes."""
+    names, sizes, sums = reduce_blocks(_groups, blocks, _merge_groups, aligned=[labels])
     if sizes.max() < 2:
         raise ValueError(
-            f"y puts each of {int(sizes.sum())} rows into a group of its own: there is no noise in groups of one; repeat a label for the"
-            " versions of one thing"
+            f"y has a different label for each of the {int(sizes.sum())} rows, so there is no noise within"
+            " groups; give versions of the same sample the same label"
         )
-    return reduce_blocks(_around_groups, blocks, Noise.joined, names, sums / sizes[:, None], beside=[labels])
+    return reduce_blocks(_around_groups, blocks, Noise.joined, names, sums / sizes[:, None], aligned=[labels])
 
 
 def orientation_signs(blocks: Blocks, mean: np.ndarray, orientation: Orientation) -> np.ndarray:
-    """Signs (r,) that make the largest coordinate of all rows positive."""
+    """Return the signs (r,) that make the largest entry of each coordinate over all rows positive."""
     return block_signs(_projected, blocks, mean, orientation.directions)
 
 
@@ -62,16 +62,16 @@ def _differences(X: np.ndarray, *versions: np.ndarray) -> Noise:
 
 
 def _groups(X: np.ndarray, labels: np.ndarray) -> Groups:
-    return _summed(labels, np.ones(len(labels)), X.astype(np.float64, copy=False))
+    return _sum_by_label(labels, np.ones(len(labels)), X.astype(np.float64, copy=False))
 
 
-def _joined_groups(first: Groups, second: Groups) -> Groups:
+def _merge_groups(first: Groups, second: Groups) -> Groups:
     names, sizes, sums = (np.concatenate(pair) for pair in zip(first, second, strict=True))
-    return _summed(names, sizes, sums)
+    return _sum_by_label(names, sizes, sums)
 
 
-def _summed(names: np.ndarray, sizes: np.ndarray, values: np.ndarray) -> Groups:
-    """Equal names put together."""
+def _sum_by_label(names: np.ndarray, sizes: np.ndarray, values: np.ndarray) -> Groups:
+    """Sum the values of equal labels."""
     distinct, group = np.unique(names, return_inverse=True)
     sums = np.zeros((len(distinct), values.shape[1]))
     np.add.at(sums, group, values)

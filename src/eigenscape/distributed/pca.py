@@ -1,4 +1,4 @@
-"""Principal components of rows on many machines: a mean and a scatter matrix, joined block by block."""
+"""Principal components of a dask collection: a mean and a scatter matrix, merged over the blocks."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from eigenscape.solvers import SolverConfig
 
 
 def gather_moments(blocks: Blocks, weights: Sequence[Blocks] = ()) -> ScatterMoments:
-    """Mean and scatter of all rows: (d + 1) d numbers leave each block."""
-    return reduce_blocks(block_moments, blocks, ScatterMoments.joined, beside=weights)
+    """Return the mean and scatter matrix of all rows; each block sends (d + 1) d numbers."""
+    return reduce_blocks(block_moments, blocks, ScatterMoments.joined, aligned=weights)
 
 
 def block_moments(X: Any, weights: np.ndarray | None = None) -> ScatterMoments | None:
-    """The moments of one block; None where no row has a weight."""
+    """Return the moments of one block; None if all weights are zero."""
     X = as_product_operand(X)
     if weights is not None:
         if not weights.min() >= 0:
@@ -44,13 +44,13 @@ def pca_of_blocks(
     n_components: NComponents,
     solver: SolverConfig,
 ) -> PrincipalAxes:
-    """Axes of rows with these moments; a second pass finds the signs that one machine would give them."""
+    """Return the principal axes for these moments; a second pass determines their signs."""
     axes = pca_of_scatter(total, n_components, solver)
-    return axes.flipped(block_signs(_standing_coordinates, blocks, axes, beside=weights))
+    return axes.flipped(block_signs(_weighted_coordinates, blocks, axes, aligned=weights))
 
 
-def _standing_coordinates(X: Any, *others: Any) -> np.ndarray:
-    """Coordinates of the rows that have a weight."""
+def _weighted_coordinates(X: Any, *others: Any) -> np.ndarray:
+    """Return the coordinates of the rows with a positive weight."""
     *weights, axes = others
     coordinates = axes.project(as_product_operand(X))
     return coordinates[weights[0] > 0] if weights else coordinates

@@ -1,4 +1,4 @@
-"""Probabilistic PCA over blocks of rows: one reduction for every step of EM."""
+"""Probabilistic PCA of a dask collection: one reduction per EM step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.pca import block_moments
 from eigenscape.distributed.reduce import reduce_blocks
-from eigenscape.distributed.signs import Leaders, leaders
+from eigenscape.distributed.signs import LargestEntries, largest_entries
 from eigenscape.methods.missing import Observed, check_observed, observed
 from eigenscape.methods.pca import PrincipalAxes, axes_of_scatter
 from eigenscape.methods.ppca_fit import pairwise_sums
@@ -29,9 +29,11 @@ from eigenscape.solvers import SolverConfig
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
-    """What a first look tells: rows that stand, their weight, sums and counts of each column, moments where
-    nothing is missing."""
+class ColumnSummary:
+    """Number, weight and column sums of the rows with a positive weight.
+
+    ``moments`` is None if a value is missing.
+    """
 
     n_rows: int
     weight: float
@@ -39,10 +41,11 @@ class Survey:
     counts: np.ndarray  # (d,)
     moments: ScatterMoments | None
 
-    def joined(self, other: Survey) -> Survey:
-        both = self.moments is not None and other.moments is not None
-        moments = self.moments.joined(other.moments) if both else None  # type: ignore[union-attr, arg-type]
-        return Survey(
+    def merge(self, other: ColumnSummary) -> ColumnSummary:
+        moments = None
+        if self.moments is not None and other.moments is not None:
+            moments = self.moments.joined(other.moments)
+        return ColumnSummary(
             self.n_rows + other.n_rows,
             self.weight + other.weight,
             self.sums + other.sums,
@@ -53,50 +56,48 @@ class Survey:
 
 @dataclass(frozen=True, eq=False)
 class BlockRows:
-    """Rows of a collection as probabilistic PCA looks at them (:class:`eigenscape.methods.ppca_fit.PPCASamples`).
+    """Rows of a collection for probabilistic PCA (:class:`eigenscape.methods.ppca_fit.PPCASamples`).
 
-    Nothing is kept between passes: a collection that is not persisted is read, or made, anew for each.
+    Nothing is kept between passes: a collection that is not persisted is read or computed again in each.
     """
 
     blocks: Blocks
     weights: Sequence[Blocks] = ()
 
     def total(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *shared: Any) -> Any:
-        """``function(data, weights, *shared)`` over the standing rows of every block, combined."""
+        """Combine ``function(data, weights, *shared)`` of the rows with a positive weight in every block."""
         return reduce_blocks(
-            _Standing(function, len(self.weights)), self.blocks, combine, *shared, beside=self.weights
+            _PositiveWeights(function, len(self.weights)), self.blocks, combine, *shared, aligned=self.weights
         )
 
     @cached_property
-    def survey(self) -> Survey:
-        found = self.total(_survey, Survey.joined)
-        check_observed("column", np.flatnonzero(found.counts == 0), len(found.counts))
-        return found
+    def summary(self) -> ColumnSummary:
+        summary = self.total(_column_summary, ColumnSummary.merge)
+        check_observed("column", np.flatnonzero(summary.counts == 0), len(summary.counts))
+        return summary
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.survey.n_rows, self.blocks.n_features
+        return self.summary.n_rows, self.blocks.n_features
 
     @property
     def weight(self) -> float:
-        return self.survey.weight
+        return self.summary.weight
 
     @property
     def complete(self) -> bool:
-        return self.survey.moments is not None
+        return self.summary.moments is not None
 
     @property
     def means(self) -> np.ndarray:
-        return self.survey.sums / self.survey.counts
+        return self.summary.sums / self.summary.counts
 
     @cached_property
     def moments(self) -> ScatterMoments:
-        """Of the rows, gaps filled."""
-        return (
-            self.total(_filled_moments, ScatterMoments.joined, self.means)
-            if self.survey.moments is None
-            else self.survey.moments
-        )
+        """Moments of the rows, with missing values replaced by the column means."""
+        if self.summary.moments is not None:
+            return self.summary.moments
+        return self.total(_filled_moments, ScatterMoments.joined, self.means)
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +106,7 @@ class BlockRows:
     @property
     def variance(self) -> float:
         squares = self.moments.scatter if self.complete else self._pairs[0]
-        return float(np.trace(squares)) / float(self.survey.counts.sum())
+        return float(np.trace(squares)) / float(self.summary.counts.sum())
 
     def axes(self, count: int, solver: SolverConfig) -> PrincipalAxes:
         return axes_of_scatter(self.moments, count, solver)
@@ -121,12 +122,12 @@ class BlockRows:
         return self.total(_expectation, ExpectationSums.joined, model)
 
     def likelihood_and_signs(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
-        likelihood, led = self.total(_likelihood_and_leaders, _joined_likelihood_and_leaders, model)
-        return likelihood, led.signs
+        likelihood, entries = self.total(_likelihood_and_entries, _joined_likelihood_and_entries, model)
+        return likelihood, entries.signs
 
 
-class _Standing:
-    """A function of rows that stand and of their weights; nothing for a block without any."""
+class _PositiveWeights:
+    """A function of the rows with a positive weight and of their weights; None for a block without any."""
 
     def __init__(self, function: Callable[..., Any], weighted: int) -> None:
         self.function, self.weighted = function, weighted
@@ -138,21 +139,20 @@ class _Standing:
                 f"Negative values in data: sample_weight must not be negative, got {weights.min():g}"
             )
         X, weights = X[weights > 0], weights[weights > 0]
-        return (
-            None
-            if len(X) == 0
-            else self.function(observed(X, training=False), weights, *others[self.weighted :])
-        )
+        if len(X) == 0:
+            return None
+        return self.function(observed(X, training=False), weights, *others[self.weighted :])
 
 
 def add_each(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, ...]:
-    """Sums of several things at once."""
+    """Add two sequences element by element."""
     return tuple(map(add, first, second))
 
 
-def _survey(data: Observed, weights: np.ndarray) -> Survey:
-    found = block_moments(data.values, weights) if data.complete else None
-    return Survey(len(weights), float(weights.sum()), weights @ data.values, weights @ data.mask, found)
+def _column_summary(data: Observed, weights: np.ndarray) -> ColumnSummary:
+    moments = block_moments(data.values, weights) if data.complete else None
+    sums, counts = weights @ data.values, weights @ data.mask
+    return ColumnSummary(len(weights), float(weights.sum()), sums, counts, moments)
 
 
 def _filled_moments(data: Observed, weights: np.ndarray, means: np.ndarray) -> ScatterMoments | None:
@@ -167,16 +167,16 @@ def _expectation(data: Observed, weights: np.ndarray, model: LatentGaussian) -> 
     return expectation_sums(model, infer(model, data), data, weights)
 
 
-def _likelihood_and_leaders(
+def _likelihood_and_entries(
     data: Observed, weights: np.ndarray, model: LatentGaussian
-) -> tuple[float, Leaders]:
-    found = infer(model, data)
-    led = leaders(found.means)
-    assert led is not None
-    return float(weights @ found.log_likelihood), led
+) -> tuple[float, LargestEntries]:
+    posterior = infer(model, data)
+    entries = largest_entries(posterior.means)
+    assert entries is not None
+    return float(weights @ posterior.log_likelihood), entries
 
 
-def _joined_likelihood_and_leaders(
-    first: tuple[float, Leaders], second: tuple[float, Leaders]
-) -> tuple[float, Leaders]:
-    return first[0] + second[0], first[1].joined(second[1])
+def _joined_likelihood_and_entries(
+    first: tuple[float, LargestEntries], second: tuple[float, LargestEntries]
+) -> tuple[float, LargestEntries]:
+    return first[0] + second[0], first[1].merge(second[1])

@@ -1,4 +1,4 @@
-"""What is done with blocks of rows: summed up in a tree, or mapped one by one."""
+"""Operations on blocks of rows: tree reductions, and functions mapped over the blocks."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from uuid import uuid4
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
+from numpy.typing import DTypeLike
 from scipy import sparse
 
-from eigenscape.dictionary.source import joined
+from eigenscape.dictionary.source import stack_rows
 from eigenscape.distributed._allocation import kept_memory
-from eigenscape.distributed.blocks import Blocks, Expected, Form, check_block
-from eigenscape.distributed.graphs import Graph, Kept
+from eigenscape.distributed.blocks import Blocks, BlockSpec, ExpectedBlock, Key, check_block
+from eigenscape.distributed.graphs import Graph, PersistedResult
 
-EMPTY = "the dask collection is empty: there is not one row to learn from"
+EMPTY = "the dask collection is empty: it has no rows, or no row with a positive weight"
 
 
-def send(value: Any, what: str = "shared") -> Delayed:
-    """One node of the graph for what all blocks need: a worker gets it once, and once more from another if it
-    was lost."""
-    return delayed(value, name=f"eigenscape-{what}-{uuid4().hex}", traverse=False)
+def send(value: Any, label: str = "shared") -> Delayed:
+    """Return a node for a value that all blocks need; it is sent to each worker once."""
+    return delayed(value, name=f"eigenscape-{label}-{uuid4().hex}", traverse=False)
 
 
 def reduce_blocks(
@@ -32,177 +32,207 @@ def reduce_blocks(
     blocks: Blocks,
     combine: Callable[[Any, Any], Any],
     *shared: Any,
-    beside: Any = (),
+    aligned: Sequence[Blocks] = (),
 ) -> Any:
-    """``function(block, *beside, *shared)`` of every block, combined two by two in a tree fixed by the order
-    of the blocks.
+    """Combine ``function(block, *aligned, *shared)`` of all blocks.
 
     Parameters
     ----------
     function : callable
-        Of the rows of a block; blocks without rows are passed over.
+        Function of the rows of a block. Blocks without rows are skipped.
     blocks : Blocks
+        The rows.
     combine : callable
-        Of two results, the earlier first.
+        Function of two results, the earlier first. Results are combined in a tree that is determined by the
+        order of the blocks.
     *shared
-        What every block needs, sent to each worker once.
-    beside : sequence of Blocks
-        Further columns of the same rows (weights, labels), partition by partition.
+        Further arguments, sent to each worker once.
+    aligned : sequence of Blocks
+        Further columns of the same rows (weights, labels), with the same partitions.
 
     Returns
     -------
-    The combined result. Work is done by the current ``Client``, or by dask's own scheduler where there is
-    none."""
-    return _reduced(function, (blocks, *beside), combine, None, shared)
+    object
+        The combined result, computed by the current ``Client``, or by dask's default scheduler if there is
+        none.
+    """
+    return _tree_reduce(function, (blocks, *aligned), combine, None, shared)
 
 
-def reduce_thinned(
+def reduce_truncated(
     function: Callable[..., Any],
     blocks: Blocks,
     combine: Callable[[Any, Any], Any],
-    thin: Callable[[Any], Any],
+    truncate: Callable[[Any], Any],
     *shared: Any,
 ) -> Any:
-    """The same where combining makes results grow: ``thin`` makes what a knot of the tree has combined small
-    again."""
-    return _reduced(function, (blocks,), combine, thin, shared)
+    """Reduce as :func:`reduce_blocks` does, applying ``truncate`` to the result of every node of the tree."""
+    return _tree_reduce(function, (blocks,), combine, truncate, shared)
 
 
-def _reduced(
+def _tree_reduce(
     function: Callable[..., Any],
     columns: Sequence[Blocks],
     combine: Callable[[Any, Any], Any],
-    thin: Callable[[Any], Any] | None,
+    truncate: Callable[[Any], Any] | None,
     shared: Sequence[Any],
 ) -> Any:
     graph = Graph()
-    leaves = _leaves(graph, function, columns, [()] * columns[0].n_blocks, shared)
-    return _there(graph.result(graph.tree(leaves, partial(_fold, combine, thin))))
+    leaves = _add_leaves(graph, function, columns, [()] * columns[0].n_blocks, shared)
+    return _require_rows(graph.compute(graph.tree(leaves, partial(_combine_all, combine, truncate))))
 
 
-def reduce_remembering(
+def reduce_persisting(
     function: Callable[..., Any],
     blocks: Blocks,
-    result: Callable[[Any], Any],
+    extract: Callable[[Any], Any],
     combine: Callable[[Any, Any], Any],
-    thin: Callable[[Any], Any],
+    truncate: Callable[[Any], Any],
     own: Sequence[Sequence[Any]],
-    before: Sequence[Kept | None],
+    previous: Sequence[PersistedResult | None],
     *shared: Any,
-) -> tuple[Any, list[Kept]]:
-    """The same for ``function(before, block, *own, *shared)``, which is remembered; ``result`` of it is what
-    is combined.
+) -> tuple[Any, list[PersistedResult]]:
+    """Reduce ``extract`` of the results of ``function``, and keep the results on the workers.
 
-    ``before`` is what was remembered of the block last, or None; ``own`` is something small for each block.
+    Parameters
+    ----------
+    function : callable
+        Called as ``function(previous, block, *own, *shared)``; ``previous`` is its last result for the block.
+    blocks : Blocks
+        The rows.
+    extract : callable
+        Extracts the part of a result that is combined.
+    combine, truncate : callable
+        See :func:`reduce_truncated`.
+    own : sequence of sequences
+        Small arguments of each block.
+    previous : sequence of PersistedResult or None
+        The persisted results of the last call for each block.
+    *shared
+        Further arguments, sent to each worker once.
 
     Returns
     -------
-    The combined result, and what is remembered: it stays with the workers. For a block without rows that is
-    None."""
+    combined : object
+        The combined result.
+    persisted : list of PersistedResult
+        The results of ``function`` on the workers; that of a block without rows is None.
+    """
     graph = Graph()
-    leaves = _leaves(graph, function, (blocks,), own, shared, [graph.kept(kept) for kept in before])
-    results = graph.each("result", [partial(_result, result)] * len(leaves), [[leaf] for leaf in leaves])
-    found, kept = graph.result_and_kept(graph.tree(results, partial(_fold, combine, thin)), leaves)
-    return _there(found), kept
+    keys = [graph.persisted(result) for result in previous]
+    leaves = _add_leaves(graph, function, (blocks,), own, shared, keys)
+    parts = graph.add("result", [partial(_extract, extract)] * len(leaves), [[leaf] for leaf in leaves])
+    root = graph.tree(parts, partial(_combine_all, combine, truncate))
+    combined, persisted = graph.compute_and_persist(root, leaves)
+    return _require_rows(combined), persisted
 
 
-def _leaves(
+def _add_leaves(
     graph: Graph,
     function: Callable[..., Any],
     columns: Sequence[Blocks],
     own: Sequence[Sequence[Any]],
     shared: Sequence[Any],
-    before: Sequence[Any] | None = None,
-) -> list[Any]:
+    previous: Sequence[Key | None] | None = None,
+) -> list[Key]:
+    """Add one task per block that validates it and applies ``function``."""
     check_aligned(columns)
     if columns[0].n_blocks == 0:
         raise ValueError(EMPTY)
     keys = list(zip(*[graph.blocks(each) for each in columns], strict=True))
     expected = zip(*[each.expected for each in columns], strict=True)
     nodes = [graph.shared(value) for value in shared]
-    remembered = [[]] * len(keys) if before is None else [[key] for key in before]
-    return graph.each(
+    before: list[list[Key]] = [[]] * len(keys) if previous is None else [[key] for key in previous]
+    return graph.add(
         getattr(function, "__name__", "blocks").strip("_"),
-        [partial(_apply, function, wish, mine) for wish, mine in zip(expected, own, strict=True)],
-        [[list(some), last, nodes] for some, last in zip(keys, remembered, strict=True)],
+        [partial(_apply, function, each, mine) for each, mine in zip(expected, own, strict=True)],
+        [[list(some), last, nodes] for some, last in zip(keys, before, strict=True)],
     )
 
 
-def _there(result: Any) -> Any:
+def _require_rows(result: Any) -> Any:
     if result is None:
         raise ValueError(EMPTY)
     return result
 
 
 def check_aligned(columns: Sequence[Blocks]) -> None:
-    """Further columns come in as many partitions; those whose lengths differ are found where they lie."""
+    """Raise ValueError unless all collections have the same number of partitions."""
     for each in columns[1:]:
         if each.n_blocks != columns[0].n_blocks:
             raise ValueError(
-                f"X has {columns[0].n_blocks} partitions, but what goes with its rows has {each.n_blocks}; rechunk it like X"
+                f"X has {columns[0].n_blocks} partitions, but {each.spec.name} has {each.n_blocks}; rechunk"
+                " it like X"
             )
 
 
 def _apply(
     function: Callable[..., Any],
-    expected: Sequence[Expected],
+    expected: Sequence[ExpectedBlock],
     own: Sequence[Any],
     blocks: list[Any],
-    before: list[Any],
+    previous: list[Any],
     shared: list[Any],
 ) -> Any:
-    rows = [wish.checked(block) for wish, block in zip(expected, blocks, strict=True)]
-    number, lengths = expected[0].number, [part.shape[0] for part in rows]
-    if len(set(lengths)) > 1:
-        raise ValueError(
-            f"partition {number} of X has {lengths[0]} rows, but what goes with them has {lengths[1:]}; rechunk it like X"
-        )
+    """Validate the blocks of one partition and apply ``function``; None if there are no rows."""
+    rows = [each.check(block) for each, block in zip(expected, blocks, strict=True)]
+    partition, lengths = expected[0].partition, [part.shape[0] for part in rows]
+    for each, length in zip(expected, lengths, strict=True):
+        if length != lengths[0]:
+            raise ValueError(
+                f"partition {partition} of X has {lengths[0]} rows, but that of {each.spec.name} has"
+                f" {length}; rechunk it like X"
+            )
     if lengths[0] == 0:
         return None
-    with naming(number), kept_memory():
-        return function(*before, *rows, *own, *shared)
+    with error_context(partition), kept_memory():
+        return function(*previous, *rows, *own, *shared)
 
 
 @contextmanager
-def naming(number: int) -> Iterator[None]:
-    """What is wrong with a block is said together with which it is."""
+def error_context(partition: int) -> Iterator[None]:
+    """Add the partition to the message of a ValueError."""
     try:
         yield
     except ValueError as error:
         if "partition" in str(error):
             raise
-        raise ValueError(f"in partition {number} of X, whose rows are counted within it: {error}") from error
+        raise ValueError(
+            f"in partition {partition} of X (rows are counted from the start of the partition): {error}"
+        ) from error
 
 
-def _result(result: Callable[[Any], Any], leaf: Any) -> Any:
-    return None if leaf is None else result(leaf)
+def _extract(extract: Callable[[Any], Any], result: Any) -> Any:
+    return None if result is None else extract(result)
 
 
-def _fold(combine: Callable[[Any, Any], Any], thin: Callable[[Any], Any] | None, results: list[Any]) -> Any:
-    there = [result for result in results if result is not None]
-    if len(there) < 2:
-        return there[0] if there else None
+def _combine_all(
+    combine: Callable[[Any, Any], Any], truncate: Callable[[Any], Any] | None, results: list[Any]
+) -> Any:
+    """Combine results in order; None stands for blocks without rows."""
+    results = [result for result in results if result is not None]
+    if len(results) < 2:
+        return results[0] if results else None
     with kept_memory():
-        total = reduce(combine, there)
-        return total if thin is None else thin(total)
+        total = reduce(combine, results)
+        return total if truncate is None else truncate(total)
 
 
 def map_blocks(
-    function: Callable[..., np.ndarray], blocks: Blocks, tail: tuple[int, ...], dtype: Any, *shared: Any
-) -> Any:
-    """``function(block, *shared)`` as a lazy dask array (n, \\*tail) with the row chunks of the
-    collection."""
+    function: Callable[..., np.ndarray], blocks: Blocks, tail: tuple[int, ...], dtype: DTypeLike, *shared: Any
+) -> da.Array:
+    """Return ``function(block, *shared)`` as a lazy dask array (n, \\*tail) with the same row chunks."""
     array = blocks.array
     nodes = [send(value) for value in shared]
     return da.map_blocks(
         _map_one,
         array,
         function,
-        blocks.form,
+        blocks.spec,
         blocks.dtype,
         tail,
         np.dtype(dtype),
-        send(blocks.declared, "row-counts"),
+        send(blocks.declared_lengths, "row-counts"),
         *nodes,
         dtype=dtype,
         chunks=(array.chunks[0], *((size,) for size in tail)),
@@ -215,33 +245,33 @@ def map_blocks(
 
 def _map_one(
     block: Any,
-    function: Any,
-    form: Form,
+    function: Callable[..., np.ndarray],
+    spec: BlockSpec,
     precision: np.dtype,
     tail: tuple[int, ...],
     dtype: np.dtype,
-    declared: np.ndarray,
+    declared_lengths: np.ndarray,
     *shared: Any,
-    block_id: Any,
+    block_id: tuple[int, ...],
 ) -> np.ndarray:
-    block = check_block(block, block_id[0], form, float(declared[block_id[0]]))
-    block = block.astype(
-        np.result_type(block.dtype, precision), copy=False
-    )  # a float32 partition of a float64 collection comes out float64
+    partition = block_id[0]
+    block = check_block(block, partition, spec, float(declared_lengths[partition]))
+    # A float32 partition of a float64 collection gives float64.
+    block = block.astype(np.result_type(block.dtype, precision), copy=False)
     if block.shape[0] == 0:
         return np.empty((0, *tail), dtype)
-    with naming(block_id[0]), kept_memory():
+    with error_context(partition), kept_memory():
         return np.asarray(function(block, *shared)).astype(dtype, copy=False)
 
 
 def count_rows(blocks: Blocks) -> np.ndarray:
-    """How many rows each partition has (n_blocks,): read from the collection where it knows, else counted."""
-    known = blocks.declared
+    """Return the number of rows of each partition (n_blocks,), computed if it is unknown."""
+    known = blocks.declared_lengths
     if not np.isnan(known).any():
         return known.astype(np.int64)
     graph = Graph()
-    lengths = graph.each("length", [_length] * blocks.n_blocks, [[key] for key in graph.blocks(blocks)])
-    return np.array(graph.result(graph.each("lengths", [list], [[lengths]])[0]), dtype=np.int64)
+    lengths = graph.add("length", [_length] * blocks.n_blocks, [[key] for key in graph.blocks(blocks)])
+    return np.array(graph.compute(graph.add("lengths", [list], [[lengths]])[0]), dtype=np.int64)
 
 
 def _length(part: Any) -> int:
@@ -251,37 +281,37 @@ def _length(part: Any) -> int:
 def sample_rows(
     blocks: Blocks, count: int, seed: int, lengths: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """``count`` rows drawn without replacement (all, if there are no more), and their numbers, in the order
-    of the collection.
+    """Draw ``count`` rows without replacement, or all if there are fewer.
 
-    Which rows they are depends on the seed and the number of rows, not on how these are cut into partitions.
+    Returns the rows and their indices, in the order of the collection. They depend on the seed and the total
+    number of rows, not on the partitions.
     """
     lengths = count_rows(blocks) if lengths is None else lengths
     total = int(lengths.sum())
     if total <= count:
-        numbers = np.arange(total)
+        indices = np.arange(total)
     else:
-        numbers = np.sort(np.random.default_rng(seed).choice(total, count, replace=False))
-    return take_rows(blocks, numbers, lengths), numbers
+        indices = np.sort(np.random.default_rng(seed).choice(total, count, replace=False))
+    return take_rows(blocks, indices, lengths), indices
 
 
-def take_rows(blocks: Blocks, numbers: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The rows with these numbers (ascending), gathered."""
-    if len(numbers) == 0:
+def take_rows(blocks: Blocks, indices: np.ndarray, lengths: np.ndarray) -> Any:
+    """Fetch the rows with the given (ascending) indices; ``lengths`` are those of the partitions."""
+    if len(indices) == 0:
         raise ValueError(EMPTY)
     ends = np.cumsum(lengths)
-    owner = np.searchsorted(ends, numbers, side="right")
+    owner = np.searchsorted(ends, indices, side="right")
     owners = np.unique(owner)
     graph = Graph()
     keys, expected = graph.blocks(blocks), blocks.expected
-    picks = [
-        partial(_pick, expected[block], numbers[owner == block] - (ends[block] - lengths[block]))
+    functions = [
+        partial(_take, expected[block], indices[owner == block] - (ends[block] - lengths[block]))
         for block in owners
     ]
-    pieces = graph.each("rows", picks, [[keys[block]] for block in owners])
-    found = graph.result(graph.each("rows-of-all", [list], [[pieces]])[0])
-    return reduce(joined, found) if any(map(sparse.issparse, found)) else np.concatenate(found)
+    pieces = graph.add("rows", functions, [[keys[block]] for block in owners])
+    parts = graph.compute(graph.add("rows-of-all", [list], [[pieces]])[0])
+    return reduce(stack_rows, parts) if any(map(sparse.issparse, parts)) else np.concatenate(parts)
 
 
-def _pick(expected: Expected, which: np.ndarray, block: Any) -> Any:
-    return expected.checked(block)[which]
+def _take(expected: ExpectedBlock, which: np.ndarray, block: Any) -> Any:
+    return expected.check(block)[which]

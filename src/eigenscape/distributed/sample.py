@@ -1,84 +1,90 @@
-"""Some rows that stand for a whole collection, and others to see what that costs."""
+"""A sample of the rows of a collection for methods that need their rows in memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Literal
 
 import dask
 import numpy as np
 
 from eigenscape._memory import available_bytes
-from eigenscape.dictionary.candidates import Candidates, spread_out
+from eigenscape.dictionary.candidates import Candidates, select_candidates
+from eigenscape.dictionary.source import PointArray
 from eigenscape.distributed.blocks import Blocks
-from eigenscape.distributed.reduce import count_rows, reduce_thinned, take_rows
+from eigenscape.distributed.reduce import count_rows, reduce_truncated, take_rows
 from eigenscape.kernels.bandwidth import sample_indices
 from eigenscape.kernels.distance import HalfSquaredDistance
 
-#: Rows of a sample where dask's configuration has no "eigenscape.sample-size".
+#: Default size of a sample; dask's setting "eigenscape.sample-size" overrides it.
 SAMPLE_SIZE = 2000
-#: Square arrays of a sample's size that a fit may hold at once.
-_SQUARES = 4
+#: Number of square arrays of the size of the sample that a fit may allocate at once.
+_SQUARE_ARRAYS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows chosen farthest first over all partitions, and evenly spaced rows that were not chosen."""
+    """Rows selected farthest first over all partitions, and evenly spaced rows that were not selected."""
 
-    rows: Any  # (s, n_features), in the order of the collection
-    numbers: np.ndarray  # (s,)
-    half: (
-        np.ndarray
-    )  # places in ``rows`` of those that were chosen first, half of all: a sample of half the size
-    held_out: Any  # (h, n_features)
-    count: int  # rows of the collection
+    rows: PointArray  # (s, n_features), in the order of the collection
+    indices: np.ndarray  # (s,), their row indices
+    half: np.ndarray  # positions in `rows` of the first half of the selection, itself a farthest-first sample
+    held_out: PointArray  # (h, n_features)
+    n_rows: int  # number of rows of the collection
 
 
-def sample_size(least: int) -> int:
-    """How many rows a method that needs its rows together is fitted to.
+def sample_size(minimum: int) -> int:
+    """Return the number of rows to which a method that needs its rows in memory is fitted.
 
-    As dask's configuration says ("eigenscape.sample-size"), else 2000 or ``least``, but no more than make a
-    few square arrays in half of the free memory."""
-    wanted = dask.config.get("eigenscape.sample-size", None)
-    if wanted is None:
-        return max(least, min(SAMPLE_SIZE, int(np.sqrt(available_bytes() / 2 / (8 * _SQUARES)))))
-    if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 2:
+    Dask's setting "eigenscape.sample-size"; by default 2000, or ``minimum`` if that is more, as far as a few
+    square arrays fit in half of the free memory.
+    """
+    size = dask.config.get("eigenscape.sample-size", None)
+    if size is None:
+        affordable = int(np.sqrt(available_bytes() / 2 / (8 * _SQUARE_ARRAYS)))
+        return max(minimum, min(SAMPLE_SIZE, affordable))
+    if isinstance(size, bool) or not isinstance(size, int) or size < 2:
         raise ValueError(
-            f"eigenscape.sample-size={wanted!r} in dask's configuration must be an integer of at least 2"
+            f"eigenscape.sample-size={size!r} in dask's configuration must be an integer of at least 2"
         )
-    if wanted < least:
+    if size < minimum:
         raise ValueError(
-            f"eigenscape.sample-size={wanted} in dask's configuration is less than the {least} rows that the parameters ask for"
+            f"eigenscape.sample-size={size} in dask's configuration is less than the {minimum} rows that the"
+            " parameters require"
         )
-    return wanted
+    return size
 
 
-def choose_sample(blocks: Blocks, size: int, distance: HalfSquaredDistance, how: str = "maxmin") -> Sample:
-    """``size`` rows farthest first: in each partition, then among those that eight partitions have chosen,
-    and so on.
+def choose_sample(
+    blocks: Blocks, size: int, distance: HalfSquaredDistance, method: Literal["maxmin", "greedy"] = "maxmin"
+) -> Sample:
+    """Select ``size`` rows farthest first, or all rows if there are no more.
 
-    See :func:`eigenscape.dictionary.candidates.spread_out` for how near every row is to one of them. All rows
-    are taken where there are no more."""
-    thin = partial(spread_out, size=size, distance=distance, how=how)
-    chosen = reduce_thinned(_local, blocks, Candidates.beside, thin, size, distance, how)
+    Rows are selected in each partition, then among those selected in eight partitions, and so on. See
+    :func:`eigenscape.dictionary.candidates.select_candidates` for the distance of a row from the sample.
+    """
+    truncate = partial(select_candidates, size=size, distance=distance, method=method)
+    chosen = reduce_truncated(_candidates, blocks, Candidates.merge, truncate, size, distance, method)
     lengths = count_rows(blocks)
-    if chosen.count <= size:  # equal rows too, as on one machine
-        numbers = np.arange(chosen.count)
-        rows = take_rows(blocks, numbers, lengths)
-        return Sample(rows, numbers, numbers[::2], rows[:0], chosen.count)
-    order = np.argsort(chosen.numbers)
+    if chosen.n_rows <= size:  # duplicates included, as on one machine
+        indices = np.arange(chosen.n_rows)
+        rows = take_rows(blocks, indices, lengths)
+        return Sample(rows, indices, indices[::2], rows[:0], chosen.n_rows)
+    order = np.argsort(chosen.indices)
     half = np.flatnonzero(order < (len(order) + 1) // 2)
-    others = np.setdiff1d(sample_indices(chosen.count), chosen.numbers)
+    others = np.setdiff1d(sample_indices(chosen.n_rows), chosen.indices)
     held_out = take_rows(blocks, others, lengths) if len(others) else chosen.points[:0]
-    return Sample(chosen.points[order], chosen.numbers[order], half, held_out, chosen.count)
+    return Sample(chosen.points[order], chosen.indices[order], half, held_out, chosen.n_rows)
 
 
-def evenly_spaced(blocks: Blocks, most: int = 1000) -> np.ndarray:
-    """At most so many evenly spaced rows; a thousand are those that one machine takes its scales from."""
+def evenly_spaced(blocks: Blocks, max_rows: int = 1000) -> np.ndarray:
+    """Return at most ``max_rows`` evenly spaced rows; by default those used for bandwidths on one machine."""
     lengths = count_rows(blocks)
-    return take_rows(blocks, sample_indices(int(lengths.sum()), most), lengths)
+    return take_rows(blocks, sample_indices(int(lengths.sum()), max_rows), lengths)
 
 
-def _local(Y: Any, size: int, distance: HalfSquaredDistance, how: str) -> Candidates:
-    return spread_out(Candidates.all_of(Y), size, distance, how)
+def _candidates(
+    Y: PointArray, size: int, distance: HalfSquaredDistance, method: Literal["maxmin", "greedy"]
+) -> Candidates:
+    return select_candidates(Candidates.from_rows(Y), size, distance, method)

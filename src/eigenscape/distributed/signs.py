@@ -1,9 +1,11 @@
-"""Signs of coordinates by their largest entry over all rows, as
-:func:`eigenscape.solvers.pairs.canonical_signs` has them."""
+"""Signs of coordinates by their largest entry over all rows.
+
+The convention is that of :func:`eigenscape.solvers.pairs.canonical_signs`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,61 +14,66 @@ from eigenscape._memory import row_blocks
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import reduce_blocks
 
-#: Entries that are largest up to this share count as equally large, and the first one decides.
+#: Entries within this relative difference of the largest are ties; the first of them determines the sign.
 _TIE = 1e-6
-#: Rows that are looked at together have so many bytes: most have no entry that leads.
-_BYTES = 2**17
+#: Bytes of coordinates examined at once; most such blocks contain no largest entry.
+_BLOCK_BYTES = 2**17
 
 
-class Leaders(NamedTuple):
-    """Of each coordinate the largest entry and the first one that is as large up to rounding, each (q,)."""
+class LargestEntries(NamedTuple):
+    """For each coordinate the entry largest in magnitude, and the first that ties with it, each (q,)."""
 
     largest: np.ndarray
     first: np.ndarray
 
-    def joined(self, later: Leaders) -> Leaders:
-        """The leaders of rows and of those that come after them."""
+    def merge(self, later: LargestEntries) -> LargestEntries:
+        """Return the largest entries of these rows and of the later ones."""
         size = np.maximum(np.abs(self.largest), np.abs(later.largest))
         largest = np.where(np.abs(self.largest) >= np.abs(later.largest), self.largest, later.largest)
         first = largest
         for candidate in (later.largest, later.first, self.largest, self.first):
             first = np.where(np.abs(candidate) >= (1 - _TIE) * size, candidate, first)
-        return Leaders(largest, first)
+        return LargestEntries(largest, first)
 
     @property
     def signs(self) -> np.ndarray:
         return np.where(self.first < 0, -1.0, 1.0)
 
 
-def leaders(coordinates: np.ndarray) -> Leaders | None:
-    """Of the rows of one block; None where there are no rows."""
-    found: Leaders | None = None
-    for rows in row_blocks(len(coordinates), 8 * coordinates.shape[1], _BYTES):
+def largest_entries(coordinates: np.ndarray) -> LargestEntries | None:
+    """Return the largest entries of the coordinates (n, q) of a block; None if it has no rows."""
+    entries: LargestEntries | None = None
+    for rows in row_blocks(len(coordinates), 8 * coordinates.shape[1], _BLOCK_BYTES):
         columns = np.ascontiguousarray(coordinates[rows].T)
-        if found is None or (np.abs(columns).max(axis=1) >= (1 - _TIE) * np.abs(found.largest)).any():
-            more = _leaders(columns)
-            found = more if found is None else found.joined(more)
-    return found
+        if entries is None or (np.abs(columns).max(axis=1) >= (1 - _TIE) * np.abs(entries.largest)).any():
+            part = _largest_by_row(columns)
+            entries = part if entries is None else entries.merge(part)
+    return entries
 
 
-def _leaders(columns: np.ndarray) -> Leaders:
+def _largest_by_row(columns: np.ndarray) -> LargestEntries:
     size = np.abs(columns)
     first = np.argmax(size >= (1 - _TIE) * size.max(axis=1, keepdims=True), axis=1)
     numbers = np.arange(len(columns))
-    return Leaders(columns[numbers, np.argmax(size, axis=1)], columns[numbers, first])
+    return LargestEntries(columns[numbers, np.argmax(size, axis=1)], columns[numbers, first])
 
 
 def block_signs(
-    coordinates: Callable[..., np.ndarray], blocks: Blocks, *shared: Any, beside: Any = ()
+    coordinates: Callable[..., np.ndarray], blocks: Blocks, *shared: Any, aligned: Sequence[Blocks] = ()
 ) -> np.ndarray:
-    """Signs (q,) that make the largest entry of ``coordinates(block, *beside, *shared)`` over all rows
-    positive."""
-    return reduce_blocks(_Led(coordinates), blocks, Leaders.joined, *shared, beside=beside).signs
+    """Return the signs (q,) that make the largest entry of the coordinates of all rows positive.
+
+    The coordinates of a block are ``coordinates(block, *aligned, *shared)``.
+    """
+    function = _LargestOf(coordinates)
+    return reduce_blocks(function, blocks, LargestEntries.merge, *shared, aligned=aligned).signs
 
 
-class _Led:
+class _LargestOf:
+    """``largest_entries`` of the coordinates of a block, as a picklable function."""
+
     def __init__(self, coordinates: Callable[..., np.ndarray]) -> None:
         self.coordinates = coordinates
 
-    def __call__(self, *rows: Any) -> Leaders | None:
-        return leaders(self.coordinates(*rows))
+    def __call__(self, *rows: Any) -> LargestEntries | None:
+        return largest_entries(self.coordinates(*rows))

@@ -12,9 +12,9 @@ from eigenscape.estimators._base import FitResult, spectral_attributes, spectral
 from eigenscape.estimators._dictionary import (
     bind,
     check_dictionary,
-    choice_of,
+    dictionary_options,
     embed_by_dictionary,
-    warn_if_apart,
+    warn_if_disconnected,
 )
 from eigenscape.estimators._graph import Neighborhood, embed_on_graph
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_positive
@@ -23,7 +23,7 @@ from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight
 from eigenscape.kernels.base import BoundKernel, Kernel
 from eigenscape.methods.components import embed_affinity
-from eigenscape.methods.greedy import Choice, Learnt
+from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
 from eigenscape.methods.independence import Independence
 from eigenscape.operators import Operator
 
@@ -36,7 +36,8 @@ def embed_by_affinity(
     embed: Callable[[BoundKernel, Operator | None, bool], Embedding],
     n_components: int,
     on_disconnected: str,
-    embed_dictionary: Callable[[Learnt, Choice, int | None, Any], Embedding] | None = None,
+    embed_dictionary: Callable[[DictionaryState, DictionaryOptions, int | None, Any], Embedding]
+    | None = None,
     most_pieces: int | None = None,
     rbf: Kernel | None = None,
     blocks: Any = None,
@@ -186,6 +187,8 @@ def _embed_by_dictionary(
         raise ValueError(
             "include_diagonal=False needs every point's similarity to itself apart, which a dictionary does not keep; leave it True"
         )
-    fitted = embed_by_dictionary(affinity, X, choice_of(estimator, "divisive"), n_components, make, blocks)
-    warn_if_apart(fitted.embedding, on_disconnected)
+    fitted = embed_by_dictionary(
+        affinity, X, dictionary_options(estimator, "divisive"), n_components, make, blocks
+    )
+    warn_if_disconnected(fitted.embedding, on_disconnected)
     return fitted

@@ -19,7 +19,7 @@ from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._collections import averaged, collected, rowwise
-from eigenscape.estimators._samples import fit_to_sample, refuse_tables
+from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample
 from eigenscape.estimators._validation import check_input, check_jobs, like
 from eigenscape.methods.ordinal import OrdinalEmbedding
 from eigenscape.pieces import PiecewiseEmbedding
@@ -314,7 +314,7 @@ class EmbeddingMixin:
                 fit_to_sample(self, X)
             else:
                 blocks = collected(self, X, reset=True)
-                refuse_tables(self)
+                check_not_precomputed(self)
                 result = self._embed(distributed.evenly_spaced(blocks), blocks)
                 self._model_ = result.embedding
                 vars(self).update(result.attributes)

@@ -1,11 +1,11 @@
-"""The dictionary options that kernel methods share, and what a model with a dictionary tells."""
+"""Dictionary options of kernel methods, and the attributes of models with a dictionary."""
 
 from __future__ import annotations
 
 import numbers
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -16,8 +16,8 @@ from eigenscape import distributed
 from eigenscape._progress import reporting
 from eigenscape.dictionary.landmarks import choose_points
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
-from eigenscape.dictionary.rows import ArrayRows
-from eigenscape.dictionary.source import Columns, Source, source_of
+from eigenscape.dictionary.readers import ArrayReader, read_blocks
+from eigenscape.dictionary.source import ColumnSource, KernelSource, PointArray, kernel_source
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import FitResult, spectral_result
 from eigenscape.estimators._collections import rowwise
@@ -25,13 +25,16 @@ from eigenscape.estimators._validation import check_count, check_input, check_jo
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels.base import BoundKernel, Kernel, n_points
-from eigenscape.methods.greedy import Choice, Learnt, learn
-from eigenscape.methods.low_rank import announce, error_bound
+from eigenscape.methods.dictionary_embedding import gram_error_bound, warn_tolerance
+from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState, fit_dictionary
 
-#: A second eigenvalue nearer to one than this says that the kernel vanishes between groups of points.
-_APART = 1e-8
-#: Rows among which distinct ones are sought first.
-_FEW = 8192
+if TYPE_CHECKING:
+    from eigenscape.distributed import Blocks
+
+#: A second eigenvalue closer to 1 than this means that the kernel vanishes between groups of points.
+_EIGENVALUE_GAP = 1e-8
+#: Rows in which distinct points are counted first.
+_FIRST_ROWS = 8192
 
 
 def _has_dictionary(estimator: Any) -> bool:
@@ -44,193 +47,207 @@ def _has_dictionary(estimator: Any) -> bool:
 
 
 class DictionaryMixin:
-    """``projection_error`` for models whose kernel is known through a dictionary."""
+    """``projection_error`` for models whose kernel is approximated by a dictionary."""
 
     @available_if(_has_dictionary)
     @rowwise(None, dtype=np.float64)
     def projection_error(self, X: Any) -> np.ndarray:
-        """How far points are from anything seen: their squared distance from the dictionary's span in feature
-        space.
+        """Return the squared distance of points from the span of the dictionary in feature space.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
+            The points.
 
         Returns
         -------
         ndarray of shape (n_new,)
-            ``delta`` of Ouimet eq. 8, between 0 (explained by the dictionary) and about ``k(x, x)`` (like
-            nothing seen): a score of novelty.
+            ``delta`` of Ouimet eq. 8: a novelty score between 0 (in the span of the dictionary) and about
+            ``k(x, x)`` (orthogonal to it).
         """
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
             span = self.kernel_.span
-            blocks = ArrayRows(X).blocks(None, lambda: 8192)
-            return np.concatenate([span.project(Y).error for _, Y in blocks])
+            return np.concatenate([span.project(Y).error for _, Y in read_blocks(ArrayReader(X), 8192)])
 
 
-def bind(kernel: Kernel, X: Any, blocks: Any) -> BoundKernel:
-    """The kernel bound to ``X``, or to the blocks of a collection of which ``X`` are a few rows."""
+def bind(kernel: Kernel, X: PointArray, blocks: Blocks | None) -> BoundKernel:
+    """Bind the kernel to ``X``, or to the blocks of a collection of which ``X`` is a sample."""
     return kernel.bind(X) if blocks is None else distributed.bind_blocks(kernel, X, blocks)
 
 
 def check_dictionary(size: Any, tol: Any, tol_name: str = "dictionary_tol") -> bool:
-    """Whether a dictionary is asked for, in a way that makes sense."""
+    """Validate the size and the tolerance of a dictionary; return whether either is given."""
     if size is not None:
         check_count("dictionary_size", size)
     if tol is not None and (
         isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= tol < np.inf
     ):
         raise ValueError(
-            f"{tol_name}={tol!r} must be a number that is not negative: the squared distance allowed in feature space"
+            f"{tol_name}={tol!r} must be a non-negative finite number: the squared distance allowed in"
+            " feature space"
         )
     return size is not None or tol is not None
 
 
-def choice_of(estimator: Any, normalization: str | None) -> Choice:
-    """What ``dictionary_size`` and ``dictionary_tol`` of a method ask for."""
+def dictionary_options(
+    estimator: Any, normalization: Literal["additive", "divisive"] | None
+) -> DictionaryOptions:
+    """Return the dictionary options of an estimator with dictionary_size and dictionary_tol."""
     check_jobs(estimator.n_jobs)
-    seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    sum_to_one = (
-        normalization == "additive"
-    )  # the constraint makes the projection blind to translation, as centring is
-    return Choice(
+    return DictionaryOptions(
         estimator.dictionary_tol,
         estimator.dictionary_size,
-        None,
-        normalization,
-        "implicit",
-        sum_to_one,
-        seed,
-        estimator.n_jobs,
+        normalization=normalization,
+        sum_to_one=normalization == "additive",  # invariant to translation in feature space, as centring is
+        seed=int(check_random_state(estimator.random_state).randint(2**31 - 1)),
+        n_jobs=estimator.n_jobs,
     )
 
 
-def check_size(size: int | None, X: Any) -> None:
-    """A dictionary larger than the number of distinct points is refused before any work; the first rows
-    nearly always tell."""
+def check_size(size: int | None, X: PointArray) -> None:
+    """Raise ValueError if there are fewer than ``size`` distinct points; the first rows usually suffice."""
     if size is None or X.ndim == 1:
         return
-    for some in (X[: max(_FEW, 4 * size)], X):
-        distinct = n_points(some) if size > n_points(some) else len(np.unique(row_hashes(some)))
-        if size <= distinct:
+    for rows in (X[: max(_FIRST_ROWS, 4 * size)], X):
+        n_distinct = n_points(rows) if size > n_points(rows) else len(np.unique(row_hashes(rows)))
+        if size <= n_distinct:
             return
     raise ValueError(
-        f"dictionary_size={size}, but there are only {distinct} distinct points; lower dictionary_size"
+        f"dictionary_size={size}, but there are only {n_distinct} distinct points; lower dictionary_size"
     )
 
 
-def choose_members(
-    selection: Any, size: int | None, source: Source, X: Any, seed: int
-) -> tuple[Any, np.ndarray]:
-    """A dictionary chosen otherwise than greedily: its points, and their numbers among the rows of ``X`` (-1
-    for others)."""
+def select_members(
+    selection: Any, size: int | None, source: KernelSource, X: PointArray, seed: int
+) -> tuple[PointArray, np.ndarray]:
+    """Select a dictionary by a non-greedy ``selection``.
+
+    Returns the points and their row indices in ``X``, -1 for points that are not rows of ``X``.
+    """
     if isinstance(selection, str):
         assert size is not None
         check_size(size, X)
-        if selection == "kmeans" and (isinstance(source, Columns) or X.ndim == 1):
-            raise ValueError("selection='kmeans' needs rows of features to average; use 'maxmin' or 'random'")
-        own = source.own(X, np.arange(n_points(X)))
+        if selection == "kmeans" and (isinstance(source, ColumnSource) or X.ndim == 1):
+            raise ValueError("selection='kmeans' needs rows of features; use 'maxmin' or 'random'")
+        diagonal = source.diagonal(X, np.arange(n_points(X)))
 
         def squared_distances(i: int) -> np.ndarray:
-            return own + own[i] - 2 * source.values(X, source.members(X[i : i + 1], np.array([i])))[:, 0]
+            values = source.values(X, source.members(X[i : i + 1], np.array([i])))[:, 0]
+            return diagonal + diagonal[i] - 2 * values
 
-        numbers = choose_points(X, squared_distances, selection, size, seed)
-        return X[numbers], numbers
+        indices = choose_points(X, squared_distances, selection, size, seed)
+        return X[indices], indices
     given = np.asarray(selection)
     if given.ndim == 1 and given.dtype.kind in "iu":
-        check_row_numbers(given, n_points(X))
+        check_row_indices(given, n_points(X))
         return X[given], given.astype(np.int64)
-    if isinstance(source, Columns) or X.ndim == 1:
-        given = np.empty(0)  # no points that could stand beside the rows
-    return given_points(given, X)
+    if isinstance(source, ColumnSource) or X.ndim == 1:
+        given = np.empty(0)  # points cannot be added to a precomputed kernel or to objects
+    return check_points(given, X)
 
 
-def check_row_numbers(given: np.ndarray, n: int) -> None:
-    """Numbers of rows that there are."""
+def check_row_indices(given: np.ndarray, n: int) -> None:
+    """Raise ValueError unless all row indices are in the range 0 to ``n - 1``."""
     if len(given) == 0 or given.min() < 0 or given.max() >= n:
         raise ValueError(
-            f"selection holds row numbers from {given.min(initial=0)} to {given.max(initial=0)}, but X has rows 0 to {n - 1}"
+            f"selection contains row indices from {given.min(initial=0)} to {given.max(initial=0)}, but X has"
+            f" rows 0 to {n - 1}"
         )
 
 
-def members_of_blocks(selection: Any, blocks: Any, few: Any) -> tuple[Any, np.ndarray]:
-    """The same for a collection, of which ``few`` are some rows: rows by their numbers, fetched, or
-    points."""
+def select_members_of_blocks(
+    selection: Any, blocks: Blocks, sample: PointArray
+) -> tuple[PointArray, np.ndarray]:
+    """Return the given points, or the rows of a collection with the given indices.
+
+    ``sample`` are some rows of the collection.
+    """
     given = np.asarray(selection)
     if given.ndim != 1 or given.dtype.kind not in "iu":
-        return given_points(selection, few)
+        return check_points(selection, sample)
     lengths = distributed.count_rows(blocks)
-    check_row_numbers(given, int(lengths.sum()))
-    numbers, places = np.unique(given, return_inverse=True)
-    return distributed.take_rows(blocks, numbers, lengths)[places], given.astype(np.int64)
+    check_row_indices(given, int(lengths.sum()))
+    indices, inverse = np.unique(given, return_inverse=True)
+    return distributed.take_rows(blocks, indices, lengths)[inverse], given.astype(np.int64)
 
 
-def given_points(selection: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Points like the rows of ``X``, and numbers that say that they are none."""
+def check_points(selection: Any, X: PointArray) -> tuple[np.ndarray, np.ndarray]:
+    """Validate points given as a dictionary for rows such as those of ``X``; their row indices are -1."""
     given = np.asarray(selection)
     if given.ndim != 2 or given.dtype.kind not in "fiu":
         raise ValueError(
-            f"selection must be one of 'greedy', 'random', 'maxmin', 'kmeans', row numbers, or points (m, n_features), got {selection!r}"
+            "selection must be one of 'greedy', 'random', 'maxmin', 'kmeans', row indices, or points of shape"
+            f" (m, n_features), got {selection!r}"
         )
     if given.shape[1] != X.shape[1] or not np.isfinite(given).all():
         raise ValueError(
-            f"selection holds points of shape {given.shape}, which must be finite and have {X.shape[1]} features"
+            f"selection contains points of shape {given.shape}, which must be finite and have {X.shape[1]}"
+            " features"
         )
     return given.astype(np.float64), np.full(len(given), -1, dtype=np.int64)
 
 
+def fit_by_dictionary(
+    similarity: BoundKernel, X: PointArray, options: DictionaryOptions, blocks: Blocks | None = None
+) -> DictionaryState:
+    """Fit a dictionary to ``X``, or to the blocks of a collection of which ``X`` is a sample."""
+    source = kernel_source(similarity)
+    if blocks is not None:
+        return distributed.fit_dictionary_blocks(source, blocks, options, X)
+    if options.tol is None:
+        check_size(options.size, X)
+    return fit_dictionary(source, ArrayReader(X), options)
+
+
 def embed_by_dictionary(
     similarity: BoundKernel,
-    X: Any,
-    choice: Choice,
+    X: PointArray,
+    options: DictionaryOptions,
     n_components: int | None,
-    make: Callable[[Learnt, Choice, int | None, Any], Embedding],
-    blocks: Any = None,
+    make: Callable[[DictionaryState, DictionaryOptions, int | None, Any], Embedding],
+    blocks: Blocks | None = None,
 ) -> FitResult:
-    """Learn a dictionary from ``X``, or from the blocks of a collection, and make the embedding that a method
-    wants of it."""
-    if blocks is not None:
-        learnt = distributed.learn_blocks(source_of(similarity), blocks, choice, X)
-        return spectral_result(
-            make(learnt, choice, n_components, None), attributes=dictionary_attributes(learnt, choice)
-        )
-    if choice.tol is None:
-        check_size(choice.size, X)
-    learnt = learn(source_of(similarity), ArrayRows(X), choice)
+    """Fit a dictionary and compute an embedding from it with ``make``."""
+    state = fit_by_dictionary(similarity, X, options, blocks)
+    points = X if blocks is None else None
     return spectral_result(
-        make(learnt, choice, n_components, X), attributes=dictionary_attributes(learnt, choice, X)
+        make(state, options, n_components, points), attributes=dictionary_attributes(state, options, points)
     )
 
 
-def dictionary_attributes(learnt: Learnt, choice: Choice, X: Any = None) -> dict[str, Any]:
-    """What a fitted model says about its dictionary."""
-    announce(learnt, choice)
-    span, numbers = learnt.span, learnt.dictionary.numbers
-    by_number = isinstance(span.source, Columns) and X is not None
+def dictionary_attributes(
+    state: DictionaryState, options: DictionaryOptions, X: PointArray | None = None
+) -> dict[str, Any]:
+    """Return the fitted attributes that describe the dictionary; warn if the tolerance was not reached."""
+    warn_tolerance(state, options)
+    span, indices = state.span, state.dictionary.indices
+    by_index = isinstance(span.source, ColumnSource) and X is not None
     return {
-        "dictionary_": X[numbers] if by_number else span.members,
-        "dictionary_indices_": numbers,
-        "gram_error_bound_": error_bound(learnt, choice.normalization),
+        "dictionary_": X[indices] if by_index else span.members,
+        "dictionary_indices_": indices,
+        "gram_error_bound_": gram_error_bound(state, options.normalization),
     }
 
 
-def warn_if_apart(model: Embedding, on_disconnected: str) -> None:
-    """Say when a divided kernel is (nearly) zero between groups of points: its second eigenvalue is one as
-    well."""
+def warn_if_disconnected(model: Embedding, on_disconnected: str) -> None:
+    """Warn, or raise, if a divided kernel is nearly zero between groups of points.
+
+    Its second eigenvalue is then 1 as well.
+    """
     assert isinstance(model.eigenfunctions, LowRankEigenfunctions)
     values = model.eigenfunctions.pairs.values
-    if len(values) < 2 or values[1] < 1 - _APART:
+    if len(values) < 2 or values[1] < 1 - _EIGENVALUE_GAP:
         return
-    groups = int((values >= 1 - _APART).sum())
-    message = f"the kernel vanishes between {groups} or more groups of points (eigenvalues of 1)"
+    n_groups = int((values >= 1 - _EIGENVALUE_GAP).sum())
+    message = f"the kernel vanishes between {n_groups} or more groups of points (eigenvalues of 1)"
     if on_disconnected == "raise":
         raise DisconnectedGraphError(
             f"{message}; use a wider kernel (a smaller gamma), or another on_disconnected"
         )
     warnings.warn(
-        f"{message}; each keeps its own eigenvectors, so that coordinates of different groups do not compare; use a wider kernel (a"
-        " smaller gamma) if they should",
+        f"{message}; coordinates of different groups are not comparable; use a wider kernel (a smaller gamma)"
+        " to connect them",
         DisconnectedGraphWarning,
         stacklevel=2,
     )

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.dictionary.low_rank import LowRankKernel
-from eigenscape.dictionary.source import LinearAround, Points
+from eigenscape.dictionary.source import PairwiseSource, ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._validation import check_choice, check_positive
@@ -135,12 +135,12 @@ def kernel_inverse(estimator: Any) -> Inverse:
     model, kernel = estimator._model_, _kernel_of(estimator._model_)
     check_inverse(estimator, kernel)  # again: parameters may have been set after fit
     points = training_points(model)
-    if estimator.inverse == "ridge" or not isinstance(kernel, (Gaussian, Linear, LinearAround)):
+    if estimator.inverse == "ridge" or not isinstance(kernel, (Gaussian, Linear, ShiftedLinear)):
         return Ridge(*points, estimator.inverse_gamma, estimator.inverse_alpha, estimator.n_jobs)
     by_dictionary = isinstance(model.kernel, LowRankKernel)
     expansion = expansion_of(model, model.kernel.span.members if by_dictionary else model.kernel.X)
     if isinstance(
-        kernel, (Linear, LinearAround)
+        kernel, (Linear, ShiftedLinear)
     ):  # combinations whose weights sum to one do not see the origin
         return LinearInverse(*points, expansion)
     starts = model.transform(expansion.X) if by_dictionary else points[1]
@@ -174,7 +174,7 @@ def _kernel_of(model: Embedding) -> Any:
     if (
         isinstance(kernel, LowRankKernel)
         and kernel.normalization.kind != "divisive"
-        and isinstance(kernel.span.source, Points)
+        and isinstance(kernel.span.source, PairwiseSource)
     ):
         return kernel.span.source.kernel
     return None

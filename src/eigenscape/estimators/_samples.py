@@ -1,10 +1,9 @@
-"""Methods that need their rows together, fitted to a collection: learnt from a sample of it, with what the
-sample costs."""
+"""Fit of methods that need all rows in memory to a sample of a dask collection."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -16,37 +15,38 @@ from eigenscape.exceptions import RankError
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.quality.alignment import aligned_error
 
+if TYPE_CHECKING:
+    from eigenscape.distributed import Sample
+
 
 class SampleLoss(NamedTuple):
-    """The criterion of Bengio sec. 4 on the sample itself, and on rows that are not in it (NaN where all
-    are)."""
+    """The criterion of Bengio sec. 4 on the sample, and on rows not in the sample (NaN if all rows are)."""
 
     sample: float
     held_out: float
 
 
 def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
-    """Fit to rows chosen farthest first from all partitions; every row of the collection is placed by
-    ``transform``, lazily.
+    """Fit the estimator to rows selected farthest first from all partitions of a collection.
 
-    The estimator then has ``sample_indices_``, ``sample_stability_`` and, where it has a kernel,
-    ``sample_loss_``."""
+    Sets ``sample_indices_``, ``sample_stability_`` and, if the estimator has a kernel, ``sample_loss_``.
+    ``embedding_`` is ``transform`` of the whole collection, evaluated lazily.
+    """
     blocks = collected(estimator, X, reset=True)
-    refuse_tables(estimator)
-    wish = estimator.get_params(deep=False)
-    landmarks, wanted = wish.get("landmarks"), wish.get("n_landmarks")
-    _refuse_numbers(landmarks)
-    distance = HalfSquaredDistance(wish.get("metric", "euclidean"), dict(wish.get("metric_params") or {}))
-    size = distributed.sample_size(wanted if isinstance(wanted, int) else 2)
-    sample = distributed.choose_sample(
-        blocks, size, distance, "greedy" if isinstance(landmarks, str) and landmarks == "greedy" else "maxmin"
-    )
+    check_not_precomputed(estimator)
+    params = estimator.get_params(deep=False)
+    landmarks, n_landmarks = params.get("landmarks"), params.get("n_landmarks")
+    _check_landmark_points(landmarks)
+    distance = HalfSquaredDistance(params.get("metric", "euclidean"), dict(params.get("metric_params") or {}))
+    size = distributed.sample_size(n_landmarks if isinstance(n_landmarks, int) else 2)
+    greedy = isinstance(landmarks, str) and landmarks == "greedy"
+    sample = distributed.choose_sample(blocks, size, distance, "greedy" if greedy else "maxmin")
     estimator.fit(sample.rows)
-    collected(estimator, X, reset=True)  # fitting to an array has dropped the names of the columns
-    estimator.sample_indices_ = sample.numbers
+    collected(estimator, X, reset=True)  # fitting to an array has removed the feature names
+    estimator.sample_indices_ = sample.indices
     chosen = vars(estimator).get("landmarks_")
-    if chosen is not None and np.ndim(chosen) == 1:  # numbers of rows, not points
-        estimator.landmarks_ = sample.numbers[chosen]
+    if chosen is not None and np.ndim(chosen) == 1:  # row indices, not points
+        estimator.landmarks_ = sample.indices[chosen]
     estimator.sample_stability_ = _stability(estimator, sample)
     if spectral and "eigenvalues_" in vars(estimator):
         held_out = estimator.loss(sample.held_out) if sample.held_out.shape[0] else np.nan
@@ -55,21 +55,19 @@ def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
     return estimator
 
 
-def refuse_tables(estimator: Any) -> None:
-    """A table of distances to all rows is no collection of rows."""
+def check_not_precomputed(estimator: Any) -> None:
+    """Raise ValueError if the parameters require a precomputed matrix, which a collection cannot be."""
     for name, value in estimator.get_params(deep=False).items():
-        if (
-            name in ("affinity", "kernel", "metric")
-            and isinstance(value, str)
-            and value.startswith("precomputed")
-        ):
+        precomputed = isinstance(value, str) and value.startswith("precomputed")
+        if precomputed and name in ("affinity", "kernel", "metric"):
             raise ValueError(
-                f"{name}={value!r} needs the whole matrix in memory, and X is a dask collection; pass rows of features, or X.compute()"
+                f"{name}={value!r} needs the whole matrix in memory, and X is a dask collection; pass rows of"
+                " features, or X.compute()"
             )
 
 
-def _refuse_numbers(landmarks: Any) -> None:
-    """Row numbers of a collection mean nothing in its sample."""
+def _check_landmark_points(landmarks: Any) -> None:
+    """Raise ValueError for landmarks given as row indices, which do not refer to rows of the sample."""
     if (
         landmarks is None
         or isinstance(landmarks, str)
@@ -78,28 +76,28 @@ def _refuse_numbers(landmarks: Any) -> None:
     ):
         return
     raise ValueError(
-        "landmarks are given by their row numbers, and X is a dask collection, of which only a sample is at hand; give the points"
-        " themselves, as in landmarks=X[numbers].compute(), or let them be chosen (n_landmarks)"
+        "landmarks are given as row indices, and X is a dask collection, of which only a sample is in memory;"
+        " pass the points themselves, as in landmarks=X[indices].compute(), or n_landmarks"
     )
 
 
-def _stability(estimator: Any, sample: Any) -> float:
-    """How far rows move, after alignment and over the spread of the map, when it is made of half the sample.
+def _stability(estimator: Any, sample: Sample) -> float:
+    """Return the movement of points, after alignment, when the map is fitted to half of the sample.
 
-    Infinite where half the sample gives no map with as many coordinates.
+    It is relative to the spread of the map; infinite if half of the sample gives fewer coordinates.
     """
     points = sample.held_out if sample.held_out.shape[0] else sample.rows
     half = clone(estimator)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what there is to say was said of the whole sample
+        warnings.simplefilter("ignore")  # the fit to the whole sample has issued its warnings
         try:
             before = half.fit(sample.rows[sample.half]).transform(points)
         except (RankError, ValueError):
             return np.inf
-        now = estimator.transform(points)
-    return aligned_error(_unit(before), _unit(now)) if before.shape == now.shape else np.inf
+        after = estimator.transform(points)
+    return aligned_error(_unit_spread(before), _unit_spread(after)) if before.shape == after.shape else np.inf
 
 
-def _unit(Z: np.ndarray) -> np.ndarray:
-    """Of unit spread: some methods scale with the number of points."""
+def _unit_spread(Z: np.ndarray) -> np.ndarray:
+    """Scale coordinates to unit spread, since some methods scale with the number of points."""
     return Z / max(float(np.linalg.norm(Z - Z.mean(axis=0))), np.finfo(float).tiny)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.dictionary.low_rank import LowRankKernel
-from eigenscape.dictionary.source import LinearAround
+from eigenscape.dictionary.source import ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
 from eigenscape.exceptions import ToleranceWarning
@@ -149,5 +149,5 @@ def _own_kernel(inner: Any) -> PairwiseKernel | None:
         and not kernel.metric_params
     )
     if euclidean or isinstance(kernel, Linear):
-        return Linear() if sparse.issparse(found.X) else LinearAround(found.X.mean(axis=0))
+        return Linear() if sparse.issparse(found.X) else ShiftedLinear(found.X.mean(axis=0))
     return None if isinstance(kernel, HalfSquaredDistance) else kernel

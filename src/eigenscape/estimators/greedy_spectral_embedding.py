@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape._progress import reporting
-from eigenscape.dictionary.rows import ArrayRows, ChunkRows
-from eigenscape.dictionary.source import Source, source_of
+from eigenscape.dictionary.readers import ArrayReader, ChunkReader
+from eigenscape.dictionary.source import KernelSource, kernel_source
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator, KernelMixin, spectral_attributes
 from eigenscape.estimators._collections import collected, refuse_collection
@@ -23,12 +23,12 @@ from eigenscape.estimators._dictionary import (
     bind,
     check_dictionary,
     check_size,
-    choose_members,
     dictionary_attributes,
-    members_of_blocks,
+    select_members,
+    select_members_of_blocks,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
-from eigenscape.estimators._samples import refuse_tables
+from eigenscape.estimators._samples import check_not_precomputed
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
 from eigenscape.estimators._validation import (
     check_choice,
@@ -40,8 +40,15 @@ from eigenscape.estimators._validation import (
 )
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
-from eigenscape.methods.greedy import Choice, Learnt, absorb, begin, gather, learn
-from eigenscape.methods.low_rank import greedy_embedding
+from eigenscape.methods.dictionary_embedding import greedy_embedding
+from eigenscape.methods.dictionary_fit import (
+    DictionaryOptions,
+    DictionaryState,
+    fit_dictionary,
+    initial_state,
+    partial_fit,
+    second_pass,
+)
 from eigenscape.streams import as_chunks, can_repeat
 
 SELECTIONS = ("greedy", "random", "maxmin", "kmeans")
@@ -231,11 +238,11 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             if not isinstance(self.selection, str) or self.selection != "greedy":
                 choice = replace(
                     choice,
-                    members=choose_members(
+                    members=select_members(
                         self.selection, self.dictionary_size, self._source_, X, choice.seed
                     ),
                 )
-            self._solve(learn(self._source_, ArrayRows(X), choice), choice, X)
+            self._solve(fit_dictionary(self._source_, ArrayReader(X), choice), choice, X)
             self._embedding_ = self._like(X, self._model_.coordinates)
         return self
 
@@ -269,13 +276,15 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 blocks = collected(self, X, reset=seen == 0)
                 few = distributed.evenly_spaced(blocks)
                 self._source_ = self._source_ if seen else self._bind(few, blocks)
-                learnt = distributed.absorb_blocks(
+                learnt = distributed.partial_fit_blocks(
                     self._source_, self._learnt_ if seen else None, blocks, choice, few
                 )
             else:
                 X = check_chunk(self, X, reset=seen == 0, first_row=seen)
                 self._source_ = self._source_ if seen else self._bind(X)
-                learnt = absorb(self._learnt_ if seen else begin(self._source_, X, choice), X, choice)
+                learnt = partial_fit(
+                    self._learnt_ if seen else initial_state(self._source_, X, choice), X, choice
+                )
             self._solve(learnt, choice)
             self._rows_ = self._embedding_ = None
         return self
@@ -297,7 +306,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         if is_collection(chunks):
             with reporting(self.verbose):
                 self._solve(
-                    distributed.gather_blocks(
+                    distributed.second_pass_blocks(
                         self._learnt_.dictionary, collected(self, chunks, reset=False), choice
                     ),
                     choice,
@@ -313,7 +322,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             )
         with reporting(self.verbose):
             self._solve(
-                gather(self._learnt_.dictionary, ChunkRows(CheckedChunks(self, chunks)), choice), choice
+                second_pass(self._learnt_.dictionary, ChunkReader(CheckedChunks(self, chunks)), choice),
+                choice,
             )
         self._embedding_, self._rows_ = None, KeptChunks(chunks) if can_repeat(chunks) else None
         return self
@@ -332,9 +342,9 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
 
     # --- a collection ---------------------------------------------------------------------------------------
 
-    def _fit_collection(self, X: Any, choice: Choice) -> Self:
+    def _fit_collection(self, X: Any, choice: DictionaryOptions) -> Self:
         blocks = collected(self, X, reset=True)
-        refuse_tables(self)
+        check_not_precomputed(self)
         if choice.averages == "random" or (isinstance(self.selection, str) and self.selection != "greedy"):
             name = "averages='random'" if choice.averages == "random" else f"selection={self.selection!r}"
             raise ValueError(
@@ -344,14 +354,14 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             few = distributed.evenly_spaced(blocks)
             self._source_ = self._bind(few, blocks)
             if not isinstance(self.selection, str):
-                choice = replace(choice, members=members_of_blocks(self.selection, blocks, few))
-            self._solve(distributed.learn_blocks(self._source_, blocks, choice, few), choice)
+                choice = replace(choice, members=select_members_of_blocks(self.selection, blocks, few))
+            self._solve(distributed.fit_dictionary_blocks(self._source_, blocks, choice, few), choice)
         self._embedding_ = self.transform(X)
         return self
 
     # --- how it is done -------------------------------------------------------------------------------------
 
-    def _fit_stream(self, chunks: Iterable[Any], choice: Choice) -> Self:
+    def _fit_stream(self, chunks: Iterable[Any], choice: DictionaryOptions) -> Self:
         if not can_repeat(chunks) or not isinstance(self.selection, str) or self.selection != "greedy":
             try:
                 _one_pass(self)
@@ -360,12 +370,12 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         if choice.tol is not None:
             self._first_pass(chunks, choice)
         if can_repeat(chunks):
-            rows = ChunkRows(CheckedChunks(self, chunks, first=choice.tol is None))
+            rows = ChunkReader(CheckedChunks(self, chunks, first=choice.tol is None))
             if choice.tol is None:
                 self._source_ = self._bind(next(iter(rows.chunks)))
-                learnt = learn(self._source_, rows, choice)
+                learnt = fit_dictionary(self._source_, rows, choice)
             else:
-                learnt = gather(self._learnt_.dictionary, rows, choice)
+                learnt = second_pass(self._learnt_.dictionary, rows, choice)
             self._solve(learnt, choice)
             self._rows_ = KeptChunks(chunks)
         elif "eigenvalues_" not in vars(self):
@@ -375,20 +385,20 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             )
         return self
 
-    def _first_pass(self, chunks: Iterable[Any], choice: Choice) -> None:
+    def _first_pass(self, chunks: Iterable[Any], choice: DictionaryOptions) -> None:
         """Select from the stream. Whatever ends it, what was learnt until then stays usable."""
-        learnt: Learnt | None = None
+        learnt: DictionaryState | None = None
         try:
             for chunk in CheckedChunks(self, chunks, first=True):
                 if learnt is None:
                     self._source_ = self._bind(chunk)
-                    learnt = begin(self._source_, chunk, choice)
-                learnt = absorb(learnt, chunk, choice)
+                    learnt = initial_state(self._source_, chunk, choice)
+                learnt = partial_fit(learnt, chunk, choice)
         finally:
             if learnt is not None and learnt.moments.count:
                 self._solve(learnt, choice)
 
-    def _bind(self, X: Any, blocks: Any = None) -> Source:
+    def _bind(self, X: Any, blocks: Any = None) -> KernelSource:
         similarity = bind(
             kernel_by_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0), X, blocks
         )
@@ -396,9 +406,9 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         settled = getattr(getattr(similarity, "kernel", None), "gamma", None)
         if settled is not None:
             self.gamma_ = settled
-        return source_of(similarity)
+        return kernel_source(similarity)
 
-    def _solve(self, learnt: Learnt, choice: Choice, X: Any = None) -> None:
+    def _solve(self, learnt: DictionaryState, choice: DictionaryOptions, X: Any = None) -> None:
         """Keep what was learnt, and make the model of it if there is enough for one."""
         model = attributes = None
         try:
@@ -416,7 +426,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
 
     # --- wishes ---------------------------------------------------------------------------------------------
 
-    def _choice(self) -> Choice:
+    def _choice(self) -> DictionaryOptions:
         if self.n_components is not None:
             check_count("n_components", self.n_components)
         if self.normalization is not None:
@@ -440,6 +450,6 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             raise ValueError(f"selection={self.selection!r} needs dictionary_size")
         sum_to_one = self.normalization == "additive" if self.sum_to_one is None else self.sum_to_one
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Choice(
+        return DictionaryOptions(
             tol, self.dictionary_size, None, self.normalization, self.averages, sum_to_one, seed, self.n_jobs
         )

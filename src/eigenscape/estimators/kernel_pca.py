@@ -15,14 +15,14 @@ from eigenscape.estimators._dictionary import (
     DictionaryMixin,
     bind,
     check_dictionary,
-    choice_of,
+    dictionary_options,
     embed_by_dictionary,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
 from eigenscape.kernels import kernel_by_name
+from eigenscape.methods.dictionary_embedding import greedy_embedding
 from eigenscape.methods.kernel_pca import check_components, kernel_pca, require_components
-from eigenscape.methods.low_rank import greedy_embedding
 
 
 class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
@@ -202,6 +202,6 @@ class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Esti
                 "order='magnitude' is for indefinite kernels, and a dictionary needs one that is not; use order='value'"
             )
         fitted = embed_by_dictionary(
-            similarity, X, choice_of(self, "additive"), self.n_components, greedy_embedding, blocks
+            similarity, X, dictionary_options(self, "additive"), self.n_components, greedy_embedding, blocks
         )
         return fitted.with_attributes(width)

@@ -13,8 +13,8 @@ from eigenscape.estimators._graph import ON_DISCONNECTED
 from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import BoundKernel
+from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
 from eigenscape.methods.laplacian import independent_eigenmaps
-from eigenscape.methods.low_rank import greedy_laplacian_eigenmaps
 from eigenscape.operators import Operator
 from eigenscape.solvers import NAMES
 

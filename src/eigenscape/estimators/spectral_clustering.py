@@ -24,8 +24,8 @@ from eigenscape.estimators._validation import check_choice, check_count, check_i
 from eigenscape.exceptions import NotEnoughMemoryError
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.clustering import best_threshold, cluster_sums, low_rank_cut, normalized_cut
+from eigenscape.methods.dictionary_embedding import greedy_spectral_map
 from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
-from eigenscape.methods.low_rank import greedy_spectral_map
 from eigenscape.operators import Operator, gram
 from eigenscape.solvers import NAMES
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from eigenscape import _memory
 from eigenscape._progress import stage
-from eigenscape.dictionary.rows import ArrayRows, over_rows
+from eigenscape.dictionary.readers import ArrayReader, map_blocks
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.kernels.base import as_float64
@@ -91,7 +91,7 @@ def in_blocks(
     size = min(_ROWS, max(1, int(_memory.BLOCK_BYTES // bytes_per_row)))
     found = []
     with stage("inverse", total=len(Y)) as advance:
-        for part in over_rows(lambda _, some: work(some), ArrayRows(Y), size, n_jobs):
+        for part in map_blocks(lambda _, some: work(some), ArrayReader(Y), size, n_jobs):
             found.append(part)
             advance(size)
     return found

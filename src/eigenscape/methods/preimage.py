@@ -71,8 +71,8 @@ def _low_rank_expansion(functions: LowRankEigenfunctions, X: Any) -> Expansion:
         normalization.kind == "additive"
     )  # then the centre is a point of the hull, and the directions are its own
     along = np.zeros(len(w)) if centred or span.height == 0 else w @ span.normal / span.height
-    origin = span.combination(normalization.center[None], np.array([float(centred)]))[0]
-    return Expansion(as_float64(X), span.combination(w, along), origin)
+    origin = span.member_weights(normalization.center[None], np.array([float(centred)]))[0]
+    return Expansion(as_float64(X), span.member_weights(w, along), origin)
 
 
 @dataclass(frozen=True, eq=False)
