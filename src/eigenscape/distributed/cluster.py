@@ -29,7 +29,7 @@ def connect(address: str, timeout: float = 5.0) -> Client:
     ----------
     address : str
         Address of the scheduler, such as ``"tcp://10.0.0.1:8786"``. ``"local"`` starts one process per core
-        on this machine; the processes end with the client. Each of them imports the running script, whose code
+        on this machine; the processes end with the client. Each imports the running script, whose code
         must therefore be under ``if __name__ == "__main__":``.
     timeout : float, default=5
         Seconds to wait for the scheduler.
