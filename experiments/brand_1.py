@@ -18,7 +18,8 @@ from scipy import sparse
 
 from eigenscape._progress import stage
 from eigenscape.exceptions import PoleWarning
-from eigenscape.methods.graph_embedding import FeatureBasis, FeatureMap, transformation
+from eigenscape.methods.graph_embedding import FeatureMap, solve_transformation
+from eigenscape.methods.quadratic_forms import FeatureBasis
 from eigenscape.quality import distortion
 from experiments._experiment import Claim, Context, Outcome
 from experiments._style import COLORS, new_figure
@@ -132,7 +133,9 @@ def by_library(W: np.ndarray, Z: np.ndarray) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PoleWarning)  # features of both signs: most of these maps have one
         for correction in CORRECTIONS:
-            Y = FeatureMap(transformation(FeatureBasis(Z), sparse.csr_array(W), D, _ROWS - 1, correction))(Z)  # type: ignore[arg-type]
+            basis = FeatureBasis(Z)
+            solution = solve_transformation(basis, sparse.csr_array(W), D, _ROWS - 1, correction)  # type: ignore[arg-type]
+            Y = FeatureMap(solution)(Z)
             scaled = Y.shape[1] * np.sum(Y * (D[:, None] * Y - W @ Y)) / np.sum(D[:, None] * Y * Y)
             found.append((scaled - best, distortion(Y, W) - best))
     return np.array(found)

@@ -22,9 +22,9 @@ from matplotlib.figure import Figure
 from eigenscape import KernelEigenmap, LaplacianEigenmaps
 from eigenscape.datasets import twisted_roll
 from eigenscape.exceptions import PoleWarning
-from eigenscape.methods.graph_embedding import transformation
+from eigenscape.methods.graph_embedding import solve_transformation
 from eigenscape.methods.kernel_eigenmap import KernelBasis
-from eigenscape.methods.mixture import RoundKernels, shares
+from eigenscape.methods.mixture import IsotropicKernels, kernel_weights
 from eigenscape.quality import linear_alignment, procrustes
 from experiments._experiment import Claim, Context, Outcome
 from experiments._roll import draw_grid, draw_roll, folded
@@ -119,12 +119,12 @@ def _measures(Y: np.ndarray, parameters: np.ndarray, side: int) -> tuple[float, 
 
 def _corrected(model: KernelEigenmap, X: np.ndarray) -> list[np.ndarray]:
     """The four corrected maps with posteriors, by a solver not told that the constant is in the span."""
-    kernels = RoundKernels(model.centers_, model.sigma_)
-    basis = KernelBasis(X, kernels, shares(kernels, X))
+    kernels = IsotropicKernels(model.centers_, model.sigma_)
+    basis = KernelBasis(X, kernels, kernel_weights(kernels, X))
     degree = np.asarray(model.graph_.sum(axis=1)).ravel()
     maps = []
     for correction in CORRECTIONS:
-        answer = transformation(basis, model.graph_, degree, 2, correction)  # type: ignore[arg-type]
+        answer = solve_transformation(basis, model.graph_, degree, 2, correction)  # type: ignore[arg-type]
         values = basis.apply(answer.coefficients)
         values = values if answer.uniform is None else values / basis.apply(answer.uniform[:, None])
         maps.append(values + answer.constant)

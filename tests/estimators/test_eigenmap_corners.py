@@ -74,7 +74,7 @@ def test_a_pole_is_announced(correction: str, roll) -> None:
 def test_the_inverse_is_fitted_when_it_is_asked_for(roll, monkeypatch) -> None:
     calls = []
     monkeypatch.setattr(
-        inverse_map, "split", lambda *args, real=inverse_map.split: calls.append(1) or real(*args)
+        inverse_map, "whiten", lambda *args, real=inverse_map.whiten: calls.append(1) or real(*args)
     )
     model = KernelEigenmap(n_kernels=16).fit(roll)
     assert not hasattr(KernelEigenmap(), "inverse_error_")
@@ -91,13 +91,14 @@ def test_the_inverse_is_fitted_when_it_is_asked_for(roll, monkeypatch) -> None:
 def test_an_inverse_of_more_coefficients_than_rows(roll) -> None:
     X = roll[::9]
     model = KernelEigenmap(8, n_kernels=20, n_neighbors=8).fit(X)
-    rows, Y = model._to_invert
+    rows, Y = model._to_invert_
     start = inverse_map.inverse_by_blocks(model._map_)
-    basis = inverse_map.KernelBasis(Y, start.kernels, inverse_map.shares(start.kernels, Y))
+    basis = inverse_map.KernelBasis(Y, start.kernels, inverse_map.kernel_weights(start.kernels, Y))
     rest = rows - start(Y)
     assert basis.n_columns > len(X)
     by_rows, by_columns = (
-        basis.apply(solve(basis, rest)) for solve in (inverse_map._by_rows, inverse_map._by_columns)
+        basis.apply(solve(basis, rest))
+        for solve in (inverse_map._solve_by_rows, inverse_map._solve_by_columns)
     )
     np.testing.assert_allclose(by_rows, by_columns, atol=1e-6 * np.abs(rest).max())
     error = np.linalg.norm(model.inverse_transform(Y) - rows)
@@ -271,7 +272,7 @@ def test_a_very_far_point_belongs_to_the_nearest_kernel(distance: float, roll) -
 @pytest.mark.parametrize("distance", [1e20, 1e200])
 def test_no_point_is_too_far_for_a_kernel(distance: float, roll) -> None:
     model = KernelEigenmap(n_neighbors=12).fit(roll)
-    members = inverse_map.shares(model._map_.kernels, np.full((1, 3), distance)).matrix
+    members = inverse_map.kernel_weights(model._map_.kernels, np.full((1, 3), distance)).matrix
     np.testing.assert_allclose(members.sum(axis=1), 1)
 
 

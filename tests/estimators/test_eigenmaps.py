@@ -18,8 +18,9 @@ from threadpoolctl import threadpool_limits
 from eigenscape import KernelEigenmap, LaplacianEigenmaps, LocalityPreservingProjection, graph_embedding
 from eigenscape.datasets import twisted_roll
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, PoleWarning, RankError
-from eigenscape.methods.graph_embedding import FeatureBasis, FeatureMap, quadratic_forms, transformation
-from eigenscape.methods.mixture import NEGLIGIBLE, RoundKernels, shares
+from eigenscape.methods.graph_embedding import FeatureMap, solve_transformation
+from eigenscape.methods.mixture import NEGLIGIBLE, IsotropicKernels, kernel_weights
+from eigenscape.methods.quadratic_forms import FeatureBasis, quadratic_forms
 from eigenscape.quality import distortion, linear_alignment
 
 CORRECTIONS = ("reweighted", "affine", "stochastic", "raw")
@@ -125,7 +126,7 @@ def test_the_equations_written_out(correction: str, posterior: bool) -> None:
 
 @pytest.mark.parametrize("sparse_rows", [False, True])
 def test_the_small_problem_is_added_up_from_blocks(sparse_rows: bool, monkeypatch) -> None:
-    monkeypatch.setattr("eigenscape.methods.graph_embedding.BLOCK_BYTES", 100)
+    monkeypatch.setattr("eigenscape.methods.quadratic_forms.BLOCK_BYTES", 100)
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((200, 5)) * (rng.random((200, 5)) < 0.5)
     W = np.triu(rng.random((200, 200)), 0)
@@ -216,7 +217,7 @@ def test_all_corrections_agree_where_the_constant_is_in_the_span(roll, model) ->
     Z = local_coordinates(X, model.centers_, model.sigma_, True, NEGLIGIBLE)
     W, D = model.graph_, model.graph_.sum(axis=1)
     for correction in CORRECTIONS:  # by a solver that is not told that the constant is there
-        Y = FeatureMap(transformation(FeatureBasis(Z), W, D, 2, correction))(Z)
+        Y = FeatureMap(solve_transformation(FeatureBasis(Z), W, D, 2, correction))(Z)
         np.testing.assert_allclose(
             np.abs(Y), np.abs(model.embedding_), atol=1e-6 * np.abs(model.embedding_).max()
         )
@@ -329,7 +330,7 @@ def test_a_far_point_belongs_to_the_nearest_kernel(model) -> None:
 def test_shares_are_the_posteriors_up_to_what_is_negligible(model, roll) -> None:
     X, _ = roll
     p = np.exp(-cdist(X, model.centers_, "sqeuclidean") / (2 * model.sigma_**2))
-    found = shares(RoundKernels(model.centers_, model.sigma_), X)
+    found = kernel_weights(IsotropicKernels(model.centers_, model.sigma_), X)
     np.testing.assert_allclose(
         found.matrix.toarray(), p / p.sum(axis=1, keepdims=True), atol=2 * len(model.centers_) * NEGLIGIBLE
     )
@@ -540,7 +541,7 @@ def test_two_pieces(cls: type, roll) -> None:
         ({"on_disconnected": "largest"}, "on_disconnected='largest' is not known"),
         (
             {"n_components": 5, "n_kernels": 1},
-            r"n_components=5 needs a description of the vertices that spans .* only 3",
+            r"n_components=5 needs features of the vertices that span .* only 3",
         ),
     ],
 )
@@ -553,7 +554,7 @@ def test_features_that_do_not_span() -> None:
     W, places = grid_graph(8)
     twice = np.column_stack([places[:, 0], 2 * places[:, 0], 3 * places[:, 0]])
     for model in (KernelEigenmap(2, basis="features", correction="affine"), LocalityPreservingProjection(2)):
-        with pytest.raises(RankError, match=r"n_components=2 needs a description .* spans only 1"):
+        with pytest.raises(RankError, match=r"n_components=2 needs features .* span only 1"):
             model.fit(twice, graph=W)
     with pytest.raises(RankError, match="n_components=2, but the features span only 1"):
         LocalityPreservingProjection(2, affine=False).fit(twice, graph=W)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -19,9 +18,8 @@ from eigenscape.estimators._validation import check_choice, check_kernel_paramet
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.graph_embedding import Transformation, feature_map
-from eigenscape.methods.inverse_map import fitted_inverse, rows_to_invert
-from eigenscape.methods.kernel_centers import placed_kernels
-from eigenscape.methods.kernel_eigenmap import Description, choose_n_kernels, kernel_eigenmap
+from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert
+from eigenscape.methods.kernel_eigenmap import KernelEigenmapOptions, choose_n_kernels, kernel_eigenmap
 from eigenscape.methods.mixture import AffineMixture
 from eigenscape.quality.edge_distortion import distortion
 
@@ -253,14 +251,12 @@ class KernelEigenmap(Estimator):
         check_choice("inverse", self.inverse, ("refined", "blocks"))  # again: it may have been set after fit
         if self.inverse not in self._inverse_:
             forward = self._map_ if isinstance(self._map_, AffineMixture) else None
-            self._inverse_[self.inverse] = fitted_inverse(
-                forward, *self._to_invert_, self.inverse == "refined"
-            )
+            self._inverse_[self.inverse] = fit_inverse(forward, *self._to_invert_, self.inverse == "refined")
         return self._inverse_[self.inverse]
 
     def _fit_features(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
         self._map_ = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
-        return self._map_.answer, self._map_(known.points)
+        return self._map_.transformation, self._map_(known.points)
 
     def _fit_kernels(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
         centers = (
@@ -269,20 +265,17 @@ class KernelEigenmap(Estimator):
             else check_array(self.centers, dtype=np.float64, input_name="centers")
         )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        place = partial(
-            placed_kernels,
-            centers=centers,
-            sigma=None if self.sigma == "auto" else float(self.sigma),
-            seed=seed,
+        sigma = None if self.sigma == "auto" else float(self.sigma)
+        options = KernelEigenmapOptions(
+            centers, sigma, self.local_components, self.posterior, self.correction, seed
         )
-        wish = Description(place, self.local_components, self.posterior, self.correction)
-        n_kernels = self._count(known, wish, seed)
-        found = kernel_eigenmap(known.points, known.W, known.degree, self.n_components, n_kernels, wish)
+        n_kernels = self._count(known, options)
+        found = kernel_eigenmap(known.points, known.W, known.degree, self.n_components, n_kernels, options)
         self._map_, kernels = found.mixture, found.mixture.kernels
         self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
-        return found.answer, found.coordinates
+        return found.transformation, found.coordinates
 
-    def _count(self, known: Vertices, wish: Description, seed: int) -> int:
+    def _count(self, known: Vertices, options: KernelEigenmapOptions) -> int:
         """How many kernels."""
         n, n_features = len(distinct_rows(known.points)[0]), known.points.shape[1]
         most = max(1, n // (2 + 2 * (n_features if self.local_components is None else self.local_components)))
@@ -292,7 +285,7 @@ class KernelEigenmap(Estimator):
             return min(_KERNELS, most)
         if self.n_kernels == "auto":
             n_kernels, self.held_out_distortion_ = choose_n_kernels(
-                known.points, known.W, self.n_components, int(0.9 * most), wish, seed
+                known.points, known.W, self.n_components, int(0.9 * most), options
             )
             return n_kernels
         return self.n_kernels

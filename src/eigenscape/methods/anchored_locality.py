@@ -19,8 +19,8 @@ import numpy as np
 from eigenscape._memory import row_blocks
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.affinity import GraphAffinity
-from eigenscape.methods.graph_embedding import Forms
 from eigenscape.methods.locality import CONSTANT, Projection
+from eigenscape.methods.quadratic_forms import QuadraticForms
 from eigenscape.solvers import generalized_eigh, whiten
 
 
@@ -39,8 +39,8 @@ class EdgeSums:
         return EdgeSums(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
     @property
-    def forms(self) -> Forms:
-        return Forms(
+    def forms(self) -> QuadraticForms:
+        return QuadraticForms(
             self.laplacian,
             self.degree,
             self.first / self.volume,

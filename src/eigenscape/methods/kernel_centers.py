@@ -1,8 +1,9 @@
-"""Where the kernels of a kernel eigenmap stand, and how wide they are."""
+"""Centres and width of the kernels of a kernel eigenmap."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -14,100 +15,105 @@ from eigenscape.dictionary.landmarks import farthest_first, greedy_pivots
 from eigenscape.exceptions import RankError, UndefinedMapError
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.kernels.pairwise import squared_euclidean
-from eigenscape.methods.mixture import RoundKernels
+from eigenscape.methods.mixture import IsotropicKernels
 
 Placement = Literal["random", "kmeans", "maxmin", "greedy"]
 
-#: The greedy choice and k-means look at no more than this many points: their arrays are (points, kernels).
-_CANDIDATES = 20_000
+#: Maximal number of candidates for greedy choice and k-means, whose arrays are (candidates, kernels).
+_MAX_CANDIDATES = 20_000
 #: Width in units of the typical distance between neighbouring centres.
-_WIDTH = 0.5
-#: Which of the nearest other centres is "neighbouring": on a surface a centre has some six around it.
+_RELATIVE_WIDTH = 0.5
+#: Rank of the "neighbouring" centre among the nearest: on a surface a centre has about six around it.
 _NEIGHBOR = 3
-#: No training point may be farther than this many widths from its nearest centre.
-FARTHEST = 30.0
+#: Maximal distance of a training point to its nearest centre, in widths.
+MAX_DISTANCE = 30.0
 
 
-def placed_kernels(
+def place_kernels(
     X: np.ndarray, n_kernels: int, centers: Placement | np.ndarray, sigma: float | None, seed: int
-) -> RoundKernels:
-    """Kernels among the points ``X``, of the given width or (None) of one that their centres suggest. Equal
-    rows count once."""
-    rows, X = len(X), X[distinct_rows(X)[0]]
+) -> IsotropicKernels:
+    """Return kernels centred among the points ``X``; equal rows count once.
+
+    ``centers`` may be the centres themselves. With ``sigma=None`` the width is that of :func:`default_sigma`.
+    """
+    n_rows, X = len(X), X[distinct_rows(X)[0]]
     if len(X) == 1:
-        raise RankError(f"all {rows} rows are equal; there is nothing that kernels could tell apart")
-    if not isinstance(centers, str):
-        if centers.shape[1] != X.shape[1]:
-            raise ValueError(
-                f"centers has {centers.shape[1]} features, but X has {X.shape[1]}; centres live in the space of X"
-            )
-        placed = centers
-    else:
+        raise RankError(f"all {n_rows} rows are equal; there is nothing to embed")
+    if isinstance(centers, str):
         if n_kernels > len(X):
             raise RankError(
-                f"n_kernels={n_kernels} needs as many distinct samples, got n_samples={len(X)}; lower n_kernels"
+                f"n_kernels={n_kernels} needs as many distinct samples, got n_samples={len(X)};"
+                " lower n_kernels"
             )
-        placed = place_centers(X, n_kernels, centers, sigma, seed)
+        centers = place_centers(X, n_kernels, centers, sigma, seed)
+    elif centers.shape[1] != X.shape[1]:
+        raise ValueError(f"centers has {centers.shape[1]} features, but X has {X.shape[1]}")
     if sigma is None:
-        return RoundKernels(placed, default_sigma(X, placed))
-    reach = farthest_point(X, placed)
-    if reach > FARTHEST * sigma:
+        return IsotropicKernels(centers, default_sigma(X, centers))
+    distance = max_distance(X, centers)
+    if distance > MAX_DISTANCE * sigma:
         raise UndefinedMapError(
-            f"sigma={sigma:g} is so small that some training points belong to no kernel: one is {reach / sigma:.3g} sigma from its nearest"
-            f" centre; set sigma to at least {reach / FARTHEST:.3g}, or use more kernels"
+            f"sigma={sigma:g} is so small that some training points belong to no kernel: one is"
+            f" {distance / sigma:.3g} sigma from its nearest centre; set sigma to at least"
+            f" {distance / MAX_DISTANCE:.3g}, or use more kernels"
         )
-    return RoundKernels(placed, sigma)
+    return IsotropicKernels(centers, sigma)
 
 
 def place_centers(
     X: np.ndarray, n_kernels: int, placement: Placement, sigma: float | None, seed: int
 ) -> np.ndarray:
-    """Centres (n_kernels, D) among the distinct points ``X`` (k-means: among their means).
+    """Choose centres (n_kernels, D) among the distinct points ``X`` (k-means: means of clusters).
 
-    ``"random"`` is the paper's. ``"maxmin"`` adds the point farthest from the centres so far. ``"greedy"``
+    ``"random"`` is Brand's choice. ``"maxmin"`` adds the point farthest from the centres so far. ``"greedy"``
     adds the point whose Gaussian is worst represented by those of the centres so far (:func:`greedy_pivots`;
-    ``sigma=None`` takes the width that random centres would get)."""
+    with ``sigma=None`` the width is that of random centres).
+    """
     rng = np.random.default_rng(seed)
     shuffled = rng.permutation(len(X))
     if placement == "random" or n_kernels == len(X):
         return X[shuffled[:n_kernels]]
     with stage("centres"):
         if placement == "maxmin":
-            first = int(shuffled[0])
-            return X[
-                farthest_first(lambda i: squared_euclidean(X, X[i : i + 1])[:, 0], len(X), n_kernels, first)
-            ]
-        some = X[shuffled[: max(_CANDIDATES, n_kernels)]]
+            return X[farthest_first(_FeatureDistances(X), len(X), n_kernels, int(shuffled[0]))]
+        candidates = X[shuffled[: max(_MAX_CANDIDATES, n_kernels)]]
         if placement == "kmeans":
-            with warnings.catch_warnings():
-                warnings.filterwarnings(
-                    "ignore", "One of the clusters is empty"
-                )  # its centre stays where it was, which serves
-                return kmeans2(some, some[:n_kernels].copy(), iter=25, minit="matrix", missing="warn")[0]
-        width = default_sigma(X, some[:n_kernels]) if sigma is None else sigma
+            with warnings.catch_warnings():  # the centre of an empty cluster stays where it was
+                warnings.filterwarnings("ignore", "One of the clusters is empty")
+                start = candidates[:n_kernels].copy()
+                return kmeans2(candidates, start, iter=25, minit="matrix", missing="warn")[0]
+        width = default_sigma(X, candidates[:n_kernels]) if sigma is None else sigma
+        return candidates[greedy_pivots(_FeatureDistances(candidates, width), len(candidates), n_kernels, 0)]
 
-        def apart(i: int) -> np.ndarray:  # squared distances in the feature space of the Gaussian
-            return 2 - 2 * np.exp(squared_euclidean(some, some[i : i + 1], -0.5 / width**2)[:, 0])
 
-        return some[greedy_pivots(apart, len(some), n_kernels, 0)]
+@dataclass(frozen=True, eq=False)
+class _FeatureDistances:
+    """Squared distances (n,) of a point to all points, Euclidean or in the feature space of a Gaussian."""
+
+    X: np.ndarray
+    sigma: float | None = None
+
+    def __call__(self, i: int) -> np.ndarray:
+        if self.sigma is None:
+            return squared_euclidean(self.X, self.X[i : i + 1])[:, 0]
+        return 2 - 2 * np.exp(squared_euclidean(self.X, self.X[i : i + 1], -0.5 / self.sigma**2)[:, 0])
 
 
 def default_sigma(X: np.ndarray, centers: np.ndarray) -> float:
-    """Half the median distance of a centre to its third nearest other one, or more where a point would belong
-    to no kernel."""
+    """Return half the median distance of a centre to its third nearest other centre.
+
+    The result is raised if necessary such that every point belongs to a kernel.
+    """
     centers = np.unique(centers, axis=0)
     if len(centers) == 1:
         return float(np.sqrt(squared_euclidean(X, centers).mean()))
     rank = min(_NEIGHBOR, len(centers) - 1)
     between = np.partition(squared_euclidean(centers, centers), rank, axis=1)[:, rank]
-    spacing = _WIDTH * float(np.sqrt(np.median(between)))
-    return max(spacing, farthest_point(X, centers) / FARTHEST * 1.01)
+    spacing = _RELATIVE_WIDTH * float(np.sqrt(np.median(between)))
+    return max(spacing, max_distance(X, centers) / MAX_DISTANCE * 1.01)
 
 
-def farthest_point(X: np.ndarray, centers: np.ndarray) -> float:
-    """The largest distance of a point to its nearest centre."""
-    worst = (
-        squared_euclidean(X[rows], centers).min(axis=1).max()
-        for rows in row_blocks(len(X), 24 * len(centers))
-    )
-    return float(np.sqrt(max(worst)))
+def max_distance(X: np.ndarray, centers: np.ndarray) -> float:
+    """Return the largest distance of a point to its nearest centre."""
+    blocks = row_blocks(len(X), 24 * len(centers))
+    return float(np.sqrt(max(squared_euclidean(X[rows], centers).min(axis=1).max() for rows in blocks)))

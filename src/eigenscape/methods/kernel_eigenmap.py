@@ -1,9 +1,8 @@
-"""Kernel eigenmaps: a small eigenproblem for a smooth map from the space of the data (Brand sec. 3)."""
+"""Kernel eigenmaps: a reduced eigenproblem for a smooth map from the space of the data (Brand sec. 3)."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,126 +16,130 @@ from eigenscape.methods.graph_embedding import (
     Correction,
     Transformation,
     affine_transformation,
-    transformation,
+    solve_transformation,
 )
-from eigenscape.methods.mixture import AffineMixture, MixtureKernels, RoundKernels, Shares, shares
+from eigenscape.methods.kernel_centers import Placement, place_kernels
+from eigenscape.methods.mixture import AffineMixture, KernelWeights, MixtureKernels, kernel_weights
 from eigenscape.quality.edge_distortion import distortion
 
-#: Numbers of kernels that are tried, and the factor of the least held-out distortion within which the
-#: smallest is taken.
+#: Numbers of kernels tried by :func:`choose_n_kernels`, which takes the smallest whose held-out distortion is
+#: within this factor of the least.
 _COUNTS = (4, 8, 16, 32, 64, 128, 256)
-_NEARLY = 1.05
+_NEARLY_BEST = 1.05
+
+
+class KernelEigenmapOptions(NamedTuple):
+    """Parameters of a kernel eigenmap other than the numbers of components and kernels."""
+
+    centers: Placement | np.ndarray
+    sigma: float | None  # None: see kernel_centers.default_sigma
+    local_components: int | None  # None: all features
+    posterior: bool
+    correction: Correction
+    seed: int
 
 
 @dataclass(frozen=True, eq=False)
 class KernelBasis:
-    """``z(x)`` of eq. 15 for the points ``X``: for each kernel its local homogeneous coordinates, times the
-    point's share in it.
+    """``z(x)`` of Brand eq. 15: local homogeneous coordinates around each kernel, times its weight at ``x``.
 
-    ``projections`` (K, q, D) are the ``K_k`` of eq. 14 (they belong to the kernel); None takes the
-    coordinates as they are. ``scale`` (n,) multiplies each row."""
+    ``projections`` (K, q, D) are the ``K_k`` of eq. 14 (they belong to the kernels); with None the local
+    coordinates are ``x - mu_k``. ``scale`` (n,) multiplies each row.
+    """
 
     X: np.ndarray
     kernels: MixtureKernels
-    members: Shares
+    weights: KernelWeights
     projections: np.ndarray | None = None
     scale: np.ndarray | None = None
 
     @property
-    def local(self) -> int:
-        """Columns of one kernel: its local coordinates and the constant."""
+    def n_local(self) -> int:
+        """Number of columns of one kernel: its local coordinates and the constant."""
         return 1 + (self.X.shape[1] if self.projections is None else self.projections.shape[1])
 
     @property
     def n_columns(self) -> int:
-        return len(self.kernels.centers) * self.local
+        """Number of columns of ``Z``."""
+        return len(self.kernels.centers) * self.n_local
 
     @property
     def order(self) -> np.ndarray:
-        """Points of one kernel together, kernels that overlap near one another."""
-        M = self.members.matrix
+        """Row indices, ordered by the nearest kernel, with overlapping kernels close to each other."""
+        M = self.weights.matrix
         largest = np.maximum.reduceat(M.data, M.indptr[:-1])
         is_largest = np.flatnonzero(M.data == np.repeat(largest, np.diff(M.indptr)))
         row = np.searchsorted(M.indptr, is_largest, side="right") - 1
         nearest = np.zeros(len(self.X), dtype=np.intp)
         nearest[row] = M.indices[is_largest]
-        return np.argsort(_chain(self.kernels.centers)[nearest], kind="stable")
+        return np.argsort(_path_rank(self.kernels.centers)[nearest], kind="stable")
 
     def block(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        M, centers = self.members.matrix, self.kernels.centers
+        """Return dense rows (b, c) and the indices (c,) of their nonzero columns."""
+        M, centers = self.weights.matrix, self.kernels.centers
         marked = np.zeros(len(centers), dtype=bool)
         mark_members(rows, M.indptr, M.indices, marked)
         active = np.flatnonzero(marked)
         slot = np.cumsum(marked) - 1
-        Z = np.empty((len(rows), len(active), self.local))
+        Z = np.empty((len(rows), len(active), self.n_local))
         plain = self.projections is None
         projections = np.empty((0, 0, 0)) if self.projections is None else self.projections
         local_coordinates(rows, self.X, M.indptr, M.indices, M.data, centers, projections, plain, slot, Z)
         if self.scale is not None:
             Z *= self.scale[rows, None, None]
-        return Z.reshape(len(rows), -1), (active[:, None] * self.local + np.arange(self.local)).ravel()
+        return Z.reshape(len(rows), -1), (active[:, None] * self.n_local + np.arange(self.n_local)).ravel()
 
     def apply(self, V: np.ndarray) -> np.ndarray:
-        values = self.mixture(V).mix(self.X, self.members)
+        """Return ``Z V`` (n, c)."""
+        values = self.mixture(V).mix(self.X, self.weights)
         return values if self.scale is None else values * self.scale[:, None]
 
     def mixture(self, V: np.ndarray) -> AffineMixture:
-        """The mixture of affine maps ``V'z(x)`` (eq. 17), in coordinates of the whole space."""
-        V = V.reshape(len(self.kernels.centers), self.local, -1)
-        slopes = (
-            V[:, :-1] if self.projections is None else np.einsum("kqd,kqc->kdc", self.projections, V[:, :-1])
-        )
-        return AffineMixture(
-            self.kernels, np.ascontiguousarray(slopes), np.ascontiguousarray(V[:, -1]), np.zeros(V.shape[2])
-        )
+        """Return the mixture of affine maps ``V'z(x)`` (Brand eq. 17), in coordinates of the whole space."""
+        V = V.reshape(len(self.kernels.centers), self.n_local, -1)
+        slopes = V[:, :-1]
+        if self.projections is not None:
+            slopes = np.einsum("kqd,kqc->kdc", self.projections, slopes)
+        offsets, constant = np.ascontiguousarray(V[:, -1]), np.zeros(V.shape[2])
+        return AffineMixture(self.kernels, np.ascontiguousarray(slopes), offsets, constant)
 
 
-def _chain(centers: np.ndarray) -> np.ndarray:
-    """The rank of each centre on a walk from one to the nearest not yet visited."""
+def _path_rank(centers: np.ndarray) -> np.ndarray:
+    """Return the rank of each centre on a path that always goes to the nearest centre not yet visited."""
     rank = np.full(len(centers), -1)
-    here = 0
-    distances = np.empty(len(centers))
+    current = 0
     for step in range(len(centers)):
-        rank[here] = step
-        distances = np.square(centers - centers[here]).sum(axis=1)
+        rank[current] = step
+        distances = np.square(centers - centers[current]).sum(axis=1)
         distances[rank >= 0] = np.inf
-        here = int(np.argmin(distances))
+        current = int(np.argmin(distances))
     return rank
 
 
-def local_projections(X: np.ndarray, kernels: RoundKernels, members: Shares, n_local: int) -> np.ndarray:
-    """Principal directions (K, n_local, D) of the points around each kernel, weighted by their shares (Brand
-    sec. 6)."""
+def local_projections(
+    X: np.ndarray, kernels: MixtureKernels, weights: KernelWeights, local_components: int
+) -> np.ndarray:
+    """Return weighted principal directions (K, q, D) of the points of each kernel (Brand sec. 6)."""
     K, D = kernels.centers.shape
-    projections = np.zeros((K, n_local, D))
-    columns = sparse.csc_array(members.matrix)
-    for k in range(K if n_local else 0):
-        some = slice(columns.indptr[k], columns.indptr[k + 1])
-        weight, points = columns.data[some], X[columns.indices[some]]
+    projections = np.zeros((K, local_components, D))
+    columns = sparse.csc_array(weights.matrix)
+    for k in range(K if local_components else 0):
+        column = slice(columns.indptr[k], columns.indptr[k + 1])
+        weight, points = columns.data[column], X[columns.indices[column]]
         if len(weight) == 0:
             continue
         spread = np.sqrt(weight)[:, None] * (points - weight @ points / weight.sum())
-        directions = linalg.svd(spread, full_matrices=False)[2][:n_local]
+        directions = linalg.svd(spread, full_matrices=False)[2][:local_components]
         projections[k, : len(directions)] = directions
     return projections
 
 
 class KernelMap(NamedTuple):
-    """The map, the coordinates (n, d) of the points it was learnt on, and the small problem's answer."""
+    """A fitted map, the coordinates (n, d) of its training points, and the solution of the eigenproblem."""
 
     mixture: AffineMixture
     coordinates: np.ndarray
-    answer: Transformation
-
-
-class Description(NamedTuple):
-    """What a kernel eigenmap is asked to be: how kernels are placed, the local coordinates, posteriors or
-    not, the correction."""
-
-    place: Callable[[np.ndarray, int], RoundKernels]
-    n_local: int | None
-    posterior: bool
-    correction: Correction
+    transformation: Transformation
 
 
 def kernel_eigenmap(
@@ -145,61 +148,75 @@ def kernel_eigenmap(
     degree: np.ndarray,
     n_components: int,
     n_kernels: int,
-    wish: Description,
+    options: KernelEigenmapOptions,
 ) -> KernelMap:
-    """The smoothest functions ``G'z(x)`` on the graph ``W`` of the points ``X`` (eq. 16), scaled to ``Y'DY =
-    n`` (reweighted: nearly)."""
-    kernels = wish.place(X, n_kernels)
-    columns = len(kernels.centers) * (1 + (X.shape[1] if wish.n_local is None else wish.n_local))
+    """Return the smoothest functions ``G'z(x)`` on the graph ``W`` of the points ``X`` (Brand eq. 16).
+
+    They are scaled to ``Y'DY = n``, approximately if the correction divides.
+    """
+    kernels = place_kernels(X, n_kernels, options.centers, options.sigma, options.seed)
+    n_local = X.shape[1] if options.local_components is None else options.local_components
+    columns = len(kernels.centers) * (1 + n_local)
     _memory.require(
         6 * 8.0 * columns**2,
-        f"the eigen-problem of {columns} local coordinates",
+        f"the eigenproblem of {columns} local coordinates",
         "lower n_kernels or set local_components",
     )
-    members = shares(kernels, X)
-    projections = None if wish.n_local is None else local_projections(X, kernels, members, wish.n_local)
-    basis = KernelBasis(X, kernels, members, projections)
+    weights = kernel_weights(kernels, X)
+    projections = None
+    if options.local_components is not None:
+        projections = local_projections(X, kernels, weights, options.local_components)
+    basis = KernelBasis(X, kernels, weights, projections)
     if (
-        wish.posterior
-    ):  # shares sum to one, so that the uniform row is in the span of Z and every correction comes to this
-        answer = affine_transformation(basis, W, degree, n_components)
+        options.posterior
+    ):  # weights sum to one: the constant is in the span of Z, and corrections are equivalent
+        solution = affine_transformation(basis, W, degree, n_components)
     else:
-        density = replace(basis, scale=members.kept * np.exp(members.log_total))
-        answer = transformation(density, W, degree, n_components, wish.correction, plain=basis)
-    answer = answer.turned(_finished(basis, answer, not wish.posterior).values(X, members))
-    mixture = _finished(basis, answer, not wish.posterior)
-    return KernelMap(mixture, mixture.values(X, members), answer)
+        density = replace(basis, scale=weights.kept * np.exp(weights.log_total))
+        solution = solve_transformation(density, W, degree, n_components, options.correction, divisor=basis)
+    unsigned = _corrected_mixture(basis, solution, not options.posterior)
+    solution = solution.with_signs_of(unsigned.values(X, weights))
+    mixture = _corrected_mixture(basis, solution, not options.posterior)
+    return KernelMap(mixture, mixture.values(X, weights), solution)
 
 
-def _finished(basis: KernelBasis, answer: Transformation, density: bool) -> AffineMixture:
-    V, divide = answer.coefficients, answer.uniform is not None
-    if answer.uniform is not None:
-        V = np.column_stack([V, answer.uniform])
-    return replace(basis.mixture(V), constant=answer.constant, divide=divide, density=density and not divide)
+def _corrected_mixture(basis: KernelBasis, solution: Transformation, density: bool) -> AffineMixture:
+    """Return the mixture with the coefficients and the correction of ``solution``."""
+    V, divide = solution.coefficients, solution.uniform is not None
+    if solution.uniform is not None:
+        V = np.column_stack([V, solution.uniform])
+    return replace(
+        basis.mixture(V), constant=solution.constant, divide=divide, density=density and not divide
+    )
 
 
 def choose_n_kernels(
-    X: np.ndarray, W: sparse.csr_array, n_components: int, most: int, wish: Description, seed: int
+    X: np.ndarray,
+    W: sparse.csr_array,
+    n_components: int,
+    max_kernels: int,
+    options: KernelEigenmapOptions,
 ) -> tuple[int, dict[int, float]]:
-    """The smallest number of kernels, doubled from 4 to at most ``most``, that is nearly best on held-out
-    edges; and what each gave.
+    """Return the smallest number of kernels that is nearly best on held-out edges, and all distortions.
 
-    A number that cannot carry the map has infinite distortion; if none can, the error of the last is raised.
+    The number doubles from 4 to at most ``max_kernels``. A number that is too small for a map has infinite
+    distortion; if all are, the last error is raised.
     """
-    counts = [count for count in _COUNTS if count <= most] or [max(1, most)]
-    tried: dict[int, float] = {}
+    counts = [count for count in _COUNTS if count <= max_kernels] or [max(1, max_kernels)]
+    distortions: dict[int, float] = {}
     failure: Exception | None = None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PoleWarning)  # what matters is the map that is chosen
+        warnings.simplefilter("ignore", PoleWarning)  # relevant for the final map only
         for count in counts:
-            try:
-                wish.place(X, count)  # all points must be within reach, also those that are held out
-                tried[count] = held_out_distortion(X, W, n_components, count, wish, seed)
-            except (RankError, UndefinedMapError) as error:  # so few kernels need not carry the map
-                tried[count], failure = np.inf, error
-    if failure is not None and np.isinf(min(tried.values())):
+            try:  # all points must be within reach of the kernels, held-out ones too
+                place_kernels(X, count, options.centers, options.sigma, options.seed)
+                distortions[count] = held_out_distortion(X, W, n_components, count, options)
+            except (RankError, UndefinedMapError) as error:  # too few kernels for a map
+                distortions[count], failure = np.inf, error
+    least = min(distortions.values())
+    if failure is not None and np.isinf(least):
         raise failure
-    return min(count for count in counts if tried[count] <= _NEARLY * min(tried.values())), tried
+    return min(count for count in counts if distortions[count] <= _NEARLY_BEST * least), distortions
 
 
 def held_out_distortion(
@@ -207,23 +224,18 @@ def held_out_distortion(
     W: sparse.csr_array,
     n_components: int,
     n_kernels: int,
-    wish: Description,
-    seed: int,
-    share: float = 0.1,
+    options: KernelEigenmapOptions,
+    fraction: float = 0.1,
 ) -> float:
-    """Distortion of the edges at vertices that took no part in the fit: a share of all vertices, drawn at
-    random."""
+    """Return the distortion of the edges at random vertices that are left out of the fit."""
     n = len(X)
-    out = np.zeros(n, dtype=bool)
-    out[np.random.default_rng(seed).permutation(n)[: max(1, round(share * n))]] = True
-    kept = np.flatnonzero(~out)
+    held_out = np.zeros(n, dtype=bool)
+    held_out[np.random.default_rng(options.seed).permutation(n)[: max(1, round(fraction * n))]] = True
+    kept = np.flatnonzero(~held_out)
     inside = sparse.csr_array(W[kept][:, kept])
-    found = kernel_eigenmap(
-        X[kept], inside, np.asarray(inside.sum(axis=1)).ravel(), n_components, n_kernels, wish
-    )
+    degree = np.asarray(inside.sum(axis=1)).ravel()
+    fitted = kernel_eigenmap(X[kept], inside, degree, n_components, n_kernels, options)
     edges = sparse.coo_array(W)
-    touched = out[edges.row] | out[edges.col]
-    held_out = sparse.csr_array(
-        (edges.data[touched], (edges.row[touched], edges.col[touched])), shape=W.shape
-    )
-    return distortion(found.mixture(X), held_out)
+    at_held_out = held_out[edges.row] | held_out[edges.col]
+    entries = edges.data[at_held_out], (edges.row[at_held_out], edges.col[at_held_out])
+    return distortion(fitted.mixture(X), sparse.csr_array(entries, shape=W.shape))

@@ -29,8 +29,8 @@ def kernel_pca(
 ) -> Embedding:
     """Return the principal eigenfunctions of the centred kernel, scaled by ``sqrt(l_r)``.
 
-    There are at most ``n_components`` of them (None: ``n_samples - 1``), fewer if the kernel has a lower rank;
-    :func:`require_components` raises an error in that case.
+    There are at most ``n_components`` of them (None: ``n_samples - 1``), fewer if the kernel has a lower
+    rank; :func:`require_components` raises an error in that case.
     """
     similarities = gram(similarity, storage, solver.n_jobs)
     kernel = center(similarity, similarities, weights)  # Bengio eq. 5; Burges sec. 2.2.1 for general weights
@@ -42,7 +42,7 @@ def kernel_pca(
 def leading_pairs(
     operator: Operator, n_components: int | None, order: Order, solver: SolverConfig
 ) -> EigenPairs:
-    """Return at most ``n_components`` leading eigenpairs, without those whose eigenvalue is zero to rounding."""
+    """Return at most ``n_components`` leading eigenpairs whose eigenvalues are not zero to rounding."""
     m = operator.shape[0]
     count = m - 1 if n_components is None else min(n_components, m)
     pairs = principal(operator, count, order, solver)
@@ -60,7 +60,7 @@ def usable_count(values: np.ndarray, order: Order, m: int, magnitude: float) -> 
 
 
 def require_components(embedding: Embedding, n_components: int | None, order: Order = "value") -> Embedding:
-    """Return ``embedding`` if it has ``n_components`` coordinates (None: at least one), else raise RankError."""
+    """Return ``embedding``; raise RankError if it has fewer than ``n_components`` (None: 1) coordinates."""
     m, found = embedding.n_train, len(embedding.eigenvalues)
     kind = "positive" if order == "value" else "nonzero"
     if found == 0:

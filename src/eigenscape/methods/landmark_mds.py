@@ -50,8 +50,8 @@ def check_landmark_rank(found: int, n_components: int, n_landmarks: int) -> None
     if found < n_components:
         raise RankError(
             f"the {n_landmarks} landmarks do not span n_components={n_components} dimensions (they may be"
-            f" collinear): their kernel has only {found} usable eigenvalue(s); lower n_components, or use more"
-            " or other landmarks"
+            f" collinear): their kernel has only {found} usable eigenvalue(s); lower n_components, or use"
+            " more or other landmarks"
         )
 
 

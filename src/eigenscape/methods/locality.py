@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.exceptions import RankError
-from eigenscape.methods.graph_embedding import FeatureBasis, feature_map, quadratic_forms, solved
+from eigenscape.methods.graph_embedding import feature_map, solve_reduced
+from eigenscape.methods.quadratic_forms import FeatureBasis, quadratic_forms
 
 #: A coordinate whose D-variance is below this share of its mean square is constant.
 CONSTANT = 1e-12
@@ -34,10 +35,10 @@ def locality_preserving(
         found = feature_map(X, W, degree, n_components, "affine")
         assert found.origin is not None
         directions, mean, gaps, residuals = (
-            found.answer.coefficients,
+            found.transformation.coefficients,
             found.origin,
-            found.answer.gaps,
-            found.answer.residuals,
+            found.transformation.gaps,
+            found.transformation.residuals,
         )
     else:
         directions, gaps, residuals = _around_origin(X, W, degree, n_components)
@@ -52,7 +53,7 @@ def _around_origin(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     basis = FeatureBasis(X)
     forms = quadratic_forms(basis, W, degree)
-    pairs = solved(basis, W, degree, forms, n_components + 1, fewer=True)
+    pairs = solve_reduced(basis, W, degree, forms, n_components + 1)
     Y = basis.apply(pairs.vectors)
     mean_square = degree @ np.square(Y)
     variance = mean_square - np.square(degree @ Y) / forms.volume

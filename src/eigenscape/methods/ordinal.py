@@ -197,8 +197,8 @@ class OrdinalEmbedding:
                 advance(rows.stop - rows.start)
         if unconverged:
             warnings.warn(
-                f"the coordinates of {unconverged} new point(s) had not converged after {_MAX_STEPS} steps; the"
-                " stress changes little around them",
+                f"the coordinates of {unconverged} new point(s) had not converged after {_MAX_STEPS} steps;"
+                " the stress changes little around them",
                 NotConvergedWarning,
                 stacklevel=2,
             )

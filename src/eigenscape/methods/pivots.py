@@ -59,9 +59,9 @@ def choose_pivots(
                     break
             else:
                 raise RankError(
-                    f"n_components={n_components}, but after {r} of them no two points with a positive deflated"
-                    " distance were found (non-Euclidean distances may become negative); lower n_components, or"
-                    " use LandmarkMDS"
+                    f"n_components={n_components}, but after {r} of them no two points with a positive"
+                    " deflated distance were found (non-Euclidean distances may become negative); lower"
+                    " n_components, or use LandmarkMDS"
                 )
             scale = max(scale, from_b[a])
             pivots[r] = a, b
