@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 from pyarrow import parquet
 
 from eigenscape import KernelPCA
-from eigenscape.app.cli._methods import IN_MEMORY
+from eigenscape.app.cli.estimators import IN_MEMORY
 from eigenscape.app.cli.app import app
 from eigenscape.dictionary import partitions
 from eigenscape.distributed import dictionary, write_parts
@@ -254,7 +254,7 @@ def test_what_cannot_be_done_is_refused_before_there_is_a_cluster(folder, tmp_pa
     for method in IN_MEMORY:
         assert run("embed", folder, "-m", method, *nowhere) == 2
         assert (
-            f"{method} needs all rows in memory and does not go with --dask; embed some"
+            f"{method} needs all rows in memory, so it does not work with --dask; embed some"
             in capsys.readouterr().err
         )
     table = tmp_path / "rows.csv"

@@ -9,11 +9,17 @@ import pytest
 from typer.testing import CliRunner
 
 import eigenscape
-from eigenscape.app.cli._errors import WrongCommandError
-from eigenscape.app.cli._methods import ALIASES, METHODS, canonical, estimator_class
-from eigenscape.app.cli._parameters import Parameter, parameters
-from eigenscape.app.cli._reading import streams
 from eigenscape.app.cli.app import app
+from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.estimators import (
+    ALIASES,
+    METHODS,
+    Parameter,
+    estimator_class,
+    method_name,
+    parameters,
+)
+from eigenscape.app.cli.input import use_stream
 
 
 def run(*words):
@@ -37,10 +43,10 @@ def test_parameters_are_those_of_the_signature_and_all_are_explained(method):
     assert set(found) == set(inspect.signature(cls).parameters) - {"verbose"}
     for name, parameter in found.items():
         assert parameter.default == inspect.signature(cls).parameters[name].default
-        assert parameter.kind or parameter.text, f"{method} says nothing of {name}"
-        assert "As for" not in parameter.text[:6]
-        assert "``" not in parameter.text
-        assert ":class:" not in parameter.text
+        assert parameter.doc_type or parameter.description, f"{method} says nothing of {name}"
+        assert "As for" not in parameter.description[:6]
+        assert "``" not in parameter.description
+        assert ":class:" not in parameter.description
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -79,18 +85,18 @@ def test_values_are_read_by_the_annotated_types(types, word, value):
 
 @pytest.mark.parametrize(
     ("types", "word", "says"),
-    [(("int", "None"), "ten", "a whole number or none"), (("dict",), "[1]", "a JSON object")],
+    [(("int", "None"), "ten", "an integer or none"), (("dict",), "[1]", "a JSON object")],
 )
 def test_a_wrong_value_says_what_is_wanted(types, word, says):
-    with pytest.raises(WrongCommandError, match=says):
+    with pytest.raises(CommandError, match=says):
         Parameter("n_neighbors", types, None, "", "").parse(word)
 
 
 def test_aliases_and_classes_name_methods():
     assert (
-        canonical("LLE")
-        == canonical("LocallyLinearEmbedding")
-        == canonical("locally_linear_embedding")
+        method_name("LLE")
+        == method_name("LocallyLinearEmbedding")
+        == method_name("locally_linear_embedding")
         == "locally-linear-embedding"
     )
     assert set(ALIASES.values()) <= set(METHODS)
@@ -101,12 +107,12 @@ def test_aliases_and_classes_name_methods():
     [
         (
             ["-m", "isomap", "--n-neighbours", "5"],
-            ["no such option: --n-neighbours", "isomap takes", "did you mean --n-neighbors"],
+            ["no such option: --n-neighbours", "options of isomap", "did you mean --n-neighbors"],
         ),
-        (["-m", "isomap", "--n-neighbors", "ten"], ["--n-neighbors takes a whole number or none, got 'ten'"]),
+        (["-m", "isomap", "--n-neighbors", "ten"], ["--n-neighbors must be an integer or none, got 'ten'"]),
         (["-m", "isomap", "--n-neighbors"], ["--n-neighbors needs a value"]),
         (["-m", "isomop"], ["no such method: isomop", "did you mean isomap"]),
-        (["-m", "pca", "--n-neighbors", "5"], ["no such option: --n-neighbors", "pca takes", "--whiten"]),
+        (["-m", "pca", "--n-neighbors", "5"], ["no such option: --n-neighbors", "options of pca", "--whiten"]),
         ([], ["Missing option '-m'"]),
         (["--n-neighbors", "5"], ["no such option", "need -m METHOD"]),
         (["-m", "pca", "--frobnicate"], ["no such option: --frobnicate"]),
@@ -149,8 +155,8 @@ def test_help_imports_nothing_heavy():
 def test_large_files_are_read_in_chunks_without_being_asked(tmp_path, monkeypatch):
     file = tmp_path / "rows.npy"
     file.write_bytes(bytes(2000))
-    assert not streams(str(file), False, "GreedySpectralEmbedding")
-    monkeypatch.setattr("eigenscape.app.cli._reading.LARGE", 1000)
-    assert streams(str(file), False, "GreedySpectralEmbedding")
-    assert not streams(str(file), False, "Isomap")  # needs all rows
-    assert not streams("-", False, "PCA")
+    assert not use_stream(str(file), False, "GreedySpectralEmbedding")
+    monkeypatch.setattr("eigenscape.app.cli.input.STREAM_BYTES", 1000)
+    assert use_stream(str(file), False, "GreedySpectralEmbedding")
+    assert not use_stream(str(file), False, "Isomap")  # needs all rows
+    assert not use_stream("-", False, "PCA")

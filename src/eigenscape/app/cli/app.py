@@ -1,4 +1,4 @@
-"""All commands under one name."""
+"""The commands of ``eigenscape``."""
 
 from __future__ import annotations
 
@@ -10,30 +10,28 @@ import typer
 from typer.core import TyperGroup
 
 from eigenscape import __version__
-from eigenscape.app.cli._errors import INTERRUPTED, ending
-from eigenscape.app.cli._options import MethodCommand
 from eigenscape.app.cli.cluster import ClusterCommand, cluster
 from eigenscape.app.cli.compare import CompareCommand, compare
 from eigenscape.app.cli.embed import embed
+from eigenscape.app.cli.errors import INTERRUPTED, handle_errors
 from eigenscape.app.cli.info import info
 from eigenscape.app.cli.inverse import inverse
 from eigenscape.app.cli.methods import methods
+from eigenscape.app.cli.options import MethodCommand
 from eigenscape.app.cli.reproduce import reproduce
 from eigenscape.app.cli.transform import transform
 
 
 class Commands(TyperGroup):
-    """The group of commands. Errors are one line; ``--debug`` may stand anywhere."""
+    """The group of commands. Errors are printed on one line; ``--debug`` is accepted in any position."""
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run a command and exit with its code."""
         words = list(sys.argv[1:] if args is None else args) or ["--help"]
-        debug = "--debug" in words
-        with ending(debug):
-            code = super().main(
-                [word for word in words if word != "--debug"], *rest, **{**extra, "standalone_mode": False}
-            )
-            if code == INTERRUPTED:  # typer has taken Ctrl-C for an answer
+        with handle_errors(debug="--debug" in words):
+            words = [word for word in words if word != "--debug"]
+            code = super().main(words, *rest, **{**extra, "standalone_mode": False})
+            if code == INTERRUPTED:  # typer returns a code for Ctrl-C instead of raising
                 raise KeyboardInterrupt
         raise SystemExit(code if isinstance(code, int) else 0)
 
@@ -47,8 +45,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"eigenscape {__version__}")
         raise typer.Exit
 
@@ -66,19 +64,19 @@ def eigenscape(
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", metavar="", help="Show a traceback with errors. May stand anywhere.")
+        bool, typer.Option("--debug", metavar="", help="Print a traceback with errors; accepted anywhere.")
     ] = False,
 ) -> None:
-    """Maps of data that have a place for every later point, too.
+    """Spectral dimensionality reduction of files; fitted models compute the coordinates of new rows, too.
 
     Examples
 
-        eigenscape methods                                                    # what there is
+        eigenscape methods
         eigenscape embed iris.csv -m isomap --report iris.html --save iris.model
-        eigenscape transform iris.model new.csv -o new-map.csv                # tomorrow's rows
-        eigenscape compare iris.csv --report comparison.html                  # which method fits?
+        eigenscape transform iris.model new.csv -o new-map.csv
+        eigenscape compare iris.csv --report comparison.html
 
-    Every command explains itself: `eigenscape embed --help`.
+    `eigenscape COMMAND --help` describes a command.
     """
 
 

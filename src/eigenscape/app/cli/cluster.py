@@ -1,58 +1,59 @@
-"""``eigenscape cluster``: groups of rows."""
+"""``eigenscape cluster``: cluster the rows of a file."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eigenscape.app.cli import _reading as reading
-from eigenscape.app.cli._building import wanted_kind
-from eigenscape.app.cli._errors import WrongCommandError
-from eigenscape.app.cli._fitting import summary
-from eigenscape.app.cli._methods import CLUSTERING, canonical, estimator_class
-from eigenscape.app.cli._models import save_model
-from eigenscape.app.cli._options import MethodCommand, chosen_parameters, command_line
-from eigenscape.app.cli._outputs import Out, Plot, Save, check_targets, draw, label_name
-from eigenscape.app.cli._reading import Reading
-from eigenscape.app.cli._shared import AsJson, Force, Progress, Quiet, finish, say
-from eigenscape.app.cli._work import read_and_fit
+from eigenscape.app.cli import options
+from eigenscape.app.cli.errors import CommandError, print_message
+from eigenscape.app.cli.estimators import CLUSTERING, estimator_class, method_name
+from eigenscape.app.cli.input import InputOptions, input_kind, read_training_table
+from eigenscape.app.cli.options import MethodCommand, chosen_parameters, command_line
+from eigenscape.app.cli.output import check_targets, label_column, print_summary, save_model, write_plot
+from eigenscape.app.cli.run import FitResult, Timer, fit, summarize
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from eigenscape.app.io import Table
+
+#: The parameter that ``-k`` sets.
+_COUNT = {"spectral-clustering": "n_clusters", "mixture-ppca": "n_mixtures"}
 
 
 class ClusterCommand(MethodCommand):
-    """The options are those of spectral clustering, unless another method is named."""
+    """A command with the parameters of spectral clustering as options, unless ``-m`` is given."""
 
     default_methods = CLUSTERING[:1]
 
 
 def cluster(
     ctx: typer.Context,
-    source: Annotated[
-        str,
-        typer.Argument(metavar="INPUT", help="A file, a folder of images, or - for CSV on standard input."),
-    ],
-    clusters: Annotated[
-        int | None, typer.Option("-k", help="Number of clusters; 8 unless you say.", min=1)
+    source: options.Source,
+    n_clusters: Annotated[
+        int | None, typer.Option("-k", help="Number of clusters; 8 by default, 2 for mixture-ppca.", min=1)
     ] = None,
     method: Annotated[
         str, typer.Option("-m", help="spectral-clustering or mixture-ppca.", metavar="METHOD")
     ] = CLUSTERING[0],
-    out: Out = None,
-    plot: Plot = None,
-    save: Save = None,
-    force: Force = False,
-    label: reading.Label = None,
-    id_column: reading.Id = None,
-    columns: reading.Columns = None,
-    missing: reading.Missing = "error",
-    size: reading.Size = None,
-    kind: reading.Kind = None,
-    standardize: reading.Standardize = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    progress: Progress = None,
+    out: options.Out = None,
+    plot: options.Plot = None,
+    save: options.Save = None,
+    force: options.Force = False,
+    label: options.Label = None,
+    id_column: options.Id = None,
+    columns: options.Columns = None,
+    missing: options.Missing = "error",
+    size: options.Size = None,
+    kind: options.Kind = None,
+    standardize: options.Standardize = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    progress: options.Progress = None,
 ) -> None:
-    """Find clusters of the rows of a file; with -o, write the cluster of every row.
+    """Cluster the rows of a file and print the cluster sizes; -o writes the cluster of every row.
 
     Examples
 
@@ -60,53 +61,59 @@ def cluster(
         eigenscape cluster iris.csv -k 3 --n-neighbors 12 -o clusters.csv --plot clusters.png
         eigenscape cluster graph.edges -k 5 -o clusters.csv
 
-    The parameters of spectral clustering are options too, and so are those of mixture-ppca with `-m
-    mixture-ppca`."""
-    name = canonical(method)
+    The parameters of the method are further options: `eigenscape cluster -m mixture-ppca --help` lists them.
+    """
+    name = method_name(method)
     if name not in CLUSTERING:
-        raise WrongCommandError(f"{name} makes no clusters; take -m {' or -m '.join(CLUSTERING)}")
+        raise CommandError(f"{name} does not compute clusters; use -m {' or -m '.join(CLUSTERING)}")
     check_targets(source, force, as_json, out=out, plot=plot, save=save)
+    quiet = quiet or as_json
     cls = estimator_class(name)
-    chosen = chosen_parameters(ctx, cls)
-    chosen |= {} if clusters is None else {_counted(name): clusters}
-    if _counted(name) not in chosen:
-        say(f"{cls().get_params()[_counted(name)]} clusters; -k chooses", quiet or as_json)
-    how = Reading(label, id_column, columns, missing, size, wanted_kind(kind, chosen))
-    work = read_and_fit(source, cls, chosen, None, how, standardize, progress, quiet or as_json)
-    clusters_found = vars(work.estimator).get("labels_")
-    if clusters_found is None:
-        clusters_found = work.estimator.predict(work.table.array)
-    found = {**summary(work), "sizes": _sizes(clusters_found)}
+    parameters = chosen_parameters(ctx, cls)
+    if n_clusters is not None:
+        parameters[_COUNT[name]] = n_clusters
+    elif _COUNT[name] not in parameters:
+        print_message(f"{cls().get_params()[_COUNT[name]]} clusters by default; set it with -k", quiet)
+    input_options = InputOptions(label, id_column, columns, missing, size, input_kind(kind, parameters))
+    timer = Timer()
+    with timer.measure("reading"):
+        table = read_training_table(source, input_options, quiet)
+    result = fit(
+        table, cls, parameters, None, standardize=standardize, progress=progress, quiet=quiet, timer=timer
+    )
+    clusters = _cluster_labels(result)
+    sizes = _cluster_sizes(clusters)
     if out:
-        _write_clusters(out, clusters_found, work.raw, force)
+        _write_clusters(out, clusters, table, force)
     if plot:
-        draw(plot, work.embedding, labels=clusters_found, force=force, title=name)
+        write_plot(plot, result.embedding, labels=clusters, force=force, title=name)
+    summary = {**summarize(result), "sizes": sizes}
     if save:
-        save_model(save, work, None, command_line(ctx), force, quiet or as_json)
-    say(f"rows in each cluster: {', '.join(map(str, found['sizes']))}", quiet or as_json)
-    finish(found, {"clusters": out, "plot": plot, "model": save}, as_json, quiet)
+        save_model(save, result, input_options, command_line(ctx), force=force, quiet=quiet)
+    print_message(f"rows in each cluster: {', '.join(map(str, sizes))}", quiet)
+    print_summary(summary, {"clusters": out, "plot": plot, "model": save}, as_json, quiet)
 
 
-def _counted(method: str) -> str:
-    return "n_clusters" if method == "spectral-clustering" else "n_mixtures"
+def _cluster_labels(result: FitResult) -> np.ndarray:
+    labels = vars(result.estimator).get("labels_")
+    return result.estimator.predict(result.fitted_table.array) if labels is None else labels
 
 
-def _sizes(found: Any) -> list[int]:
+def _cluster_sizes(clusters: np.ndarray) -> list[int]:
     import numpy as np
 
-    return np.bincount(found).tolist()
+    return np.bincount(clusters).tolist()
 
 
-def _write_clusters(path: str, found: Any, table: Any, force: bool) -> None:
+def _write_clusters(path: str, clusters: np.ndarray, table: Table, force: bool) -> None:
     from eigenscape.app.io import write_table
 
-    called = label_name(table, ["cluster"])
     write_table(
         path,
-        found[:, None],
+        clusters[:, None],
         names=["cluster"],
         ids=table.ids,
         labels=table.labels,
-        label_name=called,
+        label_name=label_column(table, ["cluster"]),
         force=force,
     )

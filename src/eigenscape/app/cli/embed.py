@@ -1,4 +1,4 @@
-"""``eigenscape embed``: a file in; coordinates, a picture, a report and a model out."""
+"""``eigenscape embed``: fit a method to a file and write coordinates, a plot, a report or the model."""
 
 from __future__ import annotations
 
@@ -6,61 +6,51 @@ from typing import Annotated
 
 import typer
 
-from eigenscape.app.cli import _reading as reading
-from eigenscape.app.cli._building import build, wanted_kind
-from eigenscape.app.cli._dask import Dask, check_method, check_request, embed_on_cluster
-from eigenscape.app.cli._errors import WrongCommandError
-from eigenscape.app.cli._fitting import summary
-from eigenscape.app.cli._methods import canonical, estimator_class
-from eigenscape.app.cli._models import compact_rows, save_model
-from eigenscape.app.cli._options import chosen_parameters, command_line
-from eigenscape.app.cli._outputs import Out, Plot, ReportFile, Save, check_targets, draw, write_coordinates
-from eigenscape.app.cli._reading import Reading, streams
-from eigenscape.app.cli._shared import AsJson, Force, Progress, Quiet, finish
-from eigenscape.app.cli._work import Work, read_and_fit
-
-Compact = Annotated[
-    str | None,
-    typer.Option(
-        help="Save a dictionary of M points (or as many as it takes) instead of all rows.",
-        metavar="[M]",
-        rich_help_panel="Writing",
-    ),
-]
+from eigenscape.app.cli import options
+from eigenscape.app.cli.distributed import check_method, check_options, embed_on_cluster
+from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.estimators import estimator_class, method_name
+from eigenscape.app.cli.input import InputOptions, input_kind, read_training_table, use_stream
+from eigenscape.app.cli.options import chosen_parameters, command_line
+from eigenscape.app.cli.output import (
+    check_targets,
+    parse_compact,
+    print_summary,
+    save_model,
+    write_coordinates,
+    write_fit_report,
+    write_plot,
+)
+from eigenscape.app.cli.run import Timer, build_estimator, fit, summarize
 
 
 def embed(
     ctx: typer.Context,
-    source: Annotated[
-        str,
-        typer.Argument(metavar="INPUT", help="A file, a folder of images, or - for CSV on standard input."),
-    ],
+    source: options.Source,
     method: Annotated[
-        str, typer.Option("-m", help="The method: see `eigenscape methods`.", metavar="METHOD")
+        str, typer.Option("-m", help="The method, see `eigenscape methods`.", metavar="METHOD")
     ],
-    dimensions: Annotated[
-        int | None, typer.Option("-d", help="Number of coordinates; 2 unless you say.", min=1)
-    ] = None,
-    out: Out = None,
-    plot: Plot = None,
-    report: ReportFile = None,
-    save: Save = None,
-    compact: Compact = None,
-    force: Force = False,
-    label: reading.Label = None,
-    id_column: reading.Id = None,
-    columns: reading.Columns = None,
-    missing: reading.Missing = "error",
-    size: reading.Size = None,
-    kind: reading.Kind = None,
-    stream: reading.Stream = False,
-    standardize: reading.Standardize = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    progress: Progress = None,
-    dask: Dask = None,
+    dimensions: options.Dimensions = None,
+    out: options.Out = None,
+    plot: options.Plot = None,
+    report: options.Report = None,
+    save: options.Save = None,
+    compact: options.Compact = None,
+    force: options.Force = False,
+    label: options.Label = None,
+    id_column: options.Id = None,
+    columns: options.Columns = None,
+    missing: options.Missing = "error",
+    size: options.Size = None,
+    kind: options.Kind = None,
+    stream: options.Stream = False,
+    standardize: options.Standardize = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    progress: options.Progress = None,
+    dask: options.Dask = None,
 ) -> None:
-    """Learn a map of the rows of a file.
+    """Fit a method to the rows of a file; write coordinates, a plot, a report or the model.
 
     Examples
 
@@ -72,65 +62,81 @@ def embed(
         eigenscape embed BIG/ -m kernel-pca --dictionary-size 500 --dask local -o OUT/
         cut -d, -f1-4 iris.csv | eigenscape embed - -m pca -o - | head
 
-    The parameters of the method are options too: `eigenscape embed -m isomap --help` lists them.
+    The parameters of the method are further options: `eigenscape embed -m isomap --help` lists them.
     """
     if not any((out, plot, report, save)):
-        raise WrongCommandError("nothing to write: give -o OUT for coordinates, --plot, --report or --save")
+        raise CommandError("nothing to write: give -o OUT for coordinates, --plot, --report or --save")
     if compact is not None and save is None:
-        raise WrongCommandError("--compact is about the saved model; give --save MODEL too")
-    members = compact_rows(compact)
-    cls = estimator_class(canonical(method))
-    chosen = chosen_parameters(ctx, cls)
+        raise CommandError("--compact needs --save MODEL")
+    compact_size = parse_compact(compact)
+    cls = estimator_class(method)
+    parameters = chosen_parameters(ctx, cls)
+    command = command_line(ctx)
+    quiet = quiet or as_json
     if dask is not None:
-        check_method(canonical(method))
+        check_method(method_name(method))
         check_targets(source, force, as_json, save=save)
-        check_request(
-            out, force, {"the input": source, "the target of --save": save}, plot=plot, report=report, compact=compact, label=label,
-            id=id_column, missing=missing, size=size, kind=kind, stream=stream, standardize=standardize
-        )  # fmt: skip
-        manners = {
-            "columns": columns,
-            "force": force,
-            "as_json": as_json,
-            "quiet": quiet or as_json,
-            "progress": progress,
-        }
+        check_options(
+            out,
+            force,
+            {"the input": source, "the target of --save": save},
+            plot=plot,
+            report=report,
+            compact=compact,
+            label=label,
+            id=id_column,
+            missing=missing,
+            size=size,
+            kind=kind,
+            stream=stream,
+            standardize=standardize,
+        )
         return embed_on_cluster(
-            dask, source, build(cls, chosen, dimensions, "rows"), out, save, command_line(ctx), **manners
+            dask,
+            source,
+            build_estimator(cls, parameters, dimensions, "rows"),
+            columns=columns,
+            out=out,
+            save=save,
+            command=command,
+            force=force,
+            as_json=as_json,
+            quiet=quiet,
+            progress=progress,
         )
     check_targets(source, force, as_json, out=out, plot=plot, report=report, save=save)
-    how = Reading(
+    input_options = InputOptions(
         label,
         id_column,
         columns,
         missing,
         size,
-        wanted_kind(kind, chosen),
-        streams(source, stream, cls.__name__),
+        input_kind(kind, parameters),
+        use_stream(source, stream, cls.__name__),
     )
-    work = read_and_fit(source, cls, chosen, dimensions, how, standardize, progress, quiet or as_json)
-    found = summary(work)
+    timer = Timer()
+    with timer.measure("reading"):
+        table = read_training_table(source, input_options, quiet)
+    result = fit(
+        table,
+        cls,
+        parameters,
+        dimensions,
+        standardize=standardize,
+        progress=progress,
+        quiet=quiet,
+        timer=timer,
+    )
+    summary = summarize(result)
     if out:
-        write_coordinates(out, work.embedding, found["method"], work.raw, force)
+        write_coordinates(out, result.embedding, summary["method"], table, force)
     if plot:
-        draw(plot, work.embedding, table=work.raw, force=force, title=found["method"])
+        write_plot(plot, result.embedding, table=table, force=force, title=summary["method"])
     if report:
-        _write_report(report, work, command_line(ctx), force)
+        write_fit_report(report, result, command, force)
     if save:
-        found["compact"] = save_model(save, work, members, command_line(ctx), force, quiet or as_json)
-    finish(found, {"coordinates": out, "plot": plot, "report": report, "model": save}, as_json, quiet)
-
-
-def _write_report(path: str, work: Work, command: str, force: bool) -> None:
-    from eigenscape._memory import peak_memory
-    from eigenscape.app.report import write_report
-
-    write_report(
-        path,
-        work.estimator,
-        work.table,
-        command=command,
-        timings=work.timings(),
-        memory=peak_memory(),
-        force=force,
-    )
+        summary["compact"] = save_model(
+            save, result, input_options, command, compact=compact_size, force=force, quiet=quiet
+        )
+    files = {"coordinates": out, "plot": plot, "report": report, "model": save}
+    print_summary(summary, files, as_json, quiet)

@@ -1,47 +1,47 @@
-"""``eigenscape info``: what a model file holds."""
+"""``eigenscape info``: print the contents of a model file."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from eigenscape._format import to_json
-from eigenscape.app.cli._models import notes_of
-from eigenscape.app.cli._shared import AsJson
+from eigenscape.app.cli import options
+from eigenscape.app.cli.input import parse_notes
+
+#: Number of items of a list that are printed.
+_SHOWN = 12
 
 
-def info(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A file written by --save.")],
-    as_json: AsJson = False,
-) -> None:
-    """Print what a model file holds: method, parameters, training size, spectrum, fingerprint of the data.
+def info(model: options.Model, as_json: options.AsJson = False) -> None:
+    """Print the method, parameters, training size, spectrum and data fingerprint of a model file.
 
     Examples
 
         eigenscape info iris.model
         eigenscape info iris.model --json
 
-    Nothing in the file is run, and the model itself is not loaded.
+    Only the header of the file is read; the model is not loaded.
     """
     from eigenscape.app.io import describe
 
-    found = to_json(describe(model))
-    noted = notes_of(found)
-    found["feature_names"] = found["feature_names"] or noted.pop("columns", None)
-    found["notes"] = noted or found["notes"]
+    header = to_json(describe(model))
+    notes = parse_notes(header["notes"])
+    header["feature_names"] = header["feature_names"] or notes.pop("columns", None)
+    header["notes"] = notes or header["notes"]
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(header, indent=2))
         return
-    for name, value in found.items():
-        typer.echo(f"{name.replace('_', ' '):<16}{_readable(value)}")
+    for name, value in header.items():
+        typer.echo(f"{name.replace('_', ' '):<16}{_format(value)}")
 
 
-def _readable(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}={each!r}" for name, each in value.items()) or "none"
+        return ", ".join(f"{name}={item!r}" for name, item in value.items()) or "none"
     if isinstance(value, list):
-        shown = [f"{each:.6g}" if isinstance(each, float) else str(each) for each in value[:12]]
-        return ", ".join(shown) + (f", ... ({len(value)})" if len(value) > 12 else "")
+        shown = [f"{item:.6g}" if isinstance(item, float) else str(item) for item in value[:_SHOWN]]
+        return ", ".join(shown) + (f", ... ({len(value)})" if len(value) > _SHOWN else "")
     return "none" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""``eigenscape inverse``: from coordinates back to rows."""
+"""``eigenscape inverse``: reconstruct rows from coordinates."""
 
 from __future__ import annotations
 
@@ -6,59 +6,61 @@ from typing import Annotated
 
 import typer
 
-from eigenscape.app.cli._errors import WrongCommandError
-from eigenscape.app.cli._methods import method_of
-from eigenscape.app.cli._models import notes_of, parts
-from eigenscape.app.cli._outputs import check_targets, coordinate_names, label_name
-from eigenscape.app.cli._reading import Reading, read_table
-from eigenscape.app.cli._shared import AsJson, Force, Progress, Quiet, finish, showing
+from eigenscape.app.cli import options
+from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.estimators import method_of
+from eigenscape.app.cli.input import InputOptions, load_model, match_coordinates, read_table
+from eigenscape.app.cli.output import check_targets, coordinate_names, label_column, print_summary
+from eigenscape.app.cli.run import show_progress
 
 
 def inverse(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help="A file written by --save.")],
+    model_file: options.Model,
     source: Annotated[
-        str,
-        typer.Argument(
-            metavar="COORDS", help="Coordinates on the map: a file, or - for CSV on standard input."
-        ),
+        str, typer.Argument(metavar="COORDS", help="Coordinates: a file, or - for CSV on standard input.")
     ],
     out: Annotated[
-        str, typer.Option("-o", "--out", help="The rows: .csv, .parquet, .npy, ...; - for standard output.")
+        str,
+        typer.Option("-o", "--out", help="Write the rows: .csv, .parquet, .npy, ...; - for standard output."),
     ],
-    force: Force = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    progress: Progress = None,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    progress: options.Progress = None,
 ) -> None:
-    """Make rows from coordinates: what would a point at this place of the map look like?
+    """Reconstruct rows from coordinates, with a saved model.
 
     Examples
 
         eigenscape inverse iris.model map.csv -o rows.csv
         echo 0.5,-1.2 | eigenscape inverse iris.model - -o -
 
-    The coordinates are found by their names, as embed writes them; columns of other names count by their
-    places. Not every map leads back; the model of one that does not says so."""
+    Columns of coordinates are matched by the names that embed writes, or by position if the file has none of
+    these names. It is an error if the method has no inverse.
+    """
     check_targets(source, force, as_json, model_file, out=out)
-    from eigenscape.app.io import describe, load, write_table
+    from eigenscape.app.io import write_table
 
     quiet = quiet or as_json
-    model, notes = load(model_file), notes_of(describe(model_file))
-    estimator, scaler = parts(model)
+    saved = load_model(model_file)
+    estimator, method = saved.estimator, method_of(saved.estimator)
     if not hasattr(estimator, "inverse_transform"):
-        raise WrongCommandError(
-            f"{method_of(estimator)} has no way back from coordinates to rows; pca, kernel-pca and isomap have one"
-        )
-    from eigenscape.app.cli._matching import on_the_map
-
-    table = read_table(source, Reading(missing="keep"), quiet)
-    wanted = coordinate_names(method_of(estimator), len(estimator.get_feature_names_out()))
-    table = on_the_map(table, wanted, notes.get("label"), quiet)
-    with showing(progress, quiet):
+        raise CommandError(f"{method} has no inverse_transform; pca, kernel-pca and isomap have one")
+    table = read_table(source, InputOptions(missing="keep"), quiet)
+    names = coordinate_names(method, len(estimator.get_feature_names_out()))
+    table = match_coordinates(table, names, saved.notes.get("label"), quiet)
+    with show_progress(progress, quiet):
         rows = estimator.inverse_transform(table.array)
-        rows = rows if scaler is None else scaler.inverse_transform(rows)
-    names = notes.get("columns")
-    names = names if names and len(names) == rows.shape[1] else None
-    called = label_name(table, names or [])
-    write_table(out, rows, names=names, ids=table.ids, labels=table.labels, label_name=called, force=force)
-    finish({"method": method_of(estimator), "shape": list(rows.shape)}, {"rows": out}, as_json, quiet)
+        rows = rows if saved.scaler is None else saved.scaler.inverse_transform(rows)
+    columns = saved.notes.get("columns")
+    columns = columns if columns and len(columns) == rows.shape[1] else None
+    write_table(
+        out,
+        rows,
+        names=columns,
+        ids=table.ids,
+        labels=table.labels,
+        label_name=label_column(table, columns or []),
+        force=force,
+    )
+    print_summary({"method": method, "shape": list(rows.shape)}, {"rows": out}, as_json, quiet)

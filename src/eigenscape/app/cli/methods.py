@@ -1,4 +1,4 @@
-"""``eigenscape methods``: what there is, and what each takes."""
+"""``eigenscape methods``: list the methods, or the parameters of one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from eigenscape.app.cli._methods import METHODS, aliases_of, canonical, estimator_class
-from eigenscape.app.cli._parameters import parameters, summary
+from eigenscape.app.cli.estimators import (
+    METHODS,
+    aliases_of,
+    estimator_class,
+    method_name,
+    parameters,
+    summary,
+)
 
 
 def methods(
-    name: Annotated[str | None, typer.Argument(help="One method, to see all its parameters.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON, for machines.")] = False,
+    name: Annotated[str | None, typer.Argument(help="A method, to list its parameters.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
     """List the methods, or the parameters of one.
 
@@ -22,49 +28,54 @@ def methods(
         eigenscape methods
         eigenscape methods isomap
 
-    The parameters are those of the estimator in Python, and options of `eigenscape embed`.
+    The parameters are those of the estimator in Python; they are options of `eigenscape embed`.
     """
-    if name is not None:
-        found = canonical(name)
-        typer.echo(json.dumps(_described(found), indent=2)) if as_json else show_method(found)
-        return
     if as_json:
-        typer.echo(json.dumps({method: _described(method) for method in METHODS}, indent=2))
-        return
-    _list()
+        described = _describe(method_name(name)) if name else {each: _describe(each) for each in METHODS}
+        typer.echo(json.dumps(described, indent=2))
+    elif name:
+        show_method(method_name(name))
+    else:
+        _show_methods()
 
 
-def _described(name: str) -> dict[str, Any]:
+def _describe(name: str) -> dict[str, Any]:
     cls = estimator_class(name)
-    known = [
+    described = [
         {
-            "name": each.name,
-            "option": each.option,
-            "type": each.kind or " | ".join(each.types),
-            "default": each.default,
-            "text": each.text,
+            "name": parameter.name,
+            "option": parameter.option,
+            "type": parameter.type_text,
+            "default": parameter.default,
+            "text": parameter.description,
         }
-        for each in parameters(cls).values()
+        for parameter in parameters(cls).values()
     ]
-    return {"class": cls.__name__, "aliases": aliases_of(name), "summary": summary(cls), "parameters": known}
+    return {
+        "class": cls.__name__,
+        "aliases": aliases_of(name),
+        "summary": summary(cls),
+        "parameters": described,
+    }
 
 
-def _list() -> None:
+def _show_methods() -> None:
+    """Print a table of all methods."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for heading in ("method", "or", "what it does"):
+    for heading in ("method", "aliases", "description"):
         table.add_column(heading, no_wrap=heading == "method")
     for method in METHODS:
         table.add_row(method, ", ".join(aliases_of(method)), summary(estimator_class(method)))
     console = Console()
     console.print(table, markup=False)
-    console.print("\nParameters of one: eigenscape methods isomap", highlight=False)
+    console.print("\nParameters of a method: eigenscape methods isomap", highlight=False)
 
 
 def show_method(name: str) -> None:
-    """Print the parameters of one method."""
+    """Print the parameters of a method as options."""
     from rich.console import Console
     from rich.padding import Padding
     from rich.text import Text
@@ -72,14 +83,11 @@ def show_method(name: str) -> None:
     cls = estimator_class(name)
     console = Console(highlight=False)
     console.print(Text(f"{name}: {summary(cls)}", style="bold"))
-    console.print(Text(f"eigenscape.{cls.__name__}; its parameters as options:\n"))
-    for each in parameters(cls).values():
-        default = "" if "default=" in each.kind else f", default={each.default!r}"
-        flag = f" / --no-{each.option[2:]}" if each.is_flag else ""
-        console.print(
-            Text.assemble(
-                (f"  {each.option}{flag}", "cyan"), f"  {each.kind or ' or '.join(each.types)}{default}"
-            )
-        )
-        if each.text:
-            console.print(Padding(Text(each.text), (0, 0, 0, 6)))
+    console.print(Text(f"Parameters of eigenscape.{cls.__name__} as options:\n"))
+    for parameter in parameters(cls).values():
+        default = "" if "default=" in parameter.doc_type else f", default={parameter.default!r}"
+        flag = f" / --no-{parameter.option[2:]}" if parameter.is_flag else ""
+        option = (f"  {parameter.option}{flag}", "cyan")
+        console.print(Text.assemble(option, f"  {parameter.type_text}{default}"))
+        if parameter.description:
+            console.print(Padding(Text(parameter.description), (0, 0, 0, 6)))

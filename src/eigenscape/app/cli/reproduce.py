@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from eigenscape.app.cli._errors import WRONG
+from eigenscape.app.cli.errors import INVALID, print_message
 
 
 def reproduce() -> None:
     """Print how to run the experiments of the papers."""
-    typer.echo(
-        "the experiments are run from the source tree: python -m experiments --list, or make reproduce",
-        err=True,
-    )
-    raise typer.Exit(WRONG)
+    print_message("experiments are run from the source tree by `python -m experiments` or `make reproduce`")
+    raise typer.Exit(INVALID)

@@ -1,44 +1,40 @@
-"""``eigenscape transform``: new rows on an old map."""
+"""``eigenscape transform``: compute the coordinates of new rows with a saved model."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
-from eigenscape._memory import peak_memory
-from eigenscape.app.cli import _reading as reading
-from eigenscape.app.cli._dask import Dask, check_request, transform_on_cluster
-from eigenscape.app.cli._errors import WrongCommandError
-from eigenscape.app.cli._fitting import Clock, clusters_of, place
-from eigenscape.app.cli._methods import CLUSTERING, method_named, method_of
-from eigenscape.app.cli._models import notes_of, parts
-from eigenscape.app.cli._outputs import Out, Plot, check_targets, draw, write_coordinates
-from eigenscape.app.cli._reading import Reading, read_table, used
-from eigenscape.app.cli._shared import AsJson, Force, Progress, Quiet, finish, showing
+from eigenscape.app.cli import options
+from eigenscape.app.cli.distributed import check_options, transform_on_cluster
+from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.estimators import CLUSTERING, method_of
+from eigenscape.app.cli.input import InputOptions, column_roles, load_model, read_new_table
+from eigenscape.app.cli.output import check_targets, print_summary, write_coordinates, write_plot
+from eigenscape.app.cli.run import Timer, predict_rows, show_progress, transform_rows
 
 
 def transform(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help="A file written by --save.")],
+    model_file: options.Model,
     source: Annotated[
-        str, typer.Argument(metavar="NEW", help="The new rows: a file, or - for CSV on standard input.")
+        str, typer.Argument(metavar="NEW", help="New rows: a file, or - for CSV on standard input.")
     ],
-    out: Out = None,
-    plot: Plot = None,
-    force: Force = False,
-    label: reading.Label = None,
-    id_column: reading.Id = None,
-    missing: reading.Missing = "error",
-    stream: reading.Stream = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    progress: Progress = None,
-    dask: Dask = None,
+    out: options.Out = None,
+    plot: options.Plot = None,
+    force: options.Force = False,
+    label: options.Label = None,
+    id_column: options.Id = None,
+    missing: options.Missing = "error",
+    stream: options.Stream = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    progress: options.Progress = None,
+    dask: options.Dask = None,
 ) -> None:
-    """Place new rows on the map of a saved model.
+    """Compute the coordinates of new rows with a saved model.
 
-    Columns are found by their names, in any order; columns that the model does not know are left out.
+    Columns are matched by name, in any order; columns that the model does not use are ignored.
 
     Examples
 
@@ -48,9 +44,10 @@ def transform(
         tail -n +2 new.csv | eigenscape transform iris.model - -o -
     """
     if not (out or plot):
-        raise WrongCommandError("nothing to write: give -o OUT for coordinates, or --plot")
+        raise CommandError("nothing to write: give -o OUT for coordinates, or --plot")
+    quiet = quiet or as_json
     if dask is not None:
-        check_request(
+        check_options(
             out,
             force,
             {"the input": source, "the model": model_file},
@@ -60,68 +57,42 @@ def transform(
             missing=missing,
             stream=stream,
         )
-        how = {"force": force, "as_json": as_json, "quiet": quiet or as_json, "progress": progress}
-        return transform_on_cluster(dask, model_file, source, str(out), **how)
-    check_targets(source, force, as_json, model_file, out=out, plot=plot)
-    from eigenscape.app.io import describe, load
-
-    quiet, clock = quiet or as_json, Clock()
-    with clock.timed("loading"):
-        model, about = load(model_file), describe(model_file)
-    notes, method = notes_of(about), method_named(about["method"])
-    with clock.timed("reading"):
-        table = new_rows(source, Reading(label, id_column, missing=missing, stream=stream), notes, quiet)
-    estimator, _ = parts(model)
-    with showing(progress, quiet), clock.timed("placing"):
-        placed = place(model, table.array)
-        clusters = clusters_of(model, table.array) if method_of(estimator) in CLUSTERING else None
-    if out:
-        write_coordinates(out, placed, method, table, force, clusters)
-    if plot:
-        known = vars(estimator).get("embedding_")
-        draw(
-            plot,
-            placed if known is None else known,
-            new=None if known is None else placed,
+        return transform_on_cluster(
+            dask,
+            model_file,
+            source,
+            str(out),
             force=force,
-            title=method,
+            as_json=as_json,
+            quiet=quiet,
+            progress=progress,
         )
-    found = {
-        "method": method,
-        "shape": list(placed.shape),
-        "timings": clock.seconds,
+    check_targets(source, force, as_json, model_file, out=out, plot=plot)
+    timer = Timer()
+    with timer.measure("loading"):
+        saved = load_model(model_file)
+    with timer.measure("reading"):
+        input_options = InputOptions(label, id_column, missing=missing, stream=stream)
+        table = read_new_table(source, input_options, saved.notes, quiet)
+    with show_progress(progress, quiet), timer.measure("placing"):
+        embedding = transform_rows(saved.model, table.array)
+        has_clusters = method_of(saved.estimator) in CLUSTERING
+        clusters = predict_rows(saved.model, table.array) if has_clusters else None
+    if out:
+        write_coordinates(out, embedding, saved.method, table, force, clusters)
+    if plot:
+        training = vars(saved.estimator).get("embedding_")
+        background, new = (embedding, None) if training is None else (training, embedding)
+        write_plot(plot, background, new=new, force=force, title=saved.method)
+    from eigenscape._memory import peak_memory
+
+    summary: dict[str, Any] = {
+        "method": saved.method,
+        "shape": list(embedding.shape),
+        "timings": timer.seconds,
         "memory": {"peak": peak_memory()},
+        "input": column_roles(table),
     }
-    found |= {"input": used(table)} | ({} if clusters is None else {"clusters": clusters})
-    finish(found, {"coordinates": out, "plot": plot}, as_json, quiet)
-
-
-def new_rows(source: str, how: Reading, notes: dict[str, Any], quiet: bool) -> Any:
-    """The new rows with the columns that the model wants, in its order, and with their names and labels."""
-    from eigenscape.app.cli._matching import matched
-
-    wanted = notes.get("columns", [])
-    if how.stream:
-        named = not source.endswith(".npy")  # whose columns have places, no names
-        return read_table(source, replace(how, columns=",".join(wanted) if named and wanted else None), quiet)
-    table = _with_known_columns(source, replace(how, missing="keep"), notes, quiet)
-    return matched(table, wanted, how.label or notes.get("label"), how.missing, quiet) if wanted else table
-
-
-def _with_known_columns(source: str, how: Reading, notes: dict[str, Any], quiet: bool) -> Any:
-    """Read with the label and id columns of the training file, as far as the new file has them (standard
-    input is read once)."""
-    from eigenscape.exceptions import InputFileError
-
-    known = replace(
-        how, label=how.label or notes.get("label"), id=how.id or notes.get("id"), size=notes.get("size")
-    )
-    if source == "-" or known == how:
-        return read_table(source, replace(how, size=notes.get("size")), quiet)
-    for trial in (known, replace(known, label=how.label), replace(known, id=how.id)):
-        try:
-            return read_table(source, trial, quiet)
-        except InputFileError as error:
-            if "has no column" not in str(error):
-                raise
-    return read_table(source, replace(how, size=notes.get("size")), quiet)
+    if clusters is not None:
+        summary["clusters"] = clusters
+    print_summary(summary, {"coordinates": out, "plot": plot}, as_json, quiet)

@@ -1,0 +1,92 @@
+"""Exit codes, and messages on standard error: errors and warnings are one line each."""
+
+from __future__ import annotations
+
+import errno
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+#: Exit codes. 0: success; 1: the computation failed; 2: the input, an option or a parameter is invalid;
+#: 130: interrupted with Ctrl-C (128 + SIGINT, as shells report it).
+FAILED, INVALID, INTERRUPTED = 1, 2, 130
+
+#: Base class of typer's errors about the command line; typer exports only its subclasses.
+_TyperError = typer.BadParameter.__mro__[2]
+#: Errors whose message is shown without the name of their class.
+_EXPECTED = (ValueError, TypeError, OSError, MemoryError, RuntimeError, ImportError, _TyperError)
+#: Operating system errors that are not the fault of the command line.
+_SYSTEM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+class CommandError(ValueError):
+    """Raised if the options given on the command line are invalid or contradict each other."""
+
+
+def print_message(text: str, quiet: bool = False) -> None:
+    """Print a line to standard error unless ``quiet``; standard output is reserved for results."""
+    if not quiet:
+        print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def handle_errors(debug: bool) -> Iterator[None]:
+    """Print an exception raised in the block as one line and exit with the code that belongs to it."""
+    try:
+        with _print_warnings():
+            yield
+    except (KeyboardInterrupt, typer.Abort):
+        print_message("interrupted; no file was left half-written")
+        raise SystemExit(INTERRUPTED) from None
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        print_message(f"error: {format_error(error)}")
+        raise SystemExit(exit_code(error)) from None
+
+
+@contextmanager
+def _print_warnings() -> Iterator[None]:
+    """Print each UserWarning (the base class of all warnings of this library) as one line; ignore others."""
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        print_message(f"warning: {with_option_names(' '.join(str(message).split()))}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = show
+        yield
+
+
+def exit_code(error: BaseException) -> int:
+    """Return 2 if other input or options could avoid the error, otherwise 1."""
+    if isinstance(error, OSError):
+        number = error.errno or getattr(error.__cause__, "errno", None)
+        return FAILED if number in _SYSTEM_ERRORS else INVALID
+    return INVALID if isinstance(error, ValueError | TypeError | _TyperError) else FAILED
+
+
+def format_error(error: BaseException) -> str:
+    """Return the message of an error on one line, with parameters as options of the command line."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        text = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, _TyperError):
+        text = error.format_message()
+    else:
+        text = str(error)
+    text = with_option_names(" ".join(text.split()))
+    if text and isinstance(error, _EXPECTED):
+        return text
+    return f"{type(error).__name__}: {text or 'no message'} (--debug shows a traceback)"
+
+
+def with_option_names(text: str) -> str:
+    """Replace parameters in a message by options: ``missing='drop' (--missing drop)`` becomes the latter."""
+    text = re.sub(r"\(see ([a-z_]+)\)", lambda match: f"(see --{match[1].replace('_', '-')})", text)
+    return re.sub(r"\b\w+=(?:\[[^\]]*\]|\S+) \((--[a-z][^)]*)\)", r"\1", text)

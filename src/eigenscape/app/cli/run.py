@@ -1,0 +1,270 @@
+"""Fitting an estimator to a table, and applying a fitted model to new rows."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.estimators import method_of
+from eigenscape.app.cli.input import column_roles, is_streamed, row_chunks
+from eigenscape.app.cli.memory import announce_memory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from sklearn.base import BaseEstimator
+    from sklearn.preprocessing import StandardScaler
+
+    from eigenscape.app.io import Table
+
+#: Value of the parameter of an estimator that takes each kind of precomputed input.
+_PRECOMPUTED = {
+    "metric": {"distances": "precomputed", "edges": "precomputed"},
+    "affinity": {
+        "distances": "precomputed_nearest_neighbors",
+        "affinities": "precomputed",
+        "edges": "precomputed",
+    },
+    "kernel": {"affinities": "precomputed"},
+}
+#: Description of each kind of precomputed input, and the methods that take it.
+_PRECOMPUTED_HINTS = {
+    "distances": ("a distance matrix", "use isomap or classical-mds"),
+    "affinities": ("an affinity matrix", "use laplacian-eigenmaps or kernel-pca"),
+    "edges": (
+        "an edge list",
+        "use laplacian-eigenmaps, diffusion-map or spectral-clustering (weights are affinities),"
+        " or isomap (weights are lengths)",
+    ),
+}
+#: Largest number of rows for which a summary includes the training loss, which takes O(n²) operations.
+_MAX_LOSS_ROWS = 5000
+#: Fitted attributes in a summary.
+_ATTRIBUTES = (
+    "eigenvalues_",
+    "residuals_",
+    "solver_",
+    "stress_",
+    "ncut_",
+    "n_connected_components_",
+    "neighbor_recall_",
+    "gram_error_bound_",
+)
+
+
+@dataclass
+class Timer:
+    """Seconds of each step of a command."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    stages: dict[str, float] = field(default_factory=dict)  # stages within the fit
+
+    @contextmanager
+    def measure(self, name: str) -> Iterator[None]:
+        """Add the time spent in the block to ``seconds[name]``."""
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    def by_stage(self) -> dict[str, float]:
+        """Return the seconds of reading and of each stage of the fit, without overlap."""
+        rest = max(0.0, self.seconds["fit"] - sum(self.stages.values()))
+        return {"reading": self.seconds["reading"], **self.stages, "everything else": rest}
+
+
+@contextmanager
+def show_progress(progress: bool | None, quiet: bool) -> Iterator[dict[str, float]]:
+    """Show progress bars for the block; the yielded dict holds the seconds of each stage after it.
+
+    If ``progress`` is None, they are shown on a terminal unless ``quiet``.
+    """
+    from eigenscape._progress import recording, reporting
+
+    visible = sys.stderr.isatty() and not quiet if progress is None else progress
+    seconds: dict[str, float] = {}
+    with reporting(visible), recording() as stages:
+        yield seconds
+    seconds.update({stage.name: stage.seconds for stage in stages})
+
+
+def build_estimator(
+    cls: type[BaseEstimator],
+    parameters: dict[str, Any],
+    n_components: int | None,
+    kind: str,
+    array: Any = None,
+) -> BaseEstimator:
+    """Construct an estimator with the given parameters for one kind of input.
+
+    Parameters
+    ----------
+    cls : type
+        The estimator class.
+    parameters : dict
+        Parameters given on the command line.
+    n_components : int or None
+        Value of ``-d``. None keeps the default of the estimator.
+    kind : {"rows", "images", "distances", "affinities", "edges"}
+        Kind of the input.
+    array : csr_array, optional
+        The weights of an edge list.
+    """
+    parameters = dict(parameters)
+    if n_components is not None:
+        name = "n_components" if "n_components" in cls().get_params() else "n_clusters"
+        if name in parameters:
+            raise CommandError(f"-d and --{name.replace('_', '-')} are the same; give one of them")
+        parameters[name] = n_components
+    if kind not in _PRECOMPUTED_HINTS:
+        return cls(**parameters)
+    name = getattr(cls, "_pairwise_parameter", None) or ""
+    value = _PRECOMPUTED.get(name, {}).get(kind)
+    needs_all = kind == "edges" and name == "metric" and cls.__name__ != "Isomap"
+    if value is None or needs_all:
+        description, remedy = _PRECOMPUTED_HINTS[kind]
+        needed = "rows of numbers" if value is None else "all distances"
+        raise CommandError(f"{method_of(cls())} needs {needed}, but the input is {description}; {remedy}")
+    parameters.setdefault(name, value)
+    every_edge = kind == "edges" and name == "metric" and parameters[name] == "precomputed"
+    if every_edge and not {"n_neighbors", "radius"} & set(parameters):
+        parameters["radius"] = 2.0 * float(array.max()) or 1.0  # every edge connects neighbours
+    return cls(**parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """An estimator fitted to a table."""
+
+    estimator: BaseEstimator
+    embedding: np.ndarray  # (n, n_components)
+    table: Table  # as read
+    fitted_table: Table  # standardised, if requested
+    scaler: StandardScaler | None
+    timer: Timer
+    memory_estimate: float | None  # in bytes
+
+
+def fit(
+    table: Table,
+    cls: type[BaseEstimator],
+    parameters: dict[str, Any],
+    n_components: int | None,
+    *,
+    standardize: bool,
+    progress: bool | None,
+    quiet: bool,
+    timer: Timer,
+) -> FitResult:
+    """Fit an estimator to a table and return it with the coordinates of the rows."""
+    if standardize and table.kind not in ("rows", "images"):
+        raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
+    estimator = build_estimator(cls, parameters, n_components, table.kind, table.array)
+    memory = announce_memory(estimator, table.array, quiet)
+    with show_progress(progress, quiet) as stages, timer.measure("fit"):
+        scaler = fit_scaler(table.array) if standardize else None
+        fitted_table = table if scaler is None else scale(table, scaler)
+        fit_estimator(estimator, fitted_table)
+        embedding = training_coordinates(estimator, fitted_table)
+    timer.stages.update(stages)
+    return FitResult(estimator, embedding, table, fitted_table, scaler, timer, memory)
+
+
+def fit_estimator(estimator: BaseEstimator, table: Table) -> BaseEstimator:
+    """Fit an estimator to a table: in chunks if it is streamed, with the labels for oriented PCA."""
+    if type(estimator).__name__ == "OrientedPCA":
+        if table.labels is None:
+            raise CommandError(
+                "oriented-pca needs groups of rows, whose differences are the noise;"
+                " name their column with --label"
+            )
+        return estimator.fit(table.array, table.labels)
+    if is_streamed(table.array) and type(estimator).__name__ == "PCA":
+        for chunk in row_chunks(table.array):
+            estimator.partial_fit(chunk)
+        return estimator
+    return estimator.fit(table.array)
+
+
+def training_coordinates(estimator: BaseEstimator, table: Table) -> np.ndarray:
+    """Return the coordinates of the rows that an estimator was fitted to."""
+    if is_streamed(table.array) or "embedding_" not in vars(estimator):
+        return transform_rows(estimator, table.array)
+    return estimator.embedding_
+
+
+def transform_rows(model: BaseEstimator, X: Any) -> np.ndarray:
+    """Return the coordinates of rows, computed chunk by chunk if they are streamed."""
+    import numpy as np
+
+    if not is_streamed(X):
+        return model.transform(X)
+    return np.concatenate([model.transform(chunk) for chunk in row_chunks(X)])
+
+
+def predict_rows(model: BaseEstimator, X: Any) -> np.ndarray:
+    """Return the clusters of rows, computed chunk by chunk if they are streamed."""
+    import numpy as np
+
+    if not is_streamed(X):
+        return model.predict(X)
+    return np.concatenate([model.predict(chunk) for chunk in row_chunks(X)])
+
+
+def fit_scaler(X: Any) -> StandardScaler:
+    """Fit a StandardScaler to rows, in chunks if they are streamed; sparse rows are not centred."""
+    from scipy import sparse
+    from sklearn.preprocessing import StandardScaler
+
+    if is_streamed(X):
+        scaler = StandardScaler()
+        for chunk in row_chunks(X):
+            scaler.partial_fit(chunk)
+        return scaler
+    return StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
+
+
+def scale(table: Table, scaler: StandardScaler) -> Table:
+    """Standardise the columns of a table, chunk by chunk if it is streamed."""
+    X = table.array
+    return replace(table, array=ScaledChunks(X, scaler) if is_streamed(X) else scaler.transform(X))
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledChunks:
+    """Streamed rows, each chunk standardised when it is read."""
+
+    rows: Any
+    scaler: StandardScaler
+
+    def __iter__(self) -> Iterator[Any]:
+        for chunk in row_chunks(self.rows):
+            yield self.scaler.transform(chunk)
+
+
+def summarize(result: FitResult) -> dict[str, Any]:
+    """Return what ``--json`` prints about a fit."""
+    from eigenscape._memory import peak_memory
+
+    return describe_fit(result.estimator, result.embedding) | {
+        "input": column_roles(result.table),
+        "timings": result.timer.seconds,
+        "stages": result.timer.stages,
+        "memory": {"estimate": result.memory_estimate, "peak": peak_memory()},
+    }
+
+
+def describe_fit(estimator: BaseEstimator, embedding: np.ndarray) -> dict[str, Any]:
+    """Return method, parameters, shape, fitted attributes and training loss of an estimator."""
+    fitted = vars(estimator)
+    has_loss = "eigenvalues_" in fitted and callable(getattr(estimator, "loss", None))
+    return {
+        "method": method_of(estimator),
+        "parameters": estimator.get_params(),
+        "shape": list(embedding.shape),
+        **{name.removesuffix("_"): fitted[name] for name in _ATTRIBUTES if name in fitted},
+        "loss": float(estimator.loss()) if has_loss and len(embedding) <= _MAX_LOSS_ROWS else None,
+    }
