@@ -411,7 +411,9 @@ def test_inverse_returns_to_the_rows(tmp_path, table, flowers):
         flowers[0][:100, 3].tolist(), abs=1e-9
     )
     good("embed", table, "-m", "fastmap", "--save", tmp_path / "f")
-    assert "has no inverse_transform" in bad("inverse", tmp_path / "f", tmp_path / "map.csv", "-o", tmp_path / "x.csv")
+    assert "has no inverse_transform" in bad(
+        "inverse", tmp_path / "f", tmp_path / "map.csv", "-o", tmp_path / "x.csv"
+    )
 
 
 def test_columns_are_matched_by_name(tmp_path, table, flowers):
@@ -433,7 +435,9 @@ def test_columns_are_matched_by_name(tmp_path, table, flowers):
     line = bad("transform", tmp_path / "m", lacking, "-o", tmp_path / "c.npy")
     assert "petal_length, petal_width" in line
     np.save(tmp_path / "narrow.npy", X[:, :3])
-    assert "3 numeric columns" in bad("transform", tmp_path / "m", tmp_path / "narrow.npy", "-o", tmp_path / "c.npy")
+    assert "3 numeric columns" in bad(
+        "transform", tmp_path / "m", tmp_path / "narrow.npy", "-o", tmp_path / "c.npy"
+    )
 
 
 def test_missing_values_in_new_rows(tmp_path, table, flowers):

@@ -191,4 +191,4 @@ def test_help_is_tidy():
     shown = run("embed", "-m", "isomap", "--help").stdout
     assert shown.count("<bool>") <= 1  # at typer's own --help
     assert "Number of coordinates." in shown
-    assert "Further arguments of the metric" in shown
+    assert "--metric-params" in shown

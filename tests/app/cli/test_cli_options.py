@@ -112,7 +112,10 @@ def test_aliases_and_classes_name_methods():
         (["-m", "isomap", "--n-neighbors", "ten"], ["--n-neighbors must be an integer or none, got 'ten'"]),
         (["-m", "isomap", "--n-neighbors"], ["--n-neighbors needs a value"]),
         (["-m", "isomop"], ["no such method: isomop", "did you mean isomap"]),
-        (["-m", "pca", "--n-neighbors", "5"], ["no such option: --n-neighbors", "options of pca", "--whiten"]),
+        (
+            ["-m", "pca", "--n-neighbors", "5"],
+            ["no such option: --n-neighbors", "options of pca", "--whiten"],
+        ),
         ([], ["Missing option '-m'"]),
         (["--n-neighbors", "5"], ["no such option", "need -m METHOD"]),
         (["-m", "pca", "--frobnicate"], ["no such option: --frobnicate"]),

@@ -9,6 +9,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 
@@ -17,7 +18,7 @@ import typer
 FAILED, INVALID, INTERRUPTED = 1, 2, 130
 
 #: Base class of typer's errors about the command line; typer exports only its subclasses.
-_TyperError = typer.BadParameter.__mro__[2]
+_TyperError: Any = typer.BadParameter.__mro__[2]
 #: Errors whose message is shown without the name of their class.
 _EXPECTED = (ValueError, TypeError, OSError, MemoryError, RuntimeError, ImportError, _TyperError)
 #: Operating system errors that are not the fault of the command line.

@@ -274,8 +274,9 @@ def _parse_text_columns(table: Table, wanted: Sequence[str]) -> Table:
     from eigenscape.app.io.cells import looks_numeric, parse_numbers
 
     text = dict(table.extra)
-    if table.labels is not None and table.label_name in wanted and table.label_name not in table.names:
-        text[table.label_name] = table.labels
+    label = table.label_name
+    if table.labels is not None and label is not None and label in wanted and label not in table.names:
+        text[label] = table.labels
         table = replace(table, labels=None, label_name=None)
     for name in (name for name in wanted if name in text and name not in table.names):
         cells = [str(cell) for cell in text[name]]
