@@ -18,7 +18,7 @@ from eigenscape import distributed
 from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._collections import averaged, collected, rowwise
+from eigenscape.estimators._collections import averaged, rowwise, validate_blocks
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample
 from eigenscape.estimators._validation import check_input, check_jobs, like
 from eigenscape.methods.ordinal import OrdinalEmbedding
@@ -313,7 +313,7 @@ class EmbeddingMixin:
             if parameters.get("dictionary_size") is None and parameters.get("dictionary_tol") is None:
                 fit_to_sample(self, X)
             else:
-                blocks = collected(self, X, reset=True)
+                blocks = validate_blocks(self, X, reset=True)
                 check_not_precomputed(self)
                 result = self._embed(distributed.evenly_spaced(blocks), blocks)
                 self._model_ = result.embedding

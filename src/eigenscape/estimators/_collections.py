@@ -1,44 +1,53 @@
-"""How estimators take dask collections: the same methods, applied to blocks of rows where these lie.
+"""Dask collections as input of estimators: methods are applied to blocks of rows on the workers.
 
-What a method does to a row does not depend on the others (law 2), so a method of rows is mapped over the
-blocks (:func:`rowwise`), and a mean over rows is the mean of the blocks' means (:func:`averaged`). ``fit``
-begins with :func:`collected`, which checks the columns."""
+The result for a row does not depend on the other rows (law 2), so a method of rows is mapped over the blocks
+(:func:`rowwise`), and a mean over rows is the weighted mean of the means of the blocks (:func:`averaged`).
+``fit`` calls :func:`validate_blocks`, which checks the columns.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.utils import get_tags
-from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape import distributed
 from eigenscape.distributed import is_collection, is_lazy
 
-#: What a worker has no use for: it would be sent for nothing, or holds the collection itself.
-_STAYS = ("embedding_", "_embedding_", "labels_", "feature_names_in_")
+if TYPE_CHECKING:
+    from eigenscape.distributed import Blocks
+
+#: Attributes that are not sent to the workers: they are not needed, or refer to the collection itself.
+_NOT_SENT = ("embedding_", "_embedding_", "labels_", "feature_names_in_")
 
 
 def rowwise(
-    columns: str | None = "_n_features_out", *, of: str = "n_features_in_", dtype: Any = None, ready: str = ""
-) -> Callable[[Any], Any]:
-    """A method that makes one row of output for each row of input: for a collection, a lazy dask array with
-    the same chunks.
+    columns: str | None = "_n_features_out",
+    *,
+    of: str = "n_features_in_",
+    dtype: DTypeLike | None = None,
+    ready: str = "",
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a method with one row of output per row of input.
+
+    For a dask collection the decorated method returns a lazy dask array with the same row chunks.
 
     Parameters
     ----------
     columns : str or None
-        The attribute that says how many columns come out; None for a single value a row.
+        Name of the attribute with the number of output columns; None for one value per row.
     of : str
-        The attribute that says how many columns go in.
+        Name of the attribute with the number of input columns.
     dtype : dtype or None
-        Of the output; None for that of the input.
+        The dtype of the output; None for that of the input.
     ready : str
-        A method that makes what is made at the first call: once here, not once a block.
+        Name of a method that computes what the first call would compute: on the client, not once per block.
     """
 
     def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,16 +56,16 @@ def rowwise(
             if not is_collection(X):
                 return method(self, X)
             check_is_fitted(self)
-            _check_container(self)
+            _check_output_container(self)
             if ready:
                 getattr(self, ready)()
             if of == "n_features_in_":
-                blocks = collected(self, X, reset=False)
+                blocks = validate_blocks(self, X, reset=False)
             else:
                 blocks = distributed.as_blocks(X)
                 _check_width(self, blocks.n_features, getattr(self, of))
             tail = () if columns is None else (int(getattr(self, columns)),)
-            call = _Call(method.__name__)
+            call = _MethodCall(method.__name__)
             return distributed.map_blocks(call, blocks, tail, dtype or blocks.dtype, _for_workers(self))
 
         return dispatched
@@ -65,77 +74,86 @@ def rowwise(
 
 
 def averaged(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that returns the mean of something over the rows of ``X``: for a collection, the mean over its
-    blocks, computed at once."""
+    """Decorate a method that returns a mean over the rows of ``X``.
+
+    For a dask collection the decorated method computes the mean over its blocks.
+    """
 
     @wraps(method)
-    def dispatched(self: Any, X: Any = None, *args: Any, **named: Any) -> Any:
+    def dispatched(self: Any, X: Any = None, *args: Any, **kwargs: Any) -> Any:
         if not is_collection(X):
-            return method(self, X, *args, **named)
+            return method(self, X, *args, **kwargs)
         check_is_fitted(self)
-        if any(value is not None for value in (*args, *named.values())):
-            raise ValueError(f"{method.__name__} of a dask collection takes no sample_weight; leave it out")
-        blocks = collected(self, X, reset=False)
-        weight, total = distributed.reduce_blocks(_Total(method.__name__), blocks, _added, _for_workers(self))
-        return total / weight
+        if any(value is not None for value in (*args, *kwargs.values())):
+            raise ValueError(
+                f"{method.__name__} of a dask collection does not support sample_weight; leave it out"
+            )
+        blocks = validate_blocks(self, X, reset=False)
+        n_rows, total = distributed.reduce_blocks(
+            _WeightedMean(method.__name__), blocks, _add, _for_workers(self)
+        )
+        return total / n_rows
 
     return dispatched
 
 
-def collected(estimator: Any, X: Any, reset: bool) -> Any:
-    """The blocks of a collection whose columns are those the estimator knows, or with ``reset`` will know."""
+def validate_blocks(estimator: Any, X: Any, reset: bool) -> Blocks:
+    """Return the blocks of a collection after checking its columns.
+
+    With ``reset`` the number and names of the features are stored, otherwise they are compared.
+    """
     dense = not get_tags(estimator).input_tags.sparse
     blocks = distributed.as_blocks(X, missing=bool(getattr(estimator, "_missing", False)), dense=dense)
     if blocks.array.ndim != 2:
         raise ValueError(
-            f"Expected 2D array, got a {blocks.array.ndim}D dask collection instead; X has rows and columns"
+            f"Expected 2D array, got a {blocks.array.ndim}D dask collection instead; X must have rows"
+            " and columns"
         )
     columns = np.empty((0, blocks.n_features)) if blocks.names is None else X._meta
-    _check_feature_names(estimator, columns, reset=reset)
-    _check_n_features(estimator, columns, reset=reset)
+    validate_data(estimator, columns, reset=reset, skip_check_array=True)  # number and names of the features
     return blocks
 
 
-def weight_blocks(sample_weight: Any) -> list[Any]:
-    """Weights of the rows of a collection, cut as it is; none for one each."""
+def weight_blocks(sample_weight: Any) -> list[Blocks]:
+    """Return the blocks of sample weights, an empty list for None."""
     if sample_weight is None:
         return []
     if not is_collection(sample_weight) or sample_weight.ndim != 1:
         raise TypeError(
-            f"X is a dask collection, and sample_weight is a {type(sample_weight).__name__}; pass a dask array of one dimension with the"
-            " row chunks of X"
+            f"X is a dask collection, and sample_weight is a {type(sample_weight).__name__}; pass a"
+            " one-dimensional dask array with the row chunks of X"
         )
     return [distributed.as_blocks(sample_weight, name="sample_weight")]
 
 
 def check_weight(total: float, sample_weight: Any) -> None:
-    """At least two rows, or weights that sum to more than one, can be learnt from."""
+    """Raise ValueError unless there are at least two rows, or weights with a sum above one."""
     if total > 1:
         return
     if sample_weight is None:
         raise ValueError(f"Found a dask collection with {total:g} sample(s) while a minimum of 2 is required")
     raise ValueError(
-        f"sample_weight sums to {total:g}, and must sum to more than 1: a weight counts how often its row stands; scale them up"
+        f"the sum of sample_weight must exceed 1, got {total:g}; a weight of 2 is equivalent to repeating the"
+        " sample, so scale the weights up"
     )
 
 
-def refuse_collection(estimator: Any, X: Any) -> None:
-    """For work that needs all rows at once."""
+def check_in_memory(estimator: Any, X: Any) -> None:
+    """Raise TypeError for a dask object where all rows must be in memory."""
     if is_collection(X):
-        name = type(estimator).__name__
         raise TypeError(
-            f"{name} needs all rows in memory here, and X is a dask collection; pass X.compute(), or fit on some of its rows and call"
-            " transform on the collection"
+            f"{type(estimator).__name__} needs all rows in memory here, and X is a dask collection; pass"
+            " X.compute(), or fit on some of its rows and call transform on the collection"
         )
     if is_lazy(X):
         raise TypeError(
-            f"X is a {type(X).__module__}.{type(X).__name__}, in which no rows and columns can be seen; make it a dask array"
-            " (dask.array.from_delayed) or dataframe (to_dataframe), or compute it"
+            f"X is a {type(X).__module__}.{type(X).__name__}, which has no rows and columns; convert it to a"
+            " dask array (dask.array.from_delayed) or dataframe (to_dataframe), or compute it"
         )
 
 
-class _Call:
-    """A method by its name: what is sent is the name, not the code."""
+class _MethodCall:
+    """A call of a method by its name, which is pickled in place of the function."""
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
@@ -144,25 +162,24 @@ class _Call:
         return getattr(model, self.__name__)(block)
 
 
-class _Total(_Call):
-    """The mean of a block and its number of rows, as a sum."""
+class _WeightedMean(_MethodCall):
+    """The number of rows of a block, and the mean of the block times that number."""
 
-    def __call__(self, block: Any, model: Any) -> Any:
+    def __call__(self, block: Any, model: Any) -> np.ndarray:
         return np.array([block.shape[0], block.shape[0] * super().__call__(block, model)])
 
 
-def _added(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return first + second
 
 
 def _for_workers(estimator: Any) -> Any:
-    """The fitted model without what a block has no use for; cores are dask's to share out."""
+    """Return a copy of the fitted model to be sent to the workers, single-threaded and silent."""
     model = copy(estimator)
-    for name in _STAYS:
+    for name in _NOT_SENT:
         vars(model).pop(name, None)
-    vars(model).update(
-        {name: value for name, value in {"n_jobs": 1, "verbose": False}.items() if name in vars(model)}
-    )
+    options = {"n_jobs": 1, "verbose": False}
+    vars(model).update({name: value for name, value in options.items() if name in vars(model)})
     return model
 
 
@@ -173,8 +190,25 @@ def _check_width(estimator: Any, width: int, expected: int) -> None:
         )
 
 
-def _check_container(estimator: Any) -> None:
-    if _get_output_config("transform", estimator)["dense"] != "default":
+def _output_container(estimator: Any) -> str:
+    """Return the container set by ``set_output(transform=...)``: "default", "pandas" or "polars".
+
+    scikit-learn has no public function for it. If the private one is missing, the setting of the estimator is
+    read directly, and then the global one.
+    """
+    try:
+        from sklearn.utils._set_output import _get_output_config
+    except ImportError:
+        from sklearn import get_config
+
+        own = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+        return own or get_config().get("transform_output", "default")
+    return _get_output_config("transform", estimator)["dense"]
+
+
+def _check_output_container(estimator: Any) -> None:
+    if _output_container(estimator) != "default":
         raise ValueError(
-            "set_output(transform=...) is for data in memory; a dask collection comes out as a dask array, leave it 'default'"
+            "set_output(transform=...) is not supported for dask collections, for which the output is a dask"
+            " array; leave it 'default'"
         )

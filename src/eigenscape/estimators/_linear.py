@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from eigenscape._progress import stage
-from eigenscape.estimators._collections import refuse_collection, rowwise
+from eigenscape.estimators._collections import check_in_memory, rowwise
 
 
 class LinearMixin:
@@ -46,7 +46,7 @@ class LinearMixin:
         return self._like(X, X @ self.patterns_ + self.mean_)
 
     def _rows(self, X: Any, reset: bool) -> np.ndarray:
-        refuse_collection(self, X)
+        check_in_memory(self, X)
         return validate_data(
             self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=2 if reset else 1
         )

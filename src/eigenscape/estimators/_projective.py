@@ -8,7 +8,7 @@ from typing import Any
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_weight, collected, weight_blocks
+from eigenscape.estimators._collections import check_weight, validate_blocks, weight_blocks
 from eigenscape.estimators._validation import (
     check_choice,
     check_count,
@@ -23,7 +23,7 @@ from eigenscape.methods.ppca_fit import PPCASamples, WeightedSamples
 def training_rows(estimator: Estimator, X: Any, sample_weight: Any) -> PPCASamples:
     """The rows that a probabilistic model is learnt from, in memory or in blocks elsewhere."""
     if is_collection(X):
-        rows = distributed.BlockRows(collected(estimator, X, reset=True), weight_blocks(sample_weight))
+        rows = distributed.BlockRows(validate_blocks(estimator, X, reset=True), weight_blocks(sample_weight))
         check_weight(rows.weight, sample_weight)
         return rows
     X = check_input(estimator, X, reset=True)

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from eigenscape import distributed
-from eigenscape.estimators._collections import collected
+from eigenscape.estimators._collections import validate_blocks
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.quality.alignment import aligned_error
@@ -32,7 +32,7 @@ def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
     Sets ``sample_indices_``, ``sample_stability_`` and, if the estimator has a kernel, ``sample_loss_``.
     ``embedding_`` is ``transform`` of the whole collection, evaluated lazily.
     """
-    blocks = collected(estimator, X, reset=True)
+    blocks = validate_blocks(estimator, X, reset=True)
     check_not_precomputed(estimator)
     params = estimator.get_params(deep=False)
     landmarks, n_landmarks = params.get("landmarks"), params.get("n_landmarks")
@@ -42,7 +42,7 @@ def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
     greedy = isinstance(landmarks, str) and landmarks == "greedy"
     sample = distributed.choose_sample(blocks, size, distance, "greedy" if greedy else "maxmin")
     estimator.fit(sample.rows)
-    collected(estimator, X, reset=True)  # fitting to an array has removed the feature names
+    validate_blocks(estimator, X, reset=True)  # fitting to an array has removed the feature names
     estimator.sample_indices_ = sample.indices
     chosen = vars(estimator).get("landmarks_")
     if chosen is not None and np.ndim(chosen) == 1:  # row indices, not points

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from eigenscape.estimators._collections import refuse_collection
+from eigenscape.estimators._collections import check_in_memory
 from eigenscape.graph.row_index import canonical_csr, row_hashes
 
 #: Relative asymmetry that rounding explains.
@@ -22,7 +22,7 @@ def check_input(estimator: Any, X: Any, reset: bool, chunk: bool = False) -> Any
 
     A ``chunk`` is used up at once: it is not copied, and may be a single row.
     """
-    refuse_collection(estimator, X)
+    check_in_memory(estimator, X)
     chosen = (
         getattr(estimator, estimator._pairwise_parameter, None) if estimator._pairwise_parameter else None
     )

@@ -17,7 +17,7 @@ from eigenscape.dictionary.readers import ArrayReader, ChunkReader
 from eigenscape.dictionary.source import KernelSource, kernel_source
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator, KernelMixin, spectral_attributes
-from eigenscape.estimators._collections import collected, refuse_collection
+from eigenscape.estimators._collections import check_in_memory, validate_blocks
 from eigenscape.estimators._dictionary import (
     DictionaryMixin,
     bind,
@@ -226,7 +226,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         self._rows_ = self._embedding_ = None
         if is_collection(X):
             return self._fit_collection(X, choice)
-        refuse_collection(self, X)
+        check_in_memory(self, X)
         chunks = None if self._is_precomputed() else as_chunks(X)
         with reporting(self.verbose):
             if chunks is not None:
@@ -273,7 +273,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 )
         with reporting(self.verbose):
             if is_collection(X):
-                blocks = collected(self, X, reset=seen == 0)
+                blocks = validate_blocks(self, X, reset=seen == 0)
                 few = distributed.evenly_spaced(blocks)
                 self._source_ = self._source_ if seen else self._bind(few, blocks)
                 learnt = distributed.partial_fit_blocks(
@@ -307,7 +307,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             with reporting(self.verbose):
                 self._solve(
                     distributed.second_pass_blocks(
-                        self._learnt_.dictionary, collected(self, chunks, reset=False), choice
+                        self._learnt_.dictionary, validate_blocks(self, chunks, reset=False), choice
                     ),
                     choice,
                 )
@@ -343,7 +343,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     # --- a collection ---------------------------------------------------------------------------------------
 
     def _fit_collection(self, X: Any, choice: DictionaryOptions) -> Self:
-        blocks = collected(self, X, reset=True)
+        blocks = validate_blocks(self, X, reset=True)
         check_not_precomputed(self)
         if choice.averages == "random" or (isinstance(self.selection, str) and self.selection != "greedy"):
             name = "averages='random'" if choice.averages == "random" else f"selection={self.selection!r}"

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from eigenscape._progress import reporting, stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import refuse_collection, rowwise
+from eigenscape.estimators._collections import check_in_memory, rowwise
 from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._validation import check_choice, check_kernel_parameters, double
 from eigenscape.estimators._vertices import Vertices, vertices
@@ -291,7 +291,7 @@ class KernelEigenmap(Estimator):
         return self.n_kernels
 
     def _rows(self, X: Any, reset: bool) -> Any:
-        refuse_collection(self, X)
+        check_in_memory(self, X)
         accept = "csr" if self.basis == "features" else False
         X = validate_data(
             self,

@@ -10,7 +10,7 @@ from eigenscape import distributed
 from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_weight, collected
+from eigenscape.estimators._collections import check_weight, validate_blocks
 from eigenscape.estimators._linear import LinearMixin
 from eigenscape.estimators._validation import check_count, check_jobs
 from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
@@ -168,7 +168,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
             raise TypeError(
                 "graph= is for rows in memory, and X is a dask collection; leave it out, or pass X.compute()"
             )
-        blocks = collected(self, X, reset=True)
+        blocks = validate_blocks(self, X, reset=True)
         self._check_features(blocks.n_features)
         check_edges(self)
         with reporting(self.verbose):

@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import averaged, collected, rowwise
+from eigenscape.estimators._collections import averaged, rowwise, validate_blocks
 from eigenscape.estimators._linear import LinearMixin
 from eigenscape.estimators._validation import check_count, check_regularization
 from eigenscape.methods.oriented_pca import (
@@ -143,7 +143,7 @@ class OrientedPCA(LinearMixin, Estimator):
 
     def _fit_collection(self, X: Any, y: Any, noise: Any, distorted: Any) -> Self:
         """The same by reduction: no rows are kept, so there is no ``kernel_`` bound to them."""
-        blocks = collected(self, X, reset=True)
+        blocks = validate_blocks(self, X, reset=True)
         signal = distributed.gather_signal(blocks)
         self._check_rank(signal.count, blocks.n_features)
         if distorted is not None:

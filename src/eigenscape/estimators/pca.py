@@ -12,7 +12,13 @@ from eigenscape import distributed
 from eigenscape._progress import reporting, stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import averaged, check_weight, collected, rowwise, weight_blocks
+from eigenscape.estimators._collections import (
+    averaged,
+    check_weight,
+    rowwise,
+    validate_blocks,
+    weight_blocks,
+)
 from eigenscape.estimators._projective import components_wish
 from eigenscape.estimators._validation import check_flag, check_input, check_weights
 from eigenscape.kernels.base import BoundKernel
@@ -169,7 +175,7 @@ class PCA(Estimator):
         with reporting(self.verbose):
             check_flag("whiten", self.whiten)
             solver = self._solver()
-            blocks, weights = collected(self, X, reset=True), weight_blocks(sample_weight)
+            blocks, weights = validate_blocks(self, X, reset=True), weight_blocks(sample_weight)
             total = distributed.gather_moments(blocks, weights)
             check_weight(total.weight, sample_weight)
             axes = distributed.pca_of_blocks(
@@ -207,7 +213,7 @@ class PCA(Estimator):
             solver = self._solver()
             if is_collection(X):
                 chunk = distributed.gather_moments(
-                    collected(self, X, reset=first), weight_blocks(sample_weight)
+                    validate_blocks(self, X, reset=first), weight_blocks(sample_weight)
                 )
             else:
                 X = check_input(self, X, reset=first, chunk=True)
