@@ -19,7 +19,7 @@ from sklearn.utils import estimator_checks
 
 from eigenscape import DistortionDiscriminantAnalysis, OrientedPCA
 from eigenscape.exceptions import RankError, SingularNoiseWarning
-from eigenscape.methods.distortion import LayerPlan, receptive_field
+from eigenscape.methods.distortion_discriminant import LayerShape, receptive_field
 
 LAYERS = [(4, 5, 2), (3, 6, 3)]
 
@@ -115,7 +115,7 @@ def test_one_step_windows_are_oriented_pca() -> None:
     st.integers(0, 30),
 )
 def test_the_receptive_field_is_the_shortest_input(layers: list, more: int) -> None:
-    plans = [LayerPlan(*layer) for layer in layers]
+    plans = [LayerShape(*layer) for layer in layers]
 
     def outputs(length: int) -> int:
         for plan in plans:
@@ -175,7 +175,7 @@ def test_outputs_come_as_soon_as_their_window_is_complete(fitted: DistortionDisc
     expected[14::6] = 1
     np.testing.assert_array_equal(counts, expected)
     assert stream(np.zeros((0, 2))).shape == (0, 3)
-    held = sum(stage._waiting.size for stage in stream._stages)
+    held = sum(stage._buffer.size for stage in stream._streams)
     assert held <= 5 * 2 + 6 * 4
 
 

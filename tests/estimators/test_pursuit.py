@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from eigenscape import ProjectionPursuit
 from eigenscape.exceptions import RankError
-from eigenscape.methods.projection_pursuit import by_derivative, by_differences
+from eigenscape.methods.projection_pursuit import AnalyticObjective, NumericalObjective
 from eigenscape.methods.pursuit_index import INDICES, friedman_tukey, kurtosis, negentropy
 from eigenscape.quality import sphere_projection_density
 
@@ -154,9 +154,9 @@ def test_derivatives_of_indices(name: str) -> None:
     W = np.random.default_rng(1).standard_normal((4, 3))
     W /= np.linalg.norm(W, axis=1, keepdims=True)
     index = INDICES[name]
-    _, exact = by_derivative(index)(Z, W)
+    _, exact = AnalyticObjective(index)(Z, W)
     exact -= (exact * W).sum(axis=1, keepdims=True) * W
-    _, numerical = by_differences(lambda p: index(p[:, None])[0][0])(Z, W)
+    _, numerical = NumericalObjective(lambda p: index(p[:, None])[0][0])(Z, W)
     np.testing.assert_allclose(
         exact, numerical, atol=(1e-6 if name != "friedman-tukey" else 1e-3) * np.abs(exact).max()
     )

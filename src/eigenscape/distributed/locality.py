@@ -8,8 +8,13 @@ from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.distributed.signs import block_signs
 from eigenscape.kernels.affinity import GraphAffinity
-from eigenscape.methods.anchored_locality import EdgeSums, distortion_of_sums, edge_sums, locality_of_sums
-from eigenscape.methods.locality import Projection
+from eigenscape.methods.locality_preserving import (
+    EdgeSums,
+    LocalityProjection,
+    distortion_of_sums,
+    edge_sums,
+    locality_of_sums,
+)
 
 #: Maximum number of rows in the neighbourhood graph; further rows are connected to these.
 ANCHORS = 5_000
@@ -17,7 +22,7 @@ ANCHORS = 5_000
 
 def locality_of_blocks(
     blocks: Blocks, affinity: GraphAffinity, n_components: int, affine: bool, loops: float
-) -> tuple[Projection, float]:
+) -> tuple[LocalityProjection, float]:
     """Return the projection and its distortion.
 
     Signs are such that the largest entry of each coordinate over all rows is positive.
@@ -33,5 +38,5 @@ def locality_of_blocks(
     return projection, distortion_of_sums(sums, projection.directions)
 
 
-def _coordinates(X: np.ndarray, projection: Projection) -> np.ndarray:
+def _coordinates(X: np.ndarray, projection: LocalityProjection) -> np.ndarray:
     return (X - projection.mean) @ projection.directions

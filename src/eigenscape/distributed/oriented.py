@@ -54,7 +54,7 @@ def _projected(X: np.ndarray, mean: np.ndarray, directions: np.ndarray) -> np.nd
 
 def _noise(*vectors: np.ndarray) -> Noise:
     doubled = [each.astype(np.float64, copy=False) for each in vectors]
-    return noise_moments(lambda: doubled, doubled[0].shape[1])
+    return noise_moments(doubled, doubled[0].shape[1])
 
 
 def _differences(X: np.ndarray, *versions: np.ndarray) -> Noise:

@@ -1,7 +1,7 @@
 """scikit-learn estimators: parameters in, one call down."""
 
 from eigenscape.estimators.diffusion_map import DiffusionMap
-from eigenscape.estimators.distortion import DistortionDiscriminantAnalysis
+from eigenscape.estimators.distortion_discriminant import DistortionDiscriminantAnalysis
 from eigenscape.estimators.fastmap import FastMap
 from eigenscape.estimators.graphs import graph_embedding
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding

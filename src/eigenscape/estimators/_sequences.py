@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._validation import check_count
-from eigenscape.methods.distortion import LayerPlan
+from eigenscape.methods.distortion_discriminant import LayerShape
 
 
 def is_list_of_sequences(X: Any) -> bool:
@@ -20,14 +20,14 @@ def is_list_of_sequences(X: Any) -> bool:
     return np.ndim(X) == 3
 
 
-def as_sequence(X: Any, name: str, least: int = 1) -> np.ndarray:
+def as_sequence(X: Any, name: str, min_steps: int = 1) -> np.ndarray:
     """Time steps by channels (T, c), finite; a vector is one channel."""
     if is_collection(X):
         raise TypeError(
             f"{name} is a dask collection, and windows over time need a whole sequence in memory; pass {name}.compute()"
         )
     X = check_array(
-        X, dtype=[np.float64, np.float32], ensure_2d=False, ensure_min_samples=least, input_name=name
+        X, dtype=[np.float64, np.float32], ensure_2d=False, ensure_min_samples=min_steps, input_name=name
     )
     return X[:, None] if X.ndim == 1 else X
 
@@ -89,7 +89,7 @@ def check_versions(distorted: Any, X: Any, sequences: list[np.ndarray]) -> list[
     return versions
 
 
-def check_layers(layers: Any) -> list[LayerPlan]:
+def check_layers(layers: Any) -> list[LayerShape]:
     """``[(n_components, window, step), ...]``, each a positive integer."""
     if not isinstance(layers, (list, tuple)) or not layers:
         raise ValueError(
@@ -101,7 +101,7 @@ def check_layers(layers: Any) -> list[LayerPlan]:
             raise ValueError(f"layers[{number}]={layer!r} must be (n_components, window, step)")
         names = ("n_components", "window", "step")
         plans.append(
-            LayerPlan(
+            LayerShape(
                 *(
                     check_count(f"{name} of layers[{number}]", value)
                     for name, value in zip(names, layer, strict=True)
@@ -111,7 +111,7 @@ def check_layers(layers: Any) -> list[LayerPlan]:
     return plans
 
 
-def check_directions(plans: list[LayerPlan], channels: int) -> None:
+def check_directions(plans: list[LayerShape], channels: int) -> None:
     """No layer can give more directions than its windows have numbers."""
     for number, plan in enumerate(plans):
         if plan.n_components > plan.window * channels:

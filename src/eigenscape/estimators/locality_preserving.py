@@ -14,7 +14,7 @@ from eigenscape.estimators._collections import check_weight, validate_blocks
 from eigenscape.estimators._linear import LinearMixin
 from eigenscape.estimators._validation import check_count, check_jobs
 from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
-from eigenscape.methods.locality import locality_preserving
+from eigenscape.methods.locality_preserving import locality_preserving
 from eigenscape.quality.edge_distortion import distortion
 from eigenscape.solvers.pairs import canonical_signs
 

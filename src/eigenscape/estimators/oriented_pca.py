@@ -134,7 +134,7 @@ class OrientedPCA(LinearMixin, Estimator):
         self.mean_ = signal.mean(axis=0)
         orientation = oriented_pca(signal, vectors, self.n_components, self.regularization)
         projected = (signal - self.mean_) @ orientation.directions
-        orientation = orientation.take(np.sign((canonical_signs(projected) * projected).sum(axis=0)))
+        orientation = orientation.flipped(np.sign((canonical_signs(projected) * projected).sum(axis=0)))
         self._model_ = oriented_embedding(signal, self.mean_, orientation)
         self.kernel_ = self._model_.kernel
         self._publish(orientation)
@@ -150,15 +150,14 @@ class OrientedPCA(LinearMixin, Estimator):
             versions = [self._beside(f"distorted[{k}]", each) for k, each in enumerate(_versions(distorted))]
             vectors = distributed.noise_of_versions(blocks, versions)
         elif noise is not None and not is_collection(noise):
-            vectors = noise_moments(
-                lambda: self._noise(np.empty((0, blocks.n_features)), None, noise, None), blocks.n_features
-            )
+            given = self._noise(np.empty((0, blocks.n_features)), None, noise, None)
+            vectors = noise_moments(given, blocks.n_features)
         elif noise is not None:
             vectors = distributed.noise_of_vectors(self._beside("noise", noise))
         else:
             vectors = distributed.noise_of_groups(blocks, _labels(y))
         orientation = oriented_directions(signal, vectors, self.n_components, self.regularization)
-        orientation = orientation.take(distributed.orientation_signs(blocks, signal.mean, orientation))
+        orientation = orientation.flipped(distributed.orientation_signs(blocks, signal.mean, orientation))
         self.mean_, self._model_ = signal.mean, oriented_loss(signal, orientation)
         self._publish(orientation)
         self.embedding_ = self.transform(X)

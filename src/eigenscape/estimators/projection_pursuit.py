@@ -14,7 +14,13 @@ from eigenscape._progress import reporting
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._linear import LinearMixin
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
-from eigenscape.methods.projection_pursuit import Climb, by_derivative, by_differences, pursue, whiten
+from eigenscape.methods.projection_pursuit import (
+    AnalyticObjective,
+    NumericalObjective,
+    Objective,
+    pursue,
+    whiten,
+)
 from eigenscape.methods.pursuit_index import INDICES
 from eigenscape.solvers.pairs import canonical_signs
 
@@ -118,7 +124,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
         self
         """
         self._reset()
-        climb = self._checked()
+        objective = self._checked()
         rows = self._rows(X, reset=True)
         if self.n_components > min(rows.shape[0] - 1, rows.shape[1]):
             raise ValueError(
@@ -128,7 +134,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with reporting(self.verbose):
             white = whiten(rows.astype(np.float64), self.n_components)
-            found = pursue(white.Z, climb, self.n_components, self.n_init, self.max_iter, self.tol, seed)
+            found = pursue(white.Z, objective, self.n_components, self.n_init, self.max_iter, self.tol, seed)
         projected = white.Z @ found.directions.T
         directions = found.directions.T * np.sign((canonical_signs(projected) * projected).sum(axis=0))
         self.mean_ = white.mean
@@ -140,16 +146,16 @@ class ProjectionPursuit(LinearMixin, Estimator):
         self._report(found.steps)
         return self
 
-    def _checked(self) -> Climb:
+    def _checked(self) -> Objective:
         """The index, after all parameters were looked at."""
         check_count("n_components", self.n_components)
         check_count("n_init", self.n_init)
         check_count("max_iter", self.max_iter)
         check_positive("tol", self.tol)
         if callable(self.index):
-            return by_differences(self.index)
+            return NumericalObjective(self.index)
         check_choice("index", self.index, tuple(INDICES))
-        return by_derivative(INDICES[self.index])
+        return AnalyticObjective(INDICES[self.index])
 
     def _report(self, steps: np.ndarray) -> None:
         late = np.flatnonzero(~self.converged_)

@@ -1,4 +1,4 @@
-"""Mixtures of probabilistic PCA (Burges sec. 1.2; Tipping and Bishop 1999B): several planes, each with noise."""
+"""Mixtures of probabilistic PCA (Burges sec. 1.2; Tipping and Bishop 1999B): several planes with noise."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def canonical_mixture(mixture: Mixture, samples: MixtureSamples) -> Mixture:
 
 
 def n_parameters(mixture: Mixture) -> int:
-    """Return the number of free parameters: proportions, means, planes (up to rotation) and noise variances."""
+    """Return the number of free parameters: proportions, means, planes (up to rotation), variances."""
     d, q = mixture.models[0].loadings.shape
     return len(mixture.models) * (d + d * q - q * (q - 1) // 2 + 1) + len(mixture.models) - 1
 

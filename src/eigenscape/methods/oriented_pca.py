@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from scipy import linalg
@@ -15,13 +16,12 @@ from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale
 from eigenscape.exceptions import RankError, SingularNoiseWarning
 from eigenscape.solvers import EigenPairs, Whitening, generalized_eigh, whiten
 
-#: Noise along a direction below this part of the largest (variables in units of their spread) counts as none.
+#: Noise below this ratio to the largest counts as zero (variables in units of their spread).
 RANK_TOL = 1e-10
-#: Automatic regularisation is at least this part of the mean noise of a variable.
-LEAST_REGULARIZATION = 1e-6
+#: Smallest automatic regularisation, relative to the mean noise of a variable.
+MIN_REGULARIZATION = 1e-6
 
-#: Gives blocks of rows (b, d), the same ones whenever it is called.
-Blocks = Callable[[], Iterable[np.ndarray]]
+Regularization = float | Literal["auto"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Signal:
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """Mean and correlation of the noise vectors, and the mean fourth power of their length."""
+    """Mean and correlation of the noise vectors, and the mean fourth power of their norm."""
 
     mean: np.ndarray  # (d,)
     correlation: np.ndarray  # R (d, d), about zero: a constant distortion is noise too
@@ -44,14 +44,16 @@ class Noise:
     n_features: int  # of the data; R may be restricted to the span of signal and noise
 
     def joined(self, other: Noise) -> Noise:
-        """The moments of both sets of noise vectors."""
+        """Return the moments of both sets of noise vectors."""
         count = self.count + other.count
-        first, second = self.count / count, other.count / count
-        mean, correlation = (
-            first * self.mean + second * other.mean,
-            first * self.correlation + second * other.correlation,
+        a, b = self.count / count, other.count / count
+        return Noise(
+            a * self.mean + b * other.mean,
+            a * self.correlation + b * other.correlation,
+            a * self.fourth + b * other.fourth,
+            count,
+            self.n_features,
         )
-        return Noise(mean, correlation, first * self.fourth + second * other.fourth, count, self.n_features)
 
     @property
     def per_feature(self) -> float:
@@ -71,37 +73,39 @@ class Orientation:
     regularization: float  # multiple of the mean noise of a variable that was added to the diagonal of R
 
     def lift(self, basis: np.ndarray) -> Orientation:
-        """The same directions in the space that ``basis`` (n_features, d) was taken from."""
-        directions, patterns, whitener = (
-            basis @ part for part in (self.directions, self.patterns, self.whitener)
-        )
-        return Orientation(self.values, directions, patterns, self.residuals, whitener, self.regularization)
-
-    def take(self, signs: np.ndarray) -> Orientation:
-        """The same directions with other signs (r,)."""
-        directions, patterns = self.directions * signs, self.patterns * signs
-        return Orientation(
-            self.values, directions, patterns, self.residuals, self.whitener, self.regularization
+        """Return the directions in the space of ``basis`` (n_features, d), whose coordinates they are in."""
+        return replace(
+            self,
+            directions=basis @ self.directions,
+            patterns=basis @ self.patterns,
+            whitener=basis @ self.whitener,
         )
 
+    def flipped(self, signs: np.ndarray) -> Orientation:
+        """Return the directions multiplied by ``signs`` (r,)."""
+        return replace(self, directions=self.directions * signs, patterns=self.patterns * signs)
 
-def signal_moments(blocks: Blocks) -> Signal:
-    """``C = 1/m sum_i (x_i - E[x]) (x_i - E[x])'`` (Burges eq. 1.16), in two passes."""
-    totals = [(len(block), block.sum(axis=0)) for block in blocks()]
+
+def signal_moments(blocks: Iterable[np.ndarray]) -> Signal:
+    """Compute ``C = 1/m sum_i (x_i - E[x]) (x_i - E[x])'`` (Burges eq. 1.16).
+
+    ``blocks`` of rows (b, d) are iterated over twice.
+    """
+    totals = [(len(block), block.sum(axis=0)) for block in blocks]
     count = sum(length for length, _ in totals)
     mean = np.sum([total for _, total in totals], axis=0) / count
     covariance = np.zeros((len(mean), len(mean)))
-    for block in blocks():
-        centred = block - mean
-        covariance += centred.T @ centred
+    for block in blocks:
+        centered = block - mean
+        covariance += centered.T @ centered
     return Signal(mean, covariance / count, count)
 
 
-def noise_moments(blocks: Blocks, n_features: int) -> Noise:
-    """``R = 1/(mN) sum_ik z_i^k (z_i^k)'`` (Burges eq. 1.17)."""
+def noise_moments(blocks: Iterable[np.ndarray], n_features: int) -> Noise:
+    """Compute ``R = 1/(mN) sum_ik z_i^k (z_i^k)'`` (Burges eq. 1.17) from blocks of rows (b, d)."""
     count, fourth = 0, 0.0
     total, correlation = np.zeros(1), np.zeros((1, 1))
-    for block in blocks():
+    for block in blocks:
         count += len(block)
         total = total + block.sum(axis=0)
         correlation = correlation + block.T @ block
@@ -110,120 +114,118 @@ def noise_moments(blocks: Blocks, n_features: int) -> Noise:
 
 
 def oriented_directions(
-    signal: Signal, noise: Noise, n_components: int | None, regularization: float | str
+    signal: Signal, noise: Noise, n_components: int | None, regularization: Regularization
 ) -> Orientation:
-    """The directions that maximise ``n'Cn / n'Rn`` (Burges sec. 1.4): ``C n = q R n``, largest quotient
-    first."""
+    """Return the directions that maximise ``n'Cn / n'Rn`` (Burges sec. 1.4), largest quotient first.
+
+    They solve ``C n = q R n``.
+    """
     C = signal.covariance
-    R, added, parts = _regular(signal, noise, regularization)
-    pairs = generalized_eigh(C, R, n_components, whitener=parts.whitener)
-    usable = int(
-        np.sum(pairs.values > 10 * len(C) * np.finfo(np.float64).eps * pairs.values.max(initial=0.0))
-    )
-    if usable == 0 or (n_components is not None and usable < n_components):
+    R, added, whitening = _regularize(signal, noise, regularization)
+    pairs = generalized_eigh(C, R, n_components, whitener=whitening.whitener)
+    threshold = 10 * len(C) * np.finfo(np.float64).eps * pairs.values.max(initial=0.0)
+    rank = int(np.sum(pairs.values > threshold))
+    if rank == 0 or (n_components is not None and rank < n_components):
         raise RankError(
-            f"n_components={n_components}, but the signal of {signal.count} samples varies along only {usable} direction(s);"
-            " lower n_components"
+            f"n_components={n_components}, but the signal of {signal.count} samples varies along only"
+            f" {rank} direction(s); lower n_components"
         )
-    directions = pairs.vectors[:, :usable]
+    directions = pairs.vectors[:, :rank]
     return Orientation(
-        pairs.values[:usable], directions, R @ directions, pairs.residuals[:usable], parts.whitener, added
+        pairs.values[:rank], directions, R @ directions, pairs.residuals[:rank], whitening.whitener, added
     )
 
 
-def _regular(
-    signal: Signal, noise: Noise, regularization: float | str
+def _regularize(
+    signal: Signal, noise: Noise, regularization: Regularization
 ) -> tuple[np.ndarray, float, Whitening]:
-    """The noise correlation with as much on its diagonal as it needs (relative to its mean), and its range
-    and null space."""
+    """Return the regularised noise correlation, the relative amount added, and its range and null space."""
     if noise.per_feature <= 0:
         raise RankError(
             "all noise vectors are zero: there is nothing to orient against; use PCA, or pass other noise"
         )
     automatic = isinstance(regularization, str)
     added = 0.0 if automatic else float(regularization)
-    R = _loaded(noise, added)
-    # Variables in units of their whole spread: neither their scale nor noise that is only rounding decides
-    # about the rank.
+    R = _add_to_diagonal(noise, added)
+    # In units of the total spread, neither scale nor noise at rounding level affects the rank.
     spread = np.sqrt(np.diagonal(signal.covariance) + np.diagonal(R))
-    parts = whiten(R, RANK_TOL, spread) if added == 0 else whiten(R)
-    if _variance_along(signal.covariance, parts.null) <= RANK_TOL:
-        return R, added, parts  # what the noise does not reach, the signal does not either
-    rank = f"rank {parts.whitener.shape[1]} in {noise.n_features} variables"
+    whitening = whiten(R, RANK_TOL, spread) if added == 0 else whiten(R)
+    if _largest_variance(signal.covariance, whitening.null) <= RANK_TOL:
+        return R, added, whitening  # the signal does not vary in the null space of the noise
+    rank = f"rank {whitening.whitener.shape[1]} in {noise.n_features} variables"
     if not automatic:
         raise RankError(
-            f"regularization={regularization!r}, but the noise correlation is singular ({rank}) where the signal is not;"
-            " give a larger one, or leave it 'auto'"
+            f"regularization={regularization!r}, but the noise correlation is singular ({rank}) where the"
+            " signal is not; give a larger one, or leave it 'auto'"
         )
-    added = max(_shrinkage(noise), LEAST_REGULARIZATION)
+    added = max(_shrinkage(noise), MIN_REGULARIZATION)
     warnings.warn(
-        f"the noise correlation is singular ({rank}, from {noise.count} noise vectors): {added:.2g} times its mean was added to its"
-        " diagonal. Pass more or other noise, or choose regularization yourself",
+        f"the noise correlation is singular ({rank}, from {noise.count} noise vectors): {added:.2g} times its"
+        " mean was added to its diagonal. Pass more or other noise, or set regularization",
         SingularNoiseWarning,
         stacklevel=5,
     )
-    R = _loaded(noise, added)
+    R = _add_to_diagonal(noise, added)
     return R, added, whiten(R)
 
 
-def _loaded(noise: Noise, added: float) -> np.ndarray:
+def _add_to_diagonal(noise: Noise, added: float) -> np.ndarray:
+    """Return the noise correlation plus ``added`` times the mean noise on its diagonal."""
     return noise.correlation + added * noise.per_feature * np.eye(len(noise.correlation))
 
 
-def _variance_along(C: np.ndarray, directions: np.ndarray) -> float:
+def _largest_variance(C: np.ndarray, directions: np.ndarray) -> float:
+    """Return the largest ``n'Cn`` over the columns of ``directions``."""
     return float(np.max(np.einsum("ir,ij,jr->r", directions, C, directions, optimize=True), initial=0.0))
 
 
 def _shrinkage(noise: Noise) -> float:
-    """How much of the identity a correlation from so few vectors should have: Ledoit and Wolf's estimate
-    (2004).
+    """Return the multiple of the mean noise to add to the diagonal of R (Ledoit and Wolf 2004).
 
-    With ``s = E|z z' - R|^2 / (count |R - mu I|^2)`` they take ``(1 - s) R + s mu I``; this is ``s / (1 -
-    s)``."""
+    With ``s = E|z z' - R|^2 / (count |R - mu I|^2)`` they use ``(1 - s) R + s mu I``; this is ``s / (1 -
+    s)``.
+    """
     square = float(np.square(noise.correlation).sum())
     scatter = max(noise.fourth - square, 0.0) / noise.count
     spread = max(square - noise.n_features * noise.per_feature**2, 0.0)
-    share = min(scatter / spread, 0.99) if spread > 0 else 0.99
-    return share / (1 - share)
-
-
-# --- whole arrays -------------------------------------------------------------------------------------------
+    shrinkage = min(scatter / spread, 0.99) if spread > 0 else 0.99
+    return shrinkage / (1 - shrinkage)
 
 
 def oriented_pca(
-    X: np.ndarray, noise: list[np.ndarray], n_components: int | None, regularization: float | str
+    X: np.ndarray, noise: Sequence[np.ndarray], n_components: int | None, regularization: Regularization
 ) -> Orientation:
-    """Oriented PCA of rows ``X`` (m, d) against the rows of ``noise``, arrays (., d).
+    """Return the oriented directions of ``X`` (m, d) with respect to noise vectors, arrays (., d).
 
-    With fewer rows than variables all is done in their span: outside it there is neither signal nor noise,
-    and the identity that regularises is the same there."""
-    rows = len(X) + sum(map(len, noise))
+    With fewer rows than variables the problem is solved in the span of the rows, which contains all signal
+    and noise; the identity that regularises is the same there.
+    """
+    n_rows = len(X) + sum(map(len, noise))
     d = X.shape[1]
-    if d <= rows:
-        return oriented_directions(
-            signal_moments(lambda: [X]), noise_moments(lambda: noise, d), n_components, regularization
-        )
-    _memory.require(3 * 8.0 * d * rows, f"the span of {rows} rows of {d} variables", "use fewer rows")
-    centred = X - X.mean(axis=0)
-    basis = _span(np.concatenate([centred, *noise]))
-    signal, inside = centred @ basis, [part @ basis for part in noise]
-    moments = signal_moments(lambda: [signal]), noise_moments(lambda: inside, d)
-    return oriented_directions(*moments, n_components, regularization).lift(basis)
+    if d <= n_rows:
+        return oriented_directions(signal_moments([X]), noise_moments(noise, d), n_components, regularization)
+    _memory.require(3 * 8.0 * d * n_rows, f"the span of {n_rows} rows of {d} variables", "use fewer rows")
+    centered = X - X.mean(axis=0)
+    basis = _row_space(np.concatenate([centered, *noise]))
+    signal = signal_moments([centered @ basis])
+    moments = noise_moments([part @ basis for part in noise], d)
+    return oriented_directions(signal, moments, n_components, regularization).lift(basis)
 
 
-def _span(rows: np.ndarray) -> np.ndarray:
-    """Orthonormal basis (d, rank) of the row space."""
+def _row_space(rows: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis (d, rank) of the row space."""
     basis, triangle = linalg.qr(rows.T, mode="economic")
-    turn, size, _ = linalg.svd(triangle)  # small, and tells the rank, which the first factor alone does not
-    return basis @ turn[:, size > max(rows.shape) * np.finfo(np.float64).eps * size[0]]
+    U, singular_values, _ = linalg.svd(triangle)  # small; QR alone does not reveal the rank
+    return basis @ U[:, singular_values > max(rows.shape) * np.finfo(np.float64).eps * singular_values[0]]
 
 
 @dataclass(frozen=True, eq=False)
 class OrientedKernel:
-    """``k(x, x_i) = (x - mean)' R^-1 (x_i - mean) / m``: likeness in units of the noise.
+    """``k(x, x_i) = (x - mean)' R^-1 (x_i - mean) / m``: similarity in units of the noise.
 
-    The eigenvalues of its Gram matrix are the generalised ones, for ``Xc R^-1 Xc' (Xc n) = Xc R^-1 m C n = m
-    q (Xc n)``."""
+    The eigenvalues of its Gram matrix are the generalised ones: ``Xc R^-1 Xc' (Xc n) = Xc R^-1 m C n = m q
+    (Xc n)``.
+    """
 
     X: np.ndarray
     mean: np.ndarray
@@ -239,43 +241,39 @@ class OrientedKernel:
 
 
 def oriented_embedding(X: np.ndarray, mean: np.ndarray, orientation: Orientation) -> Embedding:
-    """Oriented PCA as eigenfunctions of a kernel: coordinates ``sqrt(q_r) f_r(x) = n_r' (x - mean)``."""
+    """Return oriented PCA as eigenfunctions of a kernel: ``sqrt(q_r) f_r(x) = n_r' (x - mean)``."""
     q = orientation.values
     vectors = (X - mean) @ orientation.directions / np.sqrt(len(X) * q)
     pairs = EigenPairs(q, vectors, orientation.residuals, "dense")
-    return Embedding(
-        Eigenfunctions(OrientedKernel(X, mean, orientation.whitener), pairs), RootScale(np.sqrt(q))
-    )
+    kernel = OrientedKernel(X, mean, orientation.whitener)
+    return Embedding(Eigenfunctions(kernel, pairs), RootScale(np.sqrt(q)))
 
 
 @dataclass(frozen=True, eq=False)
 class OrientedLoss:
-    """The loss criterion where the training rows are not kept, only their covariance.
+    """The loss criterion (Bengio sec. 4) if only the covariance of the training samples is stored.
 
-    In units of the noise, ``u = W'(x - mean)``, the kernel is ``u'u_i / m``, and what the directions leave of
-    it is ``u'P u_i / m`` with ``P`` the projection off them; its mean square over the training rows is ``u'P
-    (W'CW) P u / m^2``."""
+    In units of the noise, ``u = W'(x - mean)``, the kernel is ``u'u_i / m`` and its error ``u'P u_i / m``
+    with ``P`` the projection onto the complement of the directions; the mean squared error over the training
+    samples is ``u'P (W'CW) P u / m^2``.
+    """
 
     mean: np.ndarray
     whitener: np.ndarray  # W (d, rank)
-    rest: np.ndarray  # P (W'CW) P (rank, rank)
-    count: int
+    error: np.ndarray  # P (W'CW) P (rank, rank)
+    count: int  # m
 
     def __call__(self, X: np.ndarray | None) -> float:
-        """Mean over the rows of ``X``; None for the training rows."""
+        """Return the mean over the rows of ``X``, or over the training samples if None."""
         if X is None:
-            return float(np.square(self.rest).sum()) / self.count**2
-        units = (np.asarray(X, dtype=np.float64) - self.mean) @ self.whitener
-        return (
-            float(np.einsum("ij,jk,ik->", units, self.rest, units, optimize=True))
-            / len(units)
-            / self.count**2
-        )
+            return float(np.square(self.error).sum()) / self.count**2
+        U = (np.asarray(X, dtype=np.float64) - self.mean) @ self.whitener
+        return float(np.einsum("ij,jk,ik->", U, self.error, U, optimize=True)) / len(U) / self.count**2
 
 
 def oriented_loss(signal: Signal, orientation: Orientation) -> OrientedLoss:
-    """The loss of these directions."""
+    """Return the loss criterion of these directions."""
     W = orientation.whitener
-    within = W.T @ orientation.patterns  # the directions in units of the noise, orthonormal
-    off = np.eye(len(within)) - within @ within.T
-    return OrientedLoss(signal.mean, W, off @ (W.T @ signal.covariance @ W) @ off, signal.count)
+    directions = W.T @ orientation.patterns  # in units of the noise, orthonormal
+    P = np.eye(len(directions)) - directions @ directions.T
+    return OrientedLoss(signal.mean, W, P @ (W.T @ signal.covariance @ W) @ P, signal.count)

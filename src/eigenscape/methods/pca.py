@@ -82,7 +82,7 @@ def pca(
 
 
 def leading_axes(rows: CenteredRows, count: int, solver: SolverConfig) -> PrincipalAxes:
-    """Return up to ``count`` axes of numerically nonzero variance, from the smaller matrix (Burges sec. 3)."""
+    """Return up to ``count`` axes of nonzero variance, from the smaller matrix (Burges sec. 3)."""
     n, d = rows.shape
     operator = ScatterOperator(rows, "features" if d <= n else "samples")
     pairs, trace = _leading_pairs(operator, count, solver)
@@ -217,7 +217,7 @@ def select_components(axes: PrincipalAxes, n_components: NComponents) -> Princip
 
 
 def _gram_residuals(pairs: EigenPairs) -> np.ndarray:
-    """Return a bound on ``|K v - l v|`` for ``v = X u / sqrt(l)`` with ``u`` an eigenvector of the scatter."""
+    """Bound ``|K v - l v|`` for ``v = X u / sqrt(l)`` with ``u`` an eigenvector of the scatter matrix."""
     return pairs.residuals * np.sqrt(pairs.values[:1] / pairs.values)
 
 
@@ -260,7 +260,7 @@ def reconstruction_error(axes: PrincipalAxes, X: Any) -> float:
 
 
 def entropy(variances: np.ndarray) -> float:
-    """Compute the differential entropy in bits of a Gaussian (Burges eq. 1.6, corrected to ``(2 pi e)^d'``)."""
+    """Compute the entropy in bits of a Gaussian (Burges eq. 1.6, corrected to ``(2 pi e)^d'``)."""
     return float(0.5 * np.sum(np.log2(2 * math.pi * math.e * variances)))
 
 

@@ -224,7 +224,7 @@ def _closed_form(
 
 
 def _fit_by_em(samples: PPCASamples, options: PPCAOptions, min_noise: float) -> EMResult:
-    """Run EM from random loadings, or with missing values from several starts; keep the largest likelihood."""
+    """Run EM from random loadings, or with missing values from several starts; keep the best."""
     growing = isinstance(options.n_components, str) and not samples.complete
     model = _closed_form(samples, 1 if growing else options.n_components, min_noise, options.seed)
     results = [

@@ -19,7 +19,7 @@ _MIN_OBSERVED = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class LatentGaussian:
-    """The model ``y = W x + mu + e``, ``x ~ N(0, I)``, ``e ~ N(0, s^2 I)`` (Burges eq. 1.7, ``Psi = s^2 I``)."""
+    """``y = W x + mu + e``, ``x ~ N(0, I)``, ``e ~ N(0, s^2 I)`` (Burges eq. 1.7, ``Psi = s^2 I``)."""
 
     mean: np.ndarray  # mu, (d,)
     loadings: np.ndarray  # W, (d, q)

@@ -1,10 +1,10 @@
-"""Projection pursuit (Burges sec. 1; Friedman and Tukey 1974): the least normal projections, one after
-another."""
+"""Projection pursuit (Burges sec. 1; Friedman and Tukey 1974): least normal projections, one at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy import linalg
@@ -14,24 +14,67 @@ from eigenscape.exceptions import RankError
 from eigenscape.methods.pca import offset_rounding
 from eigenscape.methods.pursuit_index import Index
 
-#: Values (s,) and gradients (s, r) of an index for directions (s, r) in whitened data (n, r).
-Climb = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
-
-#: Longest step in radians; least part of the promised gain; how much shorter a step is tried next.
-_LONGEST, _ARMIJO, _SHORTER = 0.5, 1e-4, 0.25
-#: Starts climb on this many rows; of more, the best few go on from there on all of them.
-_SAMPLE, _FINISHERS = 5000, 3
-#: Directions with a smaller cosine are not the same maximum.
-_APART = 0.7
-#: Half the span of a numerical derivative.
-_NUDGE = 1e-5
+#: Longest step in radians; smallest accepted ratio of actual to predicted gain; factor of a rejected step.
+_MAX_STEP, _ARMIJO, _SHRINK = 0.5, 1e-4, 0.25
+#: The search uses at most this many samples; the best few directions are then refined on all samples.
+_SEARCH_SAMPLES, _REFINED = 5000, 3
+#: Directions with a smaller absolute cosine belong to different maxima.
+_DISTINCT_COSINE = 0.7
+#: Half the step of a central difference.
+_DIFFERENCE_STEP = 1e-5
 
 _EPS = np.finfo(np.float64).eps
 
 
+class Objective(Protocol):
+    """Index of projections of whitened data as a function of the directions."""
+
+    def __call__(self, Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return values (s,) and gradients (s, r) for directions ``W`` (s, r) in data ``Z`` (n, r)."""
+        ...
+
+
+@dataclass(frozen=True)
+class AnalyticObjective:
+    """Objective of an index that provides its derivative."""
+
+    index: Index
+
+    def __call__(self, Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, derivative = self.index(Z @ W.T)
+        return values, derivative.T @ Z
+
+
+@dataclass(frozen=True)
+class NumericalObjective:
+    """Objective of any function of one projection (n,); gradients by central differences.
+
+    Two function values are computed for each variable.
+    """
+
+    index: Callable[[np.ndarray], float]
+
+    def __call__(self, Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values = np.array([self._value(Z @ w) for w in W])
+        gradients = np.empty_like(W)
+        for j, step in enumerate(_DIFFERENCE_STEP * np.eye(W.shape[1])):
+            up, down = _unit(W + step), _unit(W - step)
+            gradients[:, j] = [self._value(Z @ u) - self._value(Z @ v) for u, v in zip(up, down, strict=True)]
+        return values, gradients / (2 * _DIFFERENCE_STEP)
+
+    def _value(self, projection: np.ndarray) -> float:
+        value = float(self.index(projection))
+        if not np.isfinite(value):
+            raise ValueError(
+                f"index returned {value} for a projection of {len(projection)} rows;"
+                " it must return a finite number"
+            )
+        return value
+
+
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """``Z = (X - mean) whitener``, of unit covariance; ``dewhitener`` leads back."""
+    """``Z = (X - mean) whitener`` of unit covariance; ``X = Z dewhitener + mean``."""
 
     Z: np.ndarray  # (n, r)
     mean: np.ndarray  # (d,)
@@ -40,18 +83,18 @@ class Whitened:
 
 
 @dataclass(frozen=True, eq=False)
-class Climbed:
-    """Where the starts of one search ended."""
+class AscentResult:
+    """Final points of gradient ascent from several starts."""
 
     directions: np.ndarray  # (s, r)
     values: np.ndarray  # (s,)
-    steps: np.ndarray  # (s,), radians that the next step would go
+    steps: np.ndarray  # (s,), length of the next step in radians
     n_iter: int
 
 
 @dataclass(frozen=True, eq=False)
 class Pursuit:
-    """Directions found in whitened data, with what the search has to say about each."""
+    """Directions in whitened data, and for each the index and details of its search."""
 
     directions: np.ndarray  # (k, r), orthonormal
     values: np.ndarray  # (k,)
@@ -61,69 +104,80 @@ class Pursuit:
 
 
 def whiten(X: np.ndarray, n_components: int) -> Whitened:
-    """Rotate and scale to unit covariance; directions without variance are left out."""
+    """Rotate and scale to unit covariance; directions without variance are omitted."""
     n, d = X.shape
     mean = X.mean(axis=0)
-    rest = (X - mean).mean(axis=0)  # what rounding left of an offset
-    U, size, V = linalg.svd(X - mean - rest, full_matrices=False)
-    mean = mean + rest
-    real = (size > max(n, d) * _EPS * size[0]) & (size > offset_rounding(V, mean, max(n, d)))
-    kept = np.flatnonzero(real)[: min(n - 1, d)]
+    offset = (X - mean).mean(axis=0)  # rounding error of the mean
+    U, singular_values, V = linalg.svd(X - mean - offset, full_matrices=False)
+    mean = mean + offset
+    significant = singular_values > max(n, d) * _EPS * singular_values[0]
+    significant &= singular_values > offset_rounding(V, mean, max(n, d))
+    kept = np.flatnonzero(significant)[: min(n - 1, d)]
     rank = len(kept)
     if rank == 0:
         raise RankError("all rows are equal up to rounding; there is nothing to embed")
     if n_components > rank:
         raise RankError(
-            f"n_components={n_components}, but the {n} samples vary along only {rank} direction(s); lower n_components"
+            f"n_components={n_components}, but the {n} samples vary along only {rank} direction(s);"
+            " lower n_components"
         )
-    spread = size[kept, None] / np.sqrt(n)
+    spread = singular_values[kept, None] / np.sqrt(n)
     return Whitened(U[:, kept] * np.sqrt(n), mean, (V[kept] / spread).T, V[kept] * spread)
 
 
 def pursue(
-    Z: np.ndarray, climb: Climb, n_components: int, n_init: int, max_iter: int, tol: float, seed: int
+    Z: np.ndarray,
+    objective: Objective,
+    n_components: int,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    seed: int,
 ) -> Pursuit:
-    """One direction at a time, each the best of several starts in the complement of those before (deflation).
+    """Find directions one at a time, each the best of several starts in the complement of the previous ones.
 
-    Starts that ended at another maximum than the best begin the next search again, beside new ones.
+    Starts that ended at another maximum than the best are started again in the next search, with new ones.
     """
     rng = np.random.default_rng(seed)
-    rows = rng.permutation(len(Z))[:_SAMPLE]
+    subset = rng.permutation(len(Z))[:_SEARCH_SAMPLES]
     basis = np.eye(Z.shape[1])  # of the complement, (r, free)
-    left = np.zeros((0, Z.shape[1]))
-    found: list[tuple[np.ndarray, Climbed, int]] = []
+    remaining = np.zeros((0, Z.shape[1]))
+    results: list[tuple[np.ndarray, AscentResult, int]] = []
     with stage("pursuit", total=n_components) as advance:
         for _ in range(n_components):
-            starts = _unit(np.concatenate([rng.standard_normal((n_init, basis.shape[1])), left @ basis]))
+            starts = _unit(np.concatenate([rng.standard_normal((n_init, basis.shape[1])), remaining @ basis]))
             free = Z @ basis
-            if len(Z) > _SAMPLE:
-                climbed = _finish(
-                    free, climb, ascend(free[rows], climb, starts, max_iter, tol), max_iter, tol
-                )
+            if len(Z) > _SEARCH_SAMPLES:
+                sketch = ascend(free[subset], objective, starts, max_iter, tol)
+                result = _refine(free, objective, sketch, max_iter, tol)
             else:
-                climbed = ascend(free, climb, starts, max_iter, tol)
-            best = int(np.argmax(climbed.values))
-            direction = climbed.directions[best]
-            found.append((basis @ direction, climbed, best))
-            left = climbed.directions[np.abs(climbed.directions @ direction) < _APART][:n_init] @ basis.T
+                result = ascend(free, objective, starts, max_iter, tol)
+            best = int(np.argmax(result.values))
+            direction = result.directions[best]
+            results.append((basis @ direction, result, best))
+            distinct = np.abs(result.directions @ direction) < _DISTINCT_COSINE
+            remaining = result.directions[distinct][:n_init] @ basis.T
             basis = basis @ linalg.null_space(direction[None])
             advance(1)
     return Pursuit(
-        np.array([direction for direction, _, _ in found]),
-        np.array([climbed.values[best] for _, climbed, best in found]),
-        np.array([climbed.values[:n_init] for _, climbed, _ in found]),
-        np.array([climbed.steps[best] for _, climbed, best in found]),
-        np.array([climbed.n_iter for _, climbed, _ in found]),
+        np.array([direction for direction, _, _ in results]),
+        np.array([result.values[best] for _, result, best in results]),
+        np.array([result.values[:n_init] for _, result, _ in results]),
+        np.array([result.steps[best] for _, result, best in results]),
+        np.array([result.n_iter for _, result, _ in results]),
     )
 
 
-def ascend(Z: np.ndarray, climb: Climb, starts: np.ndarray, max_iter: int, tol: float) -> Climbed:
-    """Gradient ascent on the sphere from all starts at once, with Barzilai and Borwein's step lengths.
+def ascend(
+    Z: np.ndarray, objective: Objective, starts: np.ndarray, max_iter: int, tol: float
+) -> AscentResult:
+    """Maximise by gradient ascent on the sphere from all starts at once, with Barzilai-Borwein step lengths.
 
-    A start is done when the step it would take next is shorter than ``tol`` radians: it is that near to a
-    maximum, or no longer step leads upwards."""
+    A start has converged when its next step would be shorter than ``tol`` radians: it is that close to a
+    maximum, or no longer step increases the objective.
+    """
     W = starts.copy()
-    values, gradients = _on_sphere(Z, climb, W)
+    values, gradients = _tangent_gradients(Z, objective, W)
     lengths = 0.3 / np.maximum(np.linalg.norm(gradients, axis=1), np.finfo(np.float64).tiny)
     n_iter = 0
     for n_iter in range(1, max_iter + 1):  # noqa: B007
@@ -131,83 +185,53 @@ def ascend(Z: np.ndarray, climb: Climb, starts: np.ndarray, max_iter: int, tol: 
         if len(active) == 0:
             break
         before, slope, length = W[active], gradients[active], lengths[active]
-        tried = _unit(before + length[:, None] * slope)
-        new_values, new_gradients = _on_sphere(Z, climb, tried)
-        better = new_values >= values[active] + _ARMIJO * length * np.square(slope).sum(axis=1)
-        lengths[active] = np.where(
-            better, _next_length(tried - before, new_gradients - slope, length), _SHORTER * length
+        trial = _unit(before + length[:, None] * slope)
+        new_values, new_gradients = _tangent_gradients(Z, objective, trial)
+        accepted = new_values >= values[active] + _ARMIJO * length * np.square(slope).sum(axis=1)
+        next_length = _barzilai_borwein(trial - before, new_gradients - slope, length)
+        lengths[active] = np.where(accepted, next_length, _SHRINK * length)
+        moved = active[accepted]
+        W[moved], values[moved], gradients[moved] = (
+            trial[accepted],
+            new_values[accepted],
+            new_gradients[accepted],
         )
-        moved = active[better]
-        W[moved], values[moved], gradients[moved] = tried[better], new_values[better], new_gradients[better]
-        lengths[moved] = np.minimum(
-            lengths[moved], _LONGEST / np.maximum(np.linalg.norm(gradients[moved], axis=1), 1e-300)
-        )
-    return Climbed(W, values, _angles(lengths, gradients), n_iter)
+        longest = _MAX_STEP / np.maximum(np.linalg.norm(gradients[moved], axis=1), 1e-300)
+        lengths[moved] = np.minimum(lengths[moved], longest)
+    return AscentResult(W, values, _angles(lengths, gradients), n_iter)
 
 
-def _finish(Z: np.ndarray, climb: Climb, sketch: Climbed, max_iter: int, tol: float) -> Climbed:
-    """What was found on some rows, seen on all ``Z``: valued there, and the best climbed to the end."""
-    values, _ = climb(Z, sketch.directions)
-    best = np.argsort(-values)[:_FINISHERS]
-    end = ascend(Z, climb, sketch.directions[best], max_iter, tol)
+def _refine(
+    Z: np.ndarray, objective: Objective, sketch: AscentResult, max_iter: int, tol: float
+) -> AscentResult:
+    """Evaluate directions found on a subset on all samples ``Z``, and continue the ascent of the best."""
+    values, _ = objective(Z, sketch.directions)
+    best = np.argsort(-values)[:_REFINED]
+    result = ascend(Z, objective, sketch.directions[best], max_iter, tol)
     directions, steps = sketch.directions.copy(), sketch.steps.copy()
-    directions[best], values[best], steps[best] = end.directions, end.values, end.steps
-    return Climbed(directions, values, steps, max(sketch.n_iter, end.n_iter))
+    directions[best], values[best], steps[best] = result.directions, result.values, result.steps
+    return AscentResult(directions, values, steps, max(sketch.n_iter, result.n_iter))
 
 
-def _next_length(moves: np.ndarray, bends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """``|s|^2 / |s'y|`` for moves ``s`` and changes of the gradient ``y``: one over the curvature."""
-    curvature = np.abs((moves * bends).sum(axis=1))
+def _barzilai_borwein(moves: np.ndarray, changes: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return ``|s|^2 / |s'y|`` for moves ``s`` and gradient changes ``y``: the inverse of the curvature."""
+    curvature = np.abs((moves * changes).sum(axis=1))
     square = np.square(moves).sum(axis=1)
-    return np.where(
-        curvature > 1e-12 * square / np.maximum(lengths, 1e-300),
-        square / np.maximum(curvature, 1e-300),
-        2 * lengths,
-    )
+    curved = curvature > 1e-12 * square / np.maximum(lengths, 1e-300)
+    return np.where(curved, square / np.maximum(curvature, 1e-300), 2 * lengths)
 
 
-def _on_sphere(Z: np.ndarray, climb: Climb, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values, and gradients without their part along the direction itself."""
-    values, gradients = climb(Z, W)
+def _tangent_gradients(Z: np.ndarray, objective: Objective, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return values, and gradients without their component along the direction itself."""
+    values, gradients = objective(Z, W)
     return values, gradients - (gradients * W).sum(axis=1, keepdims=True) * W
 
 
 def _angles(lengths: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+    """Return the lengths in radians of the next steps."""
     return lengths * np.linalg.norm(gradients, axis=1)
 
 
 def _unit(W: np.ndarray) -> np.ndarray:
+    """Return the rows scaled to unit norm."""
     return W / np.linalg.norm(W, axis=1, keepdims=True)
-
-
-def by_derivative(index: Index) -> Climb:
-    """An index that knows its derivative."""
-
-    def climb(Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values, derivative = index(Z @ W.T)
-        return values, derivative.T @ Z
-
-    return climb
-
-
-def by_differences(index: Callable[[np.ndarray], float]) -> Climb:
-    """Any function of one projection (n,): its gradient by central differences, two values for each
-    variable."""
-
-    def value(projection: np.ndarray) -> float:
-        found = float(index(projection))
-        if not np.isfinite(found):
-            raise ValueError(
-                f"index returned {found} for a projection of {len(projection)} rows; it must return a finite number"
-            )
-        return found
-
-    def climb(Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values = np.array([value(Z @ w) for w in W])
-        gradients = np.empty_like(W)
-        for j, nudge in enumerate(_NUDGE * np.eye(W.shape[1])):
-            up, down = _unit(W + nudge), _unit(W - nudge)
-            gradients[:, j] = [value(Z @ u) - value(Z @ v) for u, v in zip(up, down, strict=True)]
-        return values, gradients / (2 * _NUDGE)
-
-    return climb

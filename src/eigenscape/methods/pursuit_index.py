@@ -1,8 +1,9 @@
-"""Indices of projection pursuit: how interesting a projection is, and which way it becomes more so.
+"""Indices of projection pursuit, which measure how far a projection is from normal.
 
-An index takes projections ``P`` (n, s), each column of mean zero and unit variance, and returns a value for
-each column (s,) and its derivative by every entry (n, s). All are zero for normal data, up to the error of a
-sample."""
+An index takes projections ``P`` (n, s), each column of mean zero and unit variance, and returns the value of
+each column (s,) and its derivative with respect to every entry (n, s). All are zero for normal data, up to
+sampling error.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +16,11 @@ Index = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def negentropy(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``k1 E[p g(p)]^2 + k2 (E[g(p)] - sqrt(1/2))^2`` with ``g(p) = exp(-p^2 / 2)``: Hyvarinen's
-    approximation of negentropy (1998).
+    """Compute the approximation of negentropy by Hyvarinen (1998).
 
-    The first term sees asymmetry, the second peaks and heavy tails; neither is at the mercy of outliers, as
-    moments are."""
+    ``k1 E[p g(p)]^2 + k2 (E[g(p)] - sqrt(1/2))^2`` with ``g(p) = exp(-p^2 / 2)``. The first term measures
+    asymmetry, the second peaks and heavy tails; unlike moments, neither is sensitive to outliers.
+    """
     n = len(P)
     k1, k2 = 36 / (8 * np.sqrt(3) - 9), 24 / (16 * np.sqrt(3) - 27)
     bell = np.exp(-np.square(P) / 2)
@@ -29,25 +30,25 @@ def negentropy(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def kurtosis(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``(E[p^4] - 3)^2``: the squared excess kurtosis."""
+    """Compute the squared excess kurtosis ``(E[p^4] - 3)^2``."""
     cubes = P * P * P
     excess = (cubes * P).mean(axis=0) - 3
     return np.square(excess), 8 * excess * cubes / len(P)
 
 
 def friedman_tukey(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean density of the points at the points, ``1 / (n (n-1) h) sum_ij (1 - |p_i - p_j| / h)_+``, less that
-    of a normal sample.
+    """Compute the mean density at the points minus that of a normal sample (Friedman and Tukey 1974).
 
-    Friedman and Tukey (1974) multiply it by the spread of the projection, which is one here. It is large
-    where the points form clumps. The triangle has the width that suits a normal density, and sums over it are
-    exact after sorting."""
+    ``1 / (n (n-1) h) sum_ij (1 - |p_i - p_j| / h)_+`` is large if the points form clusters. They multiply
+    it by the spread of the projection, which is one here. The triangular kernel has the width that is optimal
+    for a normal density, and sums over it are exact after sorting.
+    """
     n = len(P)
     h = 2.576 * n**-0.2
     order = np.argsort(P, axis=0, kind="stable")
     values, derivative = np.empty(P.shape[1]), np.empty_like(P)
     rank = np.arange(n)
-    for column, rows in enumerate(order.T):  # a search in sorted points cannot be batched
+    for column, rows in enumerate(order.T):  # searchsorted works on one column at a time
         p = P[rows, column]
         sums = np.concatenate([[0.0], np.cumsum(p)])
         first, beyond = np.searchsorted(p, p - h, side="right"), np.searchsorted(p, p + h, side="left")
@@ -59,4 +60,5 @@ def friedman_tukey(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values / scale - normal, derivative / scale
 
 
+#: The indices by name.
 INDICES: dict[str, Index] = {"negentropy": negentropy, "kurtosis": kurtosis, "friedman-tukey": friedman_tukey}

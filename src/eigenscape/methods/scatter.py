@@ -12,7 +12,7 @@ from eigenscape.operators import CenteredRows
 
 @dataclass(frozen=True, eq=False)
 class ScatterMoments:
-    """Weighted mean and scatter matrix ``sum_i w_i (x_i - mu)(x_i - mu)'`` (d, d) of the samples seen so far."""
+    """Weighted mean and scatter matrix ``sum_i w_i (x_i - mu)(x_i - mu)'`` (d, d) of samples."""
 
     mean: np.ndarray  # mu, (d,)
     scatter: np.ndarray  # (d, d)

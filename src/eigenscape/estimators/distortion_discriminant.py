@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +21,34 @@ from eigenscape.estimators._sequences import (
     is_list_of_sequences,
 )
 from eigenscape.estimators._validation import check_regularization
-from eigenscape.methods.distortion import DistortionStream, apply_layers, distortion_layers, receptive_field
+from eigenscape.methods.distortion_discriminant import (
+    Layer,
+    LayerStream,
+    apply_layers,
+    distortion_layers,
+    receptive_field,
+)
+
+
+class DistortionStream:
+    """Fitted layers applied to one sequence that arrives in chunks.
+
+    ``stream(chunk)`` takes any number of time steps and returns the outputs that they complete. Concatenated,
+    these are the outputs for the whole sequence. Only the steps that later windows need are stored.
+    """
+
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        self._streams = [LayerStream(layer) for layer in layers]
+        self._n_channels = layers[0].weights.shape[1]
+
+    def __call__(self, chunk: Any) -> np.ndarray:
+        """Return the completed outputs (n, n_components); n is 0 if no window is complete."""
+        checked = as_sequence(chunk, "chunk", min_steps=0)
+        check_channels(checked, self._n_channels, "chunk")
+        values = checked.astype(np.float64, copy=False)
+        for stream in self._streams:
+            values = stream(values)
+        return values.astype(checked.dtype, copy=False)
 
 
 class DistortionDiscriminantAnalysis(BaseEstimator):
@@ -164,15 +191,10 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         Several streams of one model do not disturb one another. A chunk may have any number of time steps,
         none included."""
         check_is_fitted(self)
-        return DistortionStream(self._layers_, self._chunk)
+        return DistortionStream(self._layers_)
 
     def transform_stream(self, chunks: Iterable[Any]) -> Iterator[np.ndarray]:
         """For each chunk of one sequence the features it completes: together, what ``transform`` gives for
         the whole."""
         stream = self.stream()
         return (stream(chunk) for chunk in chunks)
-
-    def _chunk(self, chunk: Any) -> np.ndarray:
-        sequence = as_sequence(chunk, "chunk", least=0)
-        check_channels(sequence, self.n_features_in_, "chunk")
-        return sequence
