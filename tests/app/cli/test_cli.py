@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
 import eigenscape
-from eigenscape.app.cli.estimators import METHODS
 from eigenscape.app.cli.app import app
+from eigenscape.app.cli.estimators import METHODS
 
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 

@@ -1,10 +1,13 @@
-"""Parameters of estimators as options: names, values and explanations come from the estimators themselves."""
+"""Parameters of estimators as options: names, types, defaults and descriptions."""
 
 import inspect
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
+from typing import Literal
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -32,18 +35,18 @@ def test_every_estimator_is_a_method():
         for name in eigenscape.__all__
         if inspect.isclass(getattr(eigenscape, name)) and hasattr(getattr(eigenscape, name), "fit")
     }
-    # sequences of time steps are no table of rows
+    # DistortionDiscriminantAnalysis is fitted to sequences, not to rows of a table
     assert set(METHODS.values()) == classes - {"DistortionDiscriminantAnalysis"}
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_parameters_are_those_of_the_signature_and_all_are_explained(method):
+def test_parameters_are_those_of_the_signature_and_all_are_described(method):
     cls = estimator_class(method)
     found = parameters(cls)
     assert set(found) == set(inspect.signature(cls).parameters) - {"verbose"}
     for name, parameter in found.items():
         assert parameter.default == inspect.signature(cls).parameters[name].default
-        assert parameter.doc_type or parameter.description, f"{method} says nothing of {name}"
+        assert parameter.doc_type or parameter.description, f"{method} does not describe {name}"
         assert "As for" not in parameter.description[:6]
         assert "``" not in parameter.description
         assert ":class:" not in parameter.description
@@ -58,7 +61,7 @@ def test_help_of_a_method_shows_its_parameters(method):
 
 
 @pytest.mark.parametrize(
-    ("types", "word", "value"),
+    ("types", "text", "value"),
     [
         (("int", "None"), "12", 12),
         (("int", "None"), "none", None),
@@ -77,19 +80,76 @@ def test_help_of_a_method_shows_its_parameters(method):
         (("str",), "none", "none"),
     ],
 )
-def test_values_are_read_by_the_annotated_types(types, word, value):
-    found = Parameter("p", types, None, "", "").parse(word)
+def test_values_are_parsed_by_the_annotated_types(types, text, value):
+    found = Parameter("p", types, None, "", "").parse(text)
     assert found == value
     assert type(found) is type(value)
 
 
 @pytest.mark.parametrize(
-    ("types", "word", "says"),
-    [(("int", "None"), "ten", "an integer or none"), (("dict",), "[1]", "a JSON object")],
+    ("types", "text", "message"),
+    [
+        (("int", "None"), "ten", "--n-neighbors must be an integer or none, got 'ten'"),
+        (("dict",), "[1]", "must be a JSON object"),
+        (("array",), "a,b", "must be numbers separated by commas"),
+        (("int",), "0", "must be at least 1"),
+    ],
 )
-def test_a_wrong_value_says_what_is_wanted(types, word, says):
-    with pytest.raises(CommandError, match=says):
-        Parameter("n_neighbors", types, None, "", "").parse(word)
+def test_errors_of_invalid_values(types, text, message):
+    with pytest.raises(CommandError, match=message):
+        Parameter("n_neighbors", types, None, "", "").parse(text)
+
+
+class _Annotated:
+    """An estimator with the annotations that estimators use.
+
+    Parameters
+    ----------
+    solver, joined : str
+        Strategies.
+    """
+
+    def __init__(
+        self,
+        solver: Literal["auto", "dense"] = "auto",
+        joined: "Literal['union', 'mutual'] | None" = None,
+        size: "int | Literal['auto']" = 5,
+        index: "str | Callable[[np.ndarray], float]" = "kurtosis",
+        weights: "ArrayLike | None" = None,  # noqa: F821
+        points: "NDArray[np.float64] | Sequence[int]" = (),  # noqa: F821
+        whiten: "Literal[True, False, 'unit']" = False,
+        options: "dict[str, float] | None" = None,
+        random_state: "int | np.random.RandomState | None" = None,
+        kernel: "Kernel | Unheard.of" = None,  # noqa: F821
+        tree: "Tree[int] | float" = 0.5,  # noqa: F821
+    ):
+        """Do nothing."""
+
+
+def test_types_and_choices_of_annotations():
+    found = {name: (each.types, each.choices, each.is_flag) for name, each in parameters(_Annotated).items()}
+    assert found == {
+        "solver": ((), ("auto", "dense"), False),
+        "joined": (("None",), ("union", "mutual"), False),
+        "size": (("int",), ("auto",), False),
+        "index": (("str",), (), False),
+        "weights": (("array", "None"), (), False),
+        "points": (("array",), (), False),
+        "whiten": (("bool",), ("unit",), True),
+        "options": (("dict", "None"), (), False),
+        "random_state": (("int", "None"), (), False),
+        "kernel": (("Any",), (), False),
+        "tree": (("float",), (), False),
+    }
+    known = parameters(_Annotated)
+    assert known["solver"].description == known["joined"].description == "Strategies."
+    assert known["size"].type_text == "'auto' | int"
+    assert [known["size"].parse(text) for text in ("auto", "7")] == ["auto", 7]
+    assert [known["whiten"].parse(text) for text in ("unit", "yes", "no")] == ["unit", True, False]
+    assert known["points"].parse("3,5") == [3, 5]
+    assert known["joined"].parse("none") is None
+    with pytest.raises(CommandError, match="--joined must be union or mutual or none, got 'all'"):
+        known["joined"].parse("all")
 
 
 def test_aliases_and_classes_name_methods():
@@ -103,7 +163,7 @@ def test_aliases_and_classes_name_methods():
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "messages"),
     [
         (
             ["-m", "isomap", "--n-neighbours", "5"],
@@ -121,12 +181,12 @@ def test_aliases_and_classes_name_methods():
         (["-m", "pca", "--frobnicate"], ["no such option: --frobnicate"]),
     ],
 )
-def test_wrong_words_are_one_line_and_code_2(words, says, tmp_path):
+def test_invalid_options_are_one_line_and_code_2(words, messages, tmp_path):
     result = run("embed", "data.csv", "-o", str(tmp_path / "out.csv"), *words)
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
-    for text in says:
-        assert text in result.stderr
+    for message in messages:
+        assert message in result.stderr
 
 
 def test_methods_lists_all_and_shows_one():
@@ -148,14 +208,28 @@ def test_version_and_help():
 
 def test_help_imports_nothing_heavy():
     code = (
-        "import sys\nfrom eigenscape.app.cli.app import app\ntry:\n    app(['--help'])\nexcept SystemExit as end:\n    assert not end.code\n"
-        "heavy = {'numpy', 'numba', 'sklearn', 'scipy', 'matplotlib', 'pyarrow'} & set(sys.modules)\nassert not heavy, heavy\n"
+        "import sys\nfrom eigenscape.app.cli.app import app\n"
+        "try:\n    app(['--help'])\nexcept SystemExit as end:\n    assert not end.code\n"
+        "heavy = {'numpy', 'numba', 'sklearn', 'scipy', 'matplotlib', 'pyarrow', 'numpydoc'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def test_large_files_are_read_in_chunks_without_being_asked(tmp_path, monkeypatch):
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_without_the_extra_the_error_names_it(package):
+    code = f"import sys\nsys.modules[{package!r}] = None\nfrom eigenscape.app.cli import main\nmain()\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == (
+        f"error: the command line needs the package {package}, which is not installed;"
+        ' install it with: pip install "eigenscape[cli]"\n'
+    )
+
+
+def test_large_files_are_streamed_by_default(tmp_path, monkeypatch):
     file = tmp_path / "rows.npy"
     file.write_bytes(bytes(2000))
     assert not use_stream(str(file), False, "GreedySpectralEmbedding")

@@ -125,7 +125,7 @@ def transform_on_cluster(
 @contextmanager
 def _connect(address: str, quiet: bool) -> Iterator[Client]:
     """Connect to a cluster or start a local one; print the address of its dashboard."""
-    from eigenscape.distributed import connect
+    from eigenscape.distributed.cluster import connect
 
     logger = logging.getLogger("asyncio")  # logs tasks that an interruption cancels
     level = logger.level
@@ -147,7 +147,7 @@ def _announce_cost(estimator: BaseEstimator, array: da.Array, client: Client, qu
 
     Print a warning if a worker has too little memory.
     """
-    from eigenscape.distributed import cost
+    from eigenscape.distributed.estimate import cost
 
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     cores = max(sum(worker["nthreads"] for worker in workers), 1)
@@ -174,7 +174,7 @@ def _write_partitions(
     out: str | None, array: da.Array, estimator: BaseEstimator, timer: Timer, force: bool
 ) -> int:
     """Write coordinates, one file for each partition, and return the number of rows."""
-    from eigenscape.distributed import write_parts
+    from eigenscape.app.io.dask_writing import write_parts
 
     if out is None:
         return int(array.shape[0])
