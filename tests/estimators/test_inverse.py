@@ -32,7 +32,8 @@ from eigenscape import (
 )
 from eigenscape.exceptions import DisconnectedGraphWarning, IsolatedPointWarning, PreimageWarning
 from eigenscape.methods import inverse as local
-from eigenscape.methods.preimage import Expansion, FixedPoint, Ridge, expansion_of
+from eigenscape.methods.kernel_ridge import KernelRidge
+from eigenscape.methods.preimage import Expansion, FixedPoint, expansion_of
 
 INVERTIBLE = (
     KernelPCA,
@@ -136,14 +137,14 @@ def literal_local(T: np.ndarray, X: np.ndarray, y: np.ndarray, k: int) -> np.nda
     """Weighted least squares for ``x = b + A (y_j - c)``, a ridge on ``A``, evaluated at ``y``."""
     length = np.linalg.norm(T - y, axis=1)
     order = np.argsort(length)[: k + 1]
-    w = (1 - (length[order] / length[order[-1]]) ** 2) ** 2 + local._FLOOR
+    w = (1 - (length[order] / length[order[-1]]) ** 2) ** 2 + local._MIN_WEIGHT
     w = w / w.sum()
     near = T[order]
     c = w @ near
     C = (near - c).T @ np.diag(w) @ (near - c)
     d = T.shape[1]
     design = np.column_stack([np.ones(k + 1), near - c])
-    ridge = local._RIDGE * np.trace(C) / d + local._FLAT * length[order[-1]] ** 2
+    ridge = local._RIDGE * np.trace(C) / d + local._MIN_VARIANCE * length[order[-1]] ** 2
     penalty = np.diag([0.0] + [ridge] * d)
     coefficients = np.linalg.solve(design.T @ np.diag(w) @ design + penalty, design.T @ np.diag(w) @ X[order])
     return np.append(1.0, y - c) @ coefficients
@@ -315,7 +316,7 @@ def test_each_space_has_its_own_gamma() -> None:
     assert not np.allclose(plain.inverse_transform(plain.embedding_), wide.inverse_transform(wide.embedding_))
     for gamma in (0.1, 5.0):
         model = KernelPCA(2, gamma=gamma, inverse="ridge", inverse_gamma=7.0, inverse_alpha=0.1).fit(X)
-        direct = Ridge(X, model.embedding_, 7.0, 0.1)
+        direct = KernelRidge(X, model.embedding_, 7.0, 0.1)
         assert_allclose(model.inverse_transform(model.embedding_), direct(model.embedding_), atol=1e-10)
 
 
@@ -335,7 +336,7 @@ def test_ridge_of_many_points_makes_no_square_matrix() -> None:
     rng = np.random.default_rng(0)
     T = rng.uniform(-1, 1, (5000, 2))
     X = np.column_stack([np.sin(2 * T[:, 0]), T[:, 1] ** 2, T.sum(axis=1)])
-    inverse = Ridge(X, T)
+    inverse = KernelRidge(X, T)
     assert local.relative_error(inverse) < 1e-3
     assert inverse._basis[2].shape[0] == 1000
 
@@ -457,7 +458,9 @@ def test_the_error_of_many_points_is_measured_on_a_sample() -> None:
     model = ClassicalMDS(2, metric="cityblock").fit(X)
     inverse = model._ready_inverse()
     which = np.linspace(0, 2499, 1000).astype(int)
-    expected = np.linalg.norm(inverse.again(which) - X[which]) / np.linalg.norm(X[which] - X.mean(axis=0))
+    expected = np.linalg.norm(inverse.reconstruct(which) - X[which]) / np.linalg.norm(
+        X[which] - X.mean(axis=0)
+    )
     assert_allclose(model.inverse_error_, expected, rtol=1e-12)
 
 
@@ -468,7 +471,7 @@ def test_places_shared_by_many_points() -> None:
     T[30:] = np.random.default_rng(1).standard_normal((10, 2)) + 5
     inverse = local.LocalAffine(X, T)
     assert np.isfinite(inverse(np.array([[0.0, 0.0], [2.5, 2.5], [1e9, -1e9]]))).all()
-    assert np.isfinite(inverse.again(np.arange(40))).all()
+    assert np.isfinite(inverse.reconstruct(np.arange(40))).all()
 
 
 # --- refusals and warnings ----------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.methods.inverse import Inverse, LocalAffine, relative_error, training_points
-from eigenscape.methods.preimage import FixedPoint, LinearInverse, Ridge, expansion_of
+from eigenscape.methods.kernel_ridge import KernelRidge
+from eigenscape.methods.preimage import FixedPoint, LinearInverse, expansion_of
 from eigenscape.normalize import CenteredKernel
 from eigenscape.pieces import PiecewiseEmbedding
 
@@ -136,7 +137,7 @@ def kernel_inverse(estimator: Any) -> Inverse:
     check_inverse(estimator, kernel)  # again: parameters may have been set after fit
     points = training_points(model)
     if estimator.inverse == "ridge" or not isinstance(kernel, (Gaussian, Linear, ShiftedLinear)):
-        return Ridge(*points, estimator.inverse_gamma, estimator.inverse_alpha, estimator.n_jobs)
+        return KernelRidge(*points, estimator.inverse_gamma, estimator.inverse_alpha, estimator.n_jobs)
     by_dictionary = isinstance(model.kernel, LowRankKernel)
     expansion = expansion_of(model, model.kernel.span.members if by_dictionary else model.kernel.X)
     if isinstance(

@@ -1,12 +1,11 @@
-"""From coordinates back to rows: what all inverses share, and the inverse that is affine around every place
-of a map."""
+"""Inverses of embeddings: the common interface, and an inverse that is affine around every point of a map."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -19,58 +18,58 @@ from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.kernels.base import as_float64
 from eigenscape.pieces import PiecewiseEmbedding
 
-#: Neighbours of a place on the map: at least so many, and so many times what an affine function of the
-#: coordinates needs.
-FEWEST, FOLD = 12, 4
-#: Part of the coordinates' local variance that is added to it, so that directions without any do not count.
+Result = TypeVar("Result")
+
+#: Number of neighbours on the map: at least the first, and the second times the coefficients of an affine
+#: function of the coordinates.
+MIN_NEIGHBORS, MULTIPLE = 12, 4
+#: Fraction of the local variance of the coordinates that is added to it, against directions without variance.
 _RIDGE = 1e-2
-#: The same as a part of the squared reach of the neighbourhood: a variance below it (one point far from all
-#: others) gives no slope.
-_FLAT = 1e-6
-#: Weight of the farthest neighbour: nearly none, so that the map does not jump where neighbours change.
-_FLOOR = 1e-9
-#: Rows at most that one core takes at a time; fixed, so that the number of cores does not show in the last
-#: digits.
-_ROWS = 1024
-#: The error is measured on at most this many training points.
-SAMPLE = 1000
+#: Minimal variance, as a fraction of the squared radius of the neighbourhood (for isolated points).
+_MIN_VARIANCE = 1e-6
+#: Weight of the farthest neighbour: almost zero, so that the map is continuous where neighbours change.
+_MIN_WEIGHT = 1e-9
+#: Maximal number of rows in a block; fixed, so that the last digits do not depend on ``n_jobs``.
+_BLOCK_ROWS = 1024
+#: Maximal number of training rows on which the error is measured.
+MAX_SAMPLE = 1000
 
 
 class Inverse(Protocol):
-    """A function from coordinates to rows."""
+    """A function from coordinates to rows of features."""
 
     @property
     def X(self) -> Any:
-        """The training rows (m, n_features) that it was made from."""
+        """Training rows (m, n_features)."""
         ...
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
-        """Rows (n_new, n_features) for coordinates ``Y`` (n_new, n_components)."""
+        """Return rows (n_new, n_features) for coordinates ``Y`` (n_new, n_components)."""
         ...
 
-    def again(self, which: np.ndarray) -> np.ndarray:
-        """The training rows ``which`` made again from their coordinates, without their own help where that
-        can be had."""
+    def reconstruct(self, indices: np.ndarray) -> np.ndarray:
+        """Return training rows computed from their coordinates, each without itself if possible."""
         ...
 
 
 def relative_error(inverse: Inverse) -> float:
-    """Root mean square distance of training rows from what the inverse makes of them, over the spread of the
-    rows.
+    """Return the root mean square error of reconstructed training rows, relative to the spread of the rows.
 
-    Measured on at most 1000 evenly spaced rows. 0 is perfect; 1 is as good as the mean row for every point.
+    It is measured on at most 1000 evenly spaced rows. 0: perfect; 1: as good as the mean row for every point.
     """
     X = inverse.X
-    which = evenly(X.shape[0], SAMPLE)
-    rows = as_float64(X[which])
-    spread = float(np.linalg.norm(dense(rows) - mean_row(X)))
-    lost = float(np.linalg.norm(dense(rows) - inverse.again(which)))
-    return lost / spread if spread > 0 else (0.0 if lost == 0 else np.inf)
+    indices = evenly_spaced(X.shape[0], MAX_SAMPLE)
+    rows = to_dense(as_float64(X[indices]))
+    spread = float(np.linalg.norm(rows - mean_row(X)))
+    error = float(np.linalg.norm(rows - inverse.reconstruct(indices)))
+    return error / spread if spread > 0 else (0.0 if error == 0 else np.inf)
 
 
 def training_points(model: Embedding | PiecewiseEmbedding) -> tuple[Any, np.ndarray]:
-    """Training rows and their coordinates: all that the model keeps, those of the embedded piece where it has
-    one."""
+    """Return the training rows that the model stores and their coordinates.
+
+    For an embedding of several components, which must be one here, those of the embedded component.
+    """
     if isinstance(model, PiecewiseEmbedding):
         (piece,) = model.pieces
         assert piece.embedding is not None
@@ -79,42 +78,42 @@ def training_points(model: Embedding | PiecewiseEmbedding) -> tuple[Any, np.ndar
         X = model.kernel.X if model.landmarks.X is None else model.landmarks.X
         return as_float64(X), model.transform(X)
     X = as_float64(model.kernel.X)
-    if model.eigenfunctions.on_training is None:  # after a stream the dictionary is all that is left
+    if model.eigenfunctions.on_training is None:  # fitted to a stream: only the dictionary is stored
         return X, model.transform(X)
     return X, model.coordinates
 
 
-def in_blocks(
-    work: Callable[[np.ndarray], Any], Y: np.ndarray, bytes_per_row: float, n_jobs: int | None
-) -> list[Any]:
-    """``work`` on one block of rows after another, in order, on ``n_jobs`` cores."""
-    size = min(_ROWS, max(1, int(_memory.BLOCK_BYTES // bytes_per_row)))
-    found = []
+def map_rows(
+    function: Callable[[np.ndarray], Result], Y: np.ndarray, bytes_per_row: float, n_jobs: int | None
+) -> list[Result]:
+    """Return ``function`` of each block of rows of ``Y``, in order, computed by ``n_jobs`` threads."""
+    size = min(_BLOCK_ROWS, max(1, int(_memory.BLOCK_BYTES // bytes_per_row)))
+    results = []
     with stage("inverse", total=len(Y)) as advance:
-        for part in map_blocks(lambda _, some: work(some), ArrayReader(Y), size, n_jobs):
-            found.append(part)
+        for result in map_blocks(lambda _, block: function(block), ArrayReader(Y), size, n_jobs):
+            results.append(result)
             advance(size)
-    return found
+    return results
 
 
-def evenly(n: int, most: int) -> np.ndarray:
-    """At most ``most`` of ``n`` row numbers, evenly spaced: the same every time."""
-    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.intp)
+def evenly_spaced(n: int, max_count: int) -> np.ndarray:
+    """Return at most ``max_count`` evenly spaced indices below ``n``."""
+    return np.arange(n) if n <= max_count else np.linspace(0, n - 1, max_count).astype(np.intp)
 
 
 def mean_row(X: Any) -> np.ndarray:
-    """Mean of dense or sparse rows, (n_features,)."""
+    """Return the mean (n_features,) of dense or sparse rows."""
     return np.asarray(X.mean(axis=0)).ravel()
 
 
-def dense(rows: Any) -> np.ndarray:
-    """Rows as an array."""
+def to_dense(rows: Any) -> np.ndarray:
+    """Return dense or sparse rows as an array."""
     return np.asarray(rows.todense()) if sparse.issparse(rows) else rows
 
 
 @dataclass(frozen=True, eq=False)
 class LocalAffine:
-    """Around every place ``y`` of a map the rows are taken for an affine function of the coordinates.
+    """An inverse that fits the rows around every point ``y`` of a map by an affine function.
 
     With weights ``w_j`` that fall to zero at the farthest of the neighbours ``y_j`` of ``y`` on the map,
     their mean ``c`` and their covariance ``C = sum_j w_j (y_j - c)(y_j - c)'``, the weighted least squares
@@ -123,7 +122,8 @@ class LocalAffine:
         x(y) = sum_j w_j (1 + (y - c)' C^-1 (y_j - c)) x_j
 
     at ``y``, with a small ridge on ``C``. It is a combination of neighbouring rows with weights that sum to
-    one, changes smoothly with ``y``, and goes on almost linearly outside the map."""
+    one, is a smooth function of ``y``, and continues almost linearly outside the map.
+    """
 
     X: Any  # (m, n_features), dense or sparse
     coordinates: np.ndarray  # (m, n_components)
@@ -131,47 +131,49 @@ class LocalAffine:
 
     @cached_property
     def index(self) -> NeighborIndex:
+        """Index of the neighbours on the map."""
         return neighbor_index(self.coordinates, n_jobs=self.n_jobs)
 
     @property
     def n_neighbors(self) -> int:
-        """How many neighbours a place has, the farthest of which only says where the others' weights end."""
-        wanted = max(FEWEST, FOLD * (self.coordinates.shape[1] + 1))
-        return min(wanted + 1, len(self.coordinates))
+        """Number of neighbours, including the farthest, whose weight is almost zero."""
+        count = max(MIN_NEIGHBORS, MULTIPLE * (self.coordinates.shape[1] + 1))
+        return min(count + 1, len(self.coordinates))
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
-        length, number = self.index.nearest(Y, self.n_neighbors)
-        return self._combine(Y, length, number)
+        """Return rows (n_new, n_features) for coordinates."""
+        return self._combine(Y, *self.index.nearest(Y, self.n_neighbors))
 
-    def again(self, which: np.ndarray) -> np.ndarray:
-        Y = self.coordinates[which]
-        length, number = self.index.nearest(Y, min(self.n_neighbors + 1, len(self.coordinates)))
-        own = number == which[:, None]
-        own[~own.any(axis=1), -1] = (
-            True  # the point itself, or where others share its place the last one, is left out
-        )
-        shape = (len(which), length.shape[1] - 1)
-        return self._combine(Y, length[~own].reshape(shape), number[~own].reshape(shape))
+    def reconstruct(self, indices: np.ndarray) -> np.ndarray:
+        """Return training rows, each computed from its neighbours without itself."""
+        Y = self.coordinates[indices]
+        distance, neighbor = self.index.nearest(Y, min(self.n_neighbors + 1, len(self.coordinates)))
+        left_out = neighbor == indices[:, None]
+        left_out[~left_out.any(axis=1), -1] = True  # many equal coordinates: the last neighbour instead
+        shape = (len(indices), distance.shape[1] - 1)
+        return self._combine(Y, distance[~left_out].reshape(shape), neighbor[~left_out].reshape(shape))
 
-    def _combine(self, Y: np.ndarray, length: np.ndarray, number: np.ndarray) -> np.ndarray:
-        """The combination of neighbouring rows for each place."""
-        k = number.shape[1]
+    def _combine(self, Y: np.ndarray, distance: np.ndarray, neighbor: np.ndarray) -> np.ndarray:
+        """Return the affine combinations of the neighbouring rows."""
+        k = neighbor.shape[1]
 
-        def part(some: np.ndarray) -> np.ndarray:
-            weights = affine_weights(Y[some], self.coordinates[number[some]], length[some])
-            pattern = (weights.ravel(), number[some].ravel(), np.arange(0, weights.size + 1, k))
-            return dense(sparse.csr_array(pattern, shape=(len(some), self.X.shape[0])) @ self.X)
+        def combine(rows: np.ndarray) -> np.ndarray:
+            weights = affine_weights(Y[rows], self.coordinates[neighbor[rows]], distance[rows])
+            entries = weights.ravel(), neighbor[rows].ravel(), np.arange(0, weights.size + 1, k)
+            return to_dense(sparse.csr_array(entries, shape=(len(rows), self.X.shape[0])) @ self.X)
 
         bytes_per_row = 8 * (4 * k * (Y.shape[1] + 1) + 2 * self.X.shape[1])
-        return np.concatenate(in_blocks(part, np.arange(len(Y)), bytes_per_row, self.n_jobs))
+        return np.concatenate(map_rows(combine, np.arange(len(Y)), bytes_per_row, self.n_jobs))
 
 
-def affine_weights(Y: np.ndarray, neighbors: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """Weights (b, k), summing to one, that give the local affine fit at ``Y`` (b, d) from its neighbours (b,
-    k, d)."""
-    reach = length[:, -1:]
-    part = np.divide(length, reach, out=np.zeros_like(length), where=reach > 0)
-    weights = np.square(1.0 - np.square(part)) + _FLOOR
+def affine_weights(Y: np.ndarray, neighbors: np.ndarray, distance: np.ndarray) -> np.ndarray:
+    """Return weights (b, k), summing to one, of the local affine fit at ``Y`` (b, d).
+
+    ``neighbors`` (b, k, d) are the coordinates of the neighbours, in order of their ``distance`` (b, k).
+    """
+    radius = distance[:, -1:]
+    relative = np.divide(distance, radius, out=np.zeros_like(distance), where=radius > 0)
+    weights = np.square(1.0 - np.square(relative)) + _MIN_WEIGHT
     weights /= weights.sum(axis=1, keepdims=True)
     center = np.einsum("bk,bkd->bd", weights, neighbors)
     spread = neighbors - center[:, None]
@@ -179,7 +181,7 @@ def affine_weights(Y: np.ndarray, neighbors: np.ndarray, length: np.ndarray) -> 
     d = covariance.shape[1]
     trace = np.trace(covariance, axis1=1, axis2=2)
     covariance[:, np.arange(d), np.arange(d)] += np.where(
-        reach > 0, _RIDGE * trace[:, None] / d + _FLAT * np.square(reach), 1.0
+        radius > 0, _RIDGE * trace[:, None] / d + _MIN_VARIANCE * np.square(radius), 1.0
     )
     slope = np.linalg.solve(covariance, (Y - center)[..., None])[..., 0]  # C^-1 (y - c)
     return weights * (1.0 + np.einsum("bd,bkd->bk", slope, spread))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -13,9 +12,7 @@ from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredOperator, Operator, gram
 from eigenscape.operators.gram import Storage
-from eigenscape.solvers import EigenPairs, SolverConfig, principal
-
-Order = Literal["value", "magnitude"]
+from eigenscape.solvers import EigenPairs, Order, SolverConfig, principal
 
 
 def kernel_pca(

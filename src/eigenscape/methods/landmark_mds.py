@@ -10,10 +10,9 @@ import numpy as np
 from eigenscape.eigenfunctions import Embedding, Landmarks
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel
-from eigenscape.methods.kernel_pca import Order
 from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.quality.alignment import aligned_error
-from eigenscape.solvers import SolverConfig
+from eigenscape.solvers import Order, SolverConfig
 
 #: Number of points on which two maps are compared.
 SAMPLE = 500

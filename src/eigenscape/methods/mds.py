@@ -10,12 +10,12 @@ from scipy import linalg
 from eigenscape import _memory
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, root_scale
 from eigenscape.kernels.base import BoundKernel, n_points
-from eigenscape.methods.kernel_pca import Order, kernel_pca, leading_pairs
+from eigenscape.methods.kernel_pca import kernel_pca, leading_pairs
 from eigenscape.normalize import ClippedKernel, center, shift, uniform_weights
 from eigenscape.operators import CenteredOperator, Operator, as_operator, gram
 from eigenscape.operators.gram import Storage
 from eigenscape.quality.spectra import lowest_eigenvalue
-from eigenscape.solvers import SolverConfig
+from eigenscape.solvers import Order, SolverConfig
 
 Indefinite = Literal["keep", "clip", "shift"]
 

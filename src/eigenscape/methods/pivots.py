@@ -26,11 +26,11 @@ from eigenscape._progress import stage
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Landmarks, ShiftedScale
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel
-from eigenscape.methods.kernel_pca import Order, leading_pairs
+from eigenscape.methods.kernel_pca import leading_pairs
 from eigenscape.methods.landmark_mds import check_landmark_rank
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredOperator, gram
-from eigenscape.solvers import EigenPairs, SolverConfig
+from eigenscape.solvers import EigenPairs, Order, SolverConfig
 from eigenscape.solvers.pairs import canonical_signs
 
 _EPS = np.finfo(np.float64).eps

@@ -1,5 +1,4 @@
-"""Pre-images: rows whose image under a kernel's feature map is nearest to a point of the span (Mika et al.
-1999; Burges sec. 1.3)."""
+"""Pre-images: rows whose image in feature space is nearest to a given point (Mika et al. 1999; Burges sec. 1.3)."""
 
 from __future__ import annotations
 
@@ -10,35 +9,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
 
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.exceptions import PreimageWarning
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
-from eigenscape.kernels.base import as_float64, n_points
-from eigenscape.kernels.pairwise import Gaussian, PairwiseKernel
-from eigenscape.methods.inverse import dense, evenly, in_blocks, mean_row
+from eigenscape.kernels.base import as_float64
+from eigenscape.kernels.pairwise import Gaussian
+from eigenscape.methods.inverse import map_rows, mean_row, to_dense
 from eigenscape.normalize import CenteredKernel
 
-#: Training points whose rows may be the start of a search: so many of the nearest on the map.
-STARTS = 5
-#: A sum of similarities below this part of the sum of their magnitudes is rounding.
-_NOTHING = 1e-12
-#: Centres of a ridge regression at most; beyond, some evenly spaced points stand for all.
-CENTERS = 1000
-#: Eigenvalues of a Gram matrix below this part of the largest are rounding.
-_RANK = 1e-13
-#: Regularisations to choose from, relative to the number of training points.
-_ALPHAS = np.logspace(-12, 0, 13)
+#: Number of nearest points on the map whose rows are tried as the start of a search.
+N_STARTS = 5
+#: A sum of similarities below this fraction of the sum of their magnitudes is a rounding error.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """The point of feature space that has given coordinates, as a combination ``sum_i g_i Phi(x_i)`` of
-    training points.
+    """The point of feature space with given coordinates, as a combination ``sum_i g_i Phi(x_i)``.
 
-    The weights ``g`` (n_new, m) are an affine function of the coordinates.
+    The weights ``g`` (n_new, m) of the training points are an affine function of the coordinates.
     """
 
     X: Any  # (m, n_features)
@@ -46,15 +37,16 @@ class Expansion:
     origin: np.ndarray  # (m,)
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
+        """Return the weights (n_new, m) for coordinates."""
         return self.origin + Y @ self.directions
 
 
 def expansion_of(model: Embedding, X: Any) -> Expansion:
-    """The expansion of an additive embedding in its training points, or in the members ``X`` of its
-    dictionary.
+    """Return the expansion of a centred embedding in its training points, or in its dictionary ``X``.
 
-    Coordinates are projections on ``u_r = sum_i v_ri (Phi(x_i) - mean) / sqrt(l_r)``, so the point is ``mean
-    + sum_r y_r u_r``."""
+    Coordinates are projections on ``u_r = sum_i v_ri (Phi(x_i) - mean) / sqrt(l_r)``, so the point is
+    ``mean + sum_r y_r u_r``.
+    """
     functions, kernel = model.eigenfunctions, model.kernel
     if isinstance(functions, LowRankEigenfunctions):
         return _low_rank_expansion(functions, X)
@@ -65,11 +57,11 @@ def expansion_of(model: Embedding, X: Any) -> Expansion:
 
 
 def _low_rank_expansion(functions: LowRankEigenfunctions, X: Any) -> Expansion:
-    """The same by features ``p``: the point has the features ``center + sum_r y_r w_r``."""
+    """Return the same in terms of features: the point has the features ``center + sum_r y_r w_r``."""
     span, normalization, w = functions.kernel.span, functions.kernel.normalization, functions.pairs.vectors.T
     centred = (
         normalization.kind == "additive"
-    )  # then the centre is a point of the hull, and the directions are its own
+    )  # the centre is in the affine hull, the directions parallel to it
     along = np.zeros(len(w)) if centred or span.height == 0 else w @ span.normal / span.height
     origin = span.member_weights(normalization.center[None], np.array([float(centred)]))[0]
     return Expansion(as_float64(X), span.member_weights(w, along), origin)
@@ -77,8 +69,7 @@ def _low_rank_expansion(functions: LowRankEigenfunctions, X: Any) -> Expansion:
 
 @dataclass(frozen=True, eq=False)
 class LinearInverse:
-    """``sum_i g_i x_i``: for a linear kernel the feature map is the identity, and this is the inverse of
-    PCA."""
+    """``sum_i g_i x_i``: the inverse of PCA, since the feature map of a linear kernel is the identity."""
 
     X: Any
     coordinates: np.ndarray
@@ -86,46 +77,48 @@ class LinearInverse:
 
     @cached_property
     def _map(self) -> tuple[np.ndarray, np.ndarray]:
-        """Matrix and constant of the affine map, summed around the mean row so that an offset of the data
-        costs no digits."""
+        """Matrix and constant of the affine map, summed around the mean row to keep the accuracy."""
         X, mean = self.expansion.X, mean_row(self.expansion.X)
         weights = np.vstack([self.expansion.directions, self.expansion.origin])
         sums = weights.sum(axis=1)
-        around = (
-            dense((X.T @ weights.T).T) - np.outer(sums, mean) if sparse.issparse(X) else weights @ (X - mean)
-        )
-        rows = around + np.outer(sums, mean)
+        if sparse.issparse(X):
+            centred = to_dense((X.T @ weights.T).T) - np.outer(sums, mean)
+        else:
+            centred = weights @ (X - mean)
+        rows = centred + np.outer(sums, mean)
         return rows[:-1], rows[-1]
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
+        """Return rows (n_new, n_features) for coordinates."""
         directions, origin = self._map
         return Y @ directions + origin
 
-    def again(self, which: np.ndarray) -> np.ndarray:
-        return self(self.coordinates[which])
+    def reconstruct(self, indices: np.ndarray) -> np.ndarray:
+        """Return training rows computed from their coordinates."""
+        return self(self.coordinates[indices])
 
 
-class Climb(NamedTuple):
-    """What a search came to: rows, and for each whether there was no way up from any start, and how far it
-    still moved."""
+class SearchResult(NamedTuple):
+    """Results of a search for pre-images."""
 
-    Z: np.ndarray
-    lost: np.ndarray
-    moving: np.ndarray  # the last step in widths of the kernel; 0 where it stands still
+    Z: np.ndarray  # rows (n, n_features), relative to the mean row
+    failed: np.ndarray  # (n,) whether J was positive at no start
+    step: np.ndarray  # (n,) length of the last step in widths of the kernel; 0 if converged
 
 
 @dataclass(frozen=True, eq=False)
 class FixedPoint:
-    """The fixed point of Mika et al. for the Gaussian kernel ``exp(-gamma |x - y|^2)``.
+    """The fixed-point iteration of Mika et al. for the Gaussian kernel ``exp(-gamma |x - y|^2)``.
 
     ``|Phi(z) - sum_i g_i Phi(x_i)|^2`` is least where ``J(z) = sum_i g_i k(z, x_i)`` is largest, and there
 
         z = sum_i g_i k(z, x_i) x_i / sum_i g_i k(z, x_i).
 
-    The right-hand side, repeated, is the paper's iteration. Each step points uphill where ``J > 0`` but may
-    go too far, as some ``g_i`` are negative; it is halved until ``J`` does not fall, which also keeps the
-    denominator from vanishing. The start is the row with the largest ``J`` among those of the nearest points
-    on the map."""
+    The paper iterates the right-hand side. A step is a direction of ascent where ``J > 0``, but may be too
+    long, because some ``g_i`` are negative; it is halved until ``J`` does not decrease, which also keeps the
+    denominator positive. The start is the row with the largest ``J`` among those of the nearest points on the
+    map.
+    """
 
     X: Any
     coordinates: np.ndarray
@@ -138,183 +131,97 @@ class FixedPoint:
 
     @cached_property
     def index(self) -> NeighborIndex:
+        """Index of the neighbours on the map."""
         return neighbor_index(self.starts, n_jobs=self.n_jobs)
 
     @cached_property
-    def _rows(self) -> tuple[Any, np.ndarray]:
-        """Rows around their mean, which changes no distance and costs no digits, and the mean; sparse rows as
-        they are."""
+    def _centred_rows(self) -> tuple[Any, np.ndarray]:
+        """Rows minus their mean, which keeps the accuracy, and the mean; sparse rows are not centred."""
         X = self.expansion.X
         mean = np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0)
         return (X if sparse.issparse(X) else X - mean), mean
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
+        """Return rows (n_new, n_features) for coordinates."""
         bytes_per_row = 8 * (4 * len(self.expansion.origin) + 8 * self.X.shape[1])
-        found = Climb(
-            *map(np.concatenate, zip(*in_blocks(self._search, Y, bytes_per_row, self.n_jobs), strict=True))
-        )
-        _announce(found, self.max_iter)
-        return found.Z + self._rows[1]
+        blocks = map_rows(self._search, Y, bytes_per_row, self.n_jobs)
+        result = SearchResult(*map(np.concatenate, zip(*blocks, strict=True)))
+        _warn_if_unsolved(result, self.max_iter)
+        return result.Z + self._centred_rows[1]
 
-    def again(self, which: np.ndarray) -> np.ndarray:
-        return self(self.coordinates[which])
+    def reconstruct(self, indices: np.ndarray) -> np.ndarray:
+        """Return training rows computed from their coordinates."""
+        return self(self.coordinates[indices])
 
-    def _search(self, Y: np.ndarray) -> Climb:
+    def _search(self, Y: np.ndarray) -> SearchResult:
+        """Iterate from the best start until all steps are short."""
         weights = self.expansion(Y)
         Z, value, target = self._start(Y, weights)
-        moving, share = np.full(len(Y), np.inf), np.ones(len(Y))
-        lost = ~np.isfinite(value)
-        moving[lost] = 0.0
-        active = np.flatnonzero(~lost)
+        step, fraction = np.full(len(Y), np.inf), np.ones(len(Y))
+        failed = ~np.isfinite(value)
+        step[failed] = 0.0
+        active = np.flatnonzero(~failed)
         for _ in range(self.max_iter):
             if len(active) == 0:
                 break
-            trial = Z[active] + share[active, None] * (target[active] - Z[active])
-            moving[active] = np.sqrt(self.gamma) * np.linalg.norm(trial - Z[active], axis=1)
-            similarity, goal = self._look(weights[active], trial)
-            up = similarity >= value[active]
-            better, worse = active[up], active[~up]
-            Z[better], value[better], target[better], share[better] = trial[up], similarity[up], goal[up], 1.0
-            share[worse] /= 2
-            active = active[moving[active] > self.tol]
-        moving[moving <= self.tol] = 0.0
-        return Climb(Z, lost, moving)
+            trial = Z[active] + fraction[active, None] * (target[active] - Z[active])
+            step[active] = np.sqrt(self.gamma) * np.linalg.norm(trial - Z[active], axis=1)
+            trial_value, trial_target = self._evaluate(weights[active], trial)
+            accepted = trial_value >= value[active]
+            better = active[accepted]
+            Z[better], value[better], target[better] = (
+                trial[accepted],
+                trial_value[accepted],
+                trial_target[accepted],
+            )
+            fraction[better] = 1.0
+            fraction[active[~accepted]] /= 2
+            active = active[step[active] > self.tol]
+        step[step <= self.tol] = 0.0
+        return SearchResult(Z, failed, step)
 
     def _start(self, Y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The best of a few training rows, its ``J``, and where the iteration leads from there."""
-        rows = self._rows[0]
-        number = self.index.nearest(Y, min(STARTS, len(self.starts)))[1]
-        Z, value, target = (
-            dense(rows[number[:, 0]]).copy(),
-            np.full(len(Y), -np.inf),
-            np.zeros((len(Y), rows.shape[1])),
-        )
-        for column in number.T:
-            trial = dense(rows[column])
-            similarity, goal = self._look(weights, trial)
-            better = similarity > value
-            Z[better], value[better], target[better] = trial[better], similarity[better], goal[better]
+        """Return the best of a few training rows, its ``J``, and the next iterate."""
+        rows = self._centred_rows[0]
+        neighbor = self.index.nearest(Y, min(N_STARTS, len(self.starts)))[1]
+        Z = to_dense(rows[neighbor[:, 0]]).copy()
+        value, target = np.full(len(Y), -np.inf), np.zeros((len(Y), rows.shape[1]))
+        for column in neighbor.T:
+            trial = to_dense(rows[column])
+            trial_value, trial_target = self._evaluate(weights, trial)
+            better = trial_value > value
+            Z[better], value[better], target[better] = (
+                trial[better],
+                trial_value[better],
+                trial_target[better],
+            )
         return Z, value, target
 
-    def _look(self, weights: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``J(z)``, minus infinity where it is not positive, and the right-hand side of the fixed-point
-        equation."""
-        rows = self._rows[0]
-        pull = weights * Gaussian(self.gamma).evaluate(Z, rows)  # (b, m)
-        similarity = pull.sum(axis=1)
-        positive = similarity > _NOTHING * np.abs(pull).sum(axis=1)
-        divisor = np.where(positive, similarity, 1.0)
-        return np.where(positive, similarity, -np.inf), dense(pull @ rows) / divisor[:, None]
+    def _evaluate(self, weights: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return ``J(z)``, minus infinity where it is not positive, and the next iterate."""
+        rows = self._centred_rows[0]
+        terms = weights * Gaussian(self.gamma).evaluate(Z, rows)  # (b, m)
+        value = terms.sum(axis=1)
+        positive = value > _ROUNDING * np.abs(terms).sum(axis=1)
+        divisor = np.where(positive, value, 1.0)
+        return np.where(positive, value, -np.inf), to_dense(terms @ rows) / divisor[:, None]
 
 
-def _announce(found: Climb, max_iter: int) -> None:
-    """Say for how many points the search failed, and what to do."""
-    lost, late = int(found.lost.sum()), int((found.moving > 0).sum())
-    if lost:
+def _warn_if_unsolved(result: SearchResult, max_iter: int) -> None:
+    """Warn about points without a pre-image and about searches that have not converged."""
+    n, n_failed, n_unconverged = len(result.Z), int(result.failed.sum()), int((result.step > 0).sum())
+    if n_failed:
         warnings.warn(
-            f"{lost} of {len(found.Z)} point(s) have no pre-image: no row near them on the map has a positive similarity to them; the"
-            " row of the nearest training point is returned. They may lie outside the map; use inverse='ridge', or a smaller gamma",
+            f"{n_failed} of {n} point(s) have no pre-image: no row near them on the map has a positive similarity"
+            " to them; the row of the nearest training point is returned. They may lie outside the map; use"
+            " inverse='ridge', or a smaller gamma",
             PreimageWarning,
             stacklevel=4,
         )
-    if late:
+    if n_unconverged:
         warnings.warn(
-            f"{late} of {len(found.Z)} pre-image(s) still moved after {max_iter} steps, by up to {found.moving.max():.2g} widths of the"
-            " kernel a step; use inverse='ridge' or another gamma",
+            f"{n_unconverged} of {n} pre-image(s) still moved after {max_iter} steps, by up to"
+            f" {result.step.max():.2g} widths of the kernel per step; use inverse='ridge' or another gamma",
             PreimageWarning,
             stacklevel=4,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Ridge:
-    """Kernel ridge regression from coordinates to rows (or, with the two exchanged, from rows to
-    coordinates).
-
-    The Gaussian kernel on the map has a width of its own; ``gamma=None`` is one over the median squared
-    distance of coordinates. With ``alpha=None`` the regularisation is chosen by leave-one-out error. For up
-    to 1000 points this is ``K (K + alpha I)^-1 X`` around the mean row; for more, evenly spaced points carry
-    the functions and all points determine them, so that no n x n matrix is made. ``kernel`` and ``centers``
-    (row numbers) may be given in place of these."""
-
-    X: Any
-    coordinates: Any
-    gamma: float | None = None
-    alpha: float | None = None
-    n_jobs: int | None = None
-    kernel: PairwiseKernel | None = None
-    centers: np.ndarray | None = None
-
-    @cached_property
-    def _basis(self) -> tuple[PairwiseKernel, Any, np.ndarray]:
-        """The kernel, the centres (p, d), and the matrix (p, q) that makes orthonormal functions of their
-        kernels."""
-        kernel = Gaussian(self.gamma).resolve(self.coordinates) if self.kernel is None else self.kernel
-        centers = self.coordinates[
-            evenly(n_points(self.coordinates), CENTERS) if self.centers is None else self.centers
-        ]
-        values, vectors = eigh(kernel.evaluate(centers, centers))
-        usable = values > _RANK * values[-1]
-        return kernel, centers, vectors[:, usable] / np.sqrt(values[usable])
-
-    def _features(self, Y: np.ndarray) -> np.ndarray:
-        kernel, centers, basis = self._basis
-        return kernel.evaluate(Y, centers) @ basis
-
-    @cached_property
-    def _solution(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coefficients (q, n_features), the mean row, and ``(F'F + alpha I)^-1`` (q, q)."""
-        mean = mean_row(self.X)
-        parts = self._over(self._sums, np.arange(n_points(self.coordinates)))
-        square, product, total = (sum(part) for part in zip(*parts, strict=True))
-        values, vectors = eigh(square)
-        values, moment = np.maximum(values, 0.0), product - np.outer(total, mean)  # F'(X - mean)
-        alpha = self._chosen(mean, values, vectors, moment) if self.alpha is None else self.alpha
-        inverse = (vectors / (values + alpha)) @ vectors.T
-        return inverse @ moment, mean, inverse
-
-    def _sums(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``F'F``, ``F'X`` and ``F'1`` over some training points."""
-        F = self._features(self.coordinates[which])
-        return F.T @ F, dense((self.X[which].T @ F).T), F.sum(axis=0)
-
-    def _chosen(self, mean: np.ndarray, values: np.ndarray, vectors: np.ndarray, moment: np.ndarray) -> float:
-        """The regularisation with the least leave-one-out error, on at most 1000 rows."""
-        n = n_points(self.coordinates)
-        which = evenly(n, CENTERS)
-        rows, turned, rotated = (
-            dense(self.X[which]) - mean,
-            self._features(self.coordinates[which]) @ vectors,
-            vectors.T @ moment,
-        )
-        errors = []
-        for alpha in n * _ALPHAS:
-            shrunk = turned / (values + alpha)
-            errors.append(
-                np.linalg.norm((rows - shrunk @ rotated) / _others(np.einsum("ij,ij->i", shrunk, turned)))
-            )
-        return float(n * _ALPHAS[int(np.argmin(errors))])
-
-    def __call__(self, Y: np.ndarray) -> np.ndarray:
-        coefficients, mean, _ = self._solution
-        return np.concatenate(self._over(lambda some: self._features(some) @ coefficients + mean, Y))
-
-    def expansion(self) -> tuple[PairwiseKernel, Any, np.ndarray, np.ndarray]:
-        """The regression as ``sum_j k(y, c_j) a_j + mean``: kernel, centres ``c``, coefficients ``a`` (p,
-        n_features), mean."""
-        (kernel, centers, basis), (coefficients, mean, _) = self._basis, self._solution
-        return kernel, centers, basis @ coefficients, mean
-
-    def again(self, which: np.ndarray) -> np.ndarray:
-        coefficients, mean, inverse = self._solution
-        F, rows = self._features(self.coordinates[which]), dense(self.X[which])
-        return rows - (rows - F @ coefficients - mean) / _others(np.einsum("ij,ij->i", F @ inverse, F))
-
-    def _over(self, work: Any, Y: np.ndarray) -> list[Any]:
-        return in_blocks(work, Y, 8 * (3 * n_points(self._basis[1]) + self.X.shape[1]), self.n_jobs)
-
-
-def _others(own: np.ndarray) -> np.ndarray:
-    """The part (n, 1) that all other points have in a prediction, given the point's own: the divisor of a
-    left-out residual."""
-    return np.maximum(1.0 - own, 1e-10)[:, None]
