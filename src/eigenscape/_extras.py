@@ -45,9 +45,9 @@ def optional_import(module: str, purpose: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != package:
             raise
-        extra = EXTRAS[package]
+        target = f'"eigenscape[{EXTRAS[package]}]"' if package in EXTRAS else package
         raise MissingDependencyError(
             f"{purpose} needs the package {package}, which is not installed;"
-            f' install it with: pip install "eigenscape[{extra}]"',
+            f" install it with: pip install {target}",
             name=package,
         ) from error

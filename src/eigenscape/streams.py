@@ -1,4 +1,4 @@
-"""Tables that are read in chunks of rows, because they are larger than memory or not there yet."""
+"""Streams of rows: arrays, parquet and arrow files that are read in chunks."""
 
 from __future__ import annotations
 
@@ -6,86 +6,106 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from mmap import mmap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-#: Bytes of a chunk, in double precision, where the data do not say.
+from eigenscape._extras import optional_import
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Bytes of a chunk in double precision, unless the number of rows is given.
 CHUNK_BYTES = 2**26
 
 
-def chunk_rows(width: int) -> int:
-    """Rows of a chunk of so many columns."""
-    return max(1, CHUNK_BYTES // (8 * max(width, 1)))
+def chunk_rows(n_columns: int) -> int:
+    """Return the number of rows of a chunk with ``n_columns`` columns."""
+    return max(1, CHUNK_BYTES // (8 * max(n_columns, 1)))
 
 
 @dataclass(frozen=True, eq=False)
 class SlicedChunks:
-    """The rows of an array on disk, some at a time; images are laid flat."""
+    """Rows of an array on disk, in chunks; images are flattened.
+
+    Parameters
+    ----------
+    array : array-like of shape (n_samples, ...)
+        A :class:`numpy.memmap`, a zarr array or any object with ``shape`` that can be sliced.
+    rows : int, optional
+        Number of rows of a chunk. If None, a chunk has about 64 MiB in double precision.
+    """
 
     array: Any
-    rows: int | None = None  # in a chunk; None: as many as make a moderate one
+    rows: int | None = None
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[np.ndarray]:
         n_rows, width = self.array.shape[0], int(np.prod(self.array.shape[1:]))
         rows = self.rows or chunk_rows(width)
         for start in range(0, n_rows, rows):
-            chunk = self._part(start, min(start + rows, n_rows))
+            chunk = self._slice(start, min(start + rows, n_rows))
             yield chunk.reshape(len(chunk), width)
 
-    def _part(self, start: int, stop: int) -> np.ndarray:
-        """Some rows. Of a file they are mapped by themselves, so that what has been read does not stay in
-        memory."""
+    def _slice(self, start: int, stop: int) -> np.ndarray:
+        """Return some rows. Rows of a file are mapped separately, so that the memory of others is released."""
         array = self.array
-        if not (
-            isinstance(array, np.memmap)
-            and isinstance(array.base, mmap)
-            and array.filename
-            and array.flags.c_contiguous
-        ):
+        is_mapped = isinstance(array, np.memmap) and isinstance(array.base, mmap) and array.filename
+        if not (is_mapped and array.flags.c_contiguous):
             return np.asarray(array[start:stop])
-        begin = array.offset + start * array.strides[0]
-        return np.asarray(
-            np.memmap(array.filename, array.dtype, "r", begin, (stop - start, *array.shape[1:]))
-        )
+        offset = array.offset + start * array.strides[0]
+        shape = (stop - start, *array.shape[1:])
+        return np.asarray(np.memmap(array.filename, array.dtype, "r", offset, shape))
 
 
 @dataclass(frozen=True, eq=False)
 class ParquetChunks:
-    """The row groups of a parquet file, or of all parquet files of a folder in order of their names."""
+    """Rows of a parquet file, or of all parquet files of a folder in the order of their names.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+    columns : tuple of str, optional
+        Columns to read, in this order. If None, those of the first file.
+    rows : int, optional
+        Number of rows of a chunk. If None, a chunk has about 64 MiB in double precision.
+    """
 
     path: Path
     columns: tuple[str, ...] | None = None
     rows: int | None = None
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        from pyarrow import parquet
-
+        parquet = optional_import("pyarrow.parquet", "reading a parquet file")
         columns = self.columns
         for file in self.files():
             with parquet.ParquetFile(file) as table:
-                columns = columns or tuple(table.schema_arrow.names)
-                missing = [name for name in columns if name not in table.schema_arrow.names]
-                if missing:
-                    raise ValueError(
-                        f"{file.name} has no column {missing[0]!r}; all files need the columns {', '.join(columns)}"
-                    )
-                for batch in table.iter_batches(
-                    batch_size=self.rows or chunk_rows(len(columns)), columns=list(columns)
-                ):
-                    yield numbers_of(batch.select(list(columns)), file)
+                names = table.schema_arrow.names
+                columns = columns or tuple(names)
+                check_columns(columns, names, file.name)
+                n_rows = self.rows or chunk_rows(len(columns))
+                for batch in table.iter_batches(batch_size=n_rows, columns=list(columns)):
+                    yield batch_to_array(batch.select(list(columns)), file)
 
     def files(self) -> list[Path]:
-        """The files to read."""
+        """Return the files to read."""
         files = sorted(self.path.glob("*.parquet")) if self.path.is_dir() else [self.path]
         if not files:
-            raise FileNotFoundError(f"there is no parquet file in the folder {self.path}")
+            raise FileNotFoundError(f"the folder {self.path} contains no parquet file")
         return files
 
 
 @dataclass(frozen=True, eq=False)
 class ArrowChunks:
-    """The record batches of an arrow or feather file."""
+    """Rows of an arrow or feather file, one chunk per record batch.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : tuple of str, optional
+        Columns to read, in this order. If None, all.
+    """
 
     path: Path
     columns: tuple[str, ...] | None = None
@@ -93,47 +113,61 @@ class ArrowChunks:
     def __iter__(self) -> Iterator[np.ndarray]:
         with open_arrow(self.path) as reader:
             columns = list(self.columns or reader.schema.names)
-            batches = (
-                reader
-                if hasattr(reader, "read_next_batch")
-                else map(reader.get_batch, range(reader.num_record_batches))
-            )
-            for batch in batches:
-                yield numbers_of(batch.select(columns), self.path)
+            for batch in iter_batches(reader):
+                yield batch_to_array(batch.select(columns), self.path)
 
 
-def open_arrow(path: Path) -> Any:
-    """A reader of an arrow file, with a table of contents or written as a stream."""
-    import pyarrow as pa
-
+def open_arrow(path: Path) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
+    """Open an arrow file in the file format or in the stream format."""
+    pa = optional_import("pyarrow", "reading an arrow file")
     try:
         return pa.ipc.open_file(pa.memory_map(str(path)))
     except pa.ArrowInvalid:
         return pa.ipc.open_stream(pa.memory_map(str(path)))
 
 
-def numbers_of(batch: Any, file: Path) -> np.ndarray:
-    """The columns of an arrow batch as one array (n, d)."""
+def iter_batches(reader: pa.RecordBatchFileReader | pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
+    """Yield the record batches of an arrow file."""
+    if hasattr(reader, "read_next_batch"):  # the stream format
+        yield from reader
+    else:
+        yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
+
+
+def check_columns(columns: Iterable[str], names: Iterable[str], source: str) -> None:
+    """Raise if a file does not have all columns."""
+    known = set(names)
+    for name in columns:
+        if name not in known:
+            raise ValueError(
+                f"{source} has no column {name!r}; all files need the columns {', '.join(columns)}"
+            )
+
+
+def batch_to_array(batch: pa.RecordBatch, file: Path) -> np.ndarray:
+    """Convert a record batch of numeric columns to an array of shape (n_rows, n_columns)."""
     columns = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:
             columns.append(np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64))
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"column {name!r} of {file.name} holds {column.type}, not numbers; choose columns with ParquetChunks"
+                f"column {name!r} of {file.name} contains {column.type}, not numbers; select columns with"
+                " ParquetChunks(path, columns=...)"
             ) from error
     return np.column_stack(columns)
 
 
 def as_chunks(X: Any) -> Iterable[Any] | None:
-    """The chunks of a stream, or None where ``X`` is an array that is simply there.
+    """Return the chunks of a stream, or None if ``X`` is an array in memory.
 
-    A stream is a :class:`numpy.memmap`, the path of a parquet or npy file, a list of two-dimensional arrays,
-    an iterator, or any object that can be iterated over and is no array."""
+    A stream is a :class:`numpy.memmap`, the path of a parquet, arrow or npy file, a list of two-dimensional
+    arrays, an iterator, or any other iterable that is not array-like.
+    """
     if isinstance(X, np.memmap):
         return SlicedChunks(X)
     if isinstance(X, (str, Path)):
-        return _from_path(Path(X))
+        return _chunks_of_path(Path(X))
     if isinstance(X, (list, tuple)):
         return X if len(X) and getattr(X[0], "ndim", 0) == 2 else None
     if hasattr(X, "__array__") or hasattr(X, "shape") or hasattr(X, "dtype") or not isinstance(X, Iterable):
@@ -141,9 +175,9 @@ def as_chunks(X: Any) -> Iterable[Any] | None:
     return X
 
 
-def _from_path(path: Path) -> Iterable[Any]:
+def _chunks_of_path(path: Path) -> Iterable[Any]:
     if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}")
+        raise FileNotFoundError(f"file {path} does not exist")
     if path.suffix == ".npy":
         return SlicedChunks(np.load(path, mmap_mode="r", allow_pickle=False))
     if path.is_dir() or path.suffix in (".parquet", ".pq"):
@@ -151,10 +185,11 @@ def _from_path(path: Path) -> Iterable[Any]:
     if path.suffix in (".arrow", ".feather", ".ipc"):
         return ArrowChunks(path)
     raise ValueError(
-        f"{path.name} is no parquet, arrow or npy file; read it into an array, or pass an iterable of chunks"
+        f"{path.name} is not a parquet, arrow or npy file; use eigenscape.read(path, stream=True).array, or"
+        " pass an iterable of chunks"
     )
 
 
 def can_repeat(chunks: Iterable[Any]) -> bool:
-    """Whether the chunks can be gone through again: not those of an iterator, which is used up."""
+    """Return whether the chunks can be iterated over again, which an iterator does not allow."""
     return not isinstance(chunks, Iterator)

@@ -132,7 +132,7 @@ def test_read_gives_collections_where_they_are_wanted(tmp_path: Path) -> None:
     assert isinstance(table.array, da.Array)
     assert_array_equal(table.array.compute(), X)
     assert_array_equal(es.read(tmp_path / "rows.npy").array, X)
-    with pytest.raises(TypeError, match="stream and dask=True do not go together"):
+    with pytest.raises(TypeError, match="stream is not supported with dask=True"):
         es.read(tmp_path / "rows.npy", dask=True, stream=True)
 
 

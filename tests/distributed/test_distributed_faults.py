@@ -261,7 +261,7 @@ def test_what_cannot_be_done_is_refused_before_there_is_a_cluster(folder, tmp_pa
     table.write_text("a,b\n1,2\n3,4\n")
     assert run("embed", table, "-m", "pca", *nowhere) == 2
     assert (
-        "rows.csv cannot be read in parts by several machines; store it as parquet, zarr or npy"
+        "rows.csv cannot be divided into partitions for several machines; store it as parquet, zarr or npy"
         in capsys.readouterr().err
     )
 

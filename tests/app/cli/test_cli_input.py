@@ -96,7 +96,7 @@ def test_the_columns_used_are_said(tmp_path, plain):
 def test_amounts_are_no_silent_labels(pattern, tmp_path):
     table = text(tmp_path / "a.csv", "x,y,share", *(f"{a},{b},{pattern.format(abs(c))}" for a, b, c in X))
     said = good("embed", table, "-m", "pca", "-o", tmp_path / "map.csv").stderr
-    assert f"warning: column 'share' holds text such as '{pattern.format(abs(X[0, 2]))}'" in said
+    assert f"warning: column 'share' contains text such as '{pattern.format(abs(X[0, 2]))}'" in said
 
 
 # --- transform ----------------------------------------------------------------------------------------------

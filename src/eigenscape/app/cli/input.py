@@ -224,7 +224,7 @@ def match_columns(table: Table, wanted: Sequence[str], label: str | None, missin
 
     Other columns are dropped with a message, except for the column of labels.
     """
-    from eigenscape.app.io.columns import handle_missing
+    from eigenscape.app.io.missing import handle_missing
     from eigenscape.app.io.table import default_names
 
     table = _parse_text_columns(table, wanted)
@@ -255,7 +255,7 @@ def match_columns(table: Table, wanted: Sequence[str], label: str | None, missin
 
 def match_coordinates(table: Table, wanted: Sequence[str], label: str | None, quiet: bool) -> Table:
     """Select the columns of coordinates by name, or by position if the table has none of these names."""
-    from eigenscape.app.io.columns import handle_missing
+    from eigenscape.app.io.missing import handle_missing
 
     if set(wanted) & {*table.names, *table.extra, table.label_name}:
         return match_columns(table, wanted, label, "error", quiet)

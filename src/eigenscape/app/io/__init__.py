@@ -1,10 +1,10 @@
 """Files: tables in and out, chunks of tables larger than memory, models on disk."""
 
-from eigenscape.app.io.table import Table
+from eigenscape.app.io.atomic import check_target, whole_file
 from eigenscape.app.io.models import describe, load
 from eigenscape.app.io.reading import read
 from eigenscape.app.io.saving import save
-from eigenscape.app.io.atomic import check_target, whole_file
+from eigenscape.app.io.table import Table
 from eigenscape.app.io.writing import write_table
 
 __all__ = ["Table", "check_target", "describe", "load", "read", "save", "whole_file", "write_table"]

@@ -1,195 +1,179 @@
-"""Arrays as such: npy and npz (no pickles), Matrix Market, sparse npz, zarr, AnnData."""
+"""Arrays without column types: npy, npz, Matrix Market, zarr and AnnData files."""
 
 from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.io import mmread
 
+from eigenscape._extras import optional_import
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits, require
-from eigenscape.app.io.columns import ColumnSelection, handle_missing
+from eigenscape.app.io.annotated import read_h5ad
+from eigenscape.app.io.columns import ColumnSelection
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.app.io.annotated import read_annotated
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import SlicedChunks
 
-_ROWS = ("X", "data", "array", "coordinates")
-_LABELS = ("labels", "label", "y")
-_IDS = ("ids", "id")
+#: Names of the arrays of an npz archive that are used unless others are requested.
+_DATA_NAMES = ("X", "data", "array", "coordinates")
+_LABEL_NAMES = ("labels", "label", "y")
+_ID_NAMES = ("ids", "id")
 
 
 def read_npy(path: Path, selection: ColumnSelection, stream: bool) -> Table:
-    """A memory-mapped array; nothing is unpickled."""
+    """Read a memory-mapped array, without pickles."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
         raise InputFileError(
-            f"{path} is no npy file of numbers, or is cut off ({_first(error)}); pickles and arrays of objects are not loaded,"
-            " for loading them can run any program"
+            f"{path} is truncated or not an npy file of numbers ({_first_line(error)}); pickles and arrays of"
+            " objects are not loaded, because loading them can execute arbitrary code"
         ) from error
     if not isinstance(array, np.ndarray):
-        raise InputFileError(f"{path} is an npz archive by its content; give it the suffix .npz")
-    return finish(array, selection, str(path), stream)
+        raise InputFileError(f"{path} is an npz archive; rename it with the extension .npz")
+    return table_from_array(Table(array, source=str(path)), selection, stream)
 
 
 def read_npz(path: Path, selection: ColumnSelection, stream: bool) -> Table:
-    """The array ``X`` of an archive, or its only matrix; or the sparse matrix that scipy stored in it."""
+    """Read the array ``X`` of an archive, its only matrix, or a sparse matrix stored by SciPy."""
     try:
         with zipfile.ZipFile(path) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
-        if not fits(unpacked):
+            n_bytes = sum(member.file_size for member in archive.infolist())
+        if not fits(n_bytes):
             raise InputFileError(
-                f"{path} would take {format_bytes(unpacked)} when unpacked, more than is free; store the array as npy"
+                f"{path} needs {format_bytes(n_bytes)} of memory, more than is available; store the array as npy"
             )
-        with np.load(path, allow_pickle=False) as archive:
-            if {"format", "shape", "data"} <= set(archive.files):
-                return finish(sparse.csr_array(sparse.load_npz(path)), selection, str(path), stream)
-            return _of_archive({name: archive[name] for name in archive.files}, selection, path, stream)
+        with np.load(path, allow_pickle=False) as arrays:
+            if {"format", "shape", "data"} <= set(arrays.files):
+                table = Table(sparse.csr_array(sparse.load_npz(path)), source=str(path))
+                return table_from_array(table, selection, stream)
+            return _read_archive({name: arrays[name] for name in arrays.files}, selection, path, stream)
     except InputFileError:
         raise
     except (ValueError, EOFError, OSError, KeyError, MemoryError, zipfile.BadZipFile) as error:
         raise InputFileError(
-            f"{path} is damaged, or holds objects, which are not loaded ({_first(error)}); store arrays of numbers with numpy.savez"
+            f"{path} is damaged, or contains objects, which are not loaded ({_first_line(error)}); store arrays"
+            " of numbers with numpy.savez"
         ) from error
 
 
-def _of_archive(arrays: dict[str, np.ndarray], selection: ColumnSelection, path: Path, stream: bool) -> Table:
+def _read_archive(
+    arrays: dict[str, np.ndarray], selection: ColumnSelection, path: Path, stream: bool
+) -> Table:
     matrices = [name for name, array in arrays.items() if array.ndim >= 2]
-    named = [name for name in (*(selection.columns or ()), *_ROWS) if name in matrices]
-    if not matrices or (len(matrices) > 1 and not named):
-        held = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "nothing"
+    candidates = [name for name in (*(selection.columns or ()), *_DATA_NAMES) if name in matrices]
+    if not matrices or (len(matrices) > 1 and not candidates):
+        content = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "nothing"
         raise InputFileError(
-            f"{path} holds {held}: which are the rows? Store them as X, or name the array with columns"
+            f"{path} contains {content}, and the matrix to read is ambiguous; store it as X, or name it with"
+            " columns (--columns)"
         )
-    rows = named[0] if named else matrices[0]
-    beside = {name: array for name, array in arrays.items() if array.shape == arrays[rows].shape[:1]}
-    label = _named(beside, selection.label, _LABELS, path)
-    names = _named(beside, selection.id, _IDS, path)
-    held_names = arrays.get("names")
-    columns = (
-        tuple(map(str, held_names))
-        if held_names is not None and held_names.shape == arrays[rows].shape[1:2]
-        else ()
-    )
-    extra = {name: array for name, array in beside.items() if name not in (label, names)}
-    chosen = None if selection.columns is not None and selection.columns[0] in matrices else selection.columns
-    plain = ColumnSelection(chosen, None, None, selection.missing)
-    return finish(
-        arrays[rows],
-        plain,
-        str(path),
-        stream,
-        columns,
+    data = candidates[0] if candidates else matrices[0]
+    n_samples, n_columns = arrays[data].shape[:2]
+    beside = {name: array for name, array in arrays.items() if array.shape == (n_samples,)}
+    label = _find_array(beside, selection.label, _LABEL_NAMES, path)
+    ids = _find_array(beside, selection.id, _ID_NAMES, path)
+    names = arrays.get("names")
+    table = Table(
+        arrays[data],
         beside.get(label or ""),
-        beside.get(names or ""),
-        extra,
+        beside.get(ids or ""),
+        tuple(map(str, names)) if names is not None and names.shape == (n_columns,) else (),
+        {name: array for name, array in beside.items() if name not in (label, ids)},
+        source=str(path),
     )
+    names_matrix = selection.columns is not None and selection.columns[0] in matrices
+    columns = None if names_matrix else selection.columns
+    return table_from_array(table, ColumnSelection(columns, missing=selection.missing), stream)
 
 
-def _named(
-    beside: dict[str, np.ndarray], asked: str | None, usual: tuple[str, ...], path: Path
+def _find_array(
+    arrays: dict[str, np.ndarray], requested: str | None, usual: tuple[str, ...], path: Path
 ) -> str | None:
-    if asked is not None and asked not in beside:
+    if requested is not None and requested not in arrays:
         raise InputFileError(
-            f"{path} has no array {asked!r} with a value for each row; it has {', '.join(beside) or 'none'}"
+            f"{path} has no array {requested!r} with one value per row; it has {', '.join(arrays) or 'none'}"
         )
-    return asked or next((name for name in usual if name in beside), None)
+    return requested or next((name for name in usual if name in arrays), None)
 
 
 def read_mtx(path: Path, selection: ColumnSelection, stream: bool) -> Table:
-    """A matrix in Matrix Market's format, sparse or not."""
+    """Read a matrix in Matrix Market format, sparse or dense."""
     try:
         matrix = mmread(path)
     except (ValueError, OSError, OverflowError) as error:
-        raise InputFileError(f"{path} is no Matrix Market file, or is cut off: {_first(error)}") from error
-    return finish(
-        sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix),
-        selection,
-        str(path),
-        stream,
-    )
+        raise InputFileError(
+            f"{path} is truncated or not a Matrix Market file: {_first_line(error)}"
+        ) from error
+    array = sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
+    return table_from_array(Table(array, source=str(path)), selection, stream)
 
 
 def read_zarr(path: Path, selection: ColumnSelection, stream: bool) -> Table:
-    """A zarr array, whole or by its chunks."""
-    try:
-        import zarr
-    except ImportError as error:
-        raise InputFileError(f"{path}: reading zarr needs the package zarr; pip install zarr") from error
+    """Read a zarr array, whole or in chunks."""
+    zarr = optional_import("zarr", "reading a zarr array")
     try:
         array = zarr.open_array(str(path), mode="r")
-    except Exception as error:  # zarr's errors have no common base
-        raise InputFileError(f"{path} is no zarr array: {_first(error)}") from error
+    except Exception as error:  # the errors of zarr have no common base class
+        raise InputFileError(f"{path} is not a zarr array: {_first_line(error)}") from error
     if not stream:
-        require(8 * int(np.prod(array.shape)), f"reading {path}", "use stream=True with a dictionary method")
-    return finish(array if stream else np.asarray(array[:]), selection, str(path), stream)
+        require(
+            8 * int(np.prod(array.shape)),
+            f"reading {path}",
+            "use stream=True with an estimator that learns from chunks",
+        )
+        array = np.asarray(array[:])
+    return table_from_array(Table(array, source=str(path)), selection, stream)
 
 
-def finish(
-    array: Any,
-    selection: ColumnSelection,
-    source: str,
-    stream: bool,
-    names: tuple[str, ...] = (),
-    labels: np.ndarray | None = None,
-    ids: np.ndarray | None = None,
-    extra: dict[str, np.ndarray] | None = None,
-) -> Table:
-    """A table of an array: checked, images laid flat, columns chosen."""
-    if array.ndim == 1 or array.ndim > 3 or (array.ndim == 3 and sparse.issparse(array)):
+def read_annotated(path: Path, selection: ColumnSelection, stream: bool) -> Table:  # noqa: ARG001
+    """Read ``X`` and ``obs`` of an AnnData file into memory."""
+    columns_only = ColumnSelection(selection.columns, missing=selection.missing)
+    return table_from_array(read_h5ad(path, selection), columns_only, stream=False)
+
+
+def table_from_array(table: Table, selection: ColumnSelection, stream: bool) -> Table:
+    """Check the array of a table, flatten images, select columns, and convert integers to floats."""
+    array, source = table.array, table.source
+    if array.ndim not in (2, 3) or (array.ndim == 3 and sparse.issparse(array)):
         raise InputFileError(
-            f"{source} holds an array of shape {array.shape}; rows and columns (n, d), or images (n, h, w), are needed"
+            f"{source} contains an array of shape {array.shape}; it must have shape (n_samples, n_features) or"
+            " (n_images, height, width)"
         )
     if array.dtype.kind not in "fiub":
-        raise InputFileError(f"{source} holds values of type {array.dtype}, not real numbers")
+        raise InputFileError(f"{source} contains values of type {array.dtype}, not real numbers")
     if 0 in array.shape:
-        raise InputFileError(f"{source} is empty: its array has the shape {array.shape}")
-    image_shape = (int(array.shape[1]), int(array.shape[2])) if array.ndim == 3 else None
-    if image_shape is not None and not stream:
-        array = array.reshape(len(array), -1)
-    names = names or default_names(int(np.prod(array.shape[1:])))
+        raise InputFileError(f"{source} is empty: its array has shape {array.shape}")
+    if array.ndim == 3:
+        table = replace(table, kind="images", image_shape=(int(array.shape[1]), int(array.shape[2])))
+        array = array if stream else array.reshape(len(array), -1)
+    names = table.names or default_names(int(np.prod(array.shape[1:])))
     selection.check(names, source)
-    kind = "rows" if image_shape is None else "images"
     if stream and not sparse.issparse(array):
         if selection.columns is not None:
             raise InputFileError(
-                f"columns of {source} cannot be chosen while it is streamed; store those wanted, or read it whole"
+                f"columns of {source} cannot be selected with stream=True; store the columns separately, or use"
+                " stream=False"
             )
-        return Table(SlicedChunks(array), labels, ids, names, extra or {}, kind, image_shape, source)
+        return replace(table, array=SlicedChunks(array), names=names)
     if selection.columns is not None:
-        place = {name: i for i, name in enumerate(names)}
-        array, names = array[:, [place[name] for name in selection.columns]], selection.columns
-    if array.dtype.kind != "f":
-        if not sparse.issparse(array):
-            require(
-                8 * array.size, f"reading {source}", "store it as floating-point numbers, or use stream=True"
-            )
+        index = {name: i for i, name in enumerate(names)}
+        array, names = array[:, [index[name] for name in selection.columns]], selection.columns
+    if array.dtype.kind != "f" or array.dtype.itemsize not in (4, 8):
+        if array.dtype.kind != "f" and not sparse.issparse(array):
+            remedy = "store it as floating-point numbers, or use stream=True"
+            require(8 * array.size, f"reading {source}", remedy)
         array = array.astype(np.float64)
-    elif array.dtype.itemsize not in (4, 8):
-        array = array.astype(np.float64)
-    return handle_missing(
-        Table(array, labels, ids, names, extra or {}, kind, image_shape, source), selection.missing
-    )
+    return replace(table, array=array, names=names)
 
 
-def _annotated(path: Path, selection: ColumnSelection, stream: bool) -> Table:  # noqa: ARG001
-    found = read_annotated(path, selection)
-    return finish(
-        found.array,
-        ColumnSelection(selection.columns, None, None, selection.missing),
-        str(path),
-        False,
-        *found.beside(),
-    )
-
-
-def _first(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
@@ -197,5 +181,6 @@ READERS: dict[str, Callable[[Path, ColumnSelection, bool], Table]] = {
     ".npy": read_npy,
     ".npz": read_npz,
     ".mtx": read_mtx,
-    ".h5ad": _annotated,
+    ".h5ad": read_annotated,
+    ".zarr": read_zarr,
 }

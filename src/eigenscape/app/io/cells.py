@@ -1,76 +1,112 @@
-"""Cells of text: which are numbers, which are missing, and which look like numbers and are none."""
+"""Cells of text tables: numbers, missing values, and text that resembles numbers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eigenscape.exceptions import InputFileError
 
-#: Words for a value that is missing.
-NULLS = (
-    "", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN", "NULL", "Null", "null", "None", "none", "NONE", "?"
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Cells that mark a missing value.
+MISSING_MARKERS = (
+    "", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN", "NULL", "Null", "null",
+    "None", "none", "NONE", "?",
 )  # fmt: skip
-#: A text column of which more than this share is numbers is a column of numbers with a mistake in it.
-_MOSTLY = 0.5
+#: A text column with a larger share of numbers is treated as a numeric column with mistakes.
+_MAJORITY = 0.5
 _AMOUNT = re.compile(r"[-+]?[$€£¥]?\s*[-+]?\d+(?:[.,]\d+)*\s*[%‰$€£¥]?")
-#: A column that counts so few rows may do so by chance.
-_FEW = 5
+_MAX_EXAMPLES = 3
 
 
 def looks_numeric(cell: str) -> bool:
-    """Whether a cell of text is a number."""
+    """Return whether a cell of text is a number, with a decimal point or comma."""
     try:
         float(cell.replace(",", "."))
     except ValueError:
         return False
-    return "_" not in cell  # which Python allows and tables do not mean
+    return "_" not in cell  # float() accepts 1_000, tables do not use it
 
 
-def stripped(column: Any) -> list[str]:
-    """The cells of an arrow column of text without blanks around them."""
-    return [(cell or "").strip() for cell in column.to_pylist()]
-
-
-def refuse_slips(name: str, cells: Sequence[str], source: str, first_line: int) -> None:
-    """A word among numbers is a mistake, not a label."""
-    known = [i for i, cell in enumerate(cells) if cell not in NULLS]
-    slips = [i for i in known if not looks_numeric(cells[i])]
-    if slips and len(slips) < (1 - _MOSTLY) * len(known):
-        shown = ", ".join(f"{cells[i]!r} in line {i + first_line}" for i in slips[:3]) + (
-            ", ..." if len(slips) > 3 else ""
-        )
-        raise InputFileError(
-            f"column {name!r} of {source} holds numbers but for {shown}; correct it (leave the cell empty where the value is missing, and"
-            f" see missing='drop' (--missing drop)), make it the label, or choose other columns"
-        )
-    if known and not slips and any("," in cells[i] for i in known):
-        shown = next(cells[i] for i in known if "," in cells[i])
-        raise InputFileError(
-            f"column {name!r} of {source} holds numbers such as {shown!r}; write them without commas, or make it the label"
-        )
+def to_numbers(cells: Sequence[str]) -> np.ndarray:
+    """Convert cells that are numbers or missing to floats, missing ones to NaN."""
+    return np.array([np.nan if cell in MISSING_MARKERS else float(cell) for cell in cells], dtype=np.float64)
 
 
 def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
-    """The numbers in cells of text, NaN where one is missing; None where there is a word among them, or no
-    number."""
-    known = [cell for cell in cells if cell not in NULLS]
-    if not known or not all(looks_numeric(cell) and "," not in cell for cell in known):
+    """Convert cells of text to floats, missing ones to NaN; None if a cell is no number or all are missing."""
+    present = [cell for cell in cells if cell not in MISSING_MARKERS]
+    if not present or not all(looks_numeric(cell) and "," not in cell for cell in present):
         return None
-    return np.array([np.nan if cell in NULLS else float(cell) for cell in cells])
+    return to_numbers(cells)
 
 
-def looks_like_amounts(cells: Sequence[str]) -> str | None:
-    """The first cell such as ``6.4%`` or ``$6.40``, if most are."""
-    known = [cell for cell in cells if cell not in NULLS]
-    amounts = [cell for cell in known if _AMOUNT.fullmatch(cell) and not looks_numeric(cell)]
-    return amounts[0] if amounts and len(amounts) > _MOSTLY * len(known) else None
+@dataclass
+class TextSummary:
+    """Statistics of a text column that decide how it is used, accumulated over blocks of rows."""
 
+    n_values: int = 0  # cells that are not missing
+    n_words: int = 0  # values that are not numbers
+    n_amounts: int = 0  # words such as 6.4% or $6.40
+    words: list[tuple[str, int]] = field(default_factory=list)  # the first words and their rows
+    first_amount: str | None = None
+    first_with_comma: str | None = None  # the first number that contains a comma
 
-def count_of_rows(column: np.ndarray) -> bool:
-    """Whether the numbers are 0, 1, 2, ... or 1, 2, 3, ..."""
-    n = len(column)
-    return n >= _FEW and column[0] in (0, 1) and bool(np.array_equal(column, np.arange(n) + column[0]))
+    def add(self, cells: pa.Array, first_row: int) -> None:
+        """Add a block of cells without surrounding blanks; ``first_row`` is the index of its first row."""
+        words = []
+        counts = cells.value_counts()  # in order of first appearance
+        for cell, count in zip(
+            counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True
+        ):
+            if cell is None or cell in MISSING_MARKERS:
+                continue
+            self.n_values += count
+            if looks_numeric(cell):
+                if "," in cell:
+                    self.first_with_comma = self.first_with_comma or cell
+                continue
+            words.append(cell)
+            self.n_words += count
+            if _AMOUNT.fullmatch(cell):
+                self.first_amount = self.first_amount or cell
+                self.n_amounts += count
+        n_wanted = _MAX_EXAMPLES - len(self.words)
+        if words and n_wanted > 0:
+            import pyarrow as pa
+            from pyarrow import compute
+
+            rows = np.flatnonzero(compute.is_in(cells, value_set=pa.array(words, cells.type)))[:n_wanted]
+            self.words += [(cells[int(row)].as_py(), first_row + int(row)) for row in rows]
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all values are numbers without commas, and there is at least one."""
+        return self.n_values > 0 and self.n_words == 0 and self.first_with_comma is None
+
+    @property
+    def amount(self) -> str | None:
+        """The first value such as ``6.4%`` or ``$6.40``, if most values are of this form."""
+        return self.first_amount if self.n_amounts > _MAJORITY * self.n_values else None
+
+    def check(self, name: str, source: str, first_line: int) -> None:
+        """Raise if the column is numeric except for a few words, or has numbers with commas."""
+        if self.n_words and self.n_words < (1 - _MAJORITY) * self.n_values:
+            shown = ", ".join(f"{cell!r} in line {row + first_line}" for cell, row in self.words)
+            more = ", ..." if self.n_words > _MAX_EXAMPLES else ""
+            raise InputFileError(
+                f"column {name!r} of {source} contains numbers except for {shown}{more}; correct it (leave the"
+                " cell empty if the value is missing, and see missing='drop' (--missing drop)), use the column"
+                " as label, or select other columns"
+            )
+        if self.n_values and not self.n_words and self.first_with_comma is not None:
+            raise InputFileError(
+                f"column {name!r} of {source} contains numbers such as {self.first_with_comma!r}; write them"
+                " without commas, or use the column as label"
+            )

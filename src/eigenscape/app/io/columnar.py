@@ -2,107 +2,164 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from eigenscape.app.io.columns import ColumnSelection, assemble, is_number, values
+from eigenscape._extras import optional_import
+from eigenscape.app.io.cells import TextSummary
+from eigenscape.app.io.columns import ColumnSelection, read_columns, summarize_text
+from eigenscape.app.io.formats import ARROW, PARQUET
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
-from eigenscape.streams import ArrowChunks, ParquetChunks, open_arrow
+from eigenscape.streams import ParquetChunks, chunk_rows, iter_batches, open_arrow
 
-PARQUET = (".parquet", ".pq")
-ARROW = (".arrow", ".feather", ".ipc")
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 SUFFIXES = (*PARQUET, *ARROW)
+_PURPOSE = "reading a parquet or arrow file"
 
 
 def read_columnar(path: Path, selection: ColumnSelection, stream: bool) -> Table:
-    """A table from a parquet file, a folder of them, or an arrow or feather file."""
-    if stream:
-        with _readable(path):
-            return _streamed(path, selection, path.suffix.lower() in ARROW)
-    table = arrow_table(path)
-    return assemble(dict(zip(table.column_names, table.columns, strict=True)), selection, str(path))
-
-
-def arrow_table(path: Path) -> Any:
-    """All columns of the file."""
-    with _readable(path):
-        table = _whole(path, path.suffix.lower() in ARROW)
-    if table.num_rows == 0:
-        raise InputFileError(f"{path} has no rows")
-    return table
+    """Read a parquet file, a folder of them, or an arrow or feather file, whole or in chunks."""
+    with readable(path):
+        return read_columns(ColumnarSource(path, selection, stream), stream)
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    import pyarrow as pa
-
+def readable(path: Path) -> Iterator[None]:
+    """Convert errors of pyarrow into an InputFileError."""
+    pa = optional_import("pyarrow", _PURPOSE)
     try:
         yield
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, PermissionError):
             raise
-        kind = "arrow" if path.suffix.lower() in ARROW else "parquet"
+        kind = "arrow" if _is_arrow(path) else "parquet"
         raise InputFileError(
-            f"{path} is damaged, cut off, or no {kind} file: {str(error).splitlines()[0]}"
+            f"{path} is damaged, truncated or not a file in {kind} format: {str(error).splitlines()[0]}"
         ) from error
 
 
-def _whole(path: Path, by_arrow: bool) -> Any:
-    from pyarrow import parquet
+class ColumnarSource:
+    """Columns of a parquet or arrow file. Lists of one length are split into a column for each item."""
 
-    if by_arrow:
+    first_line = None
+    codes: frozenset[str] = frozenset()
+
+    def __init__(self, path: Path, selection: ColumnSelection, stream: bool) -> None:
+        self.path, self.source, self.selection = path, str(path), selection
+        self._table = None if stream else read_arrow_table(path)
+        self._schema = _schema(path) if self._table is None else self._table.schema
+        self.types: dict[str, pa.DataType] = {}
+        self._items: dict[str, tuple[str, int]] = {}  # list column and index, by the name of a split column
+        for field in self._schema:
+            if not _is_list(field.type):
+                self.types[field.name] = field.type
+                continue
+            for i in range(self._list_length(field.name)):
+                self.types[f"{field.name}_{i}"] = field.type.value_type
+                self._items[f"{field.name}_{i}"] = (field.name, i)
+
+    def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
+        """Yield columns in blocks of rows."""
+        compute = optional_import("pyarrow.compute", _PURPOSE)
+        stored = list(dict.fromkeys(self._items.get(name, (name, 0))[0] for name in names))
+        for table in self._tables(stored, len(names)):
+            yield {
+                name: compute.list_element(table.column(self._items[name][0]), self._items[name][1])
+                if name in self._items
+                else table.column(name)
+                for name in names
+            }
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether the path is a parquet file or a folder of them."""
+        return not _is_arrow(self.path)
+
+    def is_split(self, names: Sequence[str]) -> bool:
+        """Return whether some of the columns are items of lists."""
+        return any(name in self._items for name in names)
+
+    def summaries(self, names: Sequence[str]) -> Mapping[str, TextSummary]:
+        """Return statistics of text columns, from all rows."""
+        return summarize_text(self.read(names), names) if names else {}
+
+    def _tables(self, stored: list[str], n_columns: int = 1) -> Iterable[pa.Table]:
+        if self._table is not None:
+            return [self._table]
+        pa = optional_import("pyarrow", _PURPOSE)
+        return _iter_tables(self.path, pa.schema([self._schema.field(name) for name in stored]), n_columns)
+
+    def _list_length(self, name: str) -> int:
+        """Return the common length of the lists of a column."""
+        compute = optional_import("pyarrow.compute", _PURPOSE)
+        lengths: set[int] = set()
+        for table in self._tables([name]):
+            found = compute.unique(compute.list_value_length(table.column(name)))
+            lengths.update(-1 if length is None else length for length in found.to_pylist())
+        if len(lengths) != 1:
+            raise InputFileError(
+                f"the lists of column {name!r} of {self.source} have different lengths"
+                f" ({min(lengths)} to {max(lengths)}); make them equal"
+            )
+        return max(lengths.pop(), 0)
+
+
+def read_arrow_table(path: Path) -> pa.Table:
+    """Return all columns of a file; the columns of files in a folder are joined by name."""
+    pa = optional_import("pyarrow", _PURPOSE)
+    parquet = optional_import("pyarrow.parquet", _PURPOSE)
+    with readable(path):
+        if _is_arrow(path):
+            with open_arrow(path) as reader:
+                table = reader.read_all()
+        else:
+            tables = [parquet.ParquetFile(file).read() for file in ParquetChunks(path).files()]
+            table = pa.concat_tables(tables, promote_options="permissive")
+    if table.num_rows == 0:
+        raise InputFileError(f"{path} has no rows")
+    return table
+
+
+def _schema(path: Path) -> pa.Schema:
+    """Return the columns and types of a file; types of files in a folder are promoted to common ones."""
+    pa = optional_import("pyarrow", _PURPOSE)
+    parquet = optional_import("pyarrow.parquet", _PURPOSE)
+    if _is_arrow(path):
         with open_arrow(path) as reader:
-            return reader.read_all()
-    import pyarrow as pa
-
-    return pa.concat_tables(
-        [parquet.ParquetFile(file).read() for file in ParquetChunks(path).files()],
-        promote_options="permissive",
-    )
+            return reader.schema
+    schemas = [parquet.read_schema(file) for file in ParquetChunks(path).files()]
+    return pa.unify_schemas(schemas, promote_options="permissive")
 
 
-def _streamed(path: Path, selection: ColumnSelection, by_arrow: bool) -> Table:
-    """The numbers as chunks; label and name, where asked for, at once."""
-    from pyarrow import parquet
-
-    if by_arrow:
+def _iter_tables(path: Path, schema: pa.Schema, n_columns: int) -> Iterator[pa.Table]:
+    """Yield the columns of ``schema`` in blocks of rows; columns that a file does not have are missing."""
+    pa = optional_import("pyarrow", _PURPOSE)
+    parquet = optional_import("pyarrow.parquet", _PURPOSE)
+    n_rows = chunk_rows(n_columns)
+    if _is_arrow(path):
         with open_arrow(path) as reader:
-            schema = reader.schema
-    else:
-        schema = parquet.read_schema(ParquetChunks(path).files()[0])
-    selection.check(schema.names, str(path))
-    selection = selection.completed(schema.names)
-    text = {name for name in schema.names if not is_number(schema.field(name).type)}
-    names = selection.features(schema.names, text)
-    if not names or text & set(names):
-        raise InputFileError(
-            f"{path} has no columns of numbers to stream, or columns names one that holds none"
-        )
-    chunks: Any = ArrowChunks(path, names) if by_arrow else ParquetChunks(path, names)
-    label = selection.label or next(
-        (name for name in schema.names if name in text and name != selection.id), None
-    )
-    beside = {name: _column(path, name, by_arrow) for name in (label, selection.id) if name is not None}
-    return Table(
-        chunks,
-        beside.get(label or ""),
-        beside.get(selection.id or ""),
-        names,
-        source=str(path),
-        label_name=label,
-        id_name=selection.id,
-    )
+            for batch in iter_batches(reader):
+                table = pa.Table.from_batches([batch]).select(schema.names)
+                yield from (table.slice(start, n_rows) for start in range(0, len(table), n_rows))
+        return
+    for file in ParquetChunks(path).files():
+        with parquet.ParquetFile(file) as content:
+            stored = content.schema_arrow.names
+            present = [name for name in schema.names if name in stored] or stored[:1]
+            for batch in content.iter_batches(batch_size=n_rows, columns=present):
+                tables = [schema.empty_table(), pa.Table.from_batches([batch])]
+                yield pa.concat_tables(tables, promote_options="permissive").select(schema.names)
 
 
-def _column(path: Path, name: str, by_arrow: bool) -> Any:
-    import pyarrow as pa
-    from pyarrow import parquet
+def _is_list(dtype: pa.DataType) -> bool:
+    types = optional_import("pyarrow", _PURPOSE).types
+    return any(test(dtype) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list))
 
-    if by_arrow:
-        with open_arrow(path) as reader:
-            return values(reader.read_all().column(name))
-    parts = [parquet.ParquetFile(file).read(columns=[name]).column(0) for file in ParquetChunks(path).files()]
-    return values(pa.chunked_array([chunk for part in parts for chunk in part.chunks], type=parts[0].type))
+
+def _is_arrow(path: Path) -> bool:
+    return path.suffix.lower() in ARROW

@@ -1,9 +1,8 @@
-"""Tables on disk as dask collections: each partition is read where it is used, by the routines that read
-streams."""
+"""Files as dask collections: each partition is read by the worker that uses it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,20 @@ import dask.array as da
 import numpy as np
 from dask.delayed import delayed
 
+from eigenscape._extras import optional_import
+from eigenscape.app.io import reading
+from eigenscape.app.io.columnar import ColumnarSource
+from eigenscape.app.io.columns import ColumnChunks, ColumnSelection
+from eigenscape.app.io.formats import EDGES, TEXT, extension
+from eigenscape.app.io.missing import ValidatedChunks
 from eigenscape.app.io.table import Table
-from eigenscape.app.io.tables import EDGES, TEXT, format_of
-from eigenscape.app.io.tables import read as read_table
 from eigenscape.exceptions import InputFileError
-from eigenscape.streams import ParquetChunks, SlicedChunks, chunk_rows, numbers_of
+from eigenscape.streams import ParquetChunks, SlicedChunks, batch_to_array, check_columns, chunk_rows
 
-#: Files that a stream too reads as a whole.
-WHOLE = (*TEXT, *EDGES, ".npz", ".mtx", ".h5ad")
-_NOT_IN_PARTS = "{} cannot be read in parts by several machines; store it as parquet, zarr or npy"
+#: Formats that cannot be divided into partitions.
+_NOT_PARTITIONED = (*TEXT, *EDGES, ".npz", ".mtx", ".h5ad")
+#: A function that reads a partition, its number of rows, and the arguments of the function.
+_Partition = tuple[Callable[..., np.ndarray], int, tuple[Any, ...]]
 
 
 def read(
@@ -30,21 +34,24 @@ def read(
     label: str | None = None,
     id: str | None = None,  # noqa: A002
 ) -> Table:
-    """Read a table as :func:`eigenscape.app.io.read` does, but leave its numbers where they are:
-    ``eigenscape.read(path, dask=True)``.
+    """Read a table whose array is a dask array; the same as ``eigenscape.read(path, dask=True)``.
 
     Parameters
     ----------
     path : str or Path
-        A parquet file or a folder of them, a zarr array or an npy file, on storage that all workers see under
-        the same path.
-    columns, label, id
-        As for :func:`eigenscape.app.io.read`.
+        A parquet file or a folder of them, a zarr array or an npy file, on storage that all workers can access
+        under the same path.
+    columns : str or sequence of str, optional
+        Columns of the array, in this order. If None, all numeric columns except the label and the id.
+    label : str, optional
+        Column of labels. If None, the column named ``label``, or the first text column with repeated values.
+    id : str, optional
+        Column of row ids. If None, the column named ``id``.
 
     Returns
     -------
     Table
-        Whose ``array`` is a dask array: a partition for each row group (parquet), or for about 64 MB of rows.
+        ``array`` is a dask array with a partition for each row group (parquet), or for about 64 MiB of rows.
 
     Examples
     --------
@@ -57,87 +64,108 @@ def read(
     >>> PCA(n_components=2).fit(X).embedding_.shape
     (1000, 2)
     """
-    if str(path) == "-" or (Path(path).is_file() and format_of(Path(path)) in WHOLE):
-        raise InputFileError(
-            _NOT_IN_PARTS.format("standard input" if str(path) == "-" else path)
-        )  # before it is read as a whole
-    table = read_table(path, columns=columns, label=label, id=id, stream=True)
+    return reading.read(path, columns=columns, label=label, id=id, dask=True)
+
+
+def read_collection(path: str | Path, selection: ColumnSelection) -> Table:
+    """Read a table whose array is a dask array."""
+    if str(path) == "-":
+        raise _not_partitioned("standard input")
+    file = Path(path).expanduser()
+    if not file.exists():
+        raise InputFileError(f"file {file} does not exist")
+    if file.is_file() and extension(file) in _NOT_PARTITIONED:
+        raise _not_partitioned(str(path))
+    table = reading.read_format(file, selection, stream=True)
     return replace(table, array=as_collection(table.array, table.source))
 
 
-def as_collection(chunks: Any, source: str = "the stream") -> da.Array:
-    """The chunks of a stream that can be read in any order, as a dask array."""
+def as_collection(chunks: Iterable[Any], source: str = "the stream") -> da.Array:
+    """Convert chunks to a dask array.
+
+    Parameters
+    ----------
+    chunks : ParquetChunks, SlicedChunks, or the array of ``eigenscape.read(path, stream=True)``
+        Chunks that can be read in any order. Missing values are not checked.
+    source : str, default="the stream"
+        Name of the data, for error messages.
+    """
+    if isinstance(chunks, ValidatedChunks) and chunks.missing != "drop":
+        chunks = chunks.chunks
+    if isinstance(chunks, ColumnChunks) and isinstance(chunks.columns, ColumnarSource):
+        if not chunks.columns.is_parquet or chunks.columns.is_split(chunks.features):
+            raise _not_partitioned(source)
+        chunks = ParquetChunks(chunks.columns.path, chunks.features)
     if isinstance(chunks, ParquetChunks):
-        return _of_row_groups(chunks)
+        return _from_row_groups(chunks)
     if isinstance(chunks, SlicedChunks):
-        return _of_slices(chunks)
-    raise InputFileError(_NOT_IN_PARTS.format(source))
+        return _from_slices(chunks)
+    raise _not_partitioned(source)
 
 
-def _of_row_groups(chunks: ParquetChunks) -> da.Array:
-    from pyarrow import parquet
+def _not_partitioned(source: str) -> InputFileError:
+    return InputFileError(
+        f"{source} cannot be divided into partitions for several machines; store it as parquet, zarr or npy"
+    )
 
-    columns, parts = chunks.columns, []
+
+def _from_row_groups(chunks: ParquetChunks) -> da.Array:
+    parquet = optional_import("pyarrow.parquet", "reading a parquet file")
+    columns = chunks.columns
+    partitions: list[_Partition] = []
     for file in chunks.files():
         with parquet.ParquetFile(file) as table:
             columns = columns or tuple(table.schema_arrow.names)
-            parts += [
-                (_row_group, table.metadata.row_group(group).num_rows, (str(file), group, columns))
+            partitions += [
+                (_read_row_group, table.metadata.row_group(group).num_rows, (str(file), group, columns))
                 for group in range(table.num_row_groups)
             ]
-    return _joined(parts, len(columns or ()), np.float64)
+    return _concatenate(partitions, len(columns or ()), np.dtype(np.float64))
 
 
-def _of_slices(chunks: SlicedChunks) -> da.Array:
+def _from_slices(chunks: SlicedChunks) -> da.Array:
     array = chunks.array
-    n, width = array.shape[0], int(np.prod(array.shape[1:]))
-    rows = chunks.rows or chunk_rows(width)
-    own = getattr(array, "chunks", None)  # of a zarr array: whole ones are read at once
-    rows = max(own[0], rows - rows % own[0]) if own else rows
-    where = (
-        (str(array.filename), int(array.offset), array.dtype.str, array.shape)
-        if isinstance(array, np.memmap)
-        else array
-    )
-    parts = [
-        (_slice, min(rows, n - start), (where, start, min(rows, n - start))) for start in range(0, n, rows)
+    n_rows, width = array.shape[0], int(np.prod(array.shape[1:]))
+    step = chunks.rows or chunk_rows(width)
+    stored = getattr(array, "chunks", None)  # of a zarr array: partitions are made of whole ones
+    step = max(stored[0], step - step % stored[0]) if stored else step
+    if isinstance(array, np.memmap):  # mapped by the worker: a pickled memmap contains all of its data
+        array = (str(array.filename), int(array.offset), array.dtype.str, array.shape)
+    partitions: list[_Partition] = [
+        (_read_slice, min(step, n_rows - start), (array, start, min(step, n_rows - start)))
+        for start in range(0, n_rows, step)
     ]
-    return _joined(parts, width, np.float32 if array.dtype == np.float32 else np.float64)
+    dtype = np.float32 if chunks.array.dtype == np.float32 else np.float64
+    return _concatenate(partitions, width, np.dtype(dtype))
 
 
-def _joined(
-    parts: list[tuple[Callable[..., np.ndarray], int, tuple[Any, ...]]], width: int, dtype: Any
-) -> da.Array:
-    pieces = [
-        da.from_delayed(delayed(read, pure=True)(*where), (rows, width), dtype)
-        for read, rows, where in parts
-        if rows
+def _concatenate(partitions: list[_Partition], width: int, dtype: np.dtype[Any]) -> da.Array:
+    arrays = [
+        da.from_delayed(delayed(read, pure=True)(*arguments), (n_rows, width), dtype)
+        for read, n_rows, arguments in partitions
+        if n_rows
     ]
-    if not pieces:
-        raise InputFileError("there are no rows to read")
-    return da.concatenate(pieces)
+    if not arrays:
+        raise InputFileError("the file has no rows")
+    return da.concatenate(arrays)
 
 
-def _row_group(file: str, group: int, columns: tuple[str, ...]) -> np.ndarray:
-    from pyarrow import parquet
-
+def _read_row_group(file: str, group: int, columns: tuple[str, ...]) -> np.ndarray:
+    parquet = optional_import("pyarrow.parquet", "reading a parquet file")
     with parquet.ParquetFile(file) as table:
-        missing = [name for name in columns if name not in table.schema_arrow.names]
-        if missing:
-            raise InputFileError(
-                f"{file} has no column {missing[0]!r}; all files need the columns {', '.join(columns)}"
-            )
-        read_columns = table.read_row_group(group, columns=list(columns)).select(list(columns))
-    batches = read_columns.combine_chunks().to_batches()
-    return np.concatenate([numbers_of(batch, Path(file)) for batch in batches])
+        try:
+            check_columns(columns, table.schema_arrow.names, file)
+        except ValueError as error:
+            raise InputFileError(str(error)) from error
+        row_group = table.read_row_group(group, columns=list(columns)).select(list(columns))
+    batches = row_group.combine_chunks().to_batches()
+    return np.concatenate([batch_to_array(batch, Path(file)) for batch in batches])
 
 
-def _slice(where: Any, start: int, rows: int) -> np.ndarray:
-    if isinstance(
-        where, tuple
-    ):  # an array in a file, mapped where it is used: pickled it would travel as a whole
-        file, offset, dtype, shape = where
-        where = np.memmap(file, dtype=np.dtype(dtype), mode="r", offset=offset, shape=tuple(shape))
-    block = np.asarray(where[start : start + rows])
+def _read_slice(array: Any, start: int, n_rows: int) -> np.ndarray:
+    if isinstance(array, tuple):
+        file, offset, dtype, shape = array
+        array = np.memmap(file, dtype=np.dtype(dtype), mode="r", offset=offset, shape=tuple(shape))
+    block = np.asarray(array[start : start + n_rows])
     block = block.reshape(len(block), -1)
     return block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)

@@ -1,300 +1,273 @@
-"""Text tables: comma, semicolon, tab or blank between the cells, with or without a line of names."""
+"""Text tables: cells separated by commas, semicolons, tabs, bars or blanks, with or without a header."""
 
 from __future__ import annotations
 
-import csv
 import io
 import re
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from eigenscape._extras import optional_import
 from eigenscape._memory import require
-from eigenscape.app.io.cells import NULLS, looks_numeric
-from eigenscape.app.io.columns import ColumnSelection, assemble
-from eigenscape.app.io.table import Table, default_names
+from eigenscape.app.io.cells import MISSING_MARKERS, TextSummary, to_numbers
+from eigenscape.app.io.columns import ColumnSelection, is_string, read_columns, summarize_text
+from eigenscape.app.io.table import Table
+from eigenscape.app.io.text_blocks import TextInput
+from eigenscape.app.io.text_layout import TextLayout, find_layout
 from eigenscape.exceptions import InputFileError
 
-#: A text table of more columns is not looked at further: it is a mistake, or a format for arrays serves
-#: better.
-MOST_COLUMNS = 100_000
-_SAMPLE_LINES = 50
-#: In this order: a semicolon in every line is hardly part of a number, a comma may be.
-_DELIMITERS = ("\t", ";", "|", ",")
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-
-@dataclass(frozen=True)
-class Layout:
-    """How a text table is written."""
-
-    delimiter: str
-    names: tuple[str, ...]
-    header: bool
-    decimal: str
-    trailing: bool = (
-        False  # whether the last column has no name: a delimiter may stand at the end of every line
-    )
-    unnamed: bool = (
-        False  # whether the first column has no name in a line of names: row names that pandas and R write
-    )
+_PURPOSE = "reading a text table"
 
 
 def read_delimited(
-    content: bytes, selection: ColumnSelection, source: str, delimiter: str | None = None
+    text: TextInput, selection: ColumnSelection, delimiter: str | None = None, stream: bool = False
 ) -> Table:
-    """A table from the bytes of a text file."""
-    content = as_utf8(content, source)
-    if delimiter is None and _by_blanks(content):
-        content, delimiter = _with_tabs(content), "\t"
-    layout = find_layout(content, source, delimiter)
-    if layout.unnamed and selection.id is None:
-        selection = ColumnSelection(selection.columns, selection.label, layout.names[0], selection.missing)
-    columns = _parse(content, layout, source)
-    if len(next(iter(columns.values()))) == 0:
-        raise InputFileError(f"{source} has a line of names and no rows")
-    if layout.trailing and len(columns) > 1 and str(columns[layout.names[-1]].type) == "null":
-        del columns[layout.names[-1]]
-    codes = _columns_of_codes(content, layout, columns, source)
-    columns |= _parse(content, layout, source, sorted(codes | _as_written(columns, selection)))
-    return assemble(columns, selection, source, first_line=2 if layout.header else 1, codes=frozenset(codes))
+    """Read a text table, whole or in chunks."""
+    return read_columns(DelimitedSource(text, selection, delimiter), stream)
 
 
-def _as_written(columns: dict[str, Any], selection: ColumnSelection) -> set[str]:
-    """Names of rows that are no whole numbers, and labels that are no numbers, are kept as they are written:
-    dates, true and false."""
-    import pyarrow as pa
+class DelimitedSource:
+    """Columns of a text table. The types are found from all rows, in blocks.
 
-    completed = selection.completed(list(columns))
-    found = set()
-    for name, fits in (
-        (completed.id, pa.types.is_integer),
-        (completed.label, lambda kind: pa.types.is_integer(kind) or pa.types.is_floating(kind)),
-    ):
-        if (
-            name in columns
-            and name not in (selection.columns or ())
-            and not (fits(columns[name].type) or pa.types.is_string(columns[name].type))
-        ):
-            found.add(name)
-    return found
+    Each block is parsed with the types that pyarrow finds in it; the type of a column is the first one, in
+    pyarrow's order, that represents the values of all blocks. A file read whole is a single block.
 
+    Parameters
+    ----------
+    text : TextInput
+        The content. Its blocks are read again for every call of :meth:`read`, unless it is in memory.
+    selection : ColumnSelection
+        Columns requested by the caller. Ids that are not integers and labels that are not numbers are text.
+    delimiter : str or None
+        The delimiter, if the file extension defines it.
+    """
 
-def _columns_of_codes(content: bytes, layout: Layout, columns: dict[str, Any], source: str) -> set[str]:
-    """Columns of digits of which some begin with 0, such as ``00417``: these are codes, and as numbers they
-    would lose the zeros."""
-    import pyarrow as pa
-    from pyarrow import compute
+    def __init__(self, text: TextInput, selection: ColumnSelection, delimiter: str | None) -> None:
+        self.text, self.source = text, text.source
+        self.layout = find_layout(text.head(), self.source, delimiter)
+        self.first_line = self.layout.first_line
+        if self.layout.row_names and selection.id is None:
+            selection = replace(selection, id=self.layout.names[0])
+        self.selection = selection
+        in_memory = isinstance(text.content, bytes)
+        self._contents = list(text.blocks(self.layout)) if in_memory else None
+        self._parsed: dict[tuple[str, pa.DataType], pa.ChunkedArray] = {}  # columns of a content in memory
+        string = optional_import("pyarrow", _PURPOSE).string()
+        self.types, has_leading_zeros = self._infer_types()
+        self.codes = frozenset(self._find_codes() if has_leading_zeros else ())
+        self.types |= dict.fromkeys(self.codes | self._columns_kept_as_text(), string)
+        self._parsed_types = dict(self.types)
+        self._summaries = self._summarize_text()
 
-    if not re.search(
-        rb'(?:^|["' + re.escape(layout.delimiter.encode()) + rb"])[ \t]*0\d", content, flags=re.MULTILINE
-    ):
-        return set()
-    written = _parse(
-        content,
-        layout,
-        source,
-        [n for n, c in columns.items() if pa.types.is_integer(c.type) or pa.types.is_floating(c.type)],
-    )
-    found = set()
-    for name, column in written.items():
-        whole = compute.all(compute.match_substring_regex(column, r"^\s*\d*\s*$")).as_py()
-        if whole and compute.any(compute.match_substring_regex(column, r"^\s*0\d+\s*$")).as_py():
-            found.add(name)
-    return found
+    def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
+        """Yield columns in blocks of rows; text is stripped of surrounding blanks."""
+        pa = optional_import("pyarrow", _PURPOSE)
+        numeric_text = [name for name in names if self.types[name] != self._parsed_types[name]]
+        for block in self._parse_blocks({name: self._parsed_types[name] for name in names}):
+            for name in numeric_text:
+                block[name] = pa.chunked_array([pa.array(to_numbers(block[name].to_pylist()))])
+            yield block
 
+    def summaries(self, names: Sequence[str]) -> Mapping[str, TextSummary]:
+        """Return statistics of text columns."""
+        return {name: self._summaries[name] for name in names if name in self._summaries}
 
-def as_utf8(content: bytes, source: str) -> bytes:
-    """The bytes in UTF-8 without a byte-order mark; other encodings are refused unless they announce
-    themselves."""
-    if not content.strip():
-        raise InputFileError(f"{source} is empty")
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16").encode()
-    content = content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputFileError(
-            f"{source} is not UTF-8: byte 0x{content[error.start]:02x} in line {line}; save it as UTF-8"
-            " (if it is Latin-1: iconv -f latin1 -t utf-8)"
-        ) from error
-    if b"\0" in content[:4096]:
-        raise InputFileError(f"{source} holds binary data, not text; give the file the suffix of its format")
-    return content
+    def _infer_types(self) -> tuple[dict[str, pa.DataType], bool]:
+        """Return the types of the columns, and whether a cell begins with a zero and a digit."""
+        found: dict[str, set[pa.DataType]] = {name: set() for name in self.layout.names}
+        delimiter = re.escape(self.layout.delimiter.encode())
+        leading_zero = re.compile(rb'(?:^|["' + delimiter + rb"])[ \t]*0\d", flags=re.MULTILINE)
+        n_rows, has_leading_zeros = 0, False
+        for i, content in enumerate(self._blocks()):
+            block = _trim(parse_text(content, self.layout, self.source, None, i == 0, n_rows))
+            for name, column in block.items():
+                found[name].add(column.type)
+                if self._contents is not None:
+                    self._parsed[name, column.type] = column
+            n_rows += len(block[self.layout.names[0]])
+            has_leading_zeros = has_leading_zeros or leading_zero.search(content) is not None
+        if n_rows == 0:
+            raise InputFileError(f"{self.source} has a header and no rows")
+        types = {name: self._join_types(name, kinds) for name, kinds in found.items()}
+        last = self.layout.names[-1]
+        if self.layout.trailing and len(types) > 1 and str(types[last]) == "null":
+            del types[last]
+        return types, has_leading_zeros
 
+    def _join_types(self, name: str, kinds: set[pa.DataType]) -> pa.DataType:
+        """Return the type that pyarrow would find for the values of all blocks."""
+        pa = optional_import("pyarrow", _PURPOSE)
+        kinds = kinds - {pa.null()}
+        if len(kinds) < 2:
+            return next(iter(kinds), pa.null())
+        if kinds == {pa.int64(), pa.float64()}:
+            return pa.float64()
+        for zone in (None, "UTC"):
+            times = [pa.timestamp("ns", zone), pa.timestamp("s", zone), *([] if zone else [pa.date32()])]
+            if kinds.issubset(times):
+                return next(kind for kind in times if kind in kinds)
+        if kinds == {pa.int64(), pa.bool_()}:  # 0 and 1 are booleans too
+            try:
+                for _ in self._parse_blocks({name: pa.bool_()}):
+                    pass
+            except InputFileError:
+                return pa.string()
+            return pa.bool_()
+        return pa.string()
 
-def find_layout(content: bytes, source: str, delimiter: str | None) -> Layout:
-    """Delimiter, names and decimal mark, from the first lines."""
-    lines = _first_lines(content)
-    width = 1 + max(lines[0].count(mark) for mark in (delimiter or "".join(_DELIMITERS)))
-    if width > MOST_COLUMNS:
-        raise InputFileError(
-            f"{source} has {width} columns, and a text table may have {MOST_COLUMNS}; is it transposed? Store wide data as npy or parquet"
+    def _find_codes(self) -> list[str]:
+        """Return the columns of digits in which some values have leading zeros, such as ``00417``."""
+        pa = optional_import("pyarrow", _PURPOSE)
+        compute = optional_import("pyarrow.compute", _PURPOSE)
+        codes, digits = (
+            set(),
+            {
+                name
+                for name, kind in self.types.items()
+                if pa.types.is_integer(kind) or pa.types.is_floating(kind)
+            },
         )
-    try:
-        delimiter = delimiter or _delimiter_of(lines)
-        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
-    except csv.Error as error:
-        raise InputFileError(
-            f"{source} cannot be read as a text table: {error}; does a quotation mark stand alone?"
-        ) from error
-    width = len(rows[0])
-    cells = [cell for row in rows[1:] for cell in row]
-    comma = delimiter != "," and any(
-        re.fullmatch(r"\s*[-+]?\d+,\d+([eE][-+]?\d+)?\s*", cell) for cell in cells
-    )
-    comma = comma and not any(re.fullmatch(r"\s*[-+]?\d+\.\d+\s*", cell) for cell in cells)
-    header = _is_header(rows)
-    if not header:
-        return Layout(delimiter, default_names(width), False, "," if comma else ".", trailing=True)
-    names = [name.strip() for name in rows[0]]
-    if len(rows) > 1 and all(len(row) == width + 1 and not row[-1].strip() for row in rows[1:]):
-        names.append("")  # a delimiter at the end of every line but the first
-        width += 1
-    unnamed = names[0] == ""
-    if unnamed or (len(rows) > 1 and len(rows[1]) == width + 1):  # R names the columns but not the row names
-        names = ["row", *names[1:]] if unnamed else ["row", *names]
-        unnamed = True
-    return Layout(delimiter, _distinct(names, source), True, "," if comma else ".", names[-1] == "", unnamed)
+        for block in self._parse_blocks(dict.fromkeys(sorted(digits), pa.string())):
+            for name, column in block.items():
+                if not compute.all(compute.match_substring_regex(column, r"^\d*$"), min_count=0).as_py():
+                    digits.discard(name)
+                if compute.any(compute.match_substring_regex(column, r"^0\d+$")).as_py():
+                    codes.add(name)
+        return sorted(codes & digits)
+
+    def _columns_kept_as_text(self) -> set[str]:
+        """Return ids that are not integers and labels that are not numbers, such as dates and booleans."""
+        types = optional_import("pyarrow", _PURPOSE).types
+        selection = self.selection.complete(list(self.types))
+        tests: list[tuple[str | None, Callable[[pa.DataType], bool]]] = [
+            (selection.id, types.is_integer),
+            (selection.label, lambda kind: types.is_integer(kind) or types.is_floating(kind)),
+        ]
+        return {
+            name
+            for name, is_kept in tests
+            if name in self.types and name not in (selection.columns or ()) and not is_kept(self.types[name])
+        }
+
+    def _summarize_text(self) -> dict[str, TextSummary]:
+        """Summarize text columns; find those that are numeric apart from blanks, and raise for mistakes."""
+        pa = optional_import("pyarrow", _PURPOSE)
+        selection = self.selection.complete(list(self.types))
+        excluded = {selection.label, selection.id, *(self.codes - set(selection.columns or ()))}
+        names = [name for name, kind in self.types.items() if kind == pa.string() and name not in excluded]
+        if not names:
+            return {}
+        summaries = summarize_text(self._parse_blocks({name: self.types[name] for name in names}), names)
+        for name in names:
+            summaries[name].check(name, self.source, self.first_line)
+            if summaries[name].is_numeric:
+                self.types[name] = pa.float64()  # parsed as text because of blanks around missing values
+        return summaries
+
+    def _parse_blocks(self, types: Mapping[str, pa.DataType]) -> Iterator[dict[str, pa.ChunkedArray]]:
+        """Yield columns of each block, parsed as the given types; text without surrounding blanks."""
+        n_rows = 0
+        for i, content in enumerate(self._blocks()):
+            known = {
+                name: self._parsed[name, kind] for name, kind in types.items() if (name, kind) in self._parsed
+            }
+            needed = {name: kind for name, kind in types.items() if name not in known}
+            block = known | _trim(parse_text(content, self.layout, self.source, needed, i == 0, n_rows))
+            if self._contents is not None:
+                self._parsed |= {(name, types[name]): block[name] for name in needed}
+            n_rows += len(next(iter(block.values())))
+            yield block
+
+    def _blocks(self) -> Iterable[bytes]:
+        return self.text.blocks(self.layout) if self._contents is None else self._contents
 
 
-def _first_lines(content: bytes) -> list[str]:
-    head = content[: 2**20]
-    lines = head.decode(errors="ignore").splitlines()
-    if len(content) > len(head) and len(lines) > 1:
-        lines = lines[:-1]  # the last one is cut
-    elif len(content) > len(head):
-        lines = content.decode().splitlines()[:2]  # one line longer than the sample
-    return [line for line in lines if line.strip()][:_SAMPLE_LINES]
+def _trim(block: dict[str, pa.ChunkedArray]) -> dict[str, pa.ChunkedArray]:
+    """Remove blanks around the values of text columns."""
+    compute = optional_import("pyarrow.compute", _PURPOSE)
+    return {
+        name: compute.utf8_trim_whitespace(column) if is_string(column.type) else column
+        for name, column in block.items()
+    }
 
 
-def _delimiter_of(lines: list[str]) -> str:
-    for delimiter in _DELIMITERS:
-        if not any(delimiter in line for line in lines):
-            continue  # a long line would be one cell, longer than csv allows
-        widths = {len(row) for row in csv.reader(lines, delimiter=delimiter) if row}
-        if len(widths) == 1 and widths.pop() > 1:
-            return delimiter
-    counts = {delimiter: sum(delimiter in line for line in lines) for delimiter in _DELIMITERS}
-    best = max(_DELIMITERS, key=lambda delimiter: (counts[delimiter], delimiter == ","))
-    return best if counts[best] else ","
+def parse_text(
+    content: bytes,
+    layout: TextLayout,
+    source: str,
+    types: Mapping[str, pa.DataType] | None = None,
+    header: bool = True,
+    n_rows_before: int = 0,
+) -> dict[str, pa.ChunkedArray]:
+    """Parse a block of complete rows.
 
-
-def _by_blanks(content: bytes) -> bool:
-    """Whether blanks separate the cells: there is no other delimiter, and the lines have equally many
-    words."""
-    lines = _first_lines(content)
-    if any(delimiter in line for line in lines for delimiter in "\t;|,"):
-        return False
-    widths = {len(line.split()) for line in lines if not line.lstrip().startswith(("#", "%"))}
-    return len(widths) == 1 and widths.pop() > 1
-
-
-def _with_tabs(content: bytes) -> bytes:
-    lines = (
-        line for line in content.splitlines() if line.strip() and not line.lstrip().startswith((b"#", b"%"))
-    )
-    return b"\n".join(b"\t".join(line.split()) for line in lines) + b"\n"
-
-
-def _is_header(rows: list[list[str]]) -> bool:
-    """Names stand above numbers; where no column has numbers, words that do not come again are names."""
-
-    def numeric(cell: str) -> bool:
-        return cell.strip() in NULLS or looks_numeric(cell)
-
-    first, rest = rows[0], rows[1:]
-    if not rest or all(numeric(cell) for cell in first):
-        return bool(first) and not any(numeric(cell) for cell in first)
-    offset = 1 if all(len(row) == len(first) + 1 for row in rest) else 0
-    for place, name in enumerate(first):
-        below = [row[place + offset] for row in rest if len(row) > place + offset]
-        if not numeric(name) and below and all(numeric(cell) for cell in below):
-            return True
-    return False
-
-
-def _distinct(names: Iterable[str], source: str) -> tuple[str, ...]:
-    names = [name or f"x{place}" for place, name in enumerate(names)]
-    name, count = Counter(names).most_common(1)[0]
-    if count > 1:
-        raise InputFileError(f"{source} has two columns of the name {name!r}; rename one")
-    return tuple(names)
-
-
-def _parse(content: bytes, layout: Layout, source: str, as_text: list[str] | None = None) -> dict[str, Any]:
-    """The columns, types found from all values; or some of them, as the text that is written."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow
-
-    if as_text == []:
+    Parameters
+    ----------
+    content : bytes
+        The rows in UTF-8.
+    layout : TextLayout
+        Layout of the table.
+    source : str
+        Name of the file, for error messages.
+    types : mapping of str to arrow type, optional
+        Columns to parse and their types. If None, all columns are parsed and their types are inferred.
+    header : bool, default=True
+        Whether this is the first block, which begins with the header if the table has one.
+    n_rows_before : int, default=0
+        Number of rows in the blocks before this one, for error messages.
+    """
+    pa = optional_import("pyarrow", _PURPOSE)
+    csv = optional_import("pyarrow.csv", _PURPOSE)
+    if types is not None and not types:
         return {}
-    types = None if as_text is None else dict.fromkeys(as_text, pa.string())
-    require(
-        4 * len(content),
-        f"reading {source}",
-        "store it as parquet or npy and use stream=True with a dictionary method",
-    )
-    bad: list[Any] = []
+    remedy = "use stream=True with an estimator that learns from chunks, or store it as parquet or npy"
+    require(4 * len(content), f"reading {source}", remedy)
+    invalid_rows = []
 
-    def refuse(row: Any) -> str:
-        bad.append(row)
+    def reject(row: csv.InvalidRow) -> str:
+        invalid_rows.append(row)
         return "error"
 
-    def parse(block: int | None, threads: bool) -> Any:
-        return arrow.read_csv(
+    def parse(block_size: int | None, use_threads: bool) -> pa.Table:
+        return csv.read_csv(
             io.BytesIO(content),
-            arrow.ReadOptions(
+            csv.ReadOptions(
                 column_names=list(layout.names),
-                skip_rows=1 if layout.header else 0,
-                block_size=block,
-                use_threads=threads,
+                skip_rows=int(header and layout.header),
+                block_size=block_size,
+                use_threads=use_threads,
             ),
-            arrow.ParseOptions(
-                delimiter=layout.delimiter, newlines_in_values=b'"' in content, invalid_row_handler=refuse
+            csv.ParseOptions(
+                delimiter=layout.delimiter, newlines_in_values=b'"' in content, invalid_row_handler=reject
             ),
-            arrow.ConvertOptions(
-                null_values=list(NULLS),
+            csv.ConvertOptions(
+                null_values=list(MISSING_MARKERS),
                 decimal_point=layout.decimal,
                 strings_can_be_null=False,
                 column_types=types,
-                include_columns=as_text,
+                include_columns=None if types is None else list(types),
             ),
         )
 
     try:
         try:
             table = parse(None, True)
-        except (
-            pa.ArrowInvalid
-        ):  # types found in the first block do not fit the others, or a row is ragged: look at all at once
-            bad.clear()
+        except pa.ArrowInvalid:  # types differ between blocks of pyarrow, or a row has too few or many cells
+            invalid_rows.clear()
             table = parse(min(len(content) + 1, 2**31 - 1), False)
     except pa.ArrowInvalid as error:
-        if bad:
-            row = bad[0]
-            place = f"line {row.number}" if row.number is not None else f"the row {row.text[:60]!r}"
-            raise InputFileError(
-                f"{source}: {place} has {row.actual_columns} cells where {row.expected_columns} are expected; correct it"
-                + (" (the first line is a comment; take it out)" if content.startswith(b"#") else "")
-            ) from error
+        reason = f"cannot be read as a text table: {str(error).splitlines()[0]}"
+        if not invalid_rows:
+            raise InputFileError(f"{source} {reason}") from error
+        row, n_lines_before = invalid_rows[0], 0 if header else n_rows_before + int(layout.header)
+        place = f"the row {row.text[:60]!r}" if row.number is None else f"line {row.number + n_lines_before}"
+        hint = " (the first line is a comment; remove it)" if header and content.startswith(b"#") else ""
         raise InputFileError(
-            f"{source} cannot be read as a text table: {str(error).splitlines()[0]}"
+            f"{source}: {place} has {row.actual_columns} cells instead of {row.expected_columns}; correct"
+            f" it{hint}"
         ) from error
     return dict(zip(table.column_names, table.columns, strict=True))
-
-
-def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, unpacked where its name ends in gz, bz2 or zst."""
-    import pyarrow as pa
-
-    try:
-        with pa.input_stream(str(path), compression="detect") as stream:
-            return bytes(stream.read())
-    except PermissionError:
-        raise
-    except (pa.ArrowException, OSError) as error:
-        raise InputFileError(f"{path} cannot be unpacked: {error}") from error

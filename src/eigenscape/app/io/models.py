@@ -26,9 +26,9 @@ from eigenscape.app.io.archive import (
     open_archive,
     read_header,
 )
+from eigenscape.app.io.atomic import whole_file
 from eigenscape.app.io.exporting import Exporter, OmittedArray, refuse_functions
 from eigenscape.app.io.schema import check_contents
-from eigenscape.app.io.atomic import whole_file
 from eigenscape.exceptions import ModelFileError
 
 #: Of a longer spectrum only so much goes into the description.

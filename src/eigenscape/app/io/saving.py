@@ -9,8 +9,8 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from eigenscape.app.io.models import check_model, write_model
 from eigenscape.app.io.atomic import check_target
+from eigenscape.app.io.models import check_model, write_model
 from eigenscape.estimators.compact_map import Small, made_compact
 from eigenscape.exceptions import ModelFileError
 

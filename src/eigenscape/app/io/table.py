@@ -1,9 +1,9 @@
-"""What has been read: numbers, and what is known about their rows and columns."""
+"""Result of reading a file: numbers, and the labels, ids and names that belong to them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,31 +13,32 @@ KINDS = ("rows", "distances", "affinities", "edges", "images")
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of numbers with what goes with it; unpacks to ``array, labels, ids``.
+    """Numbers of a file with labels, ids and column names; unpacks to ``array, labels, ids``.
 
     Attributes
     ----------
-    array : ndarray, memmap, csr_array or iterable of chunks
-        The numbers, (n, d); chunks of rows where the file is streamed.
-    labels : ndarray of n values or None
-        The label column that was asked for, otherwise the first text column.
-    ids : ndarray of n values or None
+    array : ndarray, memmap, csr_array, dask array or iterable of chunks
+        The numbers, of shape (n_samples, n_features). With ``stream=True``, an iterable of arrays of rows
+        that can be iterated repeatedly.
+    labels : ndarray of shape (n_samples,) or None
+        Values of the label column.
+    ids : ndarray of shape (n_samples,) or None
         Names of the rows.
     names : tuple of str
-        Names of the columns.
-    extra : dict of name to ndarray
-        Every other column.
-    kind : "rows", "distances", "affinities", "edges" or "images"
-        What the numbers mean.
-    image_shape : (height, width) or None
-        Where each row is an image.
+        Names of the columns of ``array``.
+    extra : dict of str to ndarray
+        All other columns; empty for tables that are read in chunks.
+    kind : {"rows", "distances", "affinities", "edges", "images"}
+        Meaning of the numbers.
+    image_shape : tuple of int (height, width) or None
+        Shape of the image stored in each row, if any.
     source : str
-        What was read.
+        Path of the file, or ``"standard input"``.
     label_name, id_name : str or None
-        The columns that the labels and the names of the rows come from, where they have a name.
+        Names of the columns that contain the labels and the ids.
     remarks : tuple of str
-        What a reader may want to know of the columns: one that looks like a count of the rows, or like
-        numbers that are none.
+        Notes about columns whose interpretation may not be the intended one, such as a feature that counts
+        the rows.
     """
 
     array: Any
@@ -57,9 +58,38 @@ class Table:
 
     def __repr__(self) -> str:
         shape = getattr(self.array, "shape", "streamed")
-        return f"Table({self.kind}, {shape}, labels={self.labels is not None}, ids={self.ids is not None}, source={self.source!r})"
+        return (
+            f"Table({self.kind}, {shape}, labels={self.labels is not None}, ids={self.ids is not None},"
+            f" source={self.source!r})"
+        )
+
+    def select_rows(self, rows: np.ndarray) -> Table:
+        """Return a table of some rows; of a square matrix the columns are selected too.
+
+        An array that is streamed is left unchanged.
+        """
+        array, names = self.array, self.names
+        if hasattr(array, "shape"):
+            array = array[rows]
+            if self.kind in ("distances", "affinities"):
+                array = array[:, rows]
+            if self.kind == "distances" and len(names) == self.array.shape[0]:
+                names = tuple(names[row] for row in rows)
+        return replace(
+            self,
+            array=array,
+            labels=None if self.labels is None else self.labels[rows],
+            ids=None if self.ids is None else self.ids[rows],
+            names=names,
+            extra={name: column[rows] for name, column in self.extra.items()},
+        )
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:
-    """Names for columns that have none."""
+    """Return the names of columns without a header: ``x0``, ``x1``, ..."""
     return tuple(f"x{i}" for i in range(n_columns))
+
+
+def format_names(names: list[str] | tuple[str, ...], limit: int) -> str:
+    """Return the first ``limit`` names, quoted and separated by commas."""
+    return ", ".join(map(repr, names[:limit])) + (", ..." if len(names) > limit else "")

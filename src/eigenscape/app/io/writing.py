@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.io import mmwrite
 
-from eigenscape.app.io.annotated import write_annotated
-from eigenscape.app.io.tables import format_of
+from eigenscape.app.io.annotated import write_h5ad
 from eigenscape.app.io.atomic import whole_file
+from eigenscape.app.io.formats import extension
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".npy", ".npz", ".mtx", ".h5ad")
 
@@ -94,12 +94,12 @@ def write_table(
                 mmwrite(file, coordinates)
         else:
             beside = {name: columns[name] for name in columns if name not in names}
-            write_annotated(part, coordinates, None if like is None else Path(like), method, beside)
+            write_h5ad(part, coordinates, None if like is None else Path(like), method, beside)
 
 
 def check_format(path: str | Path) -> str:
     """The suffix, if tables can be written so."""
-    suffix = format_of(Path(path)) if Path(path).suffix.lower() in SUFFIXES else Path(path).suffix.lower()
+    suffix = extension(Path(path)) if Path(path).suffix.lower() in SUFFIXES else Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(
             f"{path}: tables are written as {', '.join(suffix[1:] for suffix in SUFFIXES)}; choose one of these suffixes"

@@ -1,0 +1,154 @@
+"""Text files as blocks of complete rows in UTF-8."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from eigenscape._extras import optional_import
+from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs
+from eigenscape.exceptions import InputFileError
+
+#: Bytes of a block of rows when a text file is streamed.
+BLOCK_BYTES = 2**24
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NEWLINES = b"\r\n"
+_IN_QUOTES = re.compile(rb'[^"]*(?:""[^"]*)*')
+
+
+@dataclass(frozen=True)
+class TextInput:
+    """Content of a text file: all bytes, or a path that is read in blocks, decompressed if necessary."""
+
+    content: bytes | Path
+    source: str
+    block_bytes: int = field(default_factory=lambda: BLOCK_BYTES)
+
+    def head(self) -> bytes:
+        """Return the beginning: more than ``HEAD_BYTES`` bytes and two lines, or everything."""
+        head = b""
+        for chunk in self._utf8_chunks():
+            head = (head + chunk).lstrip(_NEWLINES)
+            if len(head) > HEAD_BYTES and len(head.splitlines()) > 2:
+                break
+        if not head.strip():
+            raise InputFileError(f"{self.source} is empty")
+        if b"\0" in head[:4096]:
+            raise InputFileError(
+                f"{self.source} contains binary data, not text; use the file extension of its format"
+            )
+        return head
+
+    def blocks(self, layout: TextLayout) -> Iterator[bytes]:
+        """Yield blocks of complete rows, without the byte-order mark and leading empty lines."""
+        n_lines = 0
+        for block in self._row_blocks(layout.delimiter):
+            check_utf8(block, self.source, n_lines)
+            n_lines += block.count(b"\n")
+            yield blanks_to_tabs(block) if layout.by_blanks else block
+
+    def _row_blocks(self, delimiter: str) -> Iterator[bytes]:
+        if isinstance(self.content, bytes):
+            yield next(self._utf8_chunks()).lstrip(_NEWLINES)
+            return
+        rest, started = b"", False
+        for chunk in self._utf8_chunks():
+            rest = rest + chunk if started else (rest + chunk).lstrip(_NEWLINES)
+            started = started or bool(rest)
+            end = last_row_end(rest, delimiter) if len(rest) >= self.block_bytes else 0
+            if end:
+                yield rest[:end]
+                rest = rest[end:]
+        if rest:
+            yield rest
+
+    def _utf8_chunks(self) -> Iterator[bytes]:
+        """Yield the content without byte-order mark, UTF-16 converted to UTF-8."""
+        decoder: codecs.IncrementalDecoder | None = None
+        for i, chunk in enumerate(self._raw_chunks()):
+            if i == 0 and chunk.startswith(_UTF16_MARKS):
+                decoder = codecs.getincrementaldecoder("utf-16")()
+            elif i == 0:
+                chunk = chunk.removeprefix(codecs.BOM_UTF8)
+            yield self._decode(decoder, chunk) if decoder else chunk
+        if decoder:
+            self._decode(decoder, b"", final=True)
+
+    def _decode(self, decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bytes:
+        try:
+            return decoder.decode(chunk, final).encode()
+        except UnicodeDecodeError as error:
+            raise InputFileError(
+                f"{self.source} is not valid UTF-16: {error.reason}; save it as UTF-8"
+            ) from error
+
+    def _raw_chunks(self) -> Iterator[bytes]:
+        if isinstance(self.content, bytes):
+            yield self.content
+            return
+        pa = optional_import("pyarrow", "reading a text table")
+        try:
+            with pa.input_stream(str(self.content), compression="detect") as stream:
+                while chunk := stream.read(self.block_bytes):
+                    yield chunk
+        except PermissionError:
+            raise
+        except (pa.ArrowException, OSError) as error:
+            raise InputFileError(f"{self.source} cannot be decompressed: {error}") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file, decompressed if its name ends in gz, bz2 or zst."""
+    return b"".join(TextInput(path, str(path))._raw_chunks())
+
+
+def check_utf8(content: bytes, source: str, n_lines_before: int = 0) -> None:
+    """Raise if the content is not valid UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        line = n_lines_before + content.count(b"\n", 0, error.start) + 1
+        raise InputFileError(
+            f"{source} is not UTF-8: byte 0x{content[error.start]:02x} in line {line}; save it as UTF-8"
+            " (if it is Latin-1: iconv -f latin1 -t utf-8)"
+        ) from error
+
+
+def last_row_end(content: bytes, delimiter: str) -> int:
+    """Return the position after the last line end that is not inside a quoted cell; 0 if there is none."""
+    newline = b"\n" if b"\n" in content else b"\r"
+    if b'"' not in content:
+        end = content.rfind(newline) + 1
+    else:
+        data = np.frombuffer(content, dtype=np.uint8)
+        newlines = np.flatnonzero(data == newline[0])
+        outside = newlines[np.searchsorted(_quotes(content, data, delimiter), newlines) % 2 == 0]
+        end = int(outside[-1]) + 1 if len(outside) else 0
+    return 0 if newline == b"\r" and end == len(content) else end  # \r may be half of \r\n
+
+
+def _quotes(content: bytes, data: np.ndarray, delimiter: str) -> np.ndarray:
+    """Return the positions of opening and closing quotation marks, alternately."""
+    quotes = np.flatnonzero(data == ord('"'))
+    opening, closing = quotes[::2], quotes[1::2]
+    starts_cell = np.isin(data[opening - 1], np.frombuffer(delimiter.encode() + _NEWLINES, dtype=np.uint8))
+    starts_cell[opening == 0] = True
+    starts_cell[1:] |= opening[1:] == closing[: len(opening) - 1] + 1  # a doubled quotation mark
+    if starts_cell.all():
+        return quotes
+    # Some quotation marks are inside cells that are not quoted: go through them one by one.
+    found, position = [], 0
+    cell_starts = (delimiter.encode(), b"\r", b"\n", b"")
+    while (start := content.find(b'"', position)) >= 0:
+        position = start + 1
+        if content[max(start - 1, 0) : start] in cell_starts:
+            match = _IN_QUOTES.match(content, position)
+            end = match.end() if match else len(content)
+            found += [start, end]
+            position = end + 1
+    return np.array(found, dtype=np.intp)
