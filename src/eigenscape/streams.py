@@ -47,10 +47,15 @@ class SlicedChunks:
             yield chunk.reshape(len(chunk), width)
 
     def _slice(self, start: int, stop: int) -> np.ndarray:
-        """Return some rows. Rows of a file are mapped separately, so that the memory of others is released."""
+        """Return some rows, mapped separately if they are in a file, so that memory is released."""
         array = self.array
-        is_mapped = isinstance(array, np.memmap) and isinstance(array.base, mmap) and array.filename
-        if not (is_mapped and array.flags.c_contiguous):
+        base = getattr(array, "base", None)
+        if not (
+            isinstance(array, np.memmap)
+            and isinstance(base, mmap)
+            and array.filename
+            and array.flags.c_contiguous
+        ):
             return np.asarray(array[start:stop])
         offset = array.offset + start * array.strides[0]
         shape = (stop - start, *array.shape[1:])

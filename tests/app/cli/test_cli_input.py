@@ -64,7 +64,7 @@ def test_zeros_before_ids_and_codes_are_kept(tmp_path):
     ids = [f"{i:05d}" for i in range(40)]
     table = write_csv(tmp_path / "a.csv", X, ["x", "y", "z"], ID=ids, zip=[f"{7 * i:04d}" for i in range(40)])
     said = good("embed", table, "-m", "pca", "-o", tmp_path / "map.csv").stderr
-    assert "warning: column 'zip' has numbers that begin with 0" in said
+    assert "warning: column 'zip' has numbers with leading zeros" in said
     found = rows(tmp_path / "map.csv")
     assert [row["id"] for row in found] == ids
     assert found[1]["zip"] == "0007"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from eigenscape._extras import optional_import
@@ -14,7 +15,6 @@ from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
 
 if TYPE_CHECKING:
-    import pandas as pd
     from anndata import AnnData
 
 
@@ -28,7 +28,7 @@ def _load(path: Path) -> AnnData:
 
 
 def read_h5ad(path: Path, selection: ColumnSelection) -> Table:
-    """Read ``X`` and the columns of ``obs``; the label is a column of ``obs``, by default the first of text."""
+    """Read ``X`` and the columns of ``obs``; the default label is its first text column."""
     data = _load(path)
     if data.X is None:
         raise InputFileError(f"{path} has no X, only annotations")
@@ -40,11 +40,12 @@ def read_h5ad(path: Path, selection: ColumnSelection) -> Table:
     label = selection.label or next(iter(text), None)
     labels = extra.pop(label) if label else None
     ids = extra.pop(selection.id) if selection.id else np.array(data.obs_names, dtype=object)
-    array = sparse.csr_array(data.X) if sparse.issparse(data.X) else np.asarray(data.X)
+    X = data.X
+    array = sparse.csr_array(X) if isinstance(X, (sparse.sparray, sparse.spmatrix)) else np.asarray(X)
     return Table(array, labels, ids, tuple(map(str, data.var_names)), extra, source=str(path))
 
 
-def _to_array(column: pd.Series) -> np.ndarray:
+def _to_array(column: ArrayLike) -> np.ndarray:
     values = np.asarray(column)
     return values if values.dtype.kind in "fiub" else np.array([str(value) for value in values], dtype=object)
 
@@ -61,8 +62,7 @@ def write_h5ad(
                 f"{like} has {data.n_obs} observations, but there are {len(coordinates)} rows of coordinates"
             )
     else:
-        import pandas as pd
-
+        pd = optional_import("pandas", f"writing {path}")  # a dependency of anndata
         ids = beside.get("id")
         index = [str(name) for name in (range(len(coordinates)) if ids is None else ids)]
         columns = {name: list(column) for name, column in beside.items() if name != "id"}

@@ -47,7 +47,8 @@ def read_npz(path: Path, selection: ColumnSelection, stream: bool) -> Table:
             n_bytes = sum(member.file_size for member in archive.infolist())
         if not fits(n_bytes):
             raise InputFileError(
-                f"{path} needs {format_bytes(n_bytes)} of memory, more than is available; store the array as npy"
+                f"{path} needs {format_bytes(n_bytes)} of memory, more than is available; store the array"
+                " as npy"
             )
         with np.load(path, allow_pickle=False) as arrays:
             if {"format", "shape", "data"} <= set(arrays.files):
@@ -58,8 +59,8 @@ def read_npz(path: Path, selection: ColumnSelection, stream: bool) -> Table:
         raise
     except (ValueError, EOFError, OSError, KeyError, MemoryError, zipfile.BadZipFile) as error:
         raise InputFileError(
-            f"{path} is damaged, or contains objects, which are not loaded ({_first_line(error)}); store arrays"
-            " of numbers with numpy.savez"
+            f"{path} is damaged, or contains objects, which are not loaded ({_first_line(error)}); store"
+            " arrays of numbers with numpy.savez"
         ) from error
 
 
@@ -143,8 +144,8 @@ def table_from_array(table: Table, selection: ColumnSelection, stream: bool) -> 
     array, source = table.array, table.source
     if array.ndim not in (2, 3) or (array.ndim == 3 and sparse.issparse(array)):
         raise InputFileError(
-            f"{source} contains an array of shape {array.shape}; it must have shape (n_samples, n_features) or"
-            " (n_images, height, width)"
+            f"{source} contains an array of shape {array.shape}; the shape must be (n_samples, n_features)"
+            " or (n_images, height, width)"
         )
     if array.dtype.kind not in "fiub":
         raise InputFileError(f"{source} contains values of type {array.dtype}, not real numbers")
@@ -158,8 +159,8 @@ def table_from_array(table: Table, selection: ColumnSelection, stream: bool) -> 
     if stream and not sparse.issparse(array):
         if selection.columns is not None:
             raise InputFileError(
-                f"columns of {source} cannot be selected with stream=True; store the columns separately, or use"
-                " stream=False"
+                f"columns of {source} cannot be selected with stream=True; store the columns"
+                " separately, or use stream=False"
             )
         return replace(table, array=SlicedChunks(array), names=names)
     if selection.columns is not None:

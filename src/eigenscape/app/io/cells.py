@@ -40,7 +40,7 @@ def to_numbers(cells: Sequence[str]) -> np.ndarray:
 
 
 def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
-    """Convert cells of text to floats, missing ones to NaN; None if a cell is no number or all are missing."""
+    """Convert cells to floats, missing ones to NaN; None if a cell is no number or all are missing."""
     present = [cell for cell in cells if cell not in MISSING_MARKERS]
     if not present or not all(looks_numeric(cell) and "," not in cell for cell in present):
         return None
@@ -101,9 +101,9 @@ class TextSummary:
             shown = ", ".join(f"{cell!r} in line {row + first_line}" for cell, row in self.words)
             more = ", ..." if self.n_words > _MAX_EXAMPLES else ""
             raise InputFileError(
-                f"column {name!r} of {source} contains numbers except for {shown}{more}; correct it (leave the"
-                " cell empty if the value is missing, and see missing='drop' (--missing drop)), use the column"
-                " as label, or select other columns"
+                f"column {name!r} of {source} contains numbers except for {shown}{more}; correct it (leave"
+                " the cell empty if the value is missing, and see missing='drop' (--missing drop)), use the"
+                " column as label, or select other columns"
             )
         if self.n_values and not self.n_words and self.first_with_comma is not None:
             raise InputFileError(

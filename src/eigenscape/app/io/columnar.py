@@ -46,7 +46,7 @@ def readable(path: Path) -> Iterator[None]:
 class ColumnarSource:
     """Columns of a parquet or arrow file. Lists of one length are split into a column for each item."""
 
-    first_line = None
+    first_line: int | None = None
     codes: frozenset[str] = frozenset()
 
     def __init__(self, path: Path, selection: ColumnSelection, stream: bool) -> None:

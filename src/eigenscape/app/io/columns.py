@@ -71,7 +71,7 @@ class ColumnSource(Protocol):
 
     source: str
     selection: ColumnSelection
-    types: Mapping[str, pa.DataType]  # of all columns, in the order of the file
+    types: dict[str, pa.DataType]  # of all columns, in the order of the file
     codes: frozenset[str]  # columns of digits that are text because of leading zeros
     first_line: int | None  # line of the first row in a text file
 
@@ -127,7 +127,8 @@ def assign_roles(source: ColumnSource) -> ColumnRoles:
     for name in features:
         if name in text:
             raise InputFileError(
-                f"column {name!r} of {source.source} contains {types[name]}, not numbers; remove it from columns"
+                f"column {name!r} of {source.source} contains {types[name]}, not numbers; remove it"
+                " from columns"
             )
     if not features:
         raise InputFileError(f"{source.source} has no numeric column; {_describe_columns(source)}")

@@ -39,8 +39,8 @@ def read(
     Parameters
     ----------
     path : str or Path
-        A parquet file or a folder of them, a zarr array or an npy file, on storage that all workers can access
-        under the same path.
+        A parquet file or a folder of them, a zarr array or an npy file, on storage that all workers can
+        access under the same path.
     columns : str or sequence of str, optional
         Columns of the array, in this order. If None, all numeric columns except the label and the id.
     label : str, optional

@@ -49,7 +49,7 @@ class DelimitedSource:
     def __init__(self, text: TextInput, selection: ColumnSelection, delimiter: str | None) -> None:
         self.text, self.source = text, text.source
         self.layout = find_layout(text.head(), self.source, delimiter)
-        self.first_line = self.layout.first_line
+        self.first_line: int | None = self.layout.first_line
         if self.layout.row_names and selection.id is None:
             selection = replace(selection, id=self.layout.names[0])
         self.selection = selection
@@ -163,7 +163,7 @@ class DelimitedSource:
             return {}
         summaries = summarize_text(self._parse_blocks({name: self.types[name] for name in names}), names)
         for name in names:
-            summaries[name].check(name, self.source, self.first_line)
+            summaries[name].check(name, self.source, self.layout.first_line)
             if summaries[name].is_numeric:
                 self.types[name] = pa.float64()  # parsed as text because of blanks around missing values
         return summaries
@@ -220,7 +220,7 @@ def parse_text(
     n_rows_before : int, default=0
         Number of rows in the blocks before this one, for error messages.
     """
-    pa = optional_import("pyarrow", _PURPOSE)
+    arrow = optional_import("pyarrow", _PURPOSE)
     csv = optional_import("pyarrow.csv", _PURPOSE)
     if types is not None and not types:
         return {}
@@ -228,7 +228,7 @@ def parse_text(
     require(4 * len(content), f"reading {source}", remedy)
     invalid_rows = []
 
-    def reject(row: csv.InvalidRow) -> str:
+    def reject(row: pa.csv.InvalidRow) -> str:
         invalid_rows.append(row)
         return "error"
 
@@ -256,10 +256,12 @@ def parse_text(
     try:
         try:
             table = parse(None, True)
-        except pa.ArrowInvalid:  # types differ between blocks of pyarrow, or a row has too few or many cells
+        except (
+            arrow.ArrowInvalid
+        ):  # types differ between blocks of pyarrow, or a row has too few or many cells
             invalid_rows.clear()
             table = parse(min(len(content) + 1, 2**31 - 1), False)
-    except pa.ArrowInvalid as error:
+    except arrow.ArrowInvalid as error:
         reason = f"cannot be read as a text table: {str(error).splitlines()[0]}"
         if not invalid_rows:
             raise InputFileError(f"{source} {reason}") from error

@@ -93,7 +93,7 @@ def _handle_missing_chunks(table: Table, missing: str) -> Table:
 
 def nonfinite_rows(array: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices of rows with NaN and of rows with an infinite value."""
-    if sparse.issparse(array):
+    if isinstance(array, sparse.csr_array):
         row = np.repeat(np.arange(array.shape[0]), np.diff(array.indptr))
         return np.unique(row[np.isnan(array.data)]), np.unique(row[np.isinf(array.data)])
     with_nan, infinite = [], []
@@ -112,7 +112,7 @@ def nonfinite_rows(array: Any) -> tuple[np.ndarray, np.ndarray]:
 def _nonfinite_columns(array: Any, rows: np.ndarray) -> np.ndarray:
     """Return the indices of columns that are not finite in the first 1000 of ``rows``."""
     part = array[rows[:1000]]
-    part = part.toarray() if sparse.issparse(part) else np.asarray(part)
+    part = part.toarray() if isinstance(part, sparse.csr_array) else np.asarray(part)
     return np.flatnonzero(~np.isfinite(part).all(axis=0))
 
 

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from eigenscape._format import to_json
 from eigenscape._memory import row_blocks
+from eigenscape._omitted import OmittedArray
 from eigenscape.app.io.archive import (
     FORMAT,
     HEADER,
@@ -27,7 +28,7 @@ from eigenscape.app.io.archive import (
     read_header,
 )
 from eigenscape.app.io.atomic import whole_file
-from eigenscape.app.io.exporting import Exporter, OmittedArray, refuse_functions
+from eigenscape.app.io.exporting import Exporter, refuse_functions
 from eigenscape.app.io.schema import check_contents
 from eigenscape.exceptions import ModelFileError
 

@@ -30,9 +30,9 @@ def read(
 ) -> Table:
     """Read a table of numbers with its labels and row ids.
 
-    The file extension defines the format: csv, tsv, txt (also compressed with gz, bz2 or zst); parquet, arrow,
-    feather; npy, npz (arrays, or a sparse matrix of SciPy); mtx; h5ad; zarr; a folder of images or of parquet
-    files. ``-`` is standard input in text format.
+    The file extension defines the format: csv, tsv, txt (also compressed with gz, bz2 or zst); parquet,
+    arrow, feather; npy, npz (arrays, or a sparse matrix of SciPy); mtx; h5ad; zarr; a folder of images or of
+    parquet files. ``-`` is standard input in text format.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ def read(
         Size to which the images of a folder are resized.
     kind : {"rows", "distances", "affinities", "edges", "images"}, optional
         Meaning of the numbers. Matrices of distances or affinities are checked: square, symmetric,
-        non-negative; distances have a zero diagonal. Edges are rows with source, target and optionally weight;
-        the array is the symmetric sparse matrix of weights.
+        non-negative; distances have a zero diagonal. Edges are rows with source, target and optionally
+        weight; the array is the symmetric sparse matrix of weights.
     missing : {"error", "drop", "keep"}, default="error"
         Treatment of rows with missing or infinite values: raise an error, drop them, or keep NaN for
         estimators that support it (infinite values raise an error).
     stream : bool, default=False
-        If True, ``array`` is an iterable of chunks of rows with bounded memory, for estimators that learn from
-        a stream. The result is otherwise the same, except that ``extra`` is empty. Text files are read once
+        If True, ``array`` is an iterable of chunks of rows with bounded memory, for estimators that learn
+        from a stream. The result is otherwise the same, except that ``extra`` is empty. Text files are read once
         to find the types of their columns, and again in each iteration. Standard input, npz, mtx, h5ad and
         images are read into memory.
     dask : bool, default=False

@@ -54,12 +54,13 @@ def check_relation(table: Table) -> Table:
     array, source = table.array, table.source
     if not hasattr(array, "shape"):
         raise InputFileError(f"{source}: a matrix of {table.kind} cannot be streamed; use stream=False")
+    is_sparse = isinstance(array, sparse.csr_array)
     n, d = array.shape
     if n != d:
         raise InputFileError(
             f"{source} is not a matrix of {table.kind}: it has {n} rows and {d} columns and must be square"
         )
-    stored = array.data if sparse.issparse(array) else np.asarray(array)
+    stored = array.data if is_sparse else np.asarray(array)
     if stored.size and stored.min() < 0:
         row, column = _first_true(array < 0)
         what = "distance" if table.kind == "distances" else "affinity"
@@ -69,20 +70,20 @@ def check_relation(table: Table) -> Table:
         )
     largest = float(stored.max()) if stored.size else 0.0
     if table.kind == "distances":
-        diagonal = np.abs(array.diagonal() if sparse.issparse(array) else np.diagonal(array))
+        diagonal = np.abs(array.diagonal() if is_sparse else np.diagonal(array))
         if diagonal.max() > _ROUNDING * largest:
             i = int(np.argmax(diagonal))
             raise InputFileError(
                 f"{source}: the distance of row {i + 1} to itself is {diagonal[i]:g}, not 0; are these"
                 " similarities?"
             )
-    if not (sparse.issparse(array) and table.kind == "distances"):  # neighbour graphs may be asymmetric
+    if not (is_sparse and table.kind == "distances"):  # neighbour graphs may be asymmetric
         difference = abs(array - array.T)
         if difference.max() > _ROUNDING * largest:
             row, column = _first_true(difference > _ROUNDING * largest)
             raise InputFileError(
-                f"{source} is not symmetric: row {row + 1}, column {column + 1} differs from row {column + 1},"
-                f" column {row + 1}; correct it or use the mean of both"
+                f"{source} is not symmetric: row {row + 1}, column {column + 1} differs from row "
+                f"{column + 1}, column {row + 1}; correct it or use the mean of both"
             )
     return table
 
@@ -153,7 +154,7 @@ def _edge_weights(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray
     invalid = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(invalid):
         raise InputFileError(
-            f"the weight of edge {invalid[0] + 1} in {source} is {weights[invalid[0]]:g}; weights must be finite"
-            " and non-negative"
+            f"the weight of edge {invalid[0] + 1} in {source} is {weights[invalid[0]]:g}; weights must be"
+            " finite and non-negative"
         )
     return weights

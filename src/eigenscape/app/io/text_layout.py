@@ -59,8 +59,8 @@ def find_layout(head: bytes, source: str, delimiter: str | None) -> TextLayout:
     width = 1 + max(lines[0].count(mark) for mark in (delimiter or "".join(_DELIMITERS)))
     if width > MAX_COLUMNS:
         raise InputFileError(
-            f"{source} has {width} columns, and a text table may have at most {MAX_COLUMNS}; is it transposed?"
-            " Store wide data as npy or parquet"
+            f"{source} has {width} columns, and a text table may have at most {MAX_COLUMNS}; is it"
+            " transposed? Store wide data as npy or parquet"
         )
     try:
         delimiter = delimiter or _find_delimiter(lines)
