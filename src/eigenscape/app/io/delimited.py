@@ -171,7 +171,7 @@ class DelimitedSource:
     def _parse_blocks(self, types: Mapping[str, pa.DataType]) -> Iterator[dict[str, pa.ChunkedArray]]:
         """Yield columns of each block, parsed as the given types; text without surrounding blanks."""
         n_rows = 0
-        for i, content in enumerate(self._blocks()):
+        for i, content in enumerate(self._blocks() if types else ()):
             known = {
                 name: self._parsed[name, kind] for name, kind in types.items() if (name, kind) in self._parsed
             }
