@@ -33,12 +33,22 @@ def cluster(
     ctx: typer.Context,
     source: options.Source,
     n_clusters: Annotated[
-        int | None, typer.Option("-k", help="Number of clusters; 8 by default, 2 for mixture-ppca.", min=1)
+        int | None,
+        typer.Option("-k", help="Number of clusters. Default: 8; mixture-ppca: 2.", metavar="N", min=1),
     ] = None,
     method: Annotated[
-        str, typer.Option("-m", help="spectral-clustering or mixture-ppca.", metavar="METHOD")
+        str, typer.Option("-m", help="Method: spectral-clustering or mixture-ppca.", metavar="METHOD")
     ] = CLUSTERING[0],
-    out: options.Out = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--out",
+            help="Write the cluster of every row: .csv, .parquet, .npy, ...; - for standard output.",
+            metavar="OUT",
+            rich_help_panel="Writing",
+        ),
+    ] = None,
     plot: options.Plot = None,
     save: options.Save = None,
     force: options.Force = False,

@@ -50,7 +50,7 @@ def compare(
     report: Annotated[str, typer.Option(help="Write the comparison: one HTML file.", metavar="FILE.html")],
     method: Annotated[
         list[str] | None,
-        typer.Option("-m", help="A method; repeat the option for each one.", metavar="METHOD"),
+        typer.Option("-m", help="Method; repeat the option for each one.", metavar="METHOD"),
     ] = None,
     dimensions: options.Dimensions = None,
     force: options.Force = False,

@@ -28,7 +28,7 @@ def embed(
     ctx: typer.Context,
     source: options.Source,
     method: Annotated[
-        str, typer.Option("-m", help="The method, see `eigenscape methods`.", metavar="METHOD")
+        str, typer.Option("-m", help="Method; `eigenscape methods` lists them.", metavar="METHOD")
     ],
     dimensions: options.Dimensions = None,
     out: options.Out = None,

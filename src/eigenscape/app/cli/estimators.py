@@ -310,8 +310,8 @@ def _resolve(cls: type[BaseEstimator], name: str, text: str) -> str:
 
 
 def summary(cls: type[BaseEstimator]) -> str:
-    """Return the first line of the docstring of a class."""
-    return _plain_text((inspect.getdoc(cls) or "").split("\n", 1)[0])
+    """Return the first paragraph of the docstring of a class."""
+    return _plain_text(" ".join((inspect.getdoc(cls) or "").split("\n\n", 1)[0].split()))
 
 
 def _plain_text(text: str) -> str:

@@ -21,7 +21,13 @@ def inverse(
     ],
     out: Annotated[
         str,
-        typer.Option("-o", "--out", help="Write the rows: .csv, .parquet, .npy, ...; - for standard output."),
+        typer.Option(
+            "-o",
+            "--out",
+            help="Write the rows: .csv, .parquet, .npy, ...; - for standard output.",
+            metavar="OUT",
+            rich_help_panel="Writing",
+        ),
     ],
     force: options.Force = False,
     as_json: options.AsJson = False,
@@ -36,7 +42,7 @@ def inverse(
         echo 0.5,-1.2 | eigenscape inverse iris.model - -o -
 
     Columns of coordinates are matched by the names that embed writes, or by position if the file has none of
-    these names. It is an error if the method has no inverse.
+    these names. Not every method has an inverse.
     """
     check_targets(source, force, as_json, model_file, out=out)
     from eigenscape.app.io import write_table

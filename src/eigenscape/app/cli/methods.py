@@ -18,7 +18,9 @@ from eigenscape.app.cli.estimators import (
 
 
 def methods(
-    name: Annotated[str | None, typer.Argument(help="A method, to list its parameters.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A method, to list its parameters.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
     """List the methods, or the parameters of one.

@@ -28,12 +28,17 @@ Source = Annotated[
     typer.Argument(metavar="INPUT", help="A file, a folder of images, or - for CSV on standard input."),
 ]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file written by --save.")]
-Dimensions = Annotated[int | None, _option("-d", help="Number of coordinates; 2 by default.", min=1)]
+Dimensions = Annotated[
+    int | None, _option("-d", help="Number of coordinates. Default: 2.", metavar="N", min=1)
+]
 
 Label = Annotated[
-    str | None, _option(help="Column of labels. Default: the first text column.", panel="Reading")
+    str | None,
+    _option(help="Column of labels. Default: the first text column.", metavar="COLUMN", panel="Reading"),
 ]
-Id = Annotated[str | None, _option("--id", help="Column of row identifiers.", panel="Reading")]
+Id = Annotated[
+    str | None, _option("--id", help="Column of row identifiers.", metavar="COLUMN", panel="Reading")
+]
 Columns = Annotated[
     str | None,
     _option(
@@ -45,8 +50,8 @@ Columns = Annotated[
 Missing = Annotated[
     str,
     _option(
-        help="Rows with missing values: error, drop, or keep (probabilistic-pca, mixture-ppca).",
-        metavar="ACTION",
+        help="Treatment of rows with missing values; keep is for probabilistic-pca and mixture-ppca.",
+        metavar="error|drop|keep",
         panel="Reading",
     ),
 ]
@@ -73,7 +78,7 @@ Standardize = Annotated[
     bool,
     _option(
         "--standardize",
-        help="Scale every column to mean 0 and variance 1; saved with the model.",
+        help="Scale every column to mean 0 and variance 1; a saved model scales new rows, too.",
         metavar="",
         panel="Reading",
     ),
@@ -103,7 +108,7 @@ Save = Annotated[
 Compact = Annotated[
     str | None,
     _option(
-        help="Save a dictionary of M rows instead of all rows; if M is omitted, choose it.",
+        help="Save M representative rows instead of all rows. Without a value, M is chosen automatically.",
         metavar="[M]",
         panel="Writing",
     ),
