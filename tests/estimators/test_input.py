@@ -72,7 +72,7 @@ def no_work(monkeypatch):
         "methods.laplacian.gram",
     )
     more = (
-        "methods.components.gram",
+        "pieces.split.gram",
         "methods.pivots.gram",
         "estimators._landmarks.choose_points",
         "methods.kernel_pca.principal",

@@ -604,7 +604,7 @@ def test_aligned_error():
     assert aligned_error(B @ turn + 5, B) < 1e-14
     assert aligned_error(np.zeros_like(B), B) == pytest.approx(1)
     assert aligned_error(1.1 * B, B) == pytest.approx(0.1)
-    with pytest.raises(ValueError, match="same points and dimensions"):
+    with pytest.raises(ValueError, match="same points"):
         aligned_error(B[:5], B)
     with pytest.raises(ValueError, match="all points in one place"):
         aligned_error(B, np.ones_like(B))

@@ -1,194 +1,214 @@
-"""The affinity vocabulary shared by Laplacian eigenmaps, diffusion maps and spectral clustering."""
+"""Affinities of samples, from the parameters that the Laplacian methods share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import numpy as np
-
-from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import FitResult, spectral_attributes, spectral_result
-from eigenscape.estimators._dictionary import (
-    bind,
-    check_dictionary,
-    dictionary_options,
-    embed_by_dictionary,
-    warn_if_disconnected,
+from eigenscape.estimators._dictionary import bind, dictionary_attributes, fit_by_dictionary
+from eigenscape.estimators._graph import (
+    Neighborhood,
+    SampleGraph,
+    component_attributes,
+    neighborhood_graph,
 )
-from eigenscape.estimators._graph import Neighborhood, embed_on_graph
-from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_positive
-from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.estimators._validation import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_gamma,
+    check_positive,
+)
 from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight
 from eigenscape.kernels.base import BoundKernel, Kernel
-from eigenscape.methods.components import embed_affinity
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
-from eigenscape.methods.independence import Independence
-from eigenscape.operators import Operator
+from eigenscape.methods.independence import Independence, Selection
+from eigenscape.pieces import Affinity, Split, split_affinity, split_graph
 
+#: Affinities that are sparse graphs.
 GRAPHS = ("nearest_neighbors", "radius", "mst", "mst_nearest_neighbors", "precomputed_nearest_neighbors")
 
 
-def embed_by_affinity(
-    estimator: Any,
-    X: Any,
-    embed: Callable[[BoundKernel, Operator | None, bool], Embedding],
-    n_components: int,
-    on_disconnected: str,
-    embed_dictionary: Callable[[DictionaryState, DictionaryOptions, int | None, Any], Embedding]
-    | None = None,
-    most_pieces: int | None = None,
-    rbf: Kernel | None = None,
-    blocks: Any = None,
-) -> FitResult:
-    """Embed ``X`` by the affinity that the estimator's parameters describe, or by a dictionary for it where
-    it knows one.
+@dataclass(frozen=True)
+class AffinityOptions:
+    """The affinity parameters that estimators share, checked."""
 
-    ``rbf`` is what affinity="rbf" means, where it is not a Gaussian of one width; ``blocks`` are those of a
-    collection, of which ``X`` are a few rows."""
-    check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
-    check_positive("t", estimator.t, optional=True)
-    check_gamma(estimator.affinity, estimator.gamma)
-    if not isinstance(estimator.include_diagonal, bool):
-        raise ValueError(f"include_diagonal={estimator.include_diagonal!r} must be True or False")
-    if estimator.metric == "precomputed":
-        raise ValueError(
-            "metric='precomputed' is said by affinity='precomputed_nearest_neighbors' (distances) or 'precomputed' (similarities); a"
-            " spanning tree needs rows, or a precomputed graph that has it"
-        )
-    by_dictionary = embed_dictionary is not None and check_dictionary(
-        estimator.dictionary_size, estimator.dictionary_tol
-    )
-    if not isinstance(estimator.affinity, str) or estimator.affinity not in GRAPHS:
-        affinity, attributes = _full_kernel(estimator, X, n_components, rbf, blocks)
-        if by_dictionary:
-            fitted = _embed_by_dictionary(
-                estimator, X, affinity, n_components, on_disconnected, embed_dictionary, blocks
+    affinity: str | Kernel | Callable[..., float]
+    n_neighbors: int | None
+    joined: str
+    radius: float | None
+    weights: str
+    t: float | None
+    gamma: float | None
+    metric: str | Callable[..., float]
+    metric_params: dict[str, Any] | None
+    neighbors: Any
+    include_diagonal: bool
+    n_jobs: int | None
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> AffinityOptions:
+        """Return the options among the parameters of an estimator."""
+        return cls(**{field.name: params[field.name] for field in fields(cls)})
+
+    def __post_init__(self) -> None:
+        check_choice("weights", self.weights, ("binary", "heat", "inverse"))
+        check_positive("t", self.t, optional=True)
+        check_gamma(self.affinity, self.gamma)
+        check_flag("include_diagonal", self.include_diagonal)
+        if self.metric == "precomputed":
+            raise ValueError(
+                "metric='precomputed' is not supported; use affinity='precomputed_nearest_neighbors' (X contains"
+                " distances) or 'precomputed' (similarities). A spanning tree needs rows, or a precomputed graph"
+                " that contains it"
             )
-        else:
-            fitted = _embed_by_kernel(estimator, affinity, embed, n_components, on_disconnected, most_pieces)
-        return fitted.with_attributes(attributes)
-    if by_dictionary:
-        raise ValueError(
-            f"dictionary_size and dictionary_tol need a kernel between all points, such as affinity='rbf'; the graph of"
-            f" affinity={estimator.affinity!r} is sparse and needs no dictionary"
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether the affinity is a sparse graph, not a kernel between all samples."""
+        return isinstance(self.affinity, str) and self.affinity in GRAPHS
+
+    def neighborhood(self) -> Neighborhood:
+        """Return the parameters of the neighbourhood graph."""
+        if self.affinity == "radius" and self.radius is None:
+            raise ValueError("affinity='radius' needs the parameter radius")
+        return Neighborhood(
+            self.n_neighbors,
+            self.radius if self.affinity == "radius" else None,
+            "precomputed" if self.affinity == "precomputed_nearest_neighbors" else self.metric,
+            self.metric_params,
+            self.neighbors,
+            self.n_jobs,
+            self.joined,
+            self.affinity if self.affinity in ("mst", "mst_nearest_neighbors") else "nearest_neighbors",
         )
-    if estimator.affinity == "radius" and estimator.radius is None:
-        raise ValueError("affinity='radius' needs the parameter radius")
-    settled: dict[str, Any] = {}
 
-    def embed_piece(graph: NeighborGraph, fewer: bool) -> Embedding:
-        weight = edge_weight(estimator.weights, graph.distances.data, estimator.t)
-        if estimator.weights == "heat":
-            settled.setdefault("t_", weight.scale)
-        return embed(GraphAffinity(graph, weight), None, fewer)
-
-    neighborhood = Neighborhood(
-        estimator.n_neighbors,
-        estimator.radius if estimator.affinity == "radius" else None,
-        "precomputed" if estimator.affinity == "precomputed_nearest_neighbors" else estimator.metric,
-        estimator.metric_params,
-        estimator.neighbors,
-        estimator.n_jobs,
-        estimator.joined,
-        estimator.affinity if estimator.affinity.startswith("mst") else "nearest_neighbors",
-    )
-    fitted = embed_on_graph(X, embed_piece, n_components, neighborhood, on_disconnected, most_pieces)
-    return fitted.with_attributes({**spectral_attributes(fitted.embedding), **settled})
+    def kernel(self) -> Kernel:
+        """Return the kernel between all samples."""
+        if self.affinity in ("rbf", "gaussian"):
+            return Gaussian(self.gamma, scale="local")
+        if self.affinity in ("laplacian", "laplace"):
+            return Laplace(self.gamma, scale="local")
+        return kernel_by_name(self.affinity, "affinity", GRAPHS, gamma=self.gamma)
 
 
-def independence_wish(estimator: Any) -> Independence | None:
-    """The rule by which eigenvectors are passed over, or None for all of them."""
-    if not isinstance(estimator.independent, bool):
-        raise ValueError(f"independent={estimator.independent!r} must be True or False")
-    threshold = estimator.independence_threshold
+@dataclass(frozen=True, eq=False)
+class GraphSamples:
+    """Samples with a neighbourhood graph."""
+
+    graph: SampleGraph
+    options: AffinityOptions
+
+    def split(self, on_disconnected: Any, max_components: int | None = None) -> Split[Affinity]:
+        """Split the graph into the parts that are embedded; see :func:`eigenscape.pieces.split_graph`."""
+        split = split_graph(self.graph.graph, on_disconnected, max_components)
+        weights = [
+            edge_weight(self.options.weights, part.distances.data, self.options.t) for part in split.parts
+        ]
+        kernels = [GraphAffinity(*pair) for pair in zip(split.parts, weights, strict=True)]
+        return replace(split, parts=tuple(Affinity(kernel) for kernel in kernels))
+
+    def result(self, embedding: Any, split: Split[Affinity], n_components: int) -> FitResult:
+        """Return the fit result for an embedding of the vertices."""
+        result = self.graph.result(embedding, split.labels, n_components)
+        kernel = split.parts[0].kernel
+        heat = self.options.weights == "heat" and isinstance(kernel, GraphAffinity)
+        width = {"t_": kernel.weight.scale} if heat else {}
+        return result.with_attributes({**spectral_attributes(result.embedding), **width})
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSamples:
+    """Samples with a kernel between all of them."""
+
+    kernel: BoundKernel
+    options: AffinityOptions
+
+    def split(self, on_disconnected: Any, max_components: int | None = None) -> Split[Affinity]:
+        """Split a kernel that is zero between groups; see :func:`eigenscape.pieces.split_affinity`."""
+        named = isinstance(self.options.affinity, str) and self.options.affinity != "precomputed"
+        return split_affinity(
+            self.kernel, on_disconnected, max_components, floor=named, n_jobs=self.options.n_jobs
+        )
+
+    def result(self, embedding: Any, split: Split[Affinity], n_components: int) -> FitResult:
+        """Return the fit result for an embedding of the samples."""
+        return spectral_result(
+            embedding, {**component_attributes(split.labels), **width_attributes(self.kernel)}
+        )
+
+
+def bind_affinity(
+    X: Any, options: AffinityOptions, n_components: int, kernel: Kernel | None = None
+) -> GraphSamples | KernelSamples:
+    """Return the samples with the affinity that ``options`` describe, or with the given ``kernel``."""
+    if options.is_graph:
+        return GraphSamples(neighborhood_graph(X, options.neighborhood(), n_components), options)
+    _check_samples(X, n_components)
+    return KernelSamples((kernel or options.kernel()).bind(X), options)
+
+
+def _check_samples(X: Any, n_components: int) -> None:
+    if X.shape[0] < n_components + 1:
+        raise ValueError(
+            f"n_components={n_components} needs at least {n_components + 1} samples, got"
+            f" n_samples={X.shape[0]}; lower n_components"
+        )
+
+
+def width_attributes(kernel: BoundKernel) -> dict[str, float]:
+    """Return the fitted attribute ``gamma_`` of a bound kernel, if it has a width."""
+    gamma = getattr(getattr(kernel, "kernel", None), "gamma", None)
+    return {} if gamma is None else {"gamma_": gamma}
+
+
+def fit_affinity_dictionary(
+    X: Any, options: AffinityOptions, dictionary: DictionaryOptions, n_components: int, blocks: Any
+) -> tuple[DictionaryState, dict[str, Any]]:
+    """Fit a dictionary for the kernel that ``options`` describe; also return its fitted attributes.
+
+    ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows, or None."""
+    if options.is_graph:
+        raise ValueError(
+            "dictionary_size and dictionary_tol need a kernel between all samples, such as affinity='rbf'; the"
+            f" graph of affinity={options.affinity!r} is sparse and needs no dictionary"
+        )
+    if not options.include_diagonal:
+        raise ValueError(
+            "include_diagonal=False needs the similarity of each sample to itself, which a dictionary does not"
+            " store; leave it True"
+        )
+    if blocks is None:
+        _check_samples(X, n_components)
+    kernel = bind(options.kernel(), X, blocks)
+    state = fit_by_dictionary(kernel, X, dictionary, blocks)
+    described = dictionary_attributes(state, dictionary, X if blocks is None else None)
+    return state, {**described, **width_attributes(kernel)}
+
+
+def check_independence(
+    independent: bool, threshold: float, n_candidates: int | None, n_components: int
+) -> Independence | None:
+    """Return the criterion for independent eigenvectors, or None if all are used."""
+    check_flag("independent", independent)
     check_positive("independence_threshold", threshold)
     if threshold >= 1:
         raise ValueError(
-            f"independence_threshold={threshold!r} must be below 1, the residual of an eigenvector that is all new"
+            f"independence_threshold={threshold!r} must be below 1, the residual of an independent eigenvector"
         )
-    if (
-        estimator.n_candidates is not None
-        and check_count("n_candidates", estimator.n_candidates) < estimator.n_components
-    ):
+    if n_candidates is not None and check_count("n_candidates", n_candidates) < n_components:
         raise ValueError(
-            f"n_candidates={estimator.n_candidates} is less than n_components={estimator.n_components}; look at more eigenvectors than are"
-            " wanted"
+            f"n_candidates={n_candidates} is less than n_components={n_components}; raise n_candidates"
         )
-    return Independence(threshold, estimator.n_candidates) if estimator.independent else None
+    return Independence(threshold, n_candidates) if independent else None
 
 
-def independence_found(fitted: FitResult, rule: Independence | None) -> FitResult:
-    """The fit with what was kept: arrays, or lists of them where there are several pieces."""
-    if rule is None:
-        return fitted
-    one = len(rule.kept) == 1
-    found: dict[str, np.ndarray | list[np.ndarray]] = {
-        "kept_": rule.kept[0] if one else rule.kept,
-        "independence_": rule.residuals[0] if one else rule.residuals,
-    }
-    return fitted.with_attributes(found)
-
-
-def _full_kernel(
-    estimator: Any, X: Any, n_components: int, rbf: Kernel | None, blocks: Any
-) -> tuple[BoundKernel, dict[str, Any]]:
-    """A kernel between all points, and the width it settled for."""
-    if blocks is None and X.shape[0] < n_components + 1:
-        raise ValueError(
-            f"n_components={n_components} needs at least {n_components + 1} samples, got n_samples={X.shape[0]}; lower n_components"
-        )
-    name = estimator.affinity if isinstance(estimator.affinity, str) else None
-    if name in ("rbf", "gaussian"):
-        kernel: Any = rbf or Gaussian(estimator.gamma, scale="local")
-    elif name in ("laplacian", "laplace"):
-        kernel = Laplace(estimator.gamma, scale="local")
-    else:
-        kernel = kernel_by_name(estimator.affinity, "affinity", GRAPHS, gamma=estimator.gamma)
-    affinity = bind(kernel, X, blocks)
-    settled = getattr(getattr(affinity, "kernel", None), "gamma", None)
-    return affinity, {} if settled is None else {"gamma_": settled}
-
-
-def _embed_by_kernel(
-    estimator: Any,
-    affinity: BoundKernel,
-    embed: Callable,
-    n_components: int,
-    on_disconnected: str,
-    most_pieces: int | None,
-) -> FitResult:
-    may_be_floored = isinstance(estimator.affinity, str) and estimator.affinity != "precomputed"
-    model, label = embed_affinity(
-        affinity,
-        embed,
-        n_components,
-        on_disconnected,  # type: ignore[arg-type]
-        most_pieces,
-        may_be_floored,
-        estimator.n_jobs,
-    )
-    return spectral_result(
-        model, attributes={"component_labels_": label, "n_connected_components_": int(label.max()) + 1}
-    )
-
-
-def _embed_by_dictionary(
-    estimator: Any,
-    X: Any,
-    affinity: BoundKernel,
-    n_components: int,
-    on_disconnected: str,
-    make: Callable,
-    blocks: Any,
-) -> FitResult:
-    if not estimator.include_diagonal:
-        raise ValueError(
-            "include_diagonal=False needs every point's similarity to itself apart, which a dictionary does not keep; leave it True"
-        )
-    fitted = embed_by_dictionary(
-        affinity, X, dictionary_options(estimator, "divisive"), n_components, make, blocks
-    )
-    warn_if_disconnected(fitted.embedding, on_disconnected)
-    return fitted
+def independence_attributes(selections: Sequence[Selection]) -> dict[str, Any]:
+    """Return the fitted attributes of selected eigenvectors; lists of arrays if there are several parts."""
+    kept = [selection.kept for selection in selections]
+    residuals = [selection.residuals for selection in selections]
+    one = len(selections) == 1
+    return {"kept_": kept[0] if one else kept, "independence_": residuals[0] if one else residuals}

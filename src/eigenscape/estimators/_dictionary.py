@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,7 +18,6 @@ from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.readers import ArrayReader, read_blocks
 from eigenscape.dictionary.source import ColumnSource, KernelSource, PointArray, kernel_source
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import FitResult, spectral_result
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._validation import check_count, check_input, check_jobs
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
@@ -198,22 +196,6 @@ def fit_by_dictionary(
     if options.tol is None:
         check_size(options.size, X)
     return fit_dictionary(source, ArrayReader(X), options)
-
-
-def embed_by_dictionary(
-    similarity: BoundKernel,
-    X: PointArray,
-    options: DictionaryOptions,
-    n_components: int | None,
-    make: Callable[[DictionaryState, DictionaryOptions, int | None, Any], Embedding],
-    blocks: Blocks | None = None,
-) -> FitResult:
-    """Fit a dictionary and compute an embedding from it with ``make``."""
-    state = fit_by_dictionary(similarity, X, options, blocks)
-    points = X if blocks is None else None
-    return spectral_result(
-        make(state, options, n_components, points), attributes=dictionary_attributes(state, options, points)
-    )
 
 
 def dictionary_attributes(

@@ -1,27 +1,24 @@
-"""From validated data and the shared graph parameters to a neighbourhood graph and its embedding."""
+"""The neighbourhood graph of validated data, from the parameters that graph methods share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params, check_positive
 from eigenscape.graph.components import add_spanning_tree, spanning_tree
 from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
-from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.graph.sparse_distances import with_self, without_self
-from eigenscape.methods.components import embed_graph
-from eigenscape.pieces import merge_columns, on_columns
+from eigenscape.pieces import embed_columns, merge_columns
 
 JOINED = ("union", "mutual", "shared")
-ON_DISCONNECTED = ("connect", "per_component", "largest", "raise")
 
 
 @dataclass(frozen=True)
@@ -30,107 +27,125 @@ class Neighborhood:
 
     n_neighbors: int | None
     radius: float | None
-    metric: Any
-    metric_params: dict | None
-    neighbors: str
+    metric: str | Callable[..., float]
+    metric_params: dict[str, Any] | None
+    neighbors: Any
     n_jobs: int | None
-    joined: str = "union"
+    joined: Any = "union"
     kind: str = "nearest_neighbors"  # or "mst", or "mst_nearest_neighbors"
 
     def graph(self, points: Any, n_samples: int) -> NeighborGraph:
-        """The neighbourhood graph of distinct ``points`` out of ``n_samples``."""
+        """Return the neighbourhood graph of the distinct rows ``points`` of ``n_samples`` samples."""
         check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
         check_metric_params(self.metric_params)
         check_choice("joined", self.joined, JOINED)
         m = points.shape[0]
         if self.kind == "mst":
-            return spanning_tree(
-                neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors)
-            )
+            return spanning_tree(self._index(points))
         if self.radius is None:
             k = check_count("n_neighbors", self.count(n_samples))
             if k > m - 1:
                 distinct = "" if m == n_samples else f" distinct ones among {n_samples}"
                 raise ValueError(
-                    f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{distinct}; lower n_neighbors"
+                    f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{distinct}; lower"
+                    " n_neighbors"
                 )
-            index = neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors)
-            graph = nearest_neighbor_graph(index, k, self.joined)
+            graph = nearest_neighbor_graph(self._index(points), k, self.joined)
             return add_spanning_tree(graph) if self.kind == "mst_nearest_neighbors" else graph
         if self.joined != "union":
             raise ValueError(
-                f"joined={self.joined!r} is about n_neighbors; within a radius neighbours are mutual anyway"
+                f"joined={self.joined!r} is for n_neighbors and has no effect with radius: neighbours within a"
+                " radius are mutual; leave it 'union'"
             )
         check_positive("radius", self.radius)
         if self.neighbors == "approximate":
             raise ValueError(
-                "neighbors='approximate' finds the nearest, not all within a radius; use 'exact' or n_neighbors"
+                "neighbors='approximate' finds the nearest neighbours, not all within a radius; use 'exact' or"
+                " n_neighbors"
             )
-        return radius_graph(
-            neighbor_index(points, self.metric, self.metric_params, self.n_jobs, "exact"), self.radius
-        )
+        return radius_graph(replace(self, neighbors="exact")._index(points), self.radius)
+
+    def _index(self, points: Any) -> NeighborIndex:
+        return neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors)
 
     def count(self, n_samples: int) -> int:
-        """How many neighbours: as asked, or 10, or a quarter of the samples where that is fewer, but at least
-        5."""
+        """Return the number of neighbours, given or by default."""
         return default_neighbors(n_samples) if self.n_neighbors is None else self.n_neighbors
 
 
 def default_neighbors(n_samples: int) -> int:
-    """How many neighbours where none were asked for."""
+    """Return the default number of neighbours: 10, or for few samples a quarter of them but at least 5."""
     return min(10, max(5, n_samples // 4), n_samples - 1)
 
 
-def embed_on_graph(
-    X: Any,
-    embed: Callable[[NeighborGraph, bool], Embedding],
-    n_components: int,
-    neighborhood: Neighborhood,
-    on_disconnected: str,
-    most_pieces: int | None = None,
-    choices: tuple[str, ...] = ON_DISCONNECTED,
-) -> FitResult:
-    """Embed the neighbourhood graph of the distinct rows of ``X``.
+@dataclass(frozen=True, eq=False)
+class SampleGraph:
+    """The neighbourhood graph of the distinct rows of the samples.
 
-    ``embed`` takes a graph and whether it may return fewer coordinates. ``choices`` are the values that
-    ``on_disconnected`` may have."""
+    Parameters
+    ----------
+    graph : NeighborGraph
+    vertex : ndarray of shape (n_samples,)
+        Vertex of each sample.
+    attributes : mapping
+        Fitted attributes that describe the graph.
+    table : array or None
+        The samples, if they are rows of precomputed distances of which equal ones were merged.
+    """
+
+    graph: NeighborGraph
+    vertex: np.ndarray
+    attributes: Mapping[str, Any]
+    table: Any = None
+
+    def result(self, embedding: Any, labels: np.ndarray, n_components: int) -> FitResult:
+        """Return the fit result for an embedding of the vertices, ``labels`` being their components."""
+        attributes = {**component_attributes(labels[self.vertex]), **self.attributes}
+        if self.table is None:
+            return FitResult(embedding, attributes, self.vertex)
+        first = self.graph.samples
+        assert first is not None
+        return FitResult(embed_columns(embedding, first, self.vertex, self.table, n_components), attributes)
+
+
+def component_attributes(labels: np.ndarray) -> dict[str, Any]:
+    """Return the fitted attributes that describe the connected components."""
+    return {"component_labels_": labels, "n_connected_components_": int(labels.max()) + 1}
+
+
+def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) -> SampleGraph:
+    """Return the neighbourhood graph of the distinct rows of ``X``, which must be more than ``n_components``."""
+    n_samples = X.shape[0]
     precomputed = neighborhood.metric == "precomputed"
-    given_graph = precomputed and sparse.issparse(X)
-    first, group = distinct_rows(with_self(X) if given_graph else X)
-    if given_graph and neighborhood.radius is None:
-        _check_stored(X, neighborhood.count(X.shape[0]))
+    sparse_table = precomputed and sparse.issparse(X)
+    first, vertex = distinct_rows(with_self(X) if sparse_table else X)
+    if sparse_table and neighborhood.radius is None:
+        _check_stored(X, neighborhood.count(n_samples))
     if len(first) < 2:
-        raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
-    points = X if len(first) == X.shape[0] else X[first]
-    by_table = precomputed and points.shape[1] != len(first)
-    if by_table:
-        points = merge_columns(points, group, len(first)) if given_graph else points[:, first]
-    graph = replace(neighborhood.graph(points, X.shape[0]), samples=first)
+        raise ValueError(f"all {n_samples} rows are equal; there is nothing to embed")
+    points = X if len(first) == n_samples else X[first]
+    merged = precomputed and points.shape[1] != len(first)
+    if merged:
+        points = merge_columns(points, vertex, len(first)) if sparse_table else points[:, first]
+    graph = replace(neighborhood.graph(points, n_samples), samples=first)
     if n_components > graph.n_vertices - 1:
         raise ValueError(
-            f"n_components={n_components} needs at least {n_components + 1} distinct samples, got n_samples={graph.n_vertices};"
-            " lower n_components"
+            f"n_components={n_components} needs at least {n_components + 1} distinct samples, got"
+            f" n_samples={graph.n_vertices}; lower n_components"
         )
-    model, label = embed_graph(graph, embed, n_components, on_disconnected, most_pieces, choices)  # type: ignore[arg-type]
-    attributes: dict[str, Any] = {
-        "component_labels_": label[group],
-        "n_connected_components_": int(label.max()) + 1,
-        "degrees_": np.diff(graph.distances.indptr)[group],
-    }
+    attributes: dict[str, Any] = {"degrees_": np.diff(graph.distances.indptr)[vertex]}
     if neighborhood.radius is None and neighborhood.kind != "mst":
-        attributes["n_neighbors_"] = neighborhood.count(X.shape[0])
+        attributes["n_neighbors_"] = neighborhood.count(n_samples)
         attributes["neighbor_recall_"] = graph.index.recall
-    if by_table:
-        return FitResult(on_columns(model, first, group, X, n_components), attributes)
-    return FitResult(model, attributes, group)
+    return SampleGraph(graph, vertex, attributes, X if merged else None)
 
 
 def _check_stored(table: Any, n_neighbors: int) -> None:
-    """A precomputed graph must hold as many neighbours as are asked for."""
+    """Raise ValueError if a row of a precomputed sparse graph has fewer than ``n_neighbors`` neighbours."""
     counts = np.diff(without_self(table).indptr)
-    poorest = int(np.argmin(counts))
-    if counts[poorest] < n_neighbors:
+    fewest = int(np.argmin(counts))
+    if counts[fewest] < n_neighbors:
         raise ValueError(
-            f"the precomputed graph holds {counts[poorest]} neighbours in row {poorest}, but n_neighbors={n_neighbors} are needed; lower"
-            " n_neighbors or store more distances a row"
+            f"the precomputed graph contains {counts[fewest]} neighbours in row {fewest}, but"
+            f" n_neighbors={n_neighbors} are needed; lower n_neighbors or store more distances per row"
         )

@@ -7,13 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenscape.estimators._graph import Neighborhood, default_neighbors, embed_on_graph
+from eigenscape.estimators._graph import (
+    Neighborhood,
+    component_attributes,
+    default_neighbors,
+    neighborhood_graph,
+)
 from eigenscape.estimators._validation import check_choice, check_number, check_positive, check_precomputed
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.graph.row_index import canonical_csr, distinct_rows
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight
 from eigenscape.kernels.base import as_float64
+from eigenscape.pieces import split_graph
 
 #: Neighbours of a point where nothing is said (Brand sec. 4), given enough points.
 _NEIGHBORS = 12
@@ -83,19 +89,14 @@ def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray
         estimator.neighbors,
         estimator.n_jobs,
     )
-    fitted = embed_on_graph(
-        X,
-        lambda found, _: found,
-        estimator.n_components,
-        neighborhood,
-        estimator.on_disconnected,
-        choices=ON_DISCONNECTED,
-    )
-    weight = edge_weight(estimator.weights, fitted.embedding.distances.data, estimator.t)
-    attributes = dict(fitted.attributes)
+    graph = neighborhood_graph(X, neighborhood, estimator.n_components)
+    split = split_graph(graph.graph, estimator.on_disconnected, choices=ON_DISCONNECTED)
+    part = split.parts[0]  # "connect" and "whole" have a single one
+    weight = edge_weight(estimator.weights, part.distances.data, estimator.t)
+    attributes = {**component_attributes(split.labels[graph.vertex]), **graph.attributes}
     if estimator.weights == "heat":
         attributes["t_"] = weight.scale
-    return GraphAffinity(fitted.embedding, weight), fitted.vertex, attributes
+    return GraphAffinity(part, weight), graph.vertex, attributes
 
 
 def _given(X: Any, graph: Any, on_disconnected: str) -> tuple[Any, sparse.csr_array, None, dict[str, Any]]:

@@ -7,17 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._affinity import embed_by_affinity, independence_found, independence_wish
+from eigenscape.estimators._affinity import (
+    AffinityOptions,
+    bind_affinity,
+    check_independence,
+    independence_attributes,
+)
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._graph import ON_DISCONNECTED, default_neighbors
+from eigenscape.estimators._graph import default_neighbors
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.kernels import Kernel, VariableGaussian
-from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.diffusion import diffused, without_density
-from eigenscape.methods.laplacian import independent_eigenmaps
-from eigenscape.operators import Operator
+from eigenscape.methods.independence import independent_eigenmaps
+from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
+from eigenscape.pieces import ON_DISCONNECTED, join
 from eigenscape.solvers import NAMES
 
 
@@ -174,27 +178,44 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> FitResult:
-        check_count("n_components", self.n_components)
+    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+        n_components = check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         _check_not_negative("alpha", self.alpha)
         _check_not_negative("diffusion_time", self.diffusion_time)
-        solver, rule = self._solver(), independence_wish(self)
+        criterion = check_independence(
+            self.independent, self.independence_threshold, self.n_candidates, n_components
+        )
+        solver, local = self._solver(), self._local_gaussian(X)
+        options, diagonal = AffinityOptions.from_params(self.get_params(deep=False)), self.include_diagonal
+        samples = bind_affinity(X, options, n_components, local)
+        split = samples.split(self.on_disconnected)
+        affinities = [
+            without_density(part.kernel, part.weights, self.alpha, diagonal, self.n_jobs)
+            for part in split.parts
+        ]
+        attributes: dict[str, Any] = {}
+        if criterion is None:
+            maps = [
+                laplacian_eigenmaps(kernel, n_components, solver, diagonal=diagonal, weights=weights)
+                for kernel, weights in affinities
+            ]
+            if split.is_whole:
+                require_eigenfunctions(maps[0], n_components)
+        else:
+            selections = [
+                independent_eigenmaps(
+                    kernel, n_components, solver, criterion, diagonal=diagonal, weights=weights
+                )
+                for kernel, weights in affinities
+            ]
+            maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
+        maps = [diffused(embedding, self.diffusion_time) for embedding in maps]
+        result = samples.result(join(maps, split, n_components), split, n_components)
+        return result.with_attributes(attributes)
 
-        def embed(affinity: BoundKernel, weights: Operator | None, fewer: bool) -> Embedding:
-            kernel, operator = without_density(
-                affinity, weights, self.alpha, self.include_diagonal, self.n_jobs
-            )
-            options: dict[str, Any] = {"diagonal": self.include_diagonal, "weights": operator, "fewer": fewer}
-            return diffused(
-                independent_eigenmaps(kernel, self.n_components, solver, rule, **options), self.diffusion_time
-            )
-
-        fitted = embed_by_affinity(self, X, embed, self.n_components, self.on_disconnected, rbf=self._rbf(X))
-        return independence_found(fitted, rule)
-
-    def _rbf(self, X: Any) -> Kernel | None:
-        """The Gaussian with a width for each point, if asked for."""
+    def _local_gaussian(self, X: Any) -> Kernel | None:
+        """Return the Gaussian with a width for each point if ``bandwidth="local"``."""
         check_choice("bandwidth", self.bandwidth, ("global", "local"))
         if self.bandwidth == "global":
             return None

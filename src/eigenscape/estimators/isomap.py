@@ -8,7 +8,6 @@ import numpy as np
 
 from eigenscape import _memory
 from eigenscape.dictionary.landmarks import NAMES
-from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import (
     EmbeddingMixin,
     Estimator,
@@ -18,16 +17,22 @@ from eigenscape.estimators._base import (
 )
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
+from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
 from eigenscape.estimators._ordinal import ordinal_options, report_stress
-from eigenscape.estimators._validation import check_choice, check_count
-from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.estimators._validation import check_choice, check_count, check_flag
 from eigenscape.kernels.distance import GeodesicKernel
-from eigenscape.methods.isomap import LandmarkIsomap, isomap, ordinal_isomap, require_lengths
+from eigenscape.methods.isomap import (
+    LandmarkOptions,
+    isomap,
+    landmark_isomap,
+    ordinal_isomap,
+    require_landmark_memory,
+)
 from eigenscape.methods.kernel_pca import require_components
-from eigenscape.methods.ordinal import OrdinalEmbedding, require_square
+from eigenscape.methods.ordinal import require_square
+from eigenscape.pieces import ON_DISCONNECTED, join, split_graph
 
 
 @documented
@@ -189,12 +194,104 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> FitResult:
+    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        neighborhood = Neighborhood(
+        check_flag("ordinal", self.ordinal)
+        if self.ordinal:
+            return self._embed_ordinal(X)
+        if self.n_landmarks is not None or not isinstance(self.landmarks, str):
+            return self._embed_landmarks(X)
+        check_choice("landmarks", self.landmarks, NAMES)
+        if self.landmarks != "maxmin":  # not the default
+            raise ValueError(f"landmarks={self.landmarks!r} needs n_landmarks; set a number, or 'auto'")
+        solver, dtype = self._solver(), _geodesic_dtype(X)
+        graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
+        split = split_graph(graph.graph, self.on_disconnected)
+        maps = [
+            isomap(part, self.n_components, solver, dtype=dtype, order=self.order, indefinite=self.indefinite)
+            for part in split.parts
+        ]
+        for embedding in maps:
+            require_components(embedding, self.n_components if split.is_whole else 1, self.order)
+        result = graph.result(join(maps, split, self.n_components), split.labels, self.n_components)
+        kernel = GeodesicKernel(split.parts[0], self.n_jobs, dtype) if len(maps) == 1 else None
+        spectrum = None if kernel is None else DistanceSpectrum(kernel)
+        return result.with_attributes({**spectral_attributes(result.embedding), "_spectrum_": spectrum})
+
+    def _embed_landmarks(self, X: Any) -> FitResult:
+        wish = check_landmarks(
+            self.n_landmarks,
+            self.landmarks,
+            self.landmark_tol,
+            self.n_components,
+            X,
+            not self._is_precomputed(),
+        )
+        solver, dtype = self._solver(), np.float32 if X.dtype == np.float32 else np.float64
+        require_landmark_memory(X.shape[0], wish.count or self.n_components + 1, dtype)
+        neighborhood = self._neighborhood()
+        given = given_vertices(X, wish, neighborhood)
+        landmarks = LandmarkOptions(wish.how, wish.count, given, self.landmark_tol)
+        graph = neighborhood_graph(X, neighborhood, self.n_components)
+        split = split_graph(graph.graph, self.on_disconnected)
+        found = [
+            landmark_isomap(
+                part,
+                self.n_components,
+                min(self.n_components, part.n_vertices - 1) if split.is_whole else 1,
+                landmarks,
+                solver,
+                dtype=dtype,
+                order=self.order,
+                indefinite=self.indefinite,
+                piece=number,
+            )
+            for number, part in enumerate(split.parts)
+        ]
+        embedding = join([each.embedding for each in found], split, self.n_components)
+        result = graph.result(embedding, split.labels, self.n_components)
+        which = result.embedding.columns
+        if result.vertex is not None:
+            which = np.unique(result.vertex, return_index=True)[1][which]
+        searches = [each.search for each in found if each.search is not None]
+        return result.with_attributes(
+            {
+                **spectral_attributes(result.embedding),
+                **landmark_attributes(wish, which, searches),
+                "_spectrum_": DistanceSpectrum(found[0].distances) if len(found) == 1 else None,
+            }
+        )
+
+    def _embed_ordinal(self, X: Any) -> FitResult:
+        if self.n_landmarks is not None or not isinstance(self.landmarks, str):
+            raise ValueError(
+                "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
+            )
+        max_iter = 300 if self.max_iter is None else self.max_iter
+        options = ordinal_options(
+            self.n_components, self.n_init, max_iter, 1e-6, self.ties, self.random_state
+        )
+        require_square(X.shape[0])
+        graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
+        split = split_graph(graph.graph, self.on_disconnected)
+        maps = [ordinal_isomap(part, options, self.n_jobs) for part in split.parts]
+        layouts = [embedding.layout for embedding in maps]
+        report_stress(layouts, options)
+        stress = np.array([layout.stress for layout in layouts])
+        result = graph.result(join(maps, split, self.n_components), split.labels, self.n_components)
+        return result.with_attributes(
+            {
+                "stress_": float(stress[0]) if len(stress) == 1 else stress,
+                "n_iter_": max(layout.n_iter for layout in layouts),
+                "_spectrum_": None,
+            }
+        )
+
+    def _neighborhood(self) -> Neighborhood:
+        return Neighborhood(
             self.n_neighbors,
             self.radius,
             self.metric,
@@ -203,97 +300,16 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
             self.n_jobs,
             self.joined,
         )
-        if not isinstance(self.ordinal, bool):
-            raise ValueError(f"ordinal={self.ordinal!r} must be True or False")
-        if self.ordinal:
-            return self._embed_ordinal(X, neighborhood)
-        if self.n_landmarks is None and isinstance(self.landmarks, str):
-            check_choice("landmarks", self.landmarks, NAMES)
-            if self.landmarks != "maxmin":  # the default says nothing
-                raise ValueError(f"landmarks={self.landmarks!r} needs n_landmarks; set a number, or 'auto'")
-            return self._embed_all(X, neighborhood)
-        return self._embed_landmarks(X, neighborhood)
 
-    def _embed_ordinal(self, X: Any, neighborhood: Neighborhood) -> FitResult:
-        if self.n_landmarks is not None or not isinstance(self.landmarks, str):
-            raise ValueError(
-                "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
-            )
-        options = ordinal_options(
-            self.n_components,
-            self.n_init,
-            300 if self.max_iter is None else self.max_iter,
-            1e-6,
-            self.ties,
-            self.random_state,
-        )
-        require_square(X.shape[0])
-        layouts = []
 
-        def embed(graph: NeighborGraph, _fewer: bool) -> OrdinalEmbedding:
-            model = ordinal_isomap(graph, options, self.n_jobs)
-            layouts.append(model.layout)
-            return model
-
-        fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
-        report_stress(layouts, options)
-        self._spectrum_ = None
-        stress = np.array([layout.stress for layout in layouts])
-        found = {
-            "stress_": float(stress[0]) if len(stress) == 1 else stress,
-            "n_iter_": max(layout.n_iter for layout in layouts),
-        }
-        return fitted.with_attributes(found)
-
-    def _embed_all(self, X: Any, neighborhood: Neighborhood) -> FitResult:
-        n = X.shape[0]
-        # Single precision where the data have no more, or where double would not fit.
-        single = X.dtype == np.float32 or not _memory.fits(1.2 * 8.0 * n * n)
-        dtype = np.float32 if single else np.float64
-        _memory.require(
-            1.1 * np.dtype(dtype).itemsize * n * n,
-            f"Isomap of {n} points (their geodesic distances)",
-            "set n_landmarks, or fit a sample and transform the rest",
-        )
-        solver = self._solver()
-        graphs = []
-
-        def embed(graph: NeighborGraph, fewer: bool) -> Embedding:
-            count = min(self.n_components, graph.n_vertices - 1)
-            model = isomap(
-                graph,
-                count,
-                solver,
-                self.n_jobs,
-                dtype,
-                order=self.order,
-                indefinite=self.indefinite,
-            )
-            graphs.append(graph)
-            return require_components(model, 1 if fewer else count, self.order)
-
-        fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
-        self._spectrum_ = (
-            DistanceSpectrum(GeodesicKernel(graphs[0], self.n_jobs, dtype)) if len(graphs) == 1 else None
-        )
-        return fitted.with_attributes(spectral_attributes(fitted.embedding))
-
-    def _embed_landmarks(self, X: Any, neighborhood: Neighborhood) -> FitResult:
-        rows = not self._is_precomputed()
-        wish = check_landmarks(
-            self.n_landmarks, self.landmarks, self.landmark_tol, self.n_components, X, rows
-        )
-        dtype = np.float32 if X.dtype == np.float32 else np.float64
-        require_lengths(X.shape[0], wish.count or self.n_components + 1, dtype)
-        given = given_vertices(X, wish, neighborhood)
-        options = {"order": self.order, "indefinite": self.indefinite}
-        embed = LandmarkIsomap(
-            self.n_components, self._solver(), dtype, options, wish.how, wish.count, given, self.landmark_tol
-        )
-        fitted = embed_on_graph(X, embed, self.n_components, neighborhood, self.on_disconnected)
-        columns = fitted.embedding.columns
-        which = columns if fitted.vertex is None else np.unique(fitted.vertex, return_index=True)[1][columns]
-        self._spectrum_ = DistanceSpectrum(embed.distances[0]) if len(embed.distances) == 1 else None
-        return fitted.with_attributes(
-            {**spectral_attributes(fitted.embedding), **landmark_attributes(wish, which, embed.growths)}
-        )
+def _geodesic_dtype(X: Any) -> type:
+    """Return single precision if the data have no more or if double precision would not fit in memory."""
+    n = X.shape[0]
+    single = X.dtype == np.float32 or not _memory.fits(1.2 * 8.0 * n * n)
+    dtype = np.float32 if single else np.float64
+    _memory.require(
+        1.1 * np.dtype(dtype).itemsize * n * n,
+        f"Isomap of {n} points (their geodesic distances)",
+        "set n_landmarks, or fit a sample and transform the rest",
+    )
+    return dtype

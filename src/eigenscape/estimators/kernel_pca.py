@@ -15,8 +15,9 @@ from eigenscape.estimators._dictionary import (
     DictionaryMixin,
     bind,
     check_dictionary,
+    dictionary_attributes,
     dictionary_options,
-    embed_by_dictionary,
+    fit_by_dictionary,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
@@ -201,7 +202,7 @@ class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Esti
             raise ValueError(
                 "order='magnitude' is for indefinite kernels, and a dictionary needs one that is not; use order='value'"
             )
-        fitted = embed_by_dictionary(
-            similarity, X, dictionary_options(self, "additive"), self.n_components, greedy_embedding, blocks
-        )
-        return fitted.with_attributes(width)
+        dictionary, rows = dictionary_options(self, "additive"), None if blocks is not None else X
+        state = fit_by_dictionary(similarity, X, dictionary, blocks)
+        model = greedy_embedding(state, dictionary, self.n_components, rows)
+        return spectral_result(model, {**dictionary_attributes(state, dictionary, rows), **width})

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._affinity import embed_by_affinity, independence_found, independence_wish
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
-from eigenscape.estimators._dictionary import DictionaryMixin
+from eigenscape.estimators._affinity import (
+    AffinityOptions,
+    bind_affinity,
+    check_independence,
+    fit_affinity_dictionary,
+    independence_attributes,
+)
+from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._dictionary import (
+    DictionaryMixin,
+    check_dictionary,
+    dictionary_options,
+    warn_if_disconnected,
+)
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._graph import ON_DISCONNECTED
 from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._validation import check_choice, check_count
-from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
-from eigenscape.methods.laplacian import independent_eigenmaps
-from eigenscape.operators import Operator
+from eigenscape.methods.independence import independent_eigenmaps
+from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
+from eigenscape.pieces import ON_DISCONNECTED, join
 from eigenscape.solvers import NAMES
 
 
@@ -160,29 +169,45 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
-        check_count("n_components", self.n_components)
+        n_components = check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        solver, rule = self._solver(), independence_wish(self)
-        if rule is not None and (self.dictionary_size is not None or self.dictionary_tol is not None):
-            raise ValueError(
-                "independent=True looks at eigenvectors of all points, which a dictionary does not have; leave out one of them"
-            )
-
-        def embed(affinity: BoundKernel, weights: Operator | None, fewer: bool) -> Embedding:
-            return independent_eigenmaps(
-                affinity,
-                self.n_components,
-                solver,
-                rule,
-                diagonal=self.include_diagonal,
-                weights=weights,
-                fewer=fewer,
-            )
-
-        fitted = embed_by_affinity(
-            self, X, embed, self.n_components, self.on_disconnected, greedy_laplacian_eigenmaps, blocks=blocks
+        options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
+        criterion = check_independence(
+            self.independent, self.independence_threshold, self.n_candidates, n_components
         )
-        return independence_found(fitted, rule)
+        if check_dictionary(self.dictionary_size, self.dictionary_tol):
+            if criterion is not None:
+                raise ValueError(
+                    "independent=True needs eigenvectors of all samples, which a dictionary does not have; leave"
+                    " out one of them"
+                )
+            dictionary = dictionary_options(self, "divisive")
+            state, attributes = fit_affinity_dictionary(X, options, dictionary, n_components, blocks)
+            model = greedy_laplacian_eigenmaps(state, dictionary, n_components, X if blocks is None else None)
+            warn_if_disconnected(model, self.on_disconnected)
+            return spectral_result(model, attributes)
+        samples = bind_affinity(X, options, n_components)
+        split = samples.split(self.on_disconnected)
+        diagonal, attributes = self.include_diagonal, {}
+        if criterion is None:
+            maps = [
+                laplacian_eigenmaps(
+                    part.kernel, n_components, solver, diagonal=diagonal, weights=part.weights
+                )
+                for part in split.parts
+            ]
+            if split.is_whole:
+                require_eigenfunctions(maps[0], n_components)
+        else:
+            selections = [
+                independent_eigenmaps(
+                    part.kernel, n_components, solver, criterion, diagonal=diagonal, weights=part.weights
+                )
+                for part in split.parts
+            ]
+            maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
+        result = samples.result(join(maps, split, n_components), split, n_components)
+        return result.with_attributes(attributes)
 
     def _precomputed_kind(self) -> str:
         return "affinity" if self.affinity == "precomputed" else "distance"

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._graph import ON_DISCONNECTED, Neighborhood, embed_on_graph
+from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
-from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.methods.lle import locally_linear_embedding
+from eigenscape.pieces import ON_DISCONNECTED, join, split_graph
 from eigenscape.solvers import NAMES
 
 
@@ -121,15 +120,14 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> FitResult:
+    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         self._check_parameters(*X.shape)
         solver = self._solver()
-
-        def embed(graph: NeighborGraph, _fewer: bool) -> Embedding:
-            count = min(self.n_components, graph.n_vertices - 1)
-            return locally_linear_embedding(graph, count, solver, method=self.method, reg=self.reg, c=self.c)
-
-        result = embed_on_graph(X, embed, self.n_components, self._neighborhood(), self.on_disconnected)
+        graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
+        split = split_graph(graph.graph, self.on_disconnected)
+        options: dict[str, Any] = {"method": self.method, "reg": self.reg, "c": self.c}
+        maps = [locally_linear_embedding(part, self.n_components, solver, **options) for part in split.parts]
+        result = graph.result(join(maps, split, self.n_components), split.labels, self.n_components)
         return result.with_attributes(spectral_attributes(result.embedding))
 
     def _neighborhood(self) -> Neighborhood:

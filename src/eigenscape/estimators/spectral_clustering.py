@@ -14,19 +14,24 @@ from eigenscape import distributed
 from eigenscape._progress import reporting, stage
 from eigenscape.dictionary.low_rank import LowRankOperator
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._affinity import embed_by_affinity
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
+from eigenscape.estimators._affinity import AffinityOptions, bind_affinity, fit_affinity_dictionary
+from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._collections import rowwise
-from eigenscape.estimators._dictionary import DictionaryMixin
+from eigenscape.estimators._dictionary import (
+    DictionaryMixin,
+    check_dictionary,
+    dictionary_options,
+    warn_if_disconnected,
+)
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._graph import ON_DISCONNECTED
 from eigenscape.estimators._validation import check_choice, check_count, check_input
 from eigenscape.exceptions import NotEnoughMemoryError
-from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.kernels.base import n_points
 from eigenscape.methods.clustering import best_threshold, cluster_sums, low_rank_cut, normalized_cut
 from eigenscape.methods.dictionary_embedding import greedy_spectral_map
-from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
+from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions, spectral_map
 from eigenscape.operators import Operator, gram
+from eigenscape.pieces import ON_DISCONNECTED, join
 from eigenscape.solvers import NAMES
 
 #: Evenly spaced rows of a collection that k-means looks at.
@@ -201,54 +206,64 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
             raise ValueError(
                 "assign_labels='threshold' compares all cuts, which needs all similarities; use 'kmeans' with a dictionary"
             )
-        solver = self._solver()
-        seen: list[tuple[Operator, Embedding]] = []
-
-        def embed(affinity: BoundKernel, weights: Operator | None, fewer: bool) -> Embedding:
-            weights = gram(affinity, n_jobs=self.n_jobs) if weights is None else weights
-            options: dict[str, Any] = {"diagonal": self.include_diagonal, "weights": weights, "fewer": fewer}
-            if by_threshold and weights.storage == "blocked":
-                raise NotEnoughMemoryError(
-                    "assign_labels='threshold' needs the affinity matrix in memory; use assign_labels='kmeans'"
-                )
-            if by_threshold:
-                model = laplacian_eigenmaps(affinity, 1, solver, **options)
-            else:
-                model = spectral_map(affinity, n_clusters, solver, **options)
-            seen.append((weights, model))
-            return model
-
-        apart = self.on_disconnected == "per_component"
-        mode = "whole" if apart else self.on_disconnected
-        fitted = embed_by_affinity(
-            self,
-            X,
-            embed,
-            1 if by_threshold else n_clusters,
-            mode,
-            greedy_spectral_map,
-            n_clusters if apart else None,
-            blocks=blocks,
-        )
-        if blocks is not None:
-            return self._assign_blocks(fitted, blocks)
-        coordinates = fitted.coordinates()
-        weights, model = seen[0] if seen else (LowRankOperator(fitted.embedding.kernel), fitted.embedding)
-        attributes: dict[str, Any] = {}
-        if by_threshold:
-            self._rule_: Threshold | KMeans = Threshold(
-                best_threshold(weights.matrix(), model.coordinates[:, 0])
+        options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
+        if check_dictionary(self.dictionary_size, self.dictionary_tol):
+            return self._embed_dictionary(X, options, blocks)
+        n_components = 1 if by_threshold else n_clusters
+        samples = bind_affinity(X, options, n_components)
+        separate = self.on_disconnected == "per_component"
+        split = samples.split("whole" if separate else self.on_disconnected, n_clusters if separate else None)
+        affinity = split.parts[0]  # the largest component, or all samples
+        weights = gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.weights is None else affinity.weights
+        if by_threshold and weights.storage == "blocked":
+            raise NotEnoughMemoryError(
+                "assign_labels='threshold' needs the affinity matrix in memory; use assign_labels='kmeans'"
             )
-            attributes["threshold_"] = self._rule_.value
+        embed = laplacian_eigenmaps if by_threshold else spectral_map
+        model = embed(affinity.kernel, n_components, solver, diagonal=self.include_diagonal, weights=weights)
+        if split.is_whole:
+            require_eigenfunctions(model, n_components)
+        result = samples.result(join([model], split, n_components), split, n_components)
+        return self._assign(result, model, weights)
+
+    def _embed_dictionary(self, X: Any, options: AffinityOptions, blocks: Any) -> FitResult:
+        dictionary = dictionary_options(self, "divisive")
+        state, attributes = fit_affinity_dictionary(X, options, dictionary, self.n_clusters, blocks)
+        model = greedy_spectral_map(state, dictionary, self.n_clusters, X if blocks is None else None)
+        warn_if_disconnected(model, self.on_disconnected)
+        result = spectral_result(model, attributes)
+        if blocks is not None:
+            return self._assign_blocks(result, blocks)
+        return self._assign(result, model, LowRankOperator(model.kernel))
+
+    def _assign(self, result: FitResult, model: Embedding, weights: Operator) -> FitResult:
+        """Assign samples to clusters; ``model`` and ``weights`` are those of the part that is embedded."""
+        coordinates = result.coordinates()
+        attributes: dict[str, Any]
+        if self.assign_labels == "threshold":
+            rule: Threshold | KMeans = Threshold(best_threshold(weights.matrix(), model.coordinates[:, 0]))
+            attributes = {"threshold_": rule.value}
         else:
             with stage("clustering"):
-                self._rule_ = KMeans(n_clusters, n_init=self.n_init, random_state=self.random_state).fit(
-                    coordinates
-                )
-            attributes["cluster_centers_"] = self._rule_.cluster_centers_
-        attributes["labels_"] = self._rule_.predict(coordinates).astype(np.int64)
-        attributes["ncut_"] = normalized_cut(weights, self._rule_.predict(model.coordinates))
-        return fitted.with_attributes(attributes)
+                rule = self._kmeans().fit(coordinates)
+            attributes = {"cluster_centers_": rule.cluster_centers_}
+        attributes["_rule_"] = rule
+        attributes["labels_"] = rule.predict(coordinates).astype(np.int64)
+        attributes["ncut_"] = normalized_cut(weights, rule.predict(model.coordinates))
+        return result.with_attributes(attributes)
+
+    def _assign_blocks(self, result: FitResult, blocks: Any) -> FitResult:
+        """Run k-means on evenly spaced rows of a collection; compute its cut by sums over all rows."""
+        model = result.embedding
+        rule = self._kmeans().fit(model.transform(distributed.evenly_spaced(blocks, _KMEANS_ROWS)))
+        sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, model, rule)
+        cut = low_rank_cut(model.kernel.span.from_values(sums))
+        return result.with_attributes(
+            {"cluster_centers_": rule.cluster_centers_, "ncut_": cut, "_rule_": rule}
+        )
+
+    def _kmeans(self) -> KMeans:
+        return KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
 
     @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:
@@ -257,19 +272,6 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
             return self._rule_.predict(self._model_.transform(X)).astype(np.int64)
-
-    def _assign_blocks(self, fitted: FitResult, blocks: Any) -> FitResult:
-        """k-means on evenly spaced rows of a collection; its cut by sums over all rows."""
-        coordinates = fitted.embedding.transform(distributed.evenly_spaced(blocks, _KMEANS_ROWS))
-        self._rule_ = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state).fit(
-            coordinates
-        )
-        sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, fitted.embedding, self._rule_)
-        attributes = {
-            "cluster_centers_": self._rule_.cluster_centers_,
-            "ncut_": low_rank_cut(fitted.embedding.kernel.span.from_values(sums)),
-        }
-        return fitted.with_attributes(attributes)
 
     def _precomputed_kind(self) -> str:
         return "affinity" if self.affinity == "precomputed" else "distance"

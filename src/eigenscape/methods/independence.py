@@ -1,11 +1,9 @@
-"""Which eigenvectors say something new: local linear regression on those before (Dsilva et al. 2018, sec.
-3)."""
+"""Selection of independent eigenvectors by local linear regression on earlier ones (Dsilva et al. 2018, sec. 3)."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,65 +11,88 @@ from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding
 from eigenscape.exceptions import DependentCoordinatesWarning
+from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.methods.laplacian import laplacian_eigenmaps
+from eigenscape.operators import Operator, gram
+from eigenscape.solvers import SolverConfig
 
-#: Widths of the regression as fractions of the median distance. Dsilva et al. take a third; high harmonics
-#: need less. Every prediction leaves its own point out, so the best width is not the narrowest one.
+#: Widths of the regression as fractions of the median distance. Dsilva et al. use one third; high harmonics
+#: need less. Predictions are leave-one-out, so the best width is not always the smallest.
 WIDTHS = (1 / 3, 1 / 6, 1 / 12, 1 / 24, 1 / 48, 1 / 96, 1 / 192)
-#: Points whose value is predicted: at most so many, evenly spaced, each from all the others.
+#: Maximum number of evenly spaced points at which the regression is evaluated.
 _PREDICTED = 1000
-#: Points that an eigenvector needs before it can be told from noise: the r-th swings about r times.
+#: Number of points per eigenvector required to distinguish it from noise: the r-th has about r oscillations.
 _POINTS = 15
-#: Ridge of the local regressions, relative to the weight in each.
+#: Ridge of the local regressions, relative to their total weight.
 _RIDGE = 1e-10
 
 
 @dataclass(frozen=True)
 class Independence:
-    """How much of an eigenvector those kept before must leave unexplained, and how many are looked at.
+    """Criterion for independent eigenvectors.
 
-    ``kept`` and ``residuals`` get an array for each piece that is embedded, in turn.
+    Parameters
+    ----------
+    threshold : float
+        Smallest residual of an eigenvector that is kept.
+    max_candidates : int or None
+        Maximum number of eigenvectors to examine. If None, 20 per coordinate, and fewer for few points.
     """
 
     threshold: float
-    most: int | None  # candidates; None for 20 times as many as wanted, fewer for few points
-    kept: list[np.ndarray] = field(default_factory=list)
-    residuals: list[np.ndarray] = field(default_factory=list)
+    max_candidates: int | None = None
 
-    def choose(self, embed: Callable[[int], Embedding], n_components: int, n_points: int) -> Embedding:
-        """The first ``n_components`` coordinates that are no functions of earlier ones, of an embedding with
-        as many as it takes.
 
-        ``embed`` makes one with a given number of coordinates. Candidates are doubled until enough are found.
-        """
-        most = min(
-            self.most or min(20 * n_components, max(2 * n_components, n_points // _POINTS)), n_points - 1
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """An embedding by selected eigenvectors, their indices, and the residual of each candidate."""
+
+    embedding: Embedding
+    kept: np.ndarray
+    residuals: np.ndarray
+
+
+def independent_eigenmaps(
+    affinity: BoundKernel,
+    n_components: int,
+    solver: SolverConfig,
+    criterion: Independence,
+    *,
+    diagonal: bool = True,
+    weights: Operator | None = None,
+) -> Selection:
+    """Return Laplacian eigenmaps without eigenvectors that are functions of earlier ones.
+
+    The number of candidates is doubled until ``n_components`` of them are independent."""
+    n = n_points(affinity.X)
+    wanted = min(n_components, n - 1)
+    default = min(20 * wanted, max(2 * wanted, n // _POINTS))
+    most = min(criterion.max_candidates or default, n - 1)
+    count = min(max(8, 4 * wanted), most)
+    weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
+    while True:
+        model = laplacian_eigenmaps(affinity, count, solver, diagonal=diagonal, weights=weights)
+        kept, residuals = independent(model.coordinates, wanted, criterion.threshold)
+        if len(kept) == wanted or count >= most or len(model.eigenvalues) < count:
+            break
+        count = min(2 * count, most)
+    if len(kept) < wanted:
+        warnings.warn(
+            f"only {len(kept)} of {len(residuals)} eigenvectors are independent of those before them, fewer than"
+            f" n_components={wanted}; the embedding has fewer coordinates. Raise n_candidates, lower"
+            " independence_threshold or lower n_components",
+            DependentCoordinatesWarning,
+            stacklevel=2,
         )
-        count = min(max(8, 4 * n_components), most)
-        while True:
-            model = embed(count)
-            kept, residuals = independent(model.coordinates, n_components, self.threshold)
-            if len(kept) == n_components or count >= most or len(model.eigenvalues) < count:
-                break
-            count = min(2 * count, most)
-        if len(kept) < n_components:
-            warnings.warn(
-                f"only {len(kept)} of {len(residuals)} eigenvectors are independent of those before them, fewer than"
-                f" n_components={n_components}; the map has no more coordinates. Raise n_candidates, lower independence_threshold or lower"
-                " n_components",
-                DependentCoordinatesWarning,
-                stacklevel=2,
-            )
-        self.kept.append(kept)
-        self.residuals.append(residuals)
-        functions = model.eigenfunctions
-        assert isinstance(functions, Eigenfunctions)
-        which = np.concatenate([np.arange(model.trivial), model.trivial + kept])
-        return replace(model, eigenfunctions=replace(functions, pairs=functions.pairs.take(which)))
+    functions = model.eigenfunctions
+    assert isinstance(functions, Eigenfunctions)
+    which = np.concatenate([np.arange(model.trivial), model.trivial + kept])
+    embedding = replace(model, eigenfunctions=replace(functions, pairs=functions.pairs.take(which)))
+    return Selection(embedding, kept, residuals)
 
 
 def independent(coordinates: np.ndarray, n_wanted: int, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the columns that are no functions of earlier kept ones, up to ``n_wanted``; and the residual
-    of each column tried."""
+    """Return the indices of up to ``n_wanted`` independent columns, and the residual of each column examined."""
     size = np.sqrt(np.mean(np.square(coordinates), axis=0))
     values = np.divide(coordinates, size, out=np.zeros_like(coordinates), where=size > 0)
     kept, residuals = [0], [1.0]
@@ -85,12 +106,11 @@ def independent(coordinates: np.ndarray, n_wanted: int, threshold: float) -> tup
 
 
 def regression_residual(known: np.ndarray, target: np.ndarray) -> float:
-    """The share ``r`` of ``target`` (n,) that a smooth function of the columns ``known`` (n, d) does not
-    explain.
+    """Return the relative residual ``r`` of ``target`` (n,) regressed on the columns ``known`` (n, d).
 
     ``r^2 = sum_i (y_i - a_i - b_i' x_i)^2 / sum_i y_i^2``, where ``a_i`` and ``b_i`` minimise
     ``sum_{j != i} exp(-|x_i - x_j|^2 / width^2) (y_j - a_i - b_i' x_j)^2`` (Dsilva et al. 2018, eq. 12, 13),
-    at the best of several widths."""
+    with the best of several widths."""
     n = len(target)
     tried = np.unique(np.linspace(0, n - 1, min(n, _PREDICTED)).astype(np.intp))
     distances = np.sqrt(_squares(known[tried], known[tried]))
@@ -100,10 +120,8 @@ def regression_residual(known: np.ndarray, target: np.ndarray) -> float:
         for rows in row_blocks(len(tried), 32 * n):
             some = tried[rows]
             squares = _squares(known[some], known)
-            squares[np.arange(len(some)), some] = np.inf  # no point explains itself
-            squares -= squares.min(
-                axis=1, keepdims=True
-            )  # the nearest has weight one, so that no sum of weights vanishes
+            squares[np.arange(len(some)), some] = np.inf  # leave one out
+            squares -= squares.min(axis=1, keepdims=True)  # the largest weight is one: no sum underflows
             for place, fraction in enumerate(WIDTHS):
                 weights = np.exp(-squares / (fraction * median) ** 2)
                 errors[place] += np.square(
@@ -114,7 +132,7 @@ def regression_residual(known: np.ndarray, target: np.ndarray) -> float:
 
 
 def _squares(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Squared distances (a, b) of points with few coordinates, each difference taken by itself."""
+    """Return squared distances (a, b) of points with few coordinates, without cancellation."""
     total = np.zeros((len(A), len(B)))
     for a, b in zip(A.T, B.T, strict=True):
         total += np.square(a[:, None] - b)
@@ -122,8 +140,7 @@ def _squares(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def _local_fits(weights: np.ndarray, x: np.ndarray, at: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Values (b,) at the points ``at`` of straight lines fitted with ``weights`` (b, n): all sums in one
-    product."""
+    """Return values (b,) at the points ``at`` of linear functions fitted with ``weights`` (b, n)."""
     d = x.shape[1]
     first, second = np.triu_indices(d)
     terms = np.column_stack([np.ones(len(y)), x, x[:, first] * x[:, second], y, x * y[:, None]])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,10 @@ from eigenscape.dictionary.landmarks import choose_vertices
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.graph.geodesics import geodesics, geodesics_to_landmarks
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
+from eigenscape.methods.kernel_pca import Order
 from eigenscape.methods.landmark_mds import LandmarkSearch, check_landmark_rank, landmark_mds
-from eigenscape.methods.mds import classical_mds
+from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.methods.ordinal import OrdinalEmbedding, OrdinalOptions, ordinal_mds
 from eigenscape.solvers import SolverConfig
 
@@ -26,28 +25,30 @@ def isomap(
     graph: NeighborGraph,
     n_components: int,
     solver: SolverConfig,
-    n_jobs: int | None = None,
+    *,
     dtype: type = np.float64,
-    **options: Any,
+    order: Order = "value",
+    indefinite: Indefinite = "keep",
 ) -> Embedding:
-    """Classical MDS of the geodesic distances through the training graph (Bengio eq. 14)."""
-    return classical_mds(GeodesicKernel(graph, n_jobs, dtype), n_components, solver, **options)
+    """Return the classical MDS of the geodesic distances through the training graph (Bengio eq. 14)."""
+    distances = GeodesicKernel(graph, solver.n_jobs, dtype)
+    count = min(n_components, graph.n_vertices - 1)
+    return classical_mds(distances, count, solver, order=order, indefinite=indefinite)
 
 
 def ordinal_isomap(
     graph: NeighborGraph, options: OrdinalOptions, n_jobs: int | None = None
 ) -> OrdinalEmbedding:
-    """Ordinal MDS of the geodesic distances (Burges sec. 2.3); a piece of few points gets fewer
-    coordinates."""
+    """Return the ordinal MDS of the geodesic distances (Burges sec. 2.3)."""
     lengths = geodesics(graph, graph.vertices.X, n_jobs)
     lengths = (lengths + lengths.T) / 2
-    few = replace(options, n_components=min(options.n_components, graph.n_vertices - 1))
-    return ordinal_mds(squareform(lengths, checks=False), few, Geodesics(graph, n_jobs), graph.vertices)
+    options = replace(options, n_components=min(options.n_components, graph.n_vertices - 1))
+    return ordinal_mds(squareform(lengths, checks=False), options, Geodesics(graph, n_jobs), graph.vertices)
 
 
 @dataclass(frozen=True, eq=False)
 class Geodesics:
-    """Geodesic distances (n_new, m) of any points to the vertices."""
+    """Geodesic distances (n_new, m) of any points to the vertices of a graph."""
 
     graph: NeighborGraph
     n_jobs: int | None
@@ -56,74 +57,98 @@ class Geodesics:
         return geodesics(self.graph, Y, self.n_jobs)
 
 
-def require_lengths(n: int, q: int, dtype: type) -> None:
-    """Refuse what does not fit in memory: the distances of ``n`` points to ``q`` landmarks."""
+def require_landmark_memory(n: int, q: int, dtype: type) -> None:
+    """Raise NotEnoughMemoryError if the distances of ``n`` points to ``q`` landmarks do not fit in memory."""
     needed = 1.2 * np.dtype(dtype).itemsize * n * q
     _memory.require(
         needed, f"landmark Isomap of {n} points (their distances to {q} landmarks)", "lower n_landmarks"
     )
 
 
-@dataclass(frozen=True, eq=False)
-class LandmarkIsomap:
-    """Landmark MDS of the geodesic distances to some vertices (Bengio eq. 15): O(q n) instead of O(n^2) of
-    everything.
+@dataclass(frozen=True)
+class LandmarkOptions:
+    """Choice of the landmarks in each part of a graph.
 
-    The paths run through all training points, and the distances (n, q) stay in the model: a new point takes
-    its own from those of its neighbours. A graph in several pieces calls once for each."""
+    Parameters
+    ----------
+    method : str or None
+        How landmarks are chosen; None if they are given.
+    count : int or None
+        Number of landmarks; None to search for a sufficient number.
+    given : ndarray or None
+        Indices of the samples that are landmarks.
+    tol : float
+        Largest movement of the embedding accepted by the search.
+    """
 
-    n_components: int
-    solver: SolverConfig
-    dtype: type
-    options: Mapping[str, Any]  # of classical MDS
-    how: str | None  # how landmarks are chosen
-    count: int | None  # how many; None for as many as it takes
-    given: np.ndarray | None  # the samples that are landmarks, where they are given
+    method: str | None
+    count: int | None
+    given: np.ndarray | None
     tol: float
-    distances: list[BoundKernel] = field(default_factory=list)  # of each piece, as they are made
-    growths: list[LandmarkSearch] = field(default_factory=list)
 
-    def __call__(self, graph: NeighborGraph, fewer: bool) -> Embedding:
-        count = min(self.n_components, graph.n_vertices - 1)
-        self.distances.append(None)  # type: ignore[arg-type]
 
-        def embed(which: np.ndarray) -> Embedding:
-            require_lengths(graph.n_vertices, len(which), self.dtype)
-            lengths = geodesics_to_landmarks(graph, which, self.solver.n_jobs, self.dtype)
-            self.distances[-1] = kernel = LandmarkGeodesics(graph, which, lengths)
-            return landmark_mds(kernel, graph.vertices.X, which, count, self.solver, **self.options)
+@dataclass(frozen=True, eq=False)
+class LandmarkResult:
+    """Landmark Isomap of one part: the embedding, its distances, and the search for the number of landmarks."""
 
-        def embed_some(n_landmarks: int) -> Embedding:
-            assert self.how is not None
-            return embed(choose_vertices(graph, self.how, n_landmarks, self.solver.seed))
+    embedding: Embedding
+    distances: LandmarkGeodesics
+    search: LandmarkSearch | None = None
 
-        least = 1 if fewer else count
-        if self.given is not None or self.count is not None:
-            model = (
-                embed(self._given_among(graph, count))
-                if self.count is None or self.given is not None
-                else embed_some(min(self.count, graph.n_vertices))
-            )
-            check_landmark_rank(len(model.eigenvalues), least, model.n_train)
-            return model
-        vertices, piece = np.arange(graph.n_vertices), len(self.growths)
-        search = LandmarkSearch.start(
-            graph.vertices.X, vertices, count, least, self.tol, self.solver.seed, piece
+
+def landmark_isomap(
+    graph: NeighborGraph,
+    n_components: int,
+    min_components: int,
+    landmarks: LandmarkOptions,
+    solver: SolverConfig,
+    *,
+    dtype: type = np.float64,
+    order: Order = "value",
+    indefinite: Indefinite = "keep",
+    piece: int = 0,
+) -> LandmarkResult:
+    """Return the landmark MDS of the geodesic distances to some vertices (Bengio eq. 15), O(q n) in memory.
+
+    Paths run through all vertices, and the distances (n, q) are part of the model: the distances of a new
+    point are computed from those of its neighbours. ``piece`` is the index of the part, for the report of the
+    search. Raises RankError if there are fewer than ``min_components`` coordinates."""
+    count, seed = min(n_components, graph.n_vertices - 1), solver.seed
+    search = None
+    if landmarks.given is None and landmarks.count is None:
+        candidates = np.arange(graph.n_vertices)
+        start = graph.vertices.X, candidates, count, min_components, landmarks.tol, seed, piece
+        search = LandmarkSearch.start(*start)
+    while True:
+        if landmarks.given is not None:
+            which = _given_vertices(graph, landmarks.given, count)
+        else:
+            wanted = landmarks.count if search is None else search.n_landmarks
+            assert landmarks.method is not None
+            assert wanted is not None
+            which = choose_vertices(graph, landmarks.method, min(wanted, graph.n_vertices), seed)
+        require_landmark_memory(graph.n_vertices, len(which), dtype)
+        lengths = geodesics_to_landmarks(graph, which, solver.n_jobs, dtype)
+        distances = LandmarkGeodesics(graph, which, lengths)
+        embedding = landmark_mds(
+            distances, graph.vertices.X, which, count, solver, order=order, indefinite=indefinite
         )
-        while not search.reason:
-            search = search.after(embed_some(search.n_landmarks))
-        self.growths.append(search)
-        assert search.embedding is not None
-        return search.embedding
+        if search is None:
+            check_landmark_rank(len(embedding.eigenvalues), min_components, embedding.n_train)
+            return LandmarkResult(embedding, distances)
+        search = search.after(embedding)
+        if search.reason:
+            return LandmarkResult(embedding, distances, search)
 
-    def _given_among(self, graph: NeighborGraph, count: int) -> np.ndarray:
-        """The vertices of this graph that are given landmarks."""
-        assert graph.samples is not None
-        assert self.given is not None
-        which = np.flatnonzero(np.isin(graph.samples, self.given))
-        if len(which) < count + 1:
-            raise ValueError(
-                f"{len(which)} of the given landmarks lie in a component of {graph.n_vertices} points, whose {count} coordinates need at"
-                f" least {count + 1}; give more of its points, or set n_landmarks"
-            )
-        return which
+
+def _given_vertices(graph: NeighborGraph, samples: np.ndarray, n_components: int) -> np.ndarray:
+    """Return the vertices of a graph that are given landmarks."""
+    assert graph.samples is not None
+    which = np.flatnonzero(np.isin(graph.samples, samples))
+    if len(which) < n_components + 1:
+        raise ValueError(
+            f"{len(which)} of the given landmarks are in a component of {graph.n_vertices} points, whose"
+            f" {n_components} coordinates need at least {n_components + 1}; give more of its points, or set"
+            " n_landmarks"
+        )
+    return which

@@ -1,5 +1,4 @@
-"""Laplacian eigenmaps (Bengio sec. 2.4; Belkin sec. 2) and the normalised map of spectral clustering (Bengio
-sec. 2.3)."""
+"""Laplacian eigenmaps (Bengio sec. 2.4; Belkin sec. 2) and the map of spectral clustering (Bengio sec. 2.3)."""
 
 from __future__ import annotations
 
@@ -11,12 +10,11 @@ import numpy as np
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel, n_points
-from eigenscape.methods.independence import Independence
 from eigenscape.normalize import DividedKernel, divide
 from eigenscape.operators import ComplementOperator, DividedOperator, Operator, gram, materialized
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, principal, smallest
 
-#: Eigenvalues below this are rounding; one cannot divide by them.
+#: Eigenvalues below this are rounding errors of zero.
 ZERO = 1e-9
 
 
@@ -27,47 +25,29 @@ def laplacian_eigenmaps(
     *,
     diagonal: bool = True,
     weights: Operator | None = None,
-    fewer: bool = False,
 ) -> Embedding:
-    """Solutions of ``(S - K) z = sigma S z`` with the smallest nonzero ``sigma`` (Bengio eq. 13, Belkin eq.
-    1).
+    """Return the solutions of ``(S - K) z = sigma S z`` with the smallest nonzero ``sigma``.
 
-    With ``v = S^1/2 z`` they are the principal eigenvectors of the divided kernel, ``l = 1 - sigma``;
-    coordinates are ``sqrt(m) z`` with ``z' S z = 1``."""
-    functions = divided_eigenfunctions(affinity, n_components, solver, diagonal, weights, fewer)
-    kernel: DividedKernel = functions.kernel  # type: ignore[assignment]
-    return Embedding(
-        functions,
-        GeneralizedScale(float(kernel.sums.mean()), None if kernel.rows is None else kernel),
-        trivial=1,
-    )
+    These are Bengio eq. 13 and Belkin eq. 1. With ``v = S^1/2 z`` they are the principal eigenvectors of the
+    divided kernel, ``l = 1 - sigma``; coordinates are ``sqrt(m) z`` with ``z' S z = 1``.
 
-
-def independent_eigenmaps(
-    affinity: BoundKernel,
-    n_components: int,
-    solver: SolverConfig,
-    rule: Independence | None,
-    *,
-    diagonal: bool = True,
-    weights: Operator | None = None,
-    fewer: bool = False,
-) -> Embedding:
-    """Laplacian eigenmaps, those passed over that are functions of earlier ones if there is a ``rule`` for
-    that."""
-    n = n_points(affinity.X)
-    count = min(n_components, n - 1)
-    if rule is None:
-        return laplacian_eigenmaps(affinity, count, solver, diagonal=diagonal, weights=weights, fewer=fewer)
-    weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
-    # Candidates beyond those asked for may have an eigenvalue of zero, which is no reason to fail.
-    return rule.choose(
-        lambda more: laplacian_eigenmaps(
-            affinity, more, solver, diagonal=diagonal, weights=weights, fewer=True
-        ),
-        count,
-        n,
-    )
+    Parameters
+    ----------
+    affinity : BoundKernel
+    n_components : int
+        Maximum number of coordinates; see :func:`require_eigenfunctions`.
+    solver : SolverConfig
+    diagonal : bool
+        Whether the similarity of a point to itself contributes to its degree (Bengio footnote 3).
+    weights : Operator, optional
+        Gram matrix of ``affinity``, if it has been computed.
+    """
+    count = min(n_components, n_points(affinity.X) - 1)
+    functions = divided_eigenfunctions(affinity, count, solver, diagonal, weights)
+    kernel = functions.kernel
+    assert isinstance(kernel, DividedKernel)
+    scale = GeneralizedScale(float(kernel.sums.mean()), None if kernel.rows is None else kernel)
+    return Embedding(functions, scale, trivial=1)
 
 
 def spectral_map(
@@ -77,56 +57,61 @@ def spectral_map(
     *,
     diagonal: bool = True,
     weights: Operator | None = None,
-    fewer: bool = False,
 ) -> Embedding:
-    """The first ``n_components`` eigenfunctions of the divided kernel, each point's row scaled to length one
-    (Bengio sec. 2.3)."""
-    functions = divided_eigenfunctions(affinity, n_components - 1, solver, diagonal, weights, fewer)
-    return Embedding(functions, UnitRows())
+    """Return the first ``n_components`` eigenfunctions of the divided kernel, rows scaled to length one.
+
+    This is the map of spectral clustering (Bengio sec. 2.3). Parameters as for :func:`laplacian_eigenmaps`.
+    """
+    return Embedding(
+        divided_eigenfunctions(affinity, n_components - 1, solver, diagonal, weights), UnitRows()
+    )
 
 
 def divided_eigenfunctions(
     affinity: BoundKernel,
     count: int,
     solver: SolverConfig,
-    diagonal: bool,
+    diagonal: bool = True,
     weights: Operator | None = None,
-    fewer: bool = False,
 ) -> Eigenfunctions:
-    """The trivial eigenfunction of the divided kernel and the next ``count``; ``weights`` is its Gram matrix
-    if at hand.
+    """Return the trivial eigenfunction of the divided kernel and at most ``count`` further ones.
 
-    An eigenvalue of zero has no function beyond the training points (Bengio prop. 1): an error, or with
-    ``fewer`` left out. It takes an almost complete graph to have one so near the top."""
+    Eigenvalues of zero are left out: they have no function beyond the training points (Bengio prop. 1)."""
     weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
-    diagonal = diagonal or not weights.diagonal().any()  # graph affinities have none
+    diagonal = diagonal or not weights.diagonal().any()  # graph affinities have no diagonal
     kernel = divide(affinity, weights, diagonal)  # Bengio eq. 11, 12; footnote 3 without the diagonal
     operator = DividedOperator(weights, kernel.sums)
-    end = SemidefiniteProblem(
-        materialized(ComplementOperator(operator)), np.sqrt(kernel.sums / kernel.sums.sum()), 2.0
-    )
-    pairs = (
-        next_to_trivial(end, count, solver) if diagonal else principal(operator, count + 1, "value", solver)
-    )
-    nonzero = np.flatnonzero(np.abs(pairs.values) > ZERO)
-    if len(nonzero) <= count and not fewer:
-        raise RankError(
-            "an eigenvalue of the divided kernel is zero, so its function cannot be carried to new points; use fewer neighbours (the"
-            " graph is almost complete), lower n_components, or use another affinity"
-        )
-    return Eigenfunctions(kernel, pairs.take(nonzero))
-
-
-def next_to_trivial(end: SemidefiniteProblem, count: int, solver: SolverConfig, c: float = 1.0) -> EigenPairs:
-    """Pairs of ``K = c - A`` from the small end of ``A``, the known trivial one first."""
-    if count == 0:
-        found = EigenPairs(np.empty(0), np.empty((len(end.null), 0)), np.empty(0), "known")
+    if diagonal:
+        trivial = np.sqrt(kernel.sums / kernel.sums.sum())
+        problem = SemidefiniteProblem(materialized(ComplementOperator(operator)), trivial, 2.0)
+        pairs = next_to_trivial(problem, count, solver)
     else:
-        found = smallest(end, count, solver)
-    rest = float(np.linalg.norm(end.operator.matmat(end.null[:, None])))
+        pairs = principal(operator, count + 1, "value", solver)
+    return Eigenfunctions(kernel, pairs.take(np.flatnonzero(np.abs(pairs.values) > ZERO)))
+
+
+def require_eigenfunctions(embedding: Embedding, n_components: int) -> Embedding:
+    """Return ``embedding`` if it has ``n_components`` coordinates, else raise RankError."""
+    if len(embedding.eigenvalues) < n_components:
+        raise RankError(
+            "an eigenvalue of the divided kernel is zero, so its eigenfunction cannot be extended to new points;"
+            " use fewer neighbours (the graph is almost complete), lower n_components, or use another affinity"
+        )
+    return embedding
+
+
+def next_to_trivial(
+    problem: SemidefiniteProblem, count: int, solver: SolverConfig, c: float = 1.0
+) -> EigenPairs:
+    """Return pairs of ``K = c I - A`` from the smallest eigenvalues of ``A``, after the known trivial one."""
+    if count == 0:
+        found = EigenPairs(np.empty(0), np.empty((len(problem.null), 0)), np.empty(0), "known")
+    else:
+        found = smallest(problem, count, solver)
+    rest = float(np.linalg.norm(problem.operator.matmat(problem.null[:, None])))
     return EigenPairs(
         np.concatenate([[c], c - found.values]),
-        np.column_stack([end.null, found.vectors]),
+        np.column_stack([problem.null, found.vectors]),
         np.concatenate([[rest], found.residuals]),
         found.solver,
         found.n_iter,
@@ -135,10 +120,10 @@ def next_to_trivial(end: SemidefiniteProblem, count: int, solver: SolverConfig, 
 
 @dataclass(frozen=True, eq=False)
 class GeneralizedScale:
-    """``v_r(x) / sqrt(S(x))``: from the symmetric problem back to eq. 13.
+    """``v_r(x) / sqrt(S(x))``: from the symmetric problem back to Bengio eq. 13.
 
-    The trivial eigenfunction is ``sqrt(S(x))`` up to a factor, so the degrees of new points need no second
-    look at the kernel; where it is not (sums without the diagonal) ``kernel`` gives them."""
+    The trivial eigenfunction is ``sqrt(S(x))`` up to a factor and provides the degrees of new points. If it is
+    not (sums without the diagonal), they are computed from ``kernel``."""
 
     mean_sum: float  # mean of S over the training points
     kernel: DividedKernel | None = None
@@ -153,7 +138,7 @@ class GeneralizedScale:
 
 @dataclass(frozen=True)
 class UnitRows:
-    """Rows of length one; a zero row stays zero."""
+    """Scale rows to length one; a zero row stays zero."""
 
     def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
         length = np.linalg.norm(values, axis=1, keepdims=True)

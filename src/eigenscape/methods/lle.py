@@ -25,23 +25,22 @@ def locally_linear_embedding(
     reg: float = 1e-3,
     c: float | None = None,
 ) -> Embedding:
-    """Eigenvectors of ``K = c I - M`` after the constant one, ``M`` the alignment matrix of the local
-    patches.
+    """Return the eigenvectors of ``K = c I - M`` after the constant one, ``M`` the alignment matrix.
 
-    New points follow their neighbours: ``P(x) = sum_i w(x, x_i) P(x_i)``, the limit of large ``c``, in which
-    ``K`` is reported with ``c = 1``; or Bengio's kernel with the finite ``c`` given."""
+    A new point follows its neighbours, ``P(x) = sum_i w(x, x_i) P(x_i)``, which is the limit of large ``c``
+    (``K`` is then reported with ``c = 1``); or, with a finite ``c``, it is placed by Bengio's kernel."""
     m = graph.n_vertices
+    n_components = min(n_components, m - 1)
     factor = alignment_factor(graph, method, n_components, reg, solver.n_jobs)
     alignment = squared(factor)  # M
     bound = float(abs(alignment).sum(axis=1).max())
-    end = SemidefiniteProblem(
-        SparseOperator(alignment), np.full(m, 1 / np.sqrt(m)), bound, factor, laplacian=False
-    )
-    pairs = next_to_trivial(end, n_components, solver, 1.0 if c is None else c)
+    constant = np.full(m, 1 / np.sqrt(m))
+    problem = SemidefiniteProblem(SparseOperator(alignment), constant, bound, factor, laplacian=False)
+    pairs = next_to_trivial(problem, n_components, solver, 1.0 if c is None else c)
     if np.abs(pairs.values).min() < ZERO:
         raise RankError(
-            f"an eigenvalue of c I - M is zero for c={1.0 if c is None else c:g}, so its function cannot be carried to new points; lower"
-            " n_components or set another c"
+            f"an eigenvalue of c I - M is zero for c={1.0 if c is None else c:g}, so its eigenfunction cannot be"
+            " extended to new points; lower n_components or set another c"
         )
     weights = LocalWeights(graph, reg, solver.n_jobs)  # w(x, x_i)
     inner = sparse.csr_array(sparse.eye_array(m) - alignment)  # k'' = W + W' - W'W for the standard method

@@ -1,40 +1,54 @@
-"""Embeddings of data in several pieces: one for each connected component, or of the largest alone."""
+"""Embeddings of data in several pieces: one for each connected component, or of the largest only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._display import short_repr
-from eigenscape.eigenfunctions import Embedding, Functions
+from eigenscape.eigenfunctions import Functions
 from eigenscape.graph.sparse_distances import with_explicit_zeros
 from eigenscape.kernels.base import BoundKernel, n_points
+
+#: A function that returns the index of the piece of each point, or -1.
+Assignment: TypeAlias = Callable[[Any], np.ndarray]
+#: A fitted map: an Embedding, a PiecewiseEmbedding, or an OrdinalEmbedding, which has no kernel.
+AnyEmbedding: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """The embedding of some training points; None for a point alone, which has no coordinates but the
-    origin."""
+    """The embedding of a subset of the training points.
 
-    embedding: Embedding | PiecewiseEmbedding | None
+    Parameters
+    ----------
+    embedding : Embedding or None
+        None for a single point, whose coordinates are zero.
+    members : ndarray of shape (n_members,)
+        Indices of the training points.
+    by_table : bool
+        Whether points are rows of distances to all training points, of which the piece uses the columns of its
+        members.
+    merge : ndarray of shape (n_samples,) or None
+        For each column of a sparse table of distances, the column of the piece that it is merged into.
+    """
+
+    embedding: AnyEmbedding | None
     members: np.ndarray
-    by_table: (
-        bool  # a point is its row of distances to all training points: this piece takes the members' columns
-    )
-    merge: np.ndarray | None = (
-        None  # (n_samples,) the piece's column that each column of a sparse table belongs to
-    )
+    by_table: bool
+    merge: np.ndarray | None = None
 
     @property
     def columns(self) -> np.ndarray:
-        """The training points that the piece's kernel has columns for."""
+        """Indices of the training points that the kernel of the piece has columns for."""
         return self.members if self.embedding is None else self.members[self.embedding.columns]
 
-    def view(self, Y: Any) -> Any:
+    def restrict(self, Y: Any) -> Any:
+        """Return points in the form that the embedding of the piece takes."""
         if not self.by_table:
             return Y
         if self.merge is not None and sparse.issparse(Y):
@@ -43,8 +57,8 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class ViewedKernel:
-    """The kernel of a single piece, for points in the form that all training points have."""
+class PieceKernel:
+    """The kernel of a single piece, for points in the form of all training points."""
 
     piece: Piece
     table: Any
@@ -57,17 +71,17 @@ class ViewedKernel:
 
     def __call__(self, Y: Any) -> Any:
         assert self.piece.embedding is not None
-        return self.piece.embedding.kernel(self.piece.view(Y))
+        return self.piece.embedding.kernel(self.piece.restrict(Y))
 
 
 @dataclass(frozen=True, eq=False)
 class BlockKernel:
-    """Block-diagonal kernel: a point has similarities within its own piece only."""
+    """Block-diagonal kernel: it is zero between points of different pieces."""
 
     pieces: tuple[Piece, ...]
-    assign: Callable[[Any], np.ndarray]
+    assign: Assignment
     table: Any
-    members: np.ndarray  # the training points that have columns, in order
+    members: np.ndarray  # indices of the training points that have columns, ascending
 
     __repr__ = short_repr
 
@@ -82,7 +96,7 @@ class BlockKernel:
             mine = np.flatnonzero(label == number)
             if piece.embedding is None or len(mine) == 0:
                 continue
-            block = sparse.coo_array(piece.embedding.kernel(piece.view(Y[mine])))
+            block = sparse.coo_array(piece.embedding.kernel(piece.restrict(Y[mine])))
             rows.append(mine[block.row])
             columns.append(np.searchsorted(self.members, piece.columns[block.col]))
             values.append(block.data)
@@ -96,13 +110,13 @@ class BlockKernel:
 
 @dataclass(frozen=True, eq=False)
 class PiecewiseEmbedding:
-    """Several embeddings side by side. A point belongs to the piece of its nearest training point.
+    """Embeddings of several pieces. A point belongs to the piece that ``assign`` returns.
 
-    A piece with fewer coordinates than asked for (it has too few points) is filled up with zeros.
+    Missing coordinates of a piece with fewer than ``n_components`` coordinates are zero.
     """
 
     pieces: tuple[Piece, ...]
-    assign: Callable[[Any], np.ndarray]
+    assign: Assignment
     X: Any
     n_components: int
 
@@ -111,12 +125,12 @@ class PiecewiseEmbedding:
     @property
     def kernel(self) -> BoundKernel:
         if len(self.pieces) == 1:
-            return ViewedKernel(self.pieces[0], self.X)
+            return PieceKernel(self.pieces[0], self.X)
         return BlockKernel(self.pieces, self.assign, self.X, self.columns)
 
     @property
     def columns(self) -> np.ndarray:
-        """The training points that the kernel has columns for: those of the pieces."""
+        """Indices of the training points that the kernel has columns for."""
         return np.sort(np.concatenate([piece.columns for piece in self.pieces]))
 
     @property
@@ -125,86 +139,86 @@ class PiecewiseEmbedding:
 
     @property
     def eigenvalues(self) -> np.ndarray:
-        """(n_pieces, n_components): the spectrum of each piece, zeros where it has no more."""
-        return self._spectra(lambda embedding: embedding.eigenvalues)
+        """(n_pieces, n_components): the spectrum of each piece, padded with zeros."""
+        return self._per_piece([None if e is None else e.eigenvalues for e in self._embeddings])
 
     @property
     def residuals(self) -> np.ndarray:
-        return self._spectra(lambda embedding: embedding.residuals)
+        return self._per_piece([None if e is None else e.residuals for e in self._embeddings])
 
-    def _spectra(self, read: Callable[[Embedding | PiecewiseEmbedding], np.ndarray]) -> np.ndarray:
-        if len(self.pieces) == 1 and self.pieces[0].embedding is not None:
-            return read(self.pieces[0].embedding)
-        table = np.zeros((len(self.pieces), self.n_components))
-        for row, piece in zip(table, self.pieces, strict=True):
-            if piece.embedding is not None:
-                values = read(piece.embedding)
-                row[: len(values)] = values
+    @property
+    def _embeddings(self) -> list[AnyEmbedding | None]:
+        return [piece.embedding for piece in self.pieces]
+
+    def _per_piece(self, values: list[np.ndarray | None]) -> np.ndarray:
+        if len(values) == 1 and values[0] is not None:
+            return values[0]
+        table = np.zeros((len(values), self.n_components))
+        for row, some in zip(table, values, strict=True):
+            if some is not None:
+                row[: len(some)] = some
         return table
 
     @property
     def solver(self) -> str:
-        return ", ".join(sorted({p.embedding.solver for p in self.pieces if p.embedding is not None}))
+        return ", ".join(sorted({e.solver for e in self._embeddings if e is not None}))
 
     @property
     def n_iter(self) -> int:
-        return max(p.embedding.n_iter for p in self.pieces if p.embedding is not None)
+        return max(e.n_iter for e in self._embeddings if e is not None)
 
     @property
     def coordinates(self) -> np.ndarray:
         return self.transform(self.X)
 
     def transform(self, Y: Any) -> np.ndarray:
-        return self._gather(Y, lambda embedding, points: embedding.transform(points))
+        """Return the coordinates of any points, (n_new, n_components)."""
+        return self._gather(Y, scaled=True)
 
     def functions(self, Y: Any) -> np.ndarray:
-        return self._gather(Y, lambda embedding, points: embedding.functions(points))
+        """Return the unscaled eigenfunctions behind the coordinates, (n_new, n_components)."""
+        return self._gather(Y, scaled=False)
 
-    def _gather(
-        self, Y: Any, evaluate: Callable[[Embedding | PiecewiseEmbedding, Any], np.ndarray]
-    ) -> np.ndarray:
+    def _gather(self, Y: Any, scaled: bool) -> np.ndarray:
         label = self.assign(Y)
         out = np.zeros((len(label), self.n_components))
         for number, piece in enumerate(self.pieces):
             mine = np.flatnonzero(label == number)
             if piece.embedding is not None and len(mine):
-                values = evaluate(piece.embedding, piece.view(Y[mine]))
+                points = piece.restrict(Y[mine])
+                values = piece.embedding.transform(points) if scaled else piece.embedding.functions(points)
                 out[mine, : values.shape[1]] = values
         return out
 
     def parts(self, Y: Any) -> Iterator[tuple[Functions, Any]]:
+        """Yield (eigenfunctions, points) for each piece."""
         label = self.assign(Y)
         for number, piece in enumerate(self.pieces):
             mine = np.flatnonzero(label == number)
             if piece.embedding is not None and len(mine):
-                yield from piece.embedding.parts(piece.view(Y[mine]))
+                yield from piece.embedding.parts(piece.restrict(Y[mine]))
 
 
 @dataclass(frozen=True, eq=False)
-class OnePiece:
-    """Every point belongs to piece 0."""
+class SinglePiece:
+    """Assigns all points to piece 0."""
 
     def __call__(self, Y: Any) -> np.ndarray:
         return np.zeros(n_points(Y), dtype=np.intp)
 
 
-def on_columns(
-    embedding: Embedding | PiecewiseEmbedding,
-    members: np.ndarray,
-    group: np.ndarray,
-    X: Any,
-    n_components: int,
+def embed_columns(
+    embedding: AnyEmbedding, members: np.ndarray, vertex: np.ndarray, X: Any, n_components: int
 ) -> PiecewiseEmbedding:
-    """An embedding that takes rows of a table over all training points ``X`` but was learnt on the columns
-    ``members``.
+    """Return an embedding for rows of a table of distances ``X``, learnt from its columns ``members``.
 
-    ``group`` says which of them stands for each column: equal points were merged.
+    ``vertex`` (n_samples,) is the index in ``members`` of the point that each column is equal to.
     """
-    return PiecewiseEmbedding((Piece(embedding, members, True, group),), OnePiece(), X, n_components)
+    return PiecewiseEmbedding((Piece(embedding, members, True, vertex),), SinglePiece(), X, n_components)
 
 
 def merge_columns(table: Any, group: np.ndarray, n_groups: int) -> sparse.csr_array:
-    """A sparse table of distances in which columns of one group are one: the least of their entries."""
+    """Merge the columns of each group of a sparse table of distances, keeping the smallest entries."""
     table = sparse.coo_array(with_explicit_zeros(table))
     row, column = table.row, group[table.col]
     order = np.lexsort((table.data, column, row))
