@@ -491,7 +491,7 @@ def test_mds_of_a_sparse_graph_is_refused():
 def test_zero_row_sums(name):
     K = np.ones((6, 6))
     K[2] = K[:, 2] = 0.0
-    with pytest.raises(DisconnectedGraphError, match=r"2 components.*on_disconnected"):
+    with pytest.raises(DisconnectedGraphError, match=r"2 connected components.*on_disconnected"):
         make(name, affinity="precomputed").fit(K)
 
 

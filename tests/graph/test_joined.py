@@ -160,5 +160,5 @@ def test_bad_rules_are_refused(cls):
     with pytest.raises(ValueError, match="joined='both' is not known"):
         cls(joined="both", **graph).fit(X)
     within = {"radius": 0.5} if cls is Isomap else {"affinity": "radius", "radius": 0.5}
-    with pytest.raises(ValueError, match="joined='mutual' is about n_neighbors"):
+    with pytest.raises(ValueError, match="joined='mutual' is for n_neighbors"):
         cls(joined="mutual", **within).fit(X)
