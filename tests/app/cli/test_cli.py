@@ -1,4 +1,4 @@
-"""The commands, from files to files."""
+"""The commands with input and output files."""
 
 import csv
 import json
@@ -27,7 +27,7 @@ def good(*words, stdin=None):
 
 
 def bad(*words, code=2, stdin=None):
-    """Run a command that must fail, with one line on standard error; the line."""
+    """Run a command that must fail with one line on standard error; return the line."""
     result = run(*words, stdin=stdin)
     assert result.exit_code == code, (result.exit_code, result.stderr)
     lines = [line for line in result.stderr.splitlines() if not line.startswith("read ")]
@@ -43,7 +43,7 @@ def rows(path):
 
 
 def numbers(path):
-    """The coordinates in a CSV file."""
+    """Return the coordinates in a CSV file."""
     found = rows(path)
     names = [name for name in found[0] if name not in ("id", "species", "cluster")]
     return np.array([[float(row[name]) for name in names] for row in found])
@@ -87,7 +87,7 @@ def new(tmp_path, flowers):
 
 # --- every method -------------------------------------------------------------------------------------------
 
-#: Further options that a method needs on this table.
+#: Options that a method needs for this table.
 NEEDS = {
     "spectral-clustering": ["--n-clusters", "3"],
     "oriented-pca": ["--label", "species"],
@@ -96,7 +96,7 @@ NEEDS = {
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_embeds_saves_and_places(method, tmp_path, table, new, flowers):
+def test_every_method_embeds_saves_and_transforms(method, tmp_path, table, new, flowers):
     out, model, placed, again = (
         tmp_path / name for name in ("map.csv", "map.model", "new-map.csv", "again.csv")
     )
@@ -167,7 +167,7 @@ def test_parameters_reach_the_estimator(tmp_path, table):
     assert np.load(out).shape == (100, 3)
 
 
-def test_the_same_as_in_python(tmp_path, table, flowers):
+def test_results_equal_those_of_python(tmp_path, table, flowers):
     out = tmp_path / "map.npy"
     found = json.loads(
         good("embed", table, "-m", "diffusion-map", "--alpha", "0.5", "-o", out, "--json").stdout
@@ -196,7 +196,7 @@ def test_method_as_a_parameter_of_lle_and_as_the_long_form(tmp_path, table):
     )
 
 
-def test_columns_and_standardize_go_with_the_model(tmp_path, table, new, flowers):
+def test_columns_and_scaling_are_saved_with_the_model(tmp_path, table, new, flowers):
     out, model, placed = tmp_path / "map.npy", tmp_path / "map.model", tmp_path / "new.npy"
     good(
         "embed",
@@ -220,7 +220,7 @@ def test_columns_and_standardize_go_with_the_model(tmp_path, table, new, flowers
     np.testing.assert_allclose(eigenscape.load(model).transform(X[100:]), np.load(placed), atol=1e-10)
 
 
-def test_labels_that_are_numbers(tmp_path, flowers):
+def test_numeric_labels(tmp_path, flowers):
     X, species = flowers
     kinds = np.unique(species, return_inverse=True)[1].astype(float)
     names = [*NAMES, "kind"]
@@ -242,7 +242,7 @@ def test_labels_that_are_numbers(tmp_path, flowers):
     assert [float(row["kind"]) for row in rows(tmp_path / "new.csv")] == kinds[100:].tolist()
 
 
-def test_distances_edges_and_similarities(tmp_path, flowers):
+def test_distances_edges_and_affinities(tmp_path, flowers):
     X = flowers[0][:60]
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
     np.save(tmp_path / "d.npy", D)
@@ -292,7 +292,7 @@ def test_distances_edges_and_similarities(tmp_path, flowers):
     )
 
 
-def test_a_pipe_in_and_out(table, flowers):
+def test_standard_input_and_output(table, flowers):
     result = good("embed", "-", "-m", "pca", "-o", "-", stdin=table.read_text())
     found = list(csv.DictReader(result.stdout.splitlines()))
     got = np.array([[float(row["pca_1"]), float(row["pca_2"])] for row in found])
@@ -303,7 +303,7 @@ def test_json_and_coordinates_do_not_share_standard_output(table):
     assert "--json" in bad("embed", table, "-m", "pca", "-o", "-", "--json")
 
 
-def test_compact_models_are_smaller_and_say_what_that_costs(tmp_path, table, new):
+def test_compact_models_are_smaller_and_close(tmp_path, table, new):
     good("embed", table, "-m", "kpca", "--save", tmp_path / "whole.model")
     good("embed", table, "-m", "kpca", "--save", tmp_path / "few.model", "--compact", "20")
     good("embed", table, "-m", "kpca", "--save", tmp_path / "auto.model", "--compact")
@@ -318,7 +318,7 @@ def test_compact_models_are_smaller_and_say_what_that_costs(tmp_path, table, new
     assert "--save" in bad("embed", table, "-m", "kpca", "-o", tmp_path / "x.csv", "--compact")
 
 
-def test_streams_of_npy_and_parquet(tmp_path, flowers):
+def test_streams(tmp_path, flowers):
     X = np.tile(flowers[0], (20, 1)) + np.random.default_rng(0).normal(0, 0.1, (3000, 4))
     np.save(tmp_path / "x.npy", X)
     for method, parameters in (("pca", []), ("greedy", ["--tol", "0.01", "--gamma", "0.1"])):
@@ -346,6 +346,22 @@ def test_streams_of_npy_and_parquet(tmp_path, flowers):
     np.testing.assert_allclose(
         np.abs(np.load(tmp_path / "z.npy")), np.abs(eigenscape.PCA().fit(Z).embedding_), atol=1e-8
     )
+    write_csv(tmp_path / "x.csv", X)
+    good(
+        "embed",
+        tmp_path / "x.csv",
+        "-m",
+        "pca",
+        "--stream",
+        "-o",
+        tmp_path / "c.npy",
+        "--save",
+        tmp_path / "c",
+    )
+    expected = eigenscape.PCA().fit(X).embedding_
+    np.testing.assert_allclose(np.abs(np.load(tmp_path / "c.npy")), np.abs(expected), atol=1e-8)
+    good("transform", tmp_path / "c", tmp_path / "x.csv", "--stream", "-o", tmp_path / "d.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "d.npy"), np.load(tmp_path / "c.npy"), atol=1e-9)
     assert "--stream is supported by -m greedy and -m pca only" in bad(
         "embed", tmp_path / "x.npy", "-m", "isomap", "--stream", "-o", tmp_path / "i.npy"
     )
@@ -389,7 +405,7 @@ def test_cluster(tmp_path, table, flowers):
     assert "does not compute clusters" in bad("cluster", table, "-m", "isomap")
 
 
-def test_inverse_returns_to_the_rows(tmp_path, table, flowers):
+def test_inverse_reconstructs_the_rows(tmp_path, table, flowers):
     good(
         "embed",
         table,

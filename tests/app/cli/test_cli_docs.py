@@ -1,4 +1,4 @@
-"""The commands on the pages do what the pages say, and the help teaches what works."""
+"""The commands in the documentation run, and the help of every command has examples."""
 
 import inspect
 import os
@@ -21,7 +21,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "cli").glob("*.md"))]
 
 
 def commands(page):
-    """The lines of the shell blocks of a page."""
+    """Return the lines of the shell blocks of a page."""
     blocks = re.findall(r"^```sh\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE)
     return [line for block in blocks for line in block.splitlines() if line.strip()]
 
@@ -73,12 +73,12 @@ def test_every_command_has_a_page_and_every_page_a_command():
     assert all(f"[{name}]({name}.md)" in index for name in names)
 
 
-def test_help_of_every_command_teaches_by_example():
+def test_help_of_every_command_has_examples():
     for name, command in COMMANDS.items():
         examples = re.findall(r"(?m)^    (\S.*)$", inspect.getdoc(command.callback))
         shown = [line.strip() for line in good(name, "--help").stdout.splitlines()]
         assert any(example.startswith(f"eigenscape {name}") for example in examples)
-        for example in examples:  # on a line of its own, however long lines are cut
+        for example in examples:  # each starts a line of its own, which may be wrapped
             assert any(
                 line and example.startswith(line[:40]) for line in shown if line[:20] == example[:20]
             ), example

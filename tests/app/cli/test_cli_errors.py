@@ -1,4 +1,4 @@
-"""What the command line does with bad files, bad targets, signals and pipes."""
+"""Invalid files and targets, signals, pipes and exit codes."""
 
 import os
 import pickle
@@ -94,10 +94,10 @@ BAD_FILES = {
 
 @pytest.mark.parametrize("name", BAD_FILES)
 def test_a_bad_file_is_one_line_and_code_2(name, tmp_path):
-    make, says = BAD_FILES[name]
+    make, message = BAD_FILES[name]
     make(tmp_path / name)
     line = bad("embed", tmp_path / name, "-m", "pca", "-o", tmp_path / "out.csv", "-q")
-    assert says in line
+    assert message in line
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -107,7 +107,7 @@ def test_missing_values_name_the_option(tmp_path):
 
 
 def test_no_file_and_a_folder_without_images(tmp_path):
-    assert "no file" in bad("embed", tmp_path / "nothing.csv", "-m", "pca", "-o", tmp_path / "out.csv")
+    assert "does not exist" in bad("embed", tmp_path / "nothing.csv", "-m", "pca", "-o", tmp_path / "out.csv")
     (tmp_path / "folder").mkdir()
     assert "folder" in bad("embed", tmp_path / "folder", "-m", "pca", "-o", tmp_path / "out.csv")
 
@@ -129,7 +129,7 @@ def test_a_bad_model_is_one_line_and_code_2(make, tmp_path, small):
     assert "bad.model" in bad("info", tmp_path / "bad.model")
 
 
-def test_a_damaged_model_is_refused(tmp_path, model, small):
+def test_a_damaged_model_is_an_error(tmp_path, model, small):
     content = bytearray(model.read_bytes())
     content[len(content) // 2] ^= 0xFF
     (tmp_path / "damaged.model").write_bytes(content)
@@ -154,10 +154,10 @@ def test_bad_parameter_values_are_code_2(tmp_path, small):
 
 
 @pytest.mark.parametrize("flag", ["-o", "--plot", "--report", "--save"])
-def test_no_existing_file_is_touched_without_force(flag, tmp_path, small):
+def test_existing_files_are_overwritten_only_with_force(flag, tmp_path, small):
     old = tmp_path / {"-o": "x.csv", "--plot": "x.png", "--report": "x.html", "--save": "x.model"}[flag]
     old.write_text("old")
-    # A method that would fail shows that the target is looked at first.
+    # The parameter is invalid, too: the error shows that targets are checked before the fit.
     line = bad("embed", small, "-m", "isomap", "--n-neighbors", "500", flag, old)
     assert "--force" in line
     assert old.read_text() == "old"
@@ -166,7 +166,7 @@ def test_no_existing_file_is_touched_without_force(flag, tmp_path, small):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         ([], "nothing to write"),
         (["-o", "{}/no/folder.csv"], "no folder"),
@@ -179,18 +179,18 @@ def test_no_existing_file_is_touched_without_force(flag, tmp_path, small):
         (["--save", "-"], "needs a file"),
     ],
 )
-def test_targets_are_checked_before_the_work(words, says, tmp_path, small):
-    assert says in bad(
+def test_targets_are_checked_before_the_fit(words, message, tmp_path, small):
+    assert message in bad(
         "embed", small, "-m", "isomap", "--n-neighbors", "500", *(word.format(tmp_path) for word in words)
     )
     assert small.read_text().startswith("sepal")
 
 
-def test_a_read_only_folder_is_refused(tmp_path, small, monkeypatch):
+def test_a_read_only_folder_is_an_error(tmp_path, small, monkeypatch):
     writable = os.access
     folder = tmp_path / "locked"
     folder.mkdir()
-    # root may write anywhere, so the question itself is answered with no
+    # root may write to any folder, so os.access itself is replaced
     monkeypatch.setattr(os, "access", lambda path, mode: "locked" not in str(path) and writable(path, mode))
     assert "read-only" in bad("embed", small, "-m", "pca", "-o", folder / "out.csv")
 
@@ -200,7 +200,7 @@ def test_a_read_only_folder_is_refused(tmp_path, small, monkeypatch):
 
 @contextmanager
 def started(*words, **options):
-    """A process of its own, ended and its pipes closed whatever happens."""
+    """Start a process; kill it and close its pipes at the end of the block."""
     with subprocess.Popen(
         [sys.executable, "-m", "eigenscape", *map(str, words)],
         stdout=subprocess.PIPE,
@@ -215,51 +215,53 @@ def started(*words, **options):
 
 
 @pytest.fixture(scope="module")
-def long_work(tmp_path_factory):
-    """Rows that keep Isomap busy for some seconds."""
+def long_input(tmp_path_factory):
+    """Write rows that Isomap needs some seconds for."""
     path = tmp_path_factory.mktemp("long") / "rows.npy"
     np.save(path, np.random.default_rng(0).normal(size=(4000, 20)))
     return path
 
 
 def until(process, text):
-    """Wait for a line of standard error."""
+    """Read standard error up to a line that contains the text."""
     for line in process.stderr:
         if text in line:
             return
-    raise AssertionError(f"{text!r} was not said")
+    raise AssertionError(f"{text!r} was not printed")
 
 
-def test_interrupted_work_leaves_no_file(tmp_path, long_work):
+def test_an_interruption_leaves_no_file(tmp_path, long_input):
     with started(
-        "embed", long_work, "-m", "isomap", "-o", tmp_path / "map.csv", "--save", tmp_path / "map.model"
+        "embed", long_input, "-m", "isomap", "-o", tmp_path / "map.csv", "--save", tmp_path / "map.model"
     ) as process:
         until(process, "isomap: about")
         process.send_signal(signal.SIGINT)
-        said = process.communicate()[1]
+        stderr = process.communicate()[1]
     assert process.returncode == 130
-    assert said == "interrupted; no file was left half-written\n"
+    assert stderr == "interrupted; no file was left half-written\n"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_killed_work_leaves_the_old_file(tmp_path, long_work):
+def test_a_killed_process_leaves_the_old_file(tmp_path, long_input):
     out = tmp_path / "map.csv"
     out.write_text("old\n")
-    with started("embed", long_work, "-m", "isomap", "-o", out, "--force") as process:
+    with started("embed", long_input, "-m", "isomap", "-o", out, "--force") as process:
         until(process, "isomap: about")
         process.kill()
     assert out.read_text() == "old\n"
 
 
 def test_a_full_disk_is_code_1_and_leaves_nothing(tmp_path, small):
-    def little_space():
+    def limit_file_size():
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
 
-    with started("embed", small, "-m", "pca", "-o", tmp_path / "map.csv", preexec_fn=little_space) as process:
-        said = process.communicate()[1].splitlines()
+    with started(
+        "embed", small, "-m", "pca", "-o", tmp_path / "map.csv", preexec_fn=limit_file_size
+    ) as process:
+        stderr = process.communicate()[1].splitlines()
     assert process.returncode == 1
-    assert said[-1].startswith("error: ")
-    assert "space" in said[-1]
+    assert stderr[-1].startswith("error: ")
+    assert "space" in stderr[-1]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv"]
 
 
@@ -268,11 +270,11 @@ def test_a_broken_pipe_is_quiet(tmp_path):
     with started("embed", tmp_path / "rows.npy", "-m", "pca", "-o", "-", "-q") as process:
         assert process.stdout.readline().startswith('"pca_1"')
         process.stdout.close()
-        said = process.stderr.read()
-    assert said == ""
+        stderr = process.stderr.read()
+    assert stderr == ""
 
 
-def test_debug_shows_where(tmp_path, small):
+def test_debug_prints_a_traceback(tmp_path, small):
     for words in (["--debug", "embed"], ["embed", "--debug"]):
         result = run(*words, small, "-m", "isomap", "--n-neighbors", "500", "-o", tmp_path / "o.csv")
         assert result.exit_code == 2
@@ -280,7 +282,7 @@ def test_debug_shows_where(tmp_path, small):
         assert result.stderr.splitlines()[-1].startswith("error: n_neighbors=500")
 
 
-def test_what_is_no_input_error_is_code_1(tmp_path, small, monkeypatch):
+def test_failed_computations_are_code_1(tmp_path, small, monkeypatch):
     from eigenscape import PCA
     from eigenscape.exceptions import NotConvergedError, NotEnoughMemoryError
 
@@ -298,14 +300,14 @@ def test_what_is_no_input_error_is_code_1(tmp_path, small, monkeypatch):
         assert str(error.args[0]) in line
 
 
-def test_too_little_memory_is_said_before_the_work(tmp_path, small, monkeypatch):
+def test_too_little_memory_is_an_error_before_the_fit(tmp_path, small, monkeypatch):
     monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 10_000)
     line = bad("embed", small, "-m", "isomap", "-o", tmp_path / "o.csv", "-q", code=1)
     assert "only 10 KiB are free" in line
     assert not (tmp_path / "o.csv").exists()
 
 
-def test_stages_are_shown_where_forced(tmp_path, small):
+def test_progress_is_shown_on_request(tmp_path, small):
     shown = run("embed", small, "-m", "isomap", "-o", tmp_path / "o.csv", "--progress")
     assert shown.exit_code == 0
     assert "neighbours" in shown.stderr

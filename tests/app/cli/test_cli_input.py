@@ -1,4 +1,4 @@
-"""Which columns the commands take for what, and what they say of it."""
+"""Roles of columns in training files and new files, and messages about them."""
 
 import json
 
@@ -34,14 +34,14 @@ def test_inverse_finds_coordinates_by_name(tmp_path, model):
     placed = rows(tmp_path / "map.csv")
     lines = [f"7,{row['pca_2']},{row['pca_1']}" for row in placed]
     swapped = text(tmp_path / "swapped.csv", "height,pca_2,pca_1", *lines)
-    said = good("inverse", model, swapped, "-o", tmp_path / "again.csv").stderr
-    assert "are ignored: height" in said
+    stderr = good("inverse", model, swapped, "-o", tmp_path / "again.csv").stderr
+    assert "are ignored: height" in stderr
     expected, found = rows(tmp_path / "rows.csv"), rows(tmp_path / "again.csv")
     assert [row["x"] for row in found] == [row["x"] for row in expected]
     assert [row["species"] for row in expected] == ["a", "b"] * 20
 
 
-def test_inverse_by_place_or_not_at_all(tmp_path, model):
+def test_inverse_by_position(tmp_path, model):
     by_name = good("inverse", model, "-", "-o", "-", "-q", stdin="pca_1,pca_2\n0.5,-1\n").stdout
     for other in ("a,b\n0.5,-1\n", "0.5,-1\n"):
         assert good("inverse", model, "-", "-o", "-", "-q", stdin=other).stdout == by_name
@@ -50,7 +50,7 @@ def test_inverse_by_place_or_not_at_all(tmp_path, model):
 
 
 @pytest.mark.parametrize("command", ["transform", "inverse"])
-def test_the_model_is_never_written_over(command, tmp_path, model, plain):
+def test_the_model_is_never_overwritten(command, tmp_path, model, plain):
     before = model.read_bytes()
     assert "is also the model" in bad(command, model, plain, "-o", model, "--force")
     assert "is also the input" in bad(command, model, plain, "-o", plain, "--force")
@@ -60,11 +60,11 @@ def test_the_model_is_never_written_over(command, tmp_path, model, plain):
 # --- ids and codes ------------------------------------------------------------------------------------------
 
 
-def test_zeros_before_ids_and_codes_are_kept(tmp_path):
+def test_leading_zeros_of_ids_and_codes_are_kept(tmp_path):
     ids = [f"{i:05d}" for i in range(40)]
     table = write_csv(tmp_path / "a.csv", X, ["x", "y", "z"], ID=ids, zip=[f"{7 * i:04d}" for i in range(40)])
-    said = good("embed", table, "-m", "pca", "-o", tmp_path / "map.csv").stderr
-    assert "warning: column 'zip' has numbers with leading zeros" in said
+    stderr = good("embed", table, "-m", "pca", "-o", tmp_path / "map.csv").stderr
+    assert "warning: column 'zip' has numbers with leading zeros" in stderr
     found = rows(tmp_path / "map.csv")
     assert [row["id"] for row in found] == ids
     assert found[1]["zip"] == "0007"
@@ -74,18 +74,18 @@ def test_zeros_before_ids_and_codes_are_kept(tmp_path):
     assert asked["input"] == {"columns": ["zip", "x"], "label": None, "id": "ID"}
 
 
-def test_a_column_that_counts_the_rows_is_remarked(tmp_path):
+def test_a_column_that_numbers_the_rows_is_a_warning(tmp_path):
     table = text(tmp_path / "a.csv", "number,x,y", *(f"{i + 1},{a},{b}" for i, (a, b, _) in enumerate(X)))
-    said = good("embed", table, "-m", "pca", "-o", tmp_path / "map.csv").stderr
-    assert "warning: column 'number' counts the rows" in said
-    assert "--id number" in said
-    assert "id='number'" not in said
+    stderr = good("embed", table, "-m", "pca", "-o", tmp_path / "map.csv").stderr
+    assert "warning: column 'number' counts the rows" in stderr
+    assert "--id number" in stderr
+    assert "id='number'" not in stderr
     assert (
         "warning" not in good("embed", table, "-m", "pca", "--id", "number", "-o", tmp_path / "b.csv").stderr
     )
 
 
-def test_the_columns_used_are_said(tmp_path, plain):
+def test_the_columns_used_are_printed(tmp_path, plain):
     result = good("embed", plain, "-m", "pca", "-o", tmp_path / "map.csv")
     assert "40 rows, 3 columns (x, y, z), label species" in result.stderr
     found = json.loads(good("cluster", plain, "-k", "2", "--json").stdout)
@@ -93,16 +93,16 @@ def test_the_columns_used_are_said(tmp_path, plain):
 
 
 @pytest.mark.parametrize("pattern", ["{}%", "${}", "{} €"])
-def test_amounts_are_no_silent_labels(pattern, tmp_path):
+def test_text_that_looks_like_numbers_is_a_warning(pattern, tmp_path):
     table = text(tmp_path / "a.csv", "x,y,share", *(f"{a},{b},{pattern.format(abs(c))}" for a, b, c in X))
-    said = good("embed", table, "-m", "pca", "-o", tmp_path / "map.csv").stderr
-    assert f"warning: column 'share' contains text such as '{pattern.format(abs(X[0, 2]))}'" in said
+    stderr = good("embed", table, "-m", "pca", "-o", tmp_path / "map.csv").stderr
+    assert f"warning: column 'share' contains text such as '{pattern.format(abs(X[0, 2]))}'" in stderr
 
 
 # --- transform ----------------------------------------------------------------------------------------------
 
 
-def test_what_is_wrong_with_a_column_that_the_model_needs(tmp_path, model):
+def test_errors_about_columns_that_the_model_needs(tmp_path, model):
     words = text(tmp_path / "words.csv", "x,y,z", "1,2,abc", "3,4,def")
     line = bad("transform", model, words, "-o", tmp_path / "o.csv")
     assert "column 'z'" in line
@@ -111,7 +111,7 @@ def test_what_is_wrong_with_a_column_that_the_model_needs(tmp_path, model):
     assert "did you mean X for x?" in bad("transform", model, upper, "-o", tmp_path / "o.csv")
 
 
-def test_codes_are_numbers_where_the_model_needs_them(tmp_path, model):
+def test_codes_are_parsed_if_the_model_needs_numbers(tmp_path, model):
     padded = text(tmp_path / "padded.csv", "x,y,z", "01,2,3", "02,3,5")
     good("transform", model, padded, "-o", tmp_path / "a.csv")
     good("transform", model, text(tmp_path / "b.csv", "x,y,z", "1,2,3", "2,3,5"), "-o", tmp_path / "c.csv")
@@ -139,7 +139,7 @@ def test_new_rows_get_their_cluster(method, tmp_path, plain):
     ]
 
 
-def test_the_number_of_clusters_is_said_where_nobody_chose_it(plain):
+def test_the_default_number_of_clusters_is_printed(plain):
     assert "8 clusters by default; set it with -k" in good("cluster", plain).stderr
     assert "set it with -k" not in good("cluster", plain, "-k", "2").stderr
 
@@ -157,7 +157,7 @@ def test_edges_are_neighbours_for_isomap(tmp_path):
         assert "use laplacian-eigenmaps" in bad("embed", path, "-m", method, "-o", tmp_path / "x.csv")
 
 
-# --- words --------------------------------------------------------------------------------------------------
+# --- options ------------------------------------------------------------------------------------------------
 
 
 def test_options_are_checked_before_the_file_is_read(tmp_path, plain):
@@ -172,13 +172,13 @@ def test_options_are_checked_before_the_file_is_read(tmp_path, plain):
     assert found["parameters"]["whiten"] is True
 
 
-def test_a_dictionary_of_all_rows_is_the_whole_model(tmp_path, plain):
-    said = good("embed", plain, "-m", "kpca", "--save", tmp_path / "m", "--compact", "500").stderr
-    assert "--compact 500 is ignored" in said
+def test_a_compact_size_of_all_rows_is_ignored(tmp_path, plain):
+    stderr = good("embed", plain, "-m", "kpca", "--save", tmp_path / "m", "--compact", "500").stderr
+    assert "--compact 500 is ignored" in stderr
     assert json.loads(good("info", tmp_path / "m", "--json").stdout)["method"] == "KernelPCA"
 
 
-def test_remedies_are_options(tmp_path):
+def test_messages_name_options_instead_of_parameters(tmp_path):
     gaps = text(tmp_path / "gaps.csv", "a,b", "1,2", "3,", "5,6")
     line = bad("embed", gaps, "-m", "pca", "-o", tmp_path / "o.csv")
     assert "column(s) 'b'" in line
@@ -187,7 +187,7 @@ def test_remedies_are_options(tmp_path):
     assert bad("embed", gaps, "-m", "pca", "-o", exists).endswith("overwrite it with --force")
 
 
-def test_help_is_tidy():
+def test_help_of_parameters():
     shown = run("embed", "-m", "isomap", "--help").stdout
     assert shown.count("<bool>") <= 1  # at typer's own --help
     assert "Number of coordinates." in shown
