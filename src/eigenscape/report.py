@@ -1,7 +1,4 @@
-"""HTML reports on fitted maps.
-
-Public names of :mod:`eigenscape.app.report`.
-"""
+"""HTML reports on fitted models. Needs the extra ``cli``."""
 
 from eigenscape.app.report import write_comparison, write_report
 

@@ -1,5 +1,4 @@
-"""Reports: what they show is what was computed, for every kind of model, whatever users write into their
-columns."""
+"""Content of reports for every kind of model and any text in the columns."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ NASTY = [
 
 
 def data_of(path: Path) -> dict[str, Any]:
-    """What a page carries for its script."""
+    """Return the data of the page's script."""
     found = re.search(
         r'<script type="application/json" id="report-data">(.*?)</script>', path.read_text("utf-8"), re.DOTALL
     )
@@ -71,7 +70,7 @@ def column_of(page: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def words_of(path: Path, part: str | None = None) -> str:
-    """The text of the page, or of one section, without markup."""
+    """Return the text of the page, or of one section, without markup."""
     text = path.read_text("utf-8").split('<script type="application/json"')[0]
     if part is not None:
         text = re.search(rf'<section id="{part}".*?</section>', text, re.DOTALL)[0]  # type: ignore[index]
@@ -87,7 +86,7 @@ def roll() -> tuple[np.ndarray, Isomap]:
 # --- numbers ------------------------------------------------------------------------------------------------
 
 
-def test_numbers_shown_are_the_numbers_computed(tmp_path, roll):
+def test_numbers_shown_equal_the_measures(tmp_path, roll):
     X, model = roll
     labels = np.where(X[:, 0] > 0, "right", "left")
     new = load("curve")[1]
@@ -124,7 +123,7 @@ def test_numbers_shown_are_the_numbers_computed(tmp_path, roll):
     assert "1.5 s" in words_of(path, "making")
 
 
-def test_the_map_holds_the_coordinates_and_new_points(tmp_path, roll):
+def test_the_map_contains_the_coordinates_and_new_points(tmp_path, roll):
     X, model = roll
     new = load("curve")[1]
     page = data_of(write_report(tmp_path / "r.html", model, X, held_out=new))
@@ -141,22 +140,22 @@ def test_the_map_holds_the_coordinates_and_new_points(tmp_path, roll):
     assert degrees.min() >= 8
 
 
-def test_more_coordinates_than_two_are_all_there(tmp_path):
+def test_all_coordinates_are_in_the_page(tmp_path):
     X, _ = load("wide")
     path = write_report(tmp_path / "r.html", PCA(4).fit(X), X)
     assert len(data_of(path)["maps"][0]["values"]) == 4
     assert 'id="horizontal"' in path.read_text("utf-8")
-    assert "Variance explained" in words_of(path, "making")
+    assert "Explained variance" in words_of(path, "making")
 
 
-def test_the_loss_without_held_out_points_is_that_of_a_further_fit(tmp_path):
+def test_without_held_out_points_the_loss_is_that_of_a_further_fit(tmp_path):
     X, _ = load("curve")
     path = write_report(tmp_path / "r.html", KernelPCA().fit(X), X)
     order = np.random.default_rng(0).permutation(80)
     again = KernelPCA().fit(X[np.sort(order[16:])])
     assert f"{again.loss():.4g}" in words_of(path, "loss")
     assert f"{again.loss(X[np.sort(order[:16])]):.4g}" in words_of(path, "loss")
-    assert "leaving 16 out" in words_of(path, "loss")
+    assert "with 16 held out" in words_of(path, "loss")
 
 
 # --- every kind of model ------------------------------------------------------------------------------------
@@ -205,12 +204,12 @@ def test_every_kind_of_model_has_a_report(tmp_path, model, kind, parts):
     assert shown == set(re.findall(r'class="chart" id="([^"]+)"', path.read_text("utf-8")))
 
 
-def test_what_does_not_apply_is_said(tmp_path):
+def test_measures_that_are_not_defined_are_listed(tmp_path):
     X, _ = load("narrow distances")
     model = LandmarkMDS(metric="precomputed", landmarks=[3, 70, 8, 41, 22, 57, 64, 15, 33, 79]).fit(X)
     path = write_report(tmp_path / "r.html", model, X)
-    assert "distances to landmarks alone does not tell who is near whom" in words_of(path, "left-out")
-    assert "Landmark" in words_of(path, "left-out") or "makes no neighbourhood graph" in words_of(
+    assert "distances to landmarks do not determine the neighbours" in words_of(path, "left-out")
+    assert "Landmark" in words_of(path, "left-out") or "uses no neighbourhood graph" in words_of(
         path, "left-out"
     )
     words, _ = load("words")
@@ -233,14 +232,14 @@ def test_clusters_and_components_are_columns(tmp_path):
     page = data_of(path)
     assert names(column_of(page, "cluster")) == [str(label) for label in model.labels_]
     assert page["columns"][page["firstColumn"]]["name"] == "cluster"
-    assert names(column_of(page, "graph component"))[0] == f"piece {model.component_labels_[0] + 1}"
-    assert "3 pieces" in words_of(path, "summary")
+    assert names(column_of(page, "graph component"))[0] == f"component {model.component_labels_[0] + 1}"
+    assert "3 connected components" in words_of(path, "summary")
 
 
 # --- columns ------------------------------------------------------------------------------------------------
 
 
-def test_columns_of_any_type_keep_their_values(tmp_path, roll):
+def test_columns_of_any_type(tmp_path, roll):
     X, model = roll
     n = len(X)
     extra = {
@@ -271,7 +270,7 @@ def test_columns_of_any_type_keep_their_values(tmp_path, roll):
     assert len(column_of(page, "label")["names"]) == 40
 
 
-def test_nothing_that_users_write_is_markup(tmp_path, roll):
+def test_text_from_users_is_escaped(tmp_path, roll):
     X, model = roll
     odd = [NASTY[i % len(NASTY)] for i in range(len(X))]
     table = Table(
@@ -302,7 +301,7 @@ def test_nothing_that_users_write_is_markup(tmp_path, roll):
     assert text.count("<script") == 3
 
 
-def test_nothing_is_fetched(tmp_path, roll):
+def test_page_loads_nothing(tmp_path, roll):
     X, model = roll
     text = write_report(tmp_path / "r.html", model, X).read_text("utf-8")
     own = text.split('<script type="application/json"')[0] + text.rsplit("<script>", 1)[1]
@@ -316,7 +315,7 @@ def test_nothing_is_fetched(tmp_path, roll):
 # --- size ---------------------------------------------------------------------------------------------------
 
 
-def test_many_points_are_sampled_and_the_page_says_so(tmp_path):
+def test_many_points_are_sampled(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60_000, 30)).astype(np.float32)
     X[:, :2] *= 4
@@ -325,7 +324,7 @@ def test_many_points_are_sampled_and_the_page_says_so(tmp_path):
     )
     page = data_of(path)
     assert len(values(page["rows"])) == 50_000
-    assert "50 000 of the 60 000 points are drawn" in words_of(path, "map-section")
+    assert "50 000 of the 60 000 points is drawn" in words_of(path, "map-section")
     assert path.stat().st_size < 15e6
     rows = values(page["rows"])
     np.testing.assert_allclose(
@@ -335,7 +334,7 @@ def test_many_points_are_sampled_and_the_page_says_so(tmp_path):
     assert {"column 1", "column 2"} <= {column["name"] for column in page["columns"]}
 
 
-def test_of_many_columns_those_that_the_map_explains(tmp_path):
+def test_of_many_columns_the_best_explained_are_selected(tmp_path):
     rng = np.random.default_rng(0)
     X = 0.1 * rng.standard_normal((100, 300))
     X[:, [7, 123]] += rng.standard_normal((100, 2)) * 5
@@ -343,7 +342,7 @@ def test_of_many_columns_those_that_the_map_explains(tmp_path):
     inputs = [column["name"] for column in data_of(path)["columns"] if column["group"] == "input"]
     assert {"column 8", "column 124"} <= set(inputs)
     assert len(inputs) == 40
-    assert "Of 300 input columns the 40" in words_of(path, "map-section")
+    assert "Of 300 input columns, the 40" in words_of(path, "map-section")
 
 
 def test_streams_and_files_have_reports(tmp_path):
@@ -361,7 +360,7 @@ def test_streams_and_files_have_reports(tmp_path):
         write_report(tmp_path / "q.html", model, iter(chunks))
 
 
-def test_a_table_that_was_read(tmp_path):
+def test_report_of_a_table(tmp_path):
     X = load("curve")[0]
     lines = ["name,a,b,c,kind"] + [f"p{i},{x[0]},{x[1]},{x[2]},{'ab'[i % 2]}" for i, x in enumerate(X)]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
@@ -374,7 +373,7 @@ def test_a_table_that_was_read(tmp_path):
     assert "t.csv" in words_of(path, "making")
 
 
-def test_a_model_from_a_file_has_a_report_without_what_it_left_behind(tmp_path):
+def test_report_of_a_loaded_model(tmp_path):
     X, _ = load("distances")
     eigenscape.save(ClassicalMDS(metric="precomputed").fit(X), tmp_path / "m.eig")
     path = write_report(tmp_path / "r.html", eigenscape.load(tmp_path / "m.eig"), X)
@@ -384,10 +383,10 @@ def test_a_model_from_a_file_has_a_report_without_what_it_left_behind(tmp_path):
     assert "Trustworthiness" in words_of(path, "neighbours")
 
 
-# --- files and mistakes -------------------------------------------------------------------------------------
+# --- files and invalid arguments ---------------------------------------------------------------------------
 
 
-def test_an_existing_file_is_left_alone_unless_forced(tmp_path, roll):
+def test_an_existing_file_is_replaced_only_with_force(tmp_path, roll):
     X, model = roll
     path = tmp_path / "r.html"
     path.write_text("mine")
@@ -401,14 +400,14 @@ def test_an_existing_file_is_left_alone_unless_forced(tmp_path, roll):
     assert [file.name for file in tmp_path.iterdir()] == ["r.html"]
 
 
-def test_mistakes_are_named_and_leave_no_file(tmp_path, roll):
+def test_invalid_arguments_raise_and_leave_no_file(tmp_path, roll):
     X, model = roll
     path = tmp_path / "r.html"
-    with pytest.raises(ValueError, match=r"ids must have one value for each of the 80 points"):
+    with pytest.raises(ValueError, match=r"ids must have shape \(80,\), one value per point"):
         write_report(path, model, X, ids=[1, 2])
-    with pytest.raises(ValueError, match=r"extra\['size'\] must have one value"):
+    with pytest.raises(ValueError, match=r"extra\['size'\] must have shape"):
         write_report(path, model, X, extra={"size": [1, 2]})
-    with pytest.raises(TypeError, match="fitted estimator that maps rows"):
+    with pytest.raises(TypeError, match="fitted estimator with transform"):
         write_report(path, "model", X)
     with pytest.raises(ValueError, match="not fitted"):
         write_report(path, PCA(2), X)
@@ -421,29 +420,29 @@ def test_mistakes_are_named_and_leave_no_file(tmp_path, roll):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_data_that_are_not_the_models_are_refused(tmp_path, roll):
+def test_data_of_another_model_are_rejected(tmp_path, roll):
     X, model = roll
     path, two = tmp_path / "r.html", {"one": model, "two": PCA(2).fit(X)}
     for write, models in ((write_report, model), (write_comparison, two)):
-        with pytest.raises(ValueError, match=r"table_or_X has 2 columns, and Isomap was fitted to 3"):
+        with pytest.raises(ValueError, match=r"table_or_X has 2 columns, but Isomap was fitted to 3"):
             write(path, models, X[:, :2])
-        with pytest.raises(ValueError, match=r"table_or_X has 4 columns, and Isomap was fitted to 3"):
+        with pytest.raises(ValueError, match=r"table_or_X has 4 columns, but Isomap was fitted to 3"):
             write(path, models, np.column_stack([X, X[:, 0]])[:20])
-        with pytest.raises(ValueError, match=r"held_out has 2 columns, and Isomap was fitted to 3"):
+        with pytest.raises(ValueError, match=r"held_out has 2 columns, but Isomap was fitted to 3"):
             write(path, models, X, held_out=X[:5, :2])
-        with pytest.raises(ValueError, match=r"held_out cannot be placed: Input X contains NaN"):
+        with pytest.raises(ValueError, match=r"held_out cannot be transformed: Input X contains NaN"):
             write(path, models, X, held_out=np.full((2, 3), np.nan))
         with pytest.raises(
             ValueError,
-            match=r"as many rows as Isomap was fitted to, but they are not those: the model places row 0",
+            match=r"as many rows as Isomap was fitted to, but they are not the training rows: row 0",
         ):
             write(path, models, X[::-1])
     assert list(tmp_path.iterdir()) == []
 
 
-def test_rows_of_another_number_are_said_to_be_other_points(tmp_path, roll):
+def test_other_points_than_the_training_points_are_described(tmp_path, roll):
     X, model = roll
-    assert "from 80 other points" in words_of(write_report(tmp_path / "r.html", model, X[:40]))
+    assert "fitted to 80 other points" in words_of(write_report(tmp_path / "r.html", model, X[:40]))
 
 
 # --- comparisons --------------------------------------------------------------------------------------------
@@ -456,7 +455,7 @@ def swiss() -> np.ndarray:
     return np.column_stack([t * np.cos(t), 20 * rng.random(400), t * np.sin(t)])
 
 
-def test_a_comparison_names_the_map_that_fits(tmp_path, swiss):
+def test_a_comparison_names_the_best_map(tmp_path, swiss):
     models = {"flat": PCA(2).fit(swiss), "along": Isomap(n_neighbors=8).fit(swiss)}
     path = write_comparison(
         tmp_path / "c.html",
@@ -466,8 +465,8 @@ def test_a_comparison_names_the_map_that_fits(tmp_path, swiss):
         timings={"flat": 0.1, "along": {"a": 1, "b": 0.5}},
     )
     said = words_of(path, "summary")
-    assert "along fits these data best" in said
-    assert "flat keeps neighbours least well" in said
+    assert "along preserves neighbourhoods best" in said
+    assert "flat preserves neighbourhoods worst" in said
     for model in models.values():
         trust = quality.sampled_trustworthiness(swiss, model.embedding_).value
         assert f" {trust:.{4 if trust > 0.99 else 3}f} " in words_of(path, "measures")
@@ -478,20 +477,20 @@ def test_a_comparison_names_the_map_that_fits(tmp_path, swiss):
     assert "1.5 s" in words_of(path, "measures")
 
 
-def test_a_comparison_claims_no_more_than_the_numbers_do(tmp_path, swiss):
+def test_a_comparison_of_equal_maps_has_no_winner(tmp_path, swiss):
     model = Isomap(n_neighbors=8).fit(swiss)
     path = write_comparison(
         tmp_path / "c.html", {"one": model, "two": Isomap(n_neighbors=8).fit(swiss)}, swiss
     )
-    assert "There is no clear winner: one and two" in words_of(path, "summary")
-    assert "fits these data best" not in words_of(path)
+    assert "No map is clearly best: one and two" in words_of(path, "summary")
+    assert "preserves neighbourhoods best" not in words_of(path)
 
 
-def test_new_points_go_the_way_of_their_map(tmp_path, swiss):
+def test_new_points_are_aligned_with_their_map(tmp_path, swiss):
     models = {"flat": PCA(2).fit(swiss[:350]), "kernel": KernelPCA(2, kernel="linear").fit(swiss[:350])}
     page = data_of(write_comparison(tmp_path / "c.html", models, swiss[:350], held_out=swiss[350:]))
     first, second = (np.column_stack([values(axis) for axis in one["values"]]) for one in page["maps"])
     assert len(first) == 400
     np.testing.assert_allclose(
         second, first, rtol=1e-3, atol=1e-3
-    )  # the same map, so it lies over the first, new points too
+    )  # the same map, so new points coincide as well

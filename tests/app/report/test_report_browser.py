@@ -1,5 +1,4 @@
-"""Reports in a browser: drawn, pointed at, coloured and selected, without an error and without a request
-leaving the page."""
+"""Reports in a browser: drawing, hovering, colours and selection, without errors or network requests."""
 
 from __future__ import annotations
 
@@ -20,17 +19,15 @@ from eigenscape.app.report import write_comparison, write_report
 BROWSER, DRIVER = shutil.which("chromium") or shutil.which("chromium-browser"), shutil.which("chromedriver")
 if BROWSER is None or DRIVER is None:
     pytest.skip(
-        "no chromium with its chromedriver on this machine: reports are not opened in a browser",
+        "chromium and chromedriver are not installed",
         allow_module_level=True,
     )
 
-webdriver = pytest.importorskip(
-    "selenium.webdriver", reason="selenium is not installed: reports are not opened in a browser"
-)
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 
 FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update"
-    " --disable-sync --disable-dev-shm-usage --window-size=1280,1000"
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+    " --disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1280,1000"
 )
 ODD = "<script>document.title='taken'</script>"
 
@@ -81,16 +78,18 @@ class Page:
         return self.browser.find_element("css selector", selector)
 
     def traces(self, what: str) -> list[Any]:
-        """A property of every trace of the map."""
+        """Return a property of every trace of the map."""
         return self.run(f"return document.getElementById('map').data.map(trace => {what})")
 
     def place(self, trace: int, point: int) -> tuple[int, int]:
-        """Where a point is in the window."""
+        """Return the position of a point in the window."""
         self.run("document.getElementById('map').scrollIntoView({block: 'center'})")
         return tuple(
             self.run(
-                """const map = document.getElementById('map'), trace = map.data[arguments[0]], frame = map.getBoundingClientRect();
-                const x = map._fullLayout[trace.xaxis.replace('x', 'xaxis')], y = map._fullLayout[trace.yaxis.replace('y', 'yaxis')];
+                """const map = document.getElementById('map'), trace = map.data[arguments[0]];
+                const frame = map.getBoundingClientRect();
+                const x = map._fullLayout[trace.xaxis.replace('x', 'xaxis')];
+                const y = map._fullLayout[trace.yaxis.replace('y', 'yaxis')];
                 return [Math.round(frame.left + x._offset + x.l2p(trace.x[arguments[1]])),
                         Math.round(frame.top + y._offset + y.l2p(trace.y[arguments[1]]))];""",
                 trace,
@@ -99,7 +98,7 @@ class Page:
         )
 
     def mouse(self, *steps: tuple[str, int, int]) -> None:
-        """Moves and clicks of the mouse, as the browser itself gets them."""
+        """Send mouse moves and clicks to the browser."""
         for kind, x, y in steps:
             held = {"mousePressed": "left", "mouseReleased": "left"}.get(
                 kind, "left" if kind == "dragged" else "none"
@@ -117,19 +116,18 @@ class Page:
             )
 
     def choose(self, selector: str, text: str) -> None:
-        """Choose in a selector by typing, without a mouse."""
+        """Choose an option by typing."""
         time.sleep(1.1)  # letters typed within a second count as one word
         self.find(selector).send_keys(text)
 
     def check_quiet(self) -> None:
-        """No error was logged, and nothing but the file itself was asked for."""
+        """Check that no error was logged and only the file itself was requested."""
         assert [
             entry["message"] for entry in self.browser.get_log("browser") if entry["level"] == "SEVERE"
         ] == []
         messages = [json.loads(entry["message"])["message"] for entry in self.browser.get_log("performance")]
         sent = [one["params"] for one in messages if one["method"] == "Network.requestWillBeSent"]
-        # The browser's own first tab may still be loading its parts; those of this page name it as their
-        # document.
+        # Requests of the browser's first tab are ignored.
         asked = [one["request"]["url"] for one in sent if not one["documentURL"].startswith("chrome:")]
         assert [url for url in asked if not url.startswith(("data:", "blob:"))] == [self.path.as_uri()]
 
@@ -158,7 +156,7 @@ def report(tmp_path_factory) -> Path:
     )
 
 
-def test_the_map_is_drawn_and_pointing_shows_the_id(browser, report):
+def test_hovering_over_a_point_shows_its_id(browser, report):
     page = Page(browser, report)
     assert page.traces("trace.x.length") == [160, 30]
     assert page.run("return document.querySelectorAll('#map .scatterlayer .point').length") == 190
@@ -166,9 +164,10 @@ def test_the_map_is_drawn_and_pointing_shows_the_id(browser, report):
         page.mouse(("mouseMoved", *page.place(0, point)))
         until(lambda: not page.find("#card").get_attribute("hidden"), "a card at the point")
         shown = page.find("#card h3").text
-        near = page.run(  # points may lie over each other: one at the same place is as good
+        near = page.run(  # points may overlap
             """const trace = document.getElementById('map').data[0], i = arguments[0];
-            return [...trace.x.keys()].filter(j => Math.hypot(trace.x[j] - trace.x[i], trace.y[j] - trace.y[i]) < 0.05);""",
+            return [...trace.x.keys()].filter(
+                j => Math.hypot(trace.x[j] - trace.x[i], trace.y[j] - trace.y[i]) < 0.05);""",
             point,
         )
         assert shown in [f"sample {i}" for i in near]
@@ -190,7 +189,7 @@ def test_colours_change_with_the_selector_and_by_keyboard(browser, report):
     assert page.browser.find_elements("css selector", "#legend .ramp")
     assert "no value" in page.find("#legend").text
     page.choose("#colour", "town")
-    until(lambda: "10 rarer values" in page.find("#legend").text, "rare names share a colour")
+    until(lambda: "10 other values" in page.find("#legend").text, "rare names share a colour")
     page.choose("#colour", "coordinate 2")
     until(lambda: len(set(page.traces("trace.marker.color")[0])) > 50, "colours by a coordinate")
     page.choose("#vertical", "coordinate 3")
@@ -199,7 +198,7 @@ def test_colours_change_with_the_selector_and_by_keyboard(browser, report):
     page.check_quiet()
 
 
-def test_a_legend_entry_picks_its_points_and_an_id_is_found(browser, report):
+def test_legend_entries_select_points_and_ids_are_found(browser, report):
     page = Page(browser, report)
     page.find("#legend button").click()
     until(lambda: page.find("#chosen span").text.endswith("points selected"), "points of one label")
@@ -212,11 +211,12 @@ def test_a_legend_entry_picks_its_points_and_an_id_is_found(browser, report):
     assert len(page.browser.find_elements("css selector", ".ring")) == 1
     page.find("#find").clear()
     page.find("#find").send_keys(ODD + "\n")
-    until(lambda: page.find("#card h3").text == ODD, "an id is text, whatever it holds")
+    until(lambda: page.find("#card h3").text == ODD, "an id with markup")
     assert "taken" not in page.browser.title
     assert not page.browser.find_elements("css selector", "a[href^=http]")
     titles = page.run(
-        "return [...document.querySelectorAll('.modebar-btn')].map(one => one.getAttribute('data-title')).join()"
+        "return [...document.querySelectorAll('.modebar-btn')]"
+        ".map(one => one.getAttribute('data-title')).join()"
     )
     assert "Lasso" in titles
     assert "Share" not in titles
@@ -235,7 +235,7 @@ def test_many_points_are_drawn_by_webgl(browser, tmp_path):
     page.check_quiet()
 
 
-def test_a_selection_in_one_map_is_marked_in_all(browser, tmp_path):
+def test_a_selection_is_highlighted_in_all_maps(browser, tmp_path):
     X = curve(120)
     models = {"PCA": PCA(2).fit(X), "Isomap": Isomap(n_neighbors=8).fit(X), "Kernel PCA": KernelPCA(2).fit(X)}
     page = Page(

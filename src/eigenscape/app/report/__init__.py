@@ -1,4 +1,4 @@
-"""Reports on maps: one HTML file each that needs no network and no other file."""
+"""HTML reports on fitted models."""
 
 from eigenscape.app.report.comparison import write_comparison
 from eigenscape.app.report.report import write_report

@@ -1,191 +1,137 @@
-"""The small figures of a report, as plotly takes them. Nothing that users wrote goes in unescaped."""
+"""Charts of a report as plotly figures. Text from users is escaped."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from eigenscape.app.report._facts import number
+from eigenscape.app.report._formatting import format_number
 from eigenscape.app.report._measures import Measures, Residual, Spectrum
-from eigenscape.app.report._movement import Movement
 from eigenscape.app.report._refits import Loss
+from eigenscape.app.report._stability import Movement
 
-BLUE, GREY, RED, ORANGE = "#0072b2", "#b4bec6", "#cc3311", "#e07b00"
+Chart = dict[str, Any]
 
-
-def _plain(values: Any, digits: int = 6) -> list[float | None]:
-    return [float(f"{float(value):.{digits}g}") if np.isfinite(value) else None for value in values]
-
-
-def chart(place: str, data: list[dict[str, Any]], layout: dict[str, Any]) -> dict[str, Any]:
-    """One figure: where it goes, its traces and its layout."""
-    return {"id": place, "data": data, "layout": layout}
+_BLUE, _GREY, _RED, _ORANGE = "#0072b2", "#b4bec6", "#cc3311", "#e07b00"
 
 
-def spectrum_chart(spectrum: Spectrum) -> dict[str, Any]:
+def _rounded(values: Iterable[float]) -> list[float | None]:
+    """Return values with six significant digits; None if not finite."""
+    return [float(f"{float(value):.6g}") if np.isfinite(value) else None for value in values]
+
+
+def _chart(place: str, data: list[Chart], x: Chart, y: Chart, **layout: Any) -> Chart:
+    """Return a chart for the element with the id ``place``; ``x`` and ``y`` describe the axes."""
+    axes = {}
+    for name, axis in (("xaxis", x), ("yaxis", y)):
+        axes[name] = {**axis, "title": {"text": axis["title"]}} if "title" in axis else axis
+    return {"id": place, "data": data, "layout": {**axes, "showlegend": len(data) > 1, **layout}}
+
+
+def _bars(x: list[Any], y: list[Any], color: str | list[str] = _BLUE, **options: Any) -> Chart:
+    return {"type": "bar", "x": x, "y": y, "marker": {"color": color}, **options}
+
+
+def _spectrum_chart(spectrum: Spectrum) -> Chart:
     values = spectrum.values[:30]
-    colors = [RED if value < 0 else BLUE if i < spectrum.kept else GREY for i, value in enumerate(values)]
-    trace = {
-        "type": "bar",
-        "x": list(range(1, len(values) + 1)),
-        "y": _plain(values),
-        "marker": {"color": colors},
-        "name": "eigenvalue",
-    }
-    layout: dict[str, Any] = {
-        "xaxis": {"title": {"text": "coordinate"}, "dtick": 1 if len(values) <= 15 else 5, "showgrid": False},
-        "yaxis": {"title": {"text": "eigenvalue"}},
-        "showlegend": False,
-    }
-    positive = values[values > 0]
-    if (
-        len(positive) == len(values) and len(values) > 1 and values.min() > 0.5 * values.max()
-    ):  # bars from zero would all look alike
-        room = 0.15 * float(values.max() - values.min()) or 0.01 * float(values.max())
-        layout["yaxis"]["range"] = [float(values.min()) - room, float(values.max()) + room]
-    return chart("chart-spectrum", [trace], layout)
+    colors = np.where(np.arange(len(values)) < spectrum.n_kept, _BLUE, _GREY)
+    colors = np.where(values < 0, _RED, colors)
+    bars = _bars(list(range(1, len(values) + 1)), _rounded(values), colors.tolist(), name="eigenvalue")
+    x = {"title": "coordinate", "dtick": 1 if len(values) <= 15 else 5, "showgrid": False}
+    y: Chart = {"title": "eigenvalue"}
+    low, high = float(values.min()), float(values.max())
+    if len(values) > 1 and low > 0.5 * high > 0:  # bars from zero would look equal
+        margin = 0.15 * (high - low) or 0.01 * high
+        y["range"] = [low - margin, high + margin]
+    return _chart("chart-spectrum", [bars], x, y)
 
 
-def residual_chart(residual: Residual, kept: int) -> dict[str, Any]:
-    colors = [BLUE if count == kept else "#ffffff" for count in residual.counts]
-    trace = {
+def _residual_chart(residual: Residual, n_coordinates: int) -> Chart:
+    colors = [_BLUE if count == n_coordinates else "#ffffff" for count in residual.counts]
+    line = {
         "type": "scatter",
         "mode": "lines+markers",
         "x": residual.counts.tolist(),
-        "y": _plain(residual.values),
-        "line": {"color": BLUE},
-        "marker": {"color": colors, "size": 10, "line": {"color": BLUE, "width": 2}},
+        "y": _rounded(residual.values),
+        "line": {"color": _BLUE},
+        "marker": {"color": colors, "size": 10, "line": {"color": _BLUE, "width": 2}},
     }
-    layout = {
-        "xaxis": {"title": {"text": "number of coordinates"}, "dtick": 1},
-        "yaxis": {"title": {"text": "residual variance"}, "rangemode": "tozero"},
-        "showlegend": False,
-    }
-    return chart("chart-residual", [trace], layout)
+    y = {"title": "residual variance", "rangemode": "tozero"}
+    return _chart("chart-residual", [line], {"title": "number of coordinates", "dtick": 1}, y)
 
 
-def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> dict[str, Any]:
-    """Shares of neighbours kept, for one map or several, with what chance would keep."""
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": escape(name, quote=False),
-            "x": sizes.tolist(),
-            "y": _plain(shares),
-        }
-        for name, (sizes, shares) in curves.items()
-    ]
+def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> Chart:
+    """Return the co-ranking curves of one or several maps, and their expectation for a random map."""
     sizes = next(iter(curves.values()))[0]
-    chance = {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "chance",
-        "x": sizes.tolist(),
-        "y": _plain(sizes / (n - 1)),
-    }
-    traces.append({**chance, "line": {"color": GREY, "dash": "dash"}})
-    layout = {
-        "xaxis": {"title": {"text": "neighbours looked at"}, "type": "log", "dtick": 1},
-        "yaxis": {"title": {"text": "share kept"}, "range": [0, 1.02]},
-    }
-    return chart("chart-curve", traces, layout)
+    lines: list[Chart] = [
+        {"name": escape(name, quote=False), "x": x.tolist(), "y": _rounded(y)}
+        for name, (x, y) in curves.items()
+    ]
+    expected = {"name": "random map", "x": sizes.tolist(), "y": _rounded(sizes / (n - 1))}
+    lines.append({**expected, "line": {"color": _GREY, "dash": "dash"}})
+    lines = [{"type": "scatter", "mode": "lines", **line} for line in lines]
+    x = {"title": "size of the neighbourhood", "type": "log", "dtick": 1}
+    return _chart("chart-curve", lines, x, {"title": "share preserved", "range": [0, 1.02]})
 
 
-def loss_chart(loss: Loss) -> dict[str, Any]:
-    names, values = ["training points"], [loss.training]
+def _loss_chart(loss: Loss) -> Chart:
+    values = {"training points": loss.training}
     if loss.held_out is not None:
-        names, values = [*names, "held-out points"], [*values, loss.held_out]
-    trace: dict[str, Any] = {
-        "type": "bar",
-        "x": names,
-        "y": _plain(values),
-        "marker": {"color": [BLUE, ORANGE]},
-    }
-    trace |= {"text": [number(value) for value in values], "textposition": "auto", "textangle": 0}
-    layout = {
-        "yaxis": {
-            "title": {"text": "log likelihood of a row" if loss.likelihood else "loss"},
-            "exponentformat": "power",
-        },
-        "xaxis": {"showgrid": False},
-        "showlegend": False,
-    }
-    return chart("chart-loss", [trace], {**layout, "bargap": 0.5})
+        values["held-out points"] = loss.held_out
+    text = [format_number(value) for value in values.values()]
+    labels: Chart = {"text": text, "textposition": "auto", "textangle": 0}
+    bars = _bars(list(values), _rounded(values.values()), [_BLUE, _ORANGE], **labels)
+    title = "log likelihood per row" if loss.likelihood else "loss"
+    y = {"title": title, "exponentformat": "power"}
+    return _chart("chart-loss", [bars], {"showgrid": False}, y, bargap=0.5)
 
 
-def movement_chart(movement: Movement) -> dict[str, Any]:
+def _movement_chart(movement: Movement) -> Chart:
     known = movement.per_point[np.isfinite(movement.per_point)]
     top = float(np.quantile(known, 0.995)) * 1.05 or 1.0
     counts, edges = np.histogram(np.minimum(known, top), bins=40, range=(0.0, top))
-    middles, width = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
-    trace = {
-        "type": "bar",
-        "x": _plain(100 * middles),
-        "y": counts.tolist(),
-        "width": 100 * width,
-        "marker": {"color": BLUE},
-    }
-    layout = {
-        "xaxis": {"title": {"text": "movement, % of the map's spread"}, "rangemode": "tozero"},
-        "yaxis": {"title": {"text": "points"}},
-        "showlegend": False,
-        "bargap": 0.02,
-    }
-    return chart("chart-movement", [trace], layout)
+    width = 100 * float(edges[1] - edges[0])
+    bars = _bars(_rounded(50 * (edges[1:] + edges[:-1])), counts.tolist(), width=width)
+    x = {"title": "movement, % of the spread of the map", "rangemode": "tozero"}
+    return _chart("chart-movement", [bars], x, {"title": "points"}, bargap=0.02)
 
 
-def degree_chart(degrees: np.ndarray) -> dict[str, Any]:
-    top = int(degrees.max())
-    step = max(1, (top + 1) // 60)
+def _degree_chart(degrees: np.ndarray) -> Chart:
+    step = max(1, (int(degrees.max()) + 1) // 60)
     counts = np.bincount(degrees // step)
-    values = (np.arange(len(counts)) * step).tolist()
-    trace = {"type": "bar", "x": values, "y": counts.tolist(), "marker": {"color": BLUE}}
-    layout = {
-        "xaxis": {"title": {"text": "edges of a point"}},
-        "yaxis": {"title": {"text": "points"}},
-        "showlegend": False,
-        "bargap": 0.05,
-    }
-    return chart("chart-degree", [trace], layout)
+    bars = _bars((np.arange(len(counts)) * step).tolist(), counts.tolist())
+    return _chart("chart-degree", [bars], {"title": "edges per point"}, {"title": "points"}, bargap=0.05)
 
 
-def timing_chart(timings: dict[str, float]) -> dict[str, Any]:
-    names = [escape(name, quote=False) for name in timings]
-    trace = {
-        "type": "bar",
-        "orientation": "h",
-        "y": names,
-        "x": _plain(timings.values()),
-        "marker": {"color": BLUE},
-    }
-    trace["text"] = [f"{seconds:.2f} s" for seconds in timings.values()]
-    layout: dict[str, Any] = {
-        "xaxis": {"title": {"text": "seconds"}},
-        "yaxis": {"autorange": "reversed", "showgrid": False},
-    }
-    return chart("chart-timing", [trace], {**layout, "showlegend": False, "height": 90 + 34 * len(names)})
+def timing_chart(seconds: dict[str, float]) -> Chart:
+    """Return a bar for each name, with its seconds."""
+    names = [escape(name, quote=False) for name in seconds]
+    labels = [f"{value:.2f} s" for value in seconds.values()]
+    bars = _bars(_rounded(seconds.values()), names, orientation="h", text=labels)
+    y = {"autorange": "reversed", "showgrid": False}
+    return _chart("chart-timing", [bars], {"title": "seconds"}, y, height=90 + 34 * len(names))
 
 
 def report_charts(
-    measures: Measures, kept: int, degrees: np.ndarray | None, timings: dict[str, float]
-) -> list[dict[str, Any]]:
-    """Every figure for which there is something to show."""
-    made = []
+    measures: Measures, n_coordinates: int, degrees: np.ndarray | None, seconds: dict[str, float]
+) -> list[Chart]:
+    """Return the charts of all measures that were computed."""
+    charts = []
     if measures.curve is not None:
-        made.append(curve_chart({"this map": measures.curve}, measures.n_compared))
+        charts.append(curve_chart({"this map": measures.curve}, measures.n_compared))
     if measures.spectrum is not None:
-        made.append(spectrum_chart(measures.spectrum))
+        charts.append(_spectrum_chart(measures.spectrum))
     if measures.residual is not None and len(measures.residual.counts) > 1:
-        made.append(residual_chart(measures.residual, kept))
+        charts.append(_residual_chart(measures.residual, n_coordinates))
     if measures.loss is not None:
-        made.append(loss_chart(measures.loss))
+        charts.append(_loss_chart(measures.loss))
     if measures.movement is not None and np.isfinite(measures.movement.per_point).any():
-        made.append(movement_chart(measures.movement))
+        charts.append(_movement_chart(measures.movement))
     if degrees is not None:
-        made.append(degree_chart(degrees))
-    if timings:
-        made.append(timing_chart(timings))
-    return made
+        charts.append(_degree_chart(degrees))
+    if seconds:
+        charts.append(timing_chart(seconds))
+    return charts

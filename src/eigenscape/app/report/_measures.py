@@ -1,4 +1,4 @@
-"""What is measured of a map, and in one line each why something is not."""
+"""Measures of a map, each with the reason if it could not be computed."""
 
 from __future__ import annotations
 
@@ -7,26 +7,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from sklearn.base import BaseEstimator
 
-from eigenscape.app.report._movement import Movement, movement
+from eigenscape.app.report._points import Points, has_rows
+from eigenscape.app.report._references import Reference, as_dense, reference_distances, sample_rows
 from eigenscape.app.report._refits import (
-    REFUSALS,
+    EXPECTED_ERRORS,
     Loss,
-    Smaller,
-    Stopwatch,
+    Subset,
+    compute_loss,
     first_line,
     has_kernel,
-    losses,
-    smaller,
-    wider,
+    refit_subset,
+    refit_with_more_coordinates,
 )
-from eigenscape.app.report._spaces import Truth, sampled_rows, truth_of
-from eigenscape.app.report._subject import Points, has_rows
-from eigenscape.estimators._distances import DistanceSpectrumMixin
+from eigenscape.app.report._stability import Movement, movement
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.quality import (
     Estimate,
+    Purity,
     coranking_curve,
     neighbor_purity,
     residual_variance,
@@ -35,34 +34,36 @@ from eigenscape.quality import (
 )
 from eigenscape.quality.residual import geodesic_blocks
 
-#: Neighbours that count, where there are enough points.
-NEIGHBORS = 10
-#: Points whose neighbours are compared.
-_ASKED = 1000
-#: Distances from them to all others at most: of very many points, fewer are asked.
-_MOST_COMPARED = 3 * 10**7
-#: The largest neighbourhood that the co-ranking curve looks at.
-_LARGEST = 2000
-#: Up to so many points the whole spectrum of the distances is computed for its negative part.
-_WHOLE_SPECTRUM = 3000
+#: Number of neighbours, if there are enough points.
+_N_NEIGHBORS = 10
+#: Number of points whose neighbours are compared.
+_N_SAMPLES = 1000
+#: Maximum number of distances from them to all points; with very many points fewer are sampled.
+_MAX_DISTANCES = 3 * 10**7
+#: Largest neighbourhood of the co-ranking curve.
+_MAX_NEIGHBORHOOD = 2000
+#: Maximum number of labelled points used for the purity.
+_MAX_LABELLED = 20_000
+#: Maximum number of points for which the negative part of the spectrum is computed.
+_MAX_SPECTRUM = 3000
 
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Eigenvalues, those of the map's coordinates first, and what they say."""
+    """Eigenvalues, those of the map's coordinates first."""
 
     values: np.ndarray
-    kept: int  # how many of them are coordinates of the map
+    n_kept: int  # number of coordinates of the map
     negative: float | None  # share of the whole spectrum that is negative
-    words: str
+    text: str
 
     @property
     def gap_after(self) -> int | None:
-        """After which coordinate the eigenvalues fall farthest, None where too few are known."""
+        """Number of coordinates before the largest eigengap; None if fewer than three values are known."""
         if len(self.values) < 3 or not np.isfinite(self.values).all():
             return None
-        falls = np.abs(self.values[:-1]) - np.abs(self.values[1:])
-        return int(np.argmax(falls)) + 1 if falls.max() > 0 else None
+        gaps = np.abs(self.values[:-1]) - np.abs(self.values[1:])
+        return int(np.argmax(gaps)) + 1 if gaps.max() > 0 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,239 +72,232 @@ class Residual:
 
     counts: np.ndarray
     values: np.ndarray
-    words: str
+    text: str
+
+    def at(self, n_coordinates: int) -> float:
+        """Return the residual variance with ``n_coordinates``, or the last one if it is not known."""
+        index = np.flatnonzero(self.counts == n_coordinates)
+        return float(self.values[index[0] if len(index) else -1])
 
 
 @dataclass(eq=False)
 class Measures:
-    """Everything measured. What is None stands in ``left_out`` with its reason."""
+    """All measures. A measure that is None is listed in ``omitted`` with the reason."""
 
-    n_neighbors: int = NEIGHBORS
+    n_neighbors: int = _N_NEIGHBORS
     trust: Estimate | None = None
     continuity: Estimate | None = None
     curve: tuple[np.ndarray, np.ndarray] | None = None
-    purity: Any = None
+    purity: Purity | None = None
     spectrum: Spectrum | None = None
     residual: Residual | None = None
     loss: Loss | None = None
     reconstruction: float | None = None
     movement: Movement | None = None
-    nearness: str = ""
-    n_asked: int = 0  # points whose neighbours were compared
-    n_compared: int = 0  # points that the data's neighbours were looked for among
-    left_out: dict[str, str] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
+    reference: str = ""  # how distances in the data are measured
+    n_sampled: int = 0  # number of points whose neighbours were compared
+    n_compared: int = 0  # number of points among which the neighbours were searched
+    omitted: dict[str, str] = field(default_factory=dict)
 
 
 def measure(
-    model: Any,
+    model: BaseEstimator,
     points: Points,
     embedding: np.ndarray,
     held_out: Points | None,
     seed: int,
     shown: np.ndarray,
-    truth: Truth | str | None = None,
+    reference: Reference | str | None = None,
     brief: bool = False,
 ) -> Measures:
-    """All measures of a map, or (``brief``) those by which maps compare.
+    """Compute all measures or, if ``brief``, those that are comparable between models.
 
-    ``shown`` are the points whose stability is wanted where not all can have it.
+    ``shown`` are the points whose stability is measured if it cannot be measured for all.
     """
-    made, watch = Measures(), Stopwatch()
-    made.n_neighbors = max(1, min(NEIGHBORS, (points.n - 2) // 2))
-    if truth is None:
-        truth = watch.time("data for comparison", truth_of, model, points, seed)
-    watch.time("neighbours kept", _neighbors, made, truth, embedding, points, seed)
-    some = smaller(model, points, seed)
-    wide: Any = "not asked for"
+    measures = Measures(max(1, min(_N_NEIGHBORS, (points.n - 2) // 2)))
+    if reference is None:
+        reference = reference_distances(model, points, seed)
+    _add_neighbors(measures, reference, embedding, points, seed)
+    subset = refit_subset(model, points, seed)
+    wide: Any = "not computed"
     if not brief:
-        wide = (
-            some
-            if isinstance(some, str)
-            else watch.time("fit with more coordinates", wider, model, some, _width(model, points))
-        )
-        watch.time("spectrum", _spectrum, made, model, wide, some)
-        watch.time("reconstruction", _reconstruction, made, model, points, seed)
-    watch.time("residual variance", _residual, made, model, truth, embedding, wide, some, seed)
-    _keep(made, "loss", watch.time("loss", losses, model, points, held_out, seed))
-    _keep(made, "movement", watch.time("stability", movement, model, points, some, shown, seed))
-    made.seconds = watch.seconds
-    return made
+        n_features = int(points.X.shape[1]) if has_rows(model, points) and not points.stream else None
+        wide = subset if isinstance(subset, str) else refit_with_more_coordinates(model, subset, n_features)
+        _add_spectrum(measures, model, wide, subset)
+        _add_reconstruction(measures, model, points, seed)
+    _add_residual(measures, model, reference, embedding, wide, subset, seed)
+    _add(measures, "loss", compute_loss(model, points, held_out, seed))
+    _add(measures, "movement", movement(model, points, subset, shown, seed))
+    return measures
 
 
-def _keep(made: Measures, name: str, found: Any) -> None:
-    if isinstance(found, str):
-        made.left_out[name] = found
+def _add(measures: Measures, name: str, value: Loss | Movement | str) -> None:
+    if isinstance(value, str):
+        measures.omitted[name] = value
     else:
-        setattr(made, name, found)
+        setattr(measures, name, value)
 
 
-def _width(model: Any, points: Points) -> int | None:
-    return int(points.X.shape[1]) if has_rows(model, points) and not points.stream else None
+# --- neighbours ---------------------------------------------------------------------------------------------
 
 
-def _neighbors(made: Measures, truth: Truth | str, embedding: np.ndarray, points: Points, seed: int) -> None:
+def _add_neighbors(
+    measures: Measures, reference: Reference | str, embedding: np.ndarray, points: Points, seed: int
+) -> None:
     if points.labels is not None and np.isfinite(embedding).all():
-        _purity(made, embedding, points.labels, seed)
-    if isinstance(truth, str):
-        made.left_out["neighbours"] = truth
+        _add_purity(measures, embedding, points.labels, seed)
+    if isinstance(reference, str):
+        measures.omitted["neighbours"] = reference
         return
-    picture = truth.of(embedding)
-    made.nearness, made.n_compared = truth.words, len(picture)
-    if not np.isfinite(picture).all():
-        made.left_out["neighbours"] = "some points have no finite coordinates"
+    embedded = reference.select(embedding)
+    measures.reference, measures.n_compared = reference.text, len(embedded)
+    if not np.isfinite(embedded).all():
+        measures.omitted["neighbours"] = "some points have no finite coordinates"
         return
-    made.n_asked = min(len(picture), int(np.clip(_MOST_COMPARED // len(picture), 100, _ASKED)))
-    asked: dict[str, Any] = {"n_samples": made.n_asked, "random_state": seed, "metric": truth.metric}
-    sizes = np.unique(np.geomspace(1, min(len(picture) - 1, _LARGEST), 30).round().astype(np.intp))
+    n = len(embedded)
+    measures.n_sampled = min(n, int(np.clip(_MAX_DISTANCES // n, 100, _N_SAMPLES)))
+    options: dict[str, Any] = {
+        "n_samples": measures.n_sampled,
+        "random_state": seed,
+        "metric": reference.metric,
+    }
+    sizes = np.unique(np.geomspace(1, min(n - 1, _MAX_NEIGHBORHOOD), 30).round().astype(np.intp))
     try:
-        trust = sampled_trustworthiness(truth.data, picture, made.n_neighbors, **asked)
-        continuity = sampled_continuity(truth.data, picture, made.n_neighbors, **asked)
-        made.curve = coranking_curve(truth.data, picture, sizes, **asked)
-    except REFUSALS as error:
-        made.left_out["neighbours"] = first_line(error)
+        trust = sampled_trustworthiness(reference.data, embedded, measures.n_neighbors, **options)
+        continuity = sampled_continuity(reference.data, embedded, measures.n_neighbors, **options)
+        measures.curve = coranking_curve(reference.data, embedded, sizes, **options)
+    except EXPECTED_ERRORS as error:
+        measures.omitted["neighbours"] = first_line(error)
         return
-    made.trust, made.continuity = trust, continuity
+    measures.trust, measures.continuity = trust, continuity
 
 
-def _purity(made: Measures, embedding: np.ndarray, labels: np.ndarray, seed: int) -> None:
-    known = np.array([value is not None and value == value for value in labels], dtype=bool)
-    rows = np.flatnonzero(known)
-    if len(rows) > 20_000:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, 20_000, replace=False))
+def _add_purity(measures: Measures, embedding: np.ndarray, labels: np.ndarray, seed: int) -> None:
+    rows = np.flatnonzero([value is not None and value == value for value in labels])
+    if len(rows) > _MAX_LABELLED:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, _MAX_LABELLED, replace=False))
     names, counts = np.unique(labels[rows].astype(str), return_counts=True)
     if labels.dtype.kind == "f" and len(names) > 50:
-        made.left_out["purity"] = "labels are numbers on a scale, not names"
+        measures.omitted["purity"] = "the labels are continuous values"
         return
     if len(rows) < 3 or len(names) < 2 or len(names) > len(rows) / 2:
-        made.left_out["purity"] = "labels are missing, all the same, or nearly all different"
+        measures.omitted["purity"] = "the labels are missing, all equal, or almost all different"
         return
-    count = max(1, min(NEIGHBORS, len(rows) - 1, int(counts.max()) - 1))
-    made.purity = neighbor_purity(embedding[rows], labels[rows].astype(str), count)
+    count = max(1, min(_N_NEIGHBORS, len(rows) - 1, int(counts.max()) - 1))
+    measures.purity = neighbor_purity(embedding[rows], labels[rows].astype(str), count)
 
 
 # --- spectrum -----------------------------------------------------------------------------------------------
 
 
-def _spectrum(made: Measures, model: Any, wide: Any, some: Smaller | str) -> None:
-    own = vars(model).get("eigenvalues_")
-    if own is None:
-        made.left_out["spectrum"] = f"{type(model).__name__} is no eigenproblem, and has no spectrum"
+def _add_spectrum(measures: Measures, model: BaseEstimator, wide: Any, subset: Subset | str) -> None:
+    eigenvalues = vars(model).get("eigenvalues_")
+    if eigenvalues is None:
+        measures.omitted["spectrum"] = f"{type(model).__name__} solves no eigenproblem"
         return
-    values = np.asarray(own, dtype=np.float64)
-    kept, words = values.shape[-1], ""
+    values = np.asarray(eigenvalues, dtype=np.float64)
+    n_kept, text = values.shape[-1], ""
     if values.ndim == 2:
-        words = f"The data are in {len(values)} pieces, embedded each by itself; this is the spectrum of the largest."
+        text = (
+            f"Each of the {len(values)} components of the graph was embedded separately; these are the"
+            " eigenvalues of the largest."
+        )
         values = values[0]
-    elif not isinstance(wide, str) and np.ndim(vars(wide).get("eigenvalues_", 0)) == 1:
-        further = np.asarray(wide.eigenvalues_, dtype=np.float64)
-        assert isinstance(some, Smaller)
-        if some.words == "all points":
-            values, words = further, "Grey bars are coordinates that the map leaves out."
-        else:
-            values, words = (
-                further,
-                f"From a fit to {some.words}; grey bars are coordinates that the map leaves out.",
-            )
     elif isinstance(wide, str):
-        words = f"Only the coordinates of the map are known ({wide})."
-    negative = _negative_share(model) if isinstance(model, DistanceSpectrumMixin) else None
+        text = f"Only the eigenvalues of the map's coordinates are known ({wide})."
+    elif np.ndim(vars(wide).get("eigenvalues_", 0)) == 1:
+        assert isinstance(subset, Subset)
+        values = np.asarray(wide.eigenvalues_, dtype=np.float64)
+        text = "Grey bars are coordinates that the map does not contain."
+        if subset.text != "all points":
+            text = f"Computed by a fit to {subset.text}. {text}"
+    negative = _negative_share(model) if hasattr(type(model), "negative_fraction_") else None
     if isinstance(negative, str):
-        made.left_out["negative part"], negative = negative, None
-    made.spectrum = Spectrum(values, kept, negative, words)
+        measures.omitted["negative part"], negative = negative, None
+    measures.spectrum = Spectrum(values, n_kept, negative, text)
 
 
-def _negative_share(model: Any) -> float | str:
-    if vars(model).get("_spectrum_") is None:
-        return "a graph embedded in pieces has no common distances"
-    if len(model.embedding_) > _WHOLE_SPECTRUM and "landmarks_" not in vars(model):
-        return f"beyond {_WHOLE_SPECTRUM} points the whole spectrum costs more than the map; ask for negative_fraction_"
+def _negative_share(model: BaseEstimator) -> float | str:
+    if len(model.embedding_) > _MAX_SPECTRUM and "landmarks_" not in vars(model):
+        return f"not computed for more than {_MAX_SPECTRUM} points; see the attribute negative_fraction_"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return float(model.negative_fraction_)
-    except REFUSALS as error:  # a model from a file has left its distances behind
+    except EXPECTED_ERRORS as error:  # a loaded model has no distances, for example
         return first_line(error)
 
 
 # --- distances and rows -------------------------------------------------------------------------------------
 
 
-def _residual(
-    made: Measures,
-    model: Any,
-    truth: Truth | str,
+def _add_residual(
+    measures: Measures,
+    model: BaseEstimator,
+    reference: Reference | str,
     embedding: np.ndarray,
     wide: Any,
-    some: Smaller | str,
+    subset: Subset | str,
     seed: int,
 ) -> None:
-    if isinstance(truth, str):
-        made.left_out["residual variance"] = truth
+    if isinstance(reference, str):
+        measures.omitted["residual variance"] = reference
         return
-    options: dict[str, Any] = {"metric": truth.metric, "random_state": seed}
-    words = truth.words.replace("nearness in the data is ", "distances in the data: ")
-    nested = not isinstance(wide, str) and isinstance(some, Smaller) and has_kernel(wide)
-    data, coordinates = truth.data, truth.of(embedding)
-    if isinstance(some, Smaller):
-        data = _part(truth, some)
-        coordinates = np.asarray(wide.embedding_, dtype=np.float64) if nested else embedding[some.rows]
-    if type(model).__name__ == "Isomap" and truth.metric == "euclidean" and isinstance(some, Smaller):
-        data, options = (
-            _geodesics(data, vars(model).get("n_neighbors_", NEIGHBORS)),
-            {"metric": "precomputed", "random_state": seed},
-        )
-        words = "distances in the data are measured along the neighbourhood graph, as the method does"
+    metric, text = reference.metric, reference.text
+    data, coordinates = reference.data, reference.select(embedding)
+    nested = not isinstance(wide, str) and isinstance(subset, Subset) and has_kernel(wide)
+    if isinstance(subset, Subset):
+        data = _restrict(reference, subset)
+        coordinates = np.asarray(wide.embedding_, dtype=np.float64) if nested else embedding[subset.rows]
+        if type(model).__name__ == "Isomap" and metric == "euclidean":
+            n = data.shape[0]
+            n_neighbors = min(vars(model).get("n_neighbors_", _N_NEIGHBORS), n - 1)
+            # geodesics are computed once for all numbers of coordinates
+            data = np.concatenate([block for _, block in geodesic_blocks(data, np.arange(n), n_neighbors)])
+            metric, text = "precomputed", "distances in the data are geodesic, along the neighbourhood graph"
     counts = np.arange(1, coordinates.shape[1] + 1) if nested else np.array([coordinates.shape[1]])
     try:
-        values = [residual_variance(data, coordinates[:, :count], **options) for count in counts]
-    except REFUSALS as error:
-        made.left_out["residual variance"] = first_line(error)
+        values = [
+            residual_variance(data, coordinates[:, :count], metric=metric, random_state=seed)
+            for count in counts
+        ]
+    except EXPECTED_ERRORS as error:
+        measures.omitted["residual variance"] = first_line(error)
         return
-    made.residual = Residual(counts, np.array(values), words)
+    measures.residual = Residual(counts, np.array(values), text)
 
 
-def _geodesics(X: Any, n_neighbors: int) -> np.ndarray:
-    """Lengths (n, n) of the shortest paths between some points, once for every number of coordinates."""
-    n = X.shape[0]
-    return np.concatenate(
-        [lengths for _, lengths in geodesic_blocks(X, np.arange(n), min(n_neighbors, n - 1))]
-    )
+def _restrict(reference: Reference, subset: Subset) -> Any:
+    """Return the reference data of the points of a subset."""
+    if reference.metric != "precomputed":
+        return subset.X
+    everything = reference.data.shape[0] == len(subset.rows)
+    return reference.data if everything else reference.data[subset.rows][:, subset.rows]
 
 
-def _part(truth: Truth, some: Smaller) -> Any:
-    """The data of the points that further fits were made with."""
-    if truth.metric != "precomputed":
-        return some.X
-    return truth.data if truth.data.shape[0] == len(some.rows) else truth.data[some.rows][:, some.rows]
-
-
-def _reconstruction(made: Measures, model: Any, points: Points, seed: int) -> None:
-    """How well rows are made again from their coordinates."""
+def _add_reconstruction(measures: Measures, model: BaseEstimator, points: Points, seed: int) -> None:
+    """Compute the error of ``inverse_transform``."""
     if not has_rows(model, points):
-        made.left_out["reconstruction error"] = "there are no rows to go back to"
+        measures.omitted["reconstruction error"] = "the data are not rows of features"
         return
     if not callable(getattr(model, "inverse_transform", None)):
-        made.left_out["reconstruction error"] = (
-            f"{type(model).__name__} has no way back from coordinates to rows"
-        )
+        measures.omitted["reconstruction error"] = f"{type(model).__name__} has no inverse_transform"
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if isinstance(model, InverseMixin):
-                made.reconstruction = float(model.inverse_error_)  # each row left out in turn
+                measures.reconstruction = float(model.inverse_error_)  # leave-one-out
             else:
-                made.reconstruction = _error_of_inverse(
-                    model, points.take(sampled_rows(points.n, _ASKED, seed))
-                )
-    except REFUSALS as error:
-        made.left_out["reconstruction error"] = first_line(error)
+                rows = points.take(sample_rows(points.n, _N_SAMPLES, seed))
+                measures.reconstruction = _reconstruction_error(model, rows)
+    except EXPECTED_ERRORS as error:
+        measures.omitted["reconstruction error"] = first_line(error)
 
 
-def _error_of_inverse(model: Any, X: Any) -> float:
-    """Root mean square distance of rows from those made again, over the rows' spread."""
-    rows = np.asarray(X.todense()) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+def _reconstruction_error(model: BaseEstimator, X: Any) -> float:
+    """Return the root mean square distance between rows and their reconstruction, over their spread."""
+    rows = as_dense(X)
     again = np.asarray(model.inverse_transform(model.transform(X)), dtype=np.float64)
     known = np.isfinite(rows)
     spread = np.square(np.where(known, rows - np.nanmean(rows, axis=0), 0.0)).sum()

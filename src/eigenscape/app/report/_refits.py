@@ -1,206 +1,175 @@
-"""The same method fitted again, to less or for more: what only further fits can tell of a model."""
+"""Measures that need further fits of a model: to fewer points, or with more coordinates."""
 
 from __future__ import annotations
 
-import time
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
-from eigenscape.app.report._spaces import sampled_rows
-from eigenscape.app.report._subject import Points, has_rows, is_pairwise
+from eigenscape.app.report._points import Points, has_rows, is_pairwise
+from eigenscape.app.report._references import sample_rows
 
-#: Fits for the report alone are made with at most so many points.
-REFIT_POINTS = 2000
-#: Share of the points held out where none were given.
-HELD_OUT = 0.2
-#: Coordinates that are looked at beyond those of the map.
-_WIDEST = 12
+#: Maximum number of points of a further fit.
+MAX_REFIT = 2000
+#: Share of the points held out if none are given.
+_HELD_OUT = 0.2
+#: Maximum number of coordinates of a further fit.
+_MAX_COORDINATES = 12
 
-#: What a fit may refuse with; told on the page, for a report must not fail because a further fit does.
-REFUSALS = (ValueError, TypeError, RuntimeError, ArithmeticError, MemoryError, AttributeError)
+#: Errors of a further fit that are shown on the page instead of being raised.
+EXPECTED_ERRORS = (ValueError, TypeError, RuntimeError, ArithmeticError, MemoryError, AttributeError)
 
 
 @dataclass(frozen=True, eq=False)
-class Smaller:
-    """Training points for further fits: all, or some of them."""
+class Subset:
+    """Training points of further fits: all points or a sample."""
 
     X: Any
     rows: np.ndarray
-    square: bool  # whether X has a column for each point
-    words: str
+    pairwise: bool  # whether X has a column for each point
+    text: str
 
     def split(self, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
-        """Training points and others in the form the model takes."""
-        if not self.square:
+        """Return training and test points in the form that the model takes."""
+        if not self.pairwise:
             return self.X[train], self.X[test]
         return self.X[train][:, train], self.X[test][:, train]
 
 
-def smaller(model: Any, points: Points, seed: int, most: int = REFIT_POINTS) -> Smaller | str:
-    """Points to fit the method to again, or in words why it cannot be."""
-    square = is_pairwise(model)
-    if square and points.X.shape[0] != points.X.shape[1]:
-        return "a table of distances to landmarks cannot be cut into smaller ones"
-    if square and sparse.issparse(points.X) and points.n > most:
-        return f"a graph given with {points.n} vertices cannot be thinned to the {most} that further fits are made with"
+def refit_subset(model: BaseEstimator, points: Points, seed: int) -> Subset | str:
+    """Return the points of further fits, or the reason why there can be none."""
+    pairwise = is_pairwise(model)
+    if pairwise and points.X.shape[0] != points.X.shape[1]:
+        return "a matrix of distances to landmarks cannot be restricted to a sample"
+    if pairwise and sparse.issparse(points.X) and points.n > MAX_REFIT:
+        return f"a given graph of {points.n} vertices cannot be reduced to {MAX_REFIT} for further fits"
     if points.n < 10:
-        return f"{points.n} points are too few to leave some out"
-    rows = sampled_rows(points.n, most, seed)
-    words = (
-        "all points" if len(rows) == points.n else f"{len(rows)} of the {points.n} points, taken at random"
-    )
+        return f"{points.n} points are too few to hold some out"
+    rows = sample_rows(points.n, MAX_REFIT, seed)
     if len(rows) == points.n and not points.stream:
-        return Smaller(points.X, rows, square, words)
-    taken = points.take(rows)
-    return Smaller(taken[:, rows] if square else taken, rows, square, words)
+        return Subset(points.X, rows, pairwise, "all points")
+    sample = points.take(rows)
+    text = "all points"
+    if len(rows) < points.n:
+        text = f"{len(rows)} of the {points.n} points, sampled at random"
+    return Subset(sample[:, rows] if pairwise else sample, rows, pairwise, text)
 
 
-def fitted_again(model: Any, X: Any, **parameters: Any) -> Any:
-    """A fresh model of the same kind; its warnings are those of the first fit and not repeated."""
+def refit(model: BaseEstimator, X: Any, **parameters: Any) -> Any:
+    """Fit a clone of the model without warnings, which the first fit has given already."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return quiet_clone(model).set_params(**parameters).fit(X)
 
 
-def quiet_clone(model: Any) -> Any:
-    """An unfitted copy that shows no progress of its own."""
+def quiet_clone(model: BaseEstimator) -> Any:
+    """Clone a model and switch off its progress messages."""
     copy = clone(model)
     return copy.set_params(verbose=False) if "verbose" in copy.get_params(deep=False) else copy
 
 
-def wider(model: Any, some: Smaller, n_features: int | None) -> Any | str:
-    """The method with more coordinates, for its spectrum beyond those of the map."""
-    parameters = model.get_params()
-    asked = parameters.get("n_components")
-    if not isinstance(asked, (int, np.integer)):
-        return (
-            "the number of coordinates is not a parameter of this model"
-            if asked is None
-            else f"n_components={asked!r} is no number"
-        )
-    refusal = ""
-    for count in sorted(
-        {_WIDEST, 8, 6, 4, 3, *([n_features] if n_features and n_features < _WIDEST else [])}, reverse=True
-    ):
-        if count <= asked or count >= len(some.rows) - 2:
-            continue
-        try:
-            return fitted_again(model, some.X, n_components=count)
-        except REFUSALS as error:
-            refusal = first_line(error)
-    return refusal or "the map has all the coordinates there are"
+def refit_with_more_coordinates(model: BaseEstimator, subset: Subset, n_features: int | None) -> Any | str:
+    """Fit the model with more coordinates, or return the reason why it cannot be fitted."""
+    n_components = model.get_params().get("n_components")
+    if n_components is None:
+        return "the number of coordinates is not a parameter of this model"
+    if not isinstance(n_components, (int, np.integer)):
+        return f"n_components={n_components!r} is not an integer"
+    counts = {_MAX_COORDINATES, 8, 6, 4, 3}
+    if n_features and n_features < _MAX_COORDINATES:
+        counts.add(n_features)
+    reason = "the map has all coordinates"
+    for count in sorted(counts, reverse=True):
+        if n_components < count < len(subset.rows) - 2:
+            try:
+                return refit(model, subset.X, n_components=count)
+            except EXPECTED_ERRORS as error:
+                reason = first_line(error)
+    return reason
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Error of the kernel's expansion on training points and on others (Bengio sec. 4); of a density its log
-    likelihood instead."""
+    """Loss of the kernel expansion (Bengio sec. 4), or mean log likelihood of a density."""
 
     training: float
     held_out: float | None
-    words: str
+    text: str  # how it was measured
     likelihood: bool = False
 
     @property
     def ratio(self) -> float | None:
-        """Held-out loss over training loss, where there are both."""
-        return (
-            None
-            if self.likelihood or self.held_out is None or self.training <= 0
-            else self.held_out / self.training
-        )
+        """Held-out loss divided by training loss, or None if there is no such ratio."""
+        if self.likelihood or self.held_out is None or self.training <= 0:
+            return None
+        return self.held_out / self.training
 
 
-def losses(model: Any, points: Points, held_out: Points | None, seed: int) -> Loss | str:
-    """The loss that the method minimises, on its own points and on new ones."""
-    if not has_kernel(model) and not is_density(model):
+def compute_loss(model: BaseEstimator, points: Points, held_out: Points | None, seed: int) -> Loss | str:
+    """Compute the training and the held-out loss, or return the reason why they cannot be computed."""
+    if not has_kernel(model) and not _is_density(model):
         if "stress_" in vars(model):
-            return "an ordinal map has no kernel; its stress stands in its place"
-        return f"{type(model).__name__} has no kernel whose expansion could be off"
+            return "an ordinal map has no kernel; see its stress instead"
+        return f"{type(model).__name__} has no kernel"
     try:
-        if held_out is not None and not held_out.stream:
-            rows = sampled_rows(held_out.n, REFIT_POINTS, seed)
-            some = (
-                f"on {len(rows)} of the {held_out.n} points given as held out"
-                if len(rows) < held_out.n
-                else "on the points held out"
-            )
-            return Loss(
-                _training_loss(model, points), quiet_loss(model, held_out.take(rows)), some, is_density(model)
-            )
-        return _loss_by_refit(model, points, seed)
-    except REFUSALS as error:
-        return refused(error)
+        if held_out is None or held_out.stream:
+            return _loss_of_refit(model, points, seed)
+        rows = sample_rows(held_out.n, MAX_REFIT, seed)
+        training, value = _training_loss(model, points), _mean_loss(model, held_out.take(rows))
+    except EXPECTED_ERRORS as error:
+        return refit_failed(error)
+    some = len(rows) < held_out.n
+    text = f"on {len(rows)} of the {held_out.n} held-out points" if some else "on the held-out points"
+    return Loss(training, value, text, _is_density(model))
 
 
-def has_kernel(model: Any) -> bool:
-    """Whether the model expands a kernel in eigenfunctions, with a loss."""
+def has_kernel(model: BaseEstimator) -> bool:
+    """Return whether the model has eigenvalues and a loss."""
     return "eigenvalues_" in vars(model) and callable(getattr(type(model), "loss", None))
 
 
-def is_density(model: Any) -> bool:
-    """Whether the model is a probability density of the rows."""
+def _is_density(model: BaseEstimator) -> bool:
+    """Return whether the model is a probability density."""
     return callable(getattr(model, "score_samples", None)) and not has_kernel(model)
 
 
-def _training_loss(model: Any, points: Points) -> float:
-    if is_density(model):
-        return quiet_loss(model, points.take(sampled_rows(points.n, REFIT_POINTS, 0)))
-    if points.n <= 4 * REFIT_POINTS or not has_rows(model, points) or points.stream:
-        return quiet_loss(model, None)
-    rows = sampled_rows(points.n, REFIT_POINTS, 0)
-    return quiet_loss(model, points.take(rows))  # a mean over training points, here over some of them
+def _training_loss(model: BaseEstimator, points: Points) -> float:
+    few = points.n <= 4 * MAX_REFIT or not has_rows(model, points) or points.stream
+    if few and not _is_density(model):
+        return _mean_loss(model, None)
+    return _mean_loss(model, points.take(sample_rows(points.n, MAX_REFIT, 0)))
 
 
-def quiet_loss(model: Any, X: Any) -> float:
-    """The model's loss; what it warns of stands in other parts of the report."""
+def _mean_loss(model: BaseEstimator, X: Any) -> float:
+    """Return the loss or the mean log likelihood without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(np.mean(model.score_samples(X))) if is_density(model) else float(model.loss(X))
+        return float(np.mean(model.score_samples(X))) if _is_density(model) else float(model.loss(X))
 
 
-def _loss_by_refit(model: Any, points: Points, seed: int) -> Loss | str:
-    some = smaller(model, points, seed)
-    if isinstance(some, str):
-        return some
-    order = np.random.default_rng(seed).permutation(len(some.rows))
-    held = max(1, round(HELD_OUT * len(order)))
-    train, test = some.split(np.sort(order[held:]), np.sort(order[:held]))
-    again = fitted_again(model, train)
-    words = f"by fitting the method again to {len(order) - held} points and leaving {held} out ({some.words})"
-    return Loss(
-        quiet_loss(again, train if is_density(model) else None),
-        quiet_loss(again, test),
-        words,
-        is_density(model),
-    )
+def _loss_of_refit(model: BaseEstimator, points: Points, seed: int) -> Loss | str:
+    subset = refit_subset(model, points, seed)
+    if isinstance(subset, str):
+        return subset
+    order = np.random.default_rng(seed).permutation(len(subset.rows))
+    n_test = max(1, round(_HELD_OUT * len(order)))
+    train, test = subset.split(np.sort(order[n_test:]), np.sort(order[:n_test]))
+    again = refit(model, train)
+    density = _is_density(model)
+    text = f"of a further fit to {len(order) - n_test} points with {n_test} held out ({subset.text})"
+    return Loss(_mean_loss(again, train if density else None), _mean_loss(again, test), text, density)
 
 
-def refused(error: BaseException) -> str:
-    """Why a further fit could not be made."""
-    return f"it needs the method to be fitted again to some of the points, which was refused: {first_line(error)}"
+def refit_failed(error: BaseException) -> str:
+    """Return the reason why a further fit failed."""
+    return f"a further fit to some of the points failed: {first_line(error)}"
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, in one line."""
+    """Return the first line of an error message, shortened to 300 characters."""
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0][:300]
-
-
-class Stopwatch:
-    """Seconds by name, for what the report itself takes."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    def time(self, name: str, work: Any, *arguments: Any, **named: Any) -> Any:
-        start = time.perf_counter()
-        try:
-            return work(*arguments, **named)
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start

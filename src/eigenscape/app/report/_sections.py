@@ -1,307 +1,262 @@
-"""The sections of a report on one map, in the order in which they are read."""
+"""Sections of a report on one map."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import peak_memory
-from eigenscape.app.report._columns import shortened
-from eigenscape.app.report._facts import (
-    Facts,
-    GraphFacts,
-    counted,
-    data_facts,
-    fitted_facts,
-    kept_number,
-    number,
-    of_seconds,
-    parameter_facts,
-    version_facts,
+from eigenscape.app.report._columns import shorten
+from eigenscape.app.report._details import (
+    Details,
+    GraphDetails,
+    data_details,
+    fitted_details,
+    parameter_details,
+    version_details,
 )
-from eigenscape.app.report._measures import Measures
-from eigenscape.app.report._page import (
-    facts_table,
+from eigenscape.app.report._formatting import (
+    format_count,
+    format_number,
+    format_percent,
+    format_score,
+    format_seconds,
+)
+from eigenscape.app.report._html import (
+    columns,
+    command_block,
+    details_table,
     figure,
     interval,
-    left_out_block,
     map_block,
-    pair,
-    paragraph,
+    note,
+    omitted_section,
+    parameters_block,
     section,
+    summary_block,
     table,
     text,
     tile,
-    words_block,
 )
-from eigenscape.app.report._subject import Points
-from eigenscape.app.report._words import Summary, kept_grade, movement_grade, percent
+from eigenscape.app.report._measures import Measures
+from eigenscape.app.report._points import Points
+from eigenscape.app.report._summary import Summary, movement_grade, score_grade
 
-#: Points listed as the least stable.
-_LISTED = 8
+#: Number of points listed as the least stable.
+_N_LISTED = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """Everything that a report tells."""
+class ReportContent:
+    """Everything that a report shows."""
 
-    model: Any
+    model: BaseEstimator
     points: Points
     embedding: np.ndarray
     measures: Measures
-    graph: GraphFacts | str
+    graph: GraphDetails | str
     summary: Summary
-    note: str
+    remark: str  # on the points and columns drawn
     command: str | None
     timings: dict[str, float]
     memory: float | None
 
 
-def report_body(told: Told, seconds: float) -> str:
-    """The body of the page."""
-    left_out = dict(told.measures.left_out)
-    if isinstance(told.graph, str):
-        left_out["graph"] = told.graph
+def report_body(content: ReportContent, seconds: float) -> str:
+    """Return the body of the page."""
+    measures = content.measures
+    omitted = dict(measures.omitted)
+    if isinstance(content.graph, str):
+        omitted["graph"] = content.graph
+    the_map = map_block(min(12, content.embedding.shape[1]), False, content.remark)
     parts = [
-        section(
-            "In plain words", words_block(told.summary), tiles(told.measures), place="summary", kind="summary"
-        ),
-        section(
-            "The map", map_block(min(12, told.embedding.shape[1]), False, told.note), place="map-section"
-        ),
-        pair(neighbors_section(told.measures), spectrum_section(told.measures)),
-        pair(residual_section(told), loss_section(told.measures)),
-        pair(movement_section(told), graph_section(told.graph)),
-        left_out_block(left_out),
-        making_section(told, seconds),
+        section("Summary", summary_block(content.summary), _tiles(measures), place="summary", kind="summary"),
+        section("The map", the_map, place="map-section"),
+        columns(_neighbors_section(measures), _spectrum_section(measures)),
+        columns(_residual_section(content), _loss_section(measures)),
+        columns(_stability_section(content), _graph_section(content.graph)),
+        omitted_section((name[:1].upper() + name[1:], reason) for name, reason in omitted.items()),
+        _computation_section(content, seconds),
     ]
     return "\n".join(part for part in parts if part)
 
 
-def tiles(measures: Measures) -> str:
-    """The main numbers in large print."""
-    made = []
+def _tiles(measures: Measures) -> str:
+    """Return the main numbers in large print."""
+    tiles = []
     for name, estimate in (("Trustworthiness", measures.trust), ("Continuity", measures.continuity)):
         if estimate is not None:
-            more = (
-                "exact"
-                if estimate.low == estimate.high
-                else f"{kept_number(estimate.low)} to {kept_number(estimate.high)}, 95 % interval"
-            )
-            made.append(tile(name, kept_number(estimate.value), more, kept_grade(estimate)))
+            value, low, high = (format_score(number) for number in estimate)
+            more = "exact" if estimate.low == estimate.high else f"{low} to {high}, 95 % interval"
+            tiles.append(tile(name, value, more, score_grade(estimate)))
     if measures.movement is not None and np.isfinite(measures.movement.median):
         share = measures.movement.median
-        made.append(
-            tile(
-                "Median movement",
-                percent(share),
-                "of the spread, with other training points",
-                movement_grade(share),
-            )
-        )
-    loss = measures.loss
-    if loss is not None and loss.ratio is not None:
-        made.append(tile("Held-out loss", f"{number(loss.ratio)} ×", "the training loss"))
+        more = "of the spread, with other training points"
+        tiles.append(tile("Median movement", format_percent(share), more, movement_grade(share)))
+    if measures.loss is not None and measures.loss.ratio is not None:
+        tiles.append(tile("Held-out loss", f"{format_number(measures.loss.ratio)} ×", "the training loss"))
     if measures.reconstruction is not None:
-        made.append(
-            tile(
-                "Reconstruction error",
-                percent(measures.reconstruction),
-                "of the rows' spread, from coordinates alone",
-            )
-        )
+        error = format_percent(measures.reconstruction)
+        tiles.append(tile("Reconstruction error", error, "of the spread of the rows"))
     if measures.purity is not None:
-        made.append(
-            tile(
-                "Neighbours of one label",
-                percent(measures.purity.value),
-                f"by chance {percent(measures.purity.chance)}",
-            )
-        )
-    inside = "\n".join(made)
-    return f'<ul class="tiles">{inside}</ul>' if made else ""
+        value, chance = format_percent(measures.purity.value), format_percent(measures.purity.chance)
+        tiles.append(tile("Neighbours with equal label", value, f"by chance {chance}"))
+    content = "\n".join(tiles)
+    return f'<ul class="tiles">{content}</ul>' if tiles else ""
 
 
-def neighbors_section(measures: Measures) -> str:
-    """Trustworthiness, continuity and the co-ranking curve."""
+def _neighbors_section(measures: Measures) -> str:
+    """Return trustworthiness, continuity and the co-ranking curve."""
     if measures.trust is None or measures.continuity is None:
         return ""
-    rows = [("Trustworthiness", interval(*measures.trust)), ("Continuity", interval(*measures.continuity))]
-    words = (
-        f"For {measures.n_neighbors} neighbours of {counted(measures.n_asked)} points, each ranked among all"
-        f" {counted(measures.n_compared)}; {measures.nearness}."
-        " The curve is the share of the nearest neighbours that the map keeps, for neighbourhoods of every size."
+    rows = [("Trustworthiness", interval(measures.trust)), ("Continuity", interval(measures.continuity))]
+    remark = (
+        f"For {measures.n_neighbors} neighbours of {format_count(measures.n_sampled)} points, each compared"
+        f" with all {format_count(measures.n_compared)} points; {measures.reference}. The curve shows the"
+        " share of the k nearest neighbours in the data that are among the k nearest on the map."
     )
-    shown = figure("chart-curve", "share of neighbours kept by size of the neighbourhood")
     return section(
-        "Neighbours kept",
+        "Neighbourhood preservation",
         table(("", "value, 95 % interval"), rows),
-        shown,
-        paragraph(words, "note"),
+        figure("chart-curve", "share of neighbours preserved, by size of the neighbourhood"),
+        note(remark),
         place="neighbours",
     )
 
 
-def spectrum_section(measures: Measures) -> str:
-    """Eigenvalues, their gap and their negative part."""
+def _spectrum_section(measures: Measures) -> str:
+    """Return the eigenvalues, their largest gap and their negative part."""
     spectrum = measures.spectrum
     if spectrum is None:
         return ""
-    facts: Facts = [
-        (
-            "Eigenvalues of the map",
-            ", ".join(number(value, 4) for value in spectrum.values[: spectrum.kept][:8]),
-        )
-    ]
-    if spectrum.gap_after is not None:
-        gap = spectrum.gap_after
-        falls = f"{number(spectrum.values[gap - 1], 4)} to {number(spectrum.values[gap], 4)}"
-        facts.append(("Largest gap", f"after coordinate {gap} ({falls})"))
+    shown = spectrum.values[: spectrum.n_kept][:8]
+    details: Details = [("Eigenvalues of the map", ", ".join(format_number(value, 4) for value in shown))]
+    gap = spectrum.gap_after
+    if gap is not None:
+        before, after = (format_number(value, 4) for value in spectrum.values[gap - 1 : gap + 1])
+        details.append(("Largest gap", f"after coordinate {gap} (from {before} to {after})"))
     if spectrum.negative is not None:
-        facts.append(("Negative part of the whole spectrum", percent(spectrum.negative)))
+        details.append(("Negative share of the whole spectrum", format_percent(spectrum.negative)))
     elif (spectrum.values < 0).any():
-        facts.append(("Negative eigenvalues here", str(int((spectrum.values < 0).sum()))))
-    words = f"{spectrum.words} A map is well determined where the eigenvalues fall steeply after its last coordinate."
-    return section(
-        "Spectrum",
-        facts_table(facts),
-        figure("chart-spectrum", "eigenvalues by coordinate"),
-        paragraph(words, "note"),
-        place="spectrum",
-    )
+        details.append(("Negative eigenvalues shown", str(int((spectrum.values < 0).sum()))))
+    remark = f"{spectrum.text} A map is well determined if there is a large gap after its last eigenvalue."
+    chart = figure("chart-spectrum", "eigenvalues by coordinate")
+    return section("Spectrum", details_table(details), chart, note(remark.strip()), place="spectrum")
 
 
-def residual_section(told: Told) -> str:
-    """Residual variance by number of coordinates, and the error of going back."""
-    residual, measures = told.measures.residual, told.measures
-    if residual is None and measures.reconstruction is None:
+def _residual_section(content: ReportContent) -> str:
+    """Return the residual variance by number of coordinates, and the reconstruction error."""
+    residual, reconstruction = content.measures.residual, content.measures.reconstruction
+    if residual is None and reconstruction is None:
         return ""
-    kept = told.embedding.shape[1]
-    facts: Facts = []
-    chart, words = "", ""
+    n_coordinates = content.embedding.shape[1]
+    details: Details = []
+    chart, remarks = "", []
     if residual is not None:
-        place = np.flatnonzero(residual.counts == kept)
-        value = residual.values[place[0] if len(place) else -1]
-        facts.append((f"Residual variance with {kept} coordinates", number(float(value))))
-        words = f"Share of the variance of distances that the map does not explain; {residual.words}."
-        chart = (
-            figure("chart-residual", "residual variance by number of coordinates")
-            if len(residual.counts) > 1
-            else ""
+        value = format_number(residual.at(n_coordinates))
+        details.append((f"Residual variance with {n_coordinates} coordinates", value))
+        remarks.append(
+            "Residual variance: 1 - R² between distances in the data and distances on the map;"
+            f" {residual.text}."
         )
-    if measures.reconstruction is not None:
-        facts.append(("Reconstruction error", number(measures.reconstruction)))
-        words += " Reconstruction: root mean square distance of rows from those made again from their coordinates, over the rows' spread."
+        if len(residual.counts) > 1:
+            chart = figure("chart-residual", "residual variance by number of coordinates")
+    if reconstruction is not None:
+        details.append(("Reconstruction error", format_number(reconstruction)))
+        remarks.append(
+            "Reconstruction error: root mean square distance between the rows and their reconstruction by"
+            " inverse_transform, relative to the spread of the rows."
+        )
     return section(
-        "What the map leaves out",
-        facts_table(facts),
-        chart,
-        paragraph(words.strip(), "note"),
-        place="residual",
+        "Unexplained distances", details_table(details), chart, note(" ".join(remarks)), place="residual"
     )
 
 
-def loss_section(measures: Measures) -> str:
-    """Training and held-out loss."""
+def _loss_section(measures: Measures) -> str:
+    """Return the training and the held-out loss."""
     loss = measures.loss
     if loss is None:
         return ""
-    facts: Facts = [("On training points", number(loss.training, 4))]
+    details: Details = [("Training points", format_number(loss.training, 4))]
     if loss.held_out is not None:
-        facts.append(("On held-out points", number(loss.held_out, 4)))
+        details.append(("Held-out points", format_number(loss.held_out, 4)))
     if loss.likelihood:
-        words = f"Mean log likelihood of a row, {loss.words}. Much less on held-out points means that the density fits its own rows only."
-        chart = figure("chart-loss", "log likelihood of training and held-out rows")
-        return section("Log likelihood", facts_table(facts), chart, paragraph(words, "note"), place="loss")
-    words = (
-        f"Mean squared error of the kernel against what the coordinates make of it, {loss.words}. Much more on held-out points than on"
-        " training points means that the map fits its own points only."
-    )
-    return section(
-        "Loss",
-        facts_table(facts),
-        figure("chart-loss", "training and held-out loss"),
-        paragraph(words, "note"),
-        place="loss",
-    )
+        title, chart = "Log likelihood", "log likelihood of training and held-out rows"
+        remark = (
+            f"Mean log likelihood per row, {loss.text}. A much smaller value for held-out points indicates"
+            " overfitting."
+        )
+    else:
+        title, chart = "Loss", "training and held-out loss"
+        remark = (
+            "Mean squared error of the kernel's reconstruction from the eigenfunctions (Bengio et al. 2004),"
+            f" {loss.text}. A much larger value for held-out points indicates overfitting."
+        )
+    return section(title, details_table(details), figure("chart-loss", chart), note(remark), place="loss")
 
 
-def movement_section(told: Told) -> str:
-    """How far points move, and which most."""
-    movement = told.measures.movement
+def _stability_section(content: ReportContent) -> str:
+    """Return the distribution of the movements, and the points that move most."""
+    movement, ids = content.measures.movement, content.points.ids
     if movement is None or not np.isfinite(movement.per_point).any():
         return ""
-    order = np.argsort(np.where(np.isfinite(movement.per_point), -movement.per_point, np.inf), kind="stable")[
-        :_LISTED
-    ]
-    ids = told.points.ids
-    rows = [
-        (
-            text(shortened(ids[i]) if ids is not None else f"row {i + 1}"),
-            percent(float(movement.per_point[i])),
-        )
-        for i in order
-    ]
-    words = f"How far each point moves: {movement.words}. Colour the map by “movement” (in % of the spread) to see where."
-    listed = (
-        f"<details><summary>Points that move most</summary>{table(('point', 'movement'), rows)}</details>"
+    known = np.where(np.isfinite(movement.per_point), -movement.per_point, np.inf)
+    rows = []
+    for i in np.argsort(known, kind="stable")[:_N_LISTED]:
+        name = shorten(ids[i]) if ids is not None else f"row {i + 1}"
+        rows.append((text(name), format_percent(float(movement.per_point[i]))))
+    remark = (
+        f"Movement of each point, relative to the spread of the map: {movement.text}. Colour the map by"
+        " “movement (stability)” to see it (in %)."
     )
+    listed = table(("point", "movement"), rows)
     return section(
-        "Stability of every point",
+        "Stability of each point",
         figure("chart-movement", "histogram of movements"),
-        paragraph(words, "note"),
-        listed,
+        note(remark),
+        f"<details><summary>Points that move most</summary>{listed}</details>",
         place="stability",
     )
 
 
-def graph_section(graph: GraphFacts | str) -> str:
-    """Components and edges."""
+def _graph_section(graph: GraphDetails | str) -> str:
+    """Return the components and the degrees of the graph."""
     if isinstance(graph, str):
         return ""
-    chart = figure("chart-degree", "number of edges of a point") if graph.degrees is not None else ""
-    return section("Neighbourhood graph", facts_table(graph.facts), chart, place="graph")
+    chart = figure("chart-degree", "number of edges per point") if graph.degrees is not None else ""
+    return section("Neighbourhood graph", details_table(graph.details), chart, place="graph")
 
 
-def making_section(told: Told, seconds: float) -> str:
-    """Parameters, timings, data, versions and the command."""
-    changed, usual = parameter_facts(told.model)
-    made = version_facts()
-    memory = told.memory if told.memory is not None else peak_memory()
-    costs: Facts = [("Fit, all stages", of_seconds(sum(told.timings.values())))] if told.timings else []
-    costs.append(("Measures of this report", of_seconds(seconds)))
+def _computation_section(content: ReportContent, seconds: float) -> str:
+    """Return the parameters, timings, data, versions and the command."""
+    memory = peak_memory() if content.memory is None else content.memory
+    costs: Details = []
+    if content.timings:
+        costs.append(("Fit, all stages", format_seconds(sum(content.timings.values()))))
+    costs.append(("Measures of this report", format_seconds(seconds)))
     if memory is not None:
-        costs.append(
-            (
-                "Peak memory" if told.memory is not None else "Peak memory of the whole process",
-                format_bytes(memory),
-            )
-        )
-    chart = (
-        figure("chart-timing", "seconds by stage of the fit")
-        if told.timings
-        else paragraph("Stages of the fit were not timed.", "note")
-    )
-    command = f"<h3>Command</h3><pre>{text(told.command)}</pre>" if told.command else ""
-    others = (
-        f"<details><summary>{len(usual)} parameters at their defaults</summary>{facts_table(usual)}</details>"
-    )
-    fitted = fitted_facts(told.model)
+        name = "Peak memory" if content.memory is not None else "Peak memory of the process"
+        costs.append((name, format_bytes(memory)))
+    chart = note("The stages of the fit were not timed.")
+    if content.timings:
+        chart = figure("chart-timing", "seconds by stage of the fit")
+    fitted = fitted_details(content.model)
+    data = details_table(data_details(content.points, content.model))
     blocks = [
-        f"<div><h3>Parameters of {text(type(told.model).__name__)}</h3>{facts_table(changed) if changed else ''}{others}</div>",
-        f"<div><h3>What the fit settled for</h3>{facts_table(fitted)}</div>" if fitted else "",
-        f"<div><h3>Data</h3>{facts_table(data_facts(told.points, told.model))}</div>",
-        f"<div><h3>Versions</h3>{facts_table(made)}</div>",
+        parameters_block(f"Parameters of {type(content.model).__name__}", *parameter_details(content.model)),
+        f"<div><h3>Fitted values</h3>{details_table(fitted)}</div>" if fitted else "",
+        f"<div><h3>Data</h3>{data}</div>",
+        f"<div><h3>Versions</h3>{details_table(version_details())}</div>",
     ]
     return section(
-        "How it was made",
-        command,
-        pair(*blocks),
+        "Computation",
+        command_block(content.command),
+        columns(*blocks),
         "<h3>Time and memory</h3>",
-        facts_table(costs),
+        details_table(costs),
         chart,
         place="making",
     )

@@ -1,4 +1,4 @@
-"""Several maps of the same points, side by side."""
+"""The comparison of several maps of the same points."""
 
 from __future__ import annotations
 
@@ -7,73 +7,103 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from eigenscape.app.io.atomic import check_target
 from eigenscape.app.report._charts import curve_chart, timing_chart
-from eigenscape.app.report._columns import Column, packed
-from eigenscape.app.report._comparison_page import comparison_body
-from eigenscape.app.report._facts import counted
-from eigenscape.app.report._map import (
-    MOST_NEW,
+from eigenscape.app.report._columns import Column, pack
+from eigenscape.app.report._comparison_sections import comparison_body
+from eigenscape.app.report._conclusion import ComparedModel, total_seconds
+from eigenscape.app.report._details import Timings
+from eigenscape.app.report._formatting import format_count
+from eigenscape.app.report._html import document, write_page
+from eigenscape.app.report._map_data import (
+    MAX_DRAWN,
+    MAX_NEW,
     all_columns,
-    drawn_rows,
-    drawn_words,
+    coordinate_columns,
+    drawn_remark,
     input_columns,
     model_columns,
+    omitted_remark,
     script_data,
 )
 from eigenscape.app.report._measures import measure
-from eigenscape.app.report._page import document, write_page
-from eigenscape.app.report._spaces import truth_of
-from eigenscape.app.report._subject import Points, check_model, coordinates_of, placed_new, points_of
-from eigenscape.app.report._verdict import Entry, total_seconds
+from eigenscape.app.report._points import Points, as_points, check_model, embed, transform_new
+from eigenscape.app.report._references import reference_distances, sample_rows
 from eigenscape.quality import procrustes
 
 
 def write_comparison(
     path: str | Path,
-    models: Mapping[str, Any],
+    models: Mapping[str, BaseEstimator],
     table_or_X: Any,
     *,
     held_out: Any = None,
-    labels: Any = None,
-    ids: Any = None,
-    extra: Mapping[str, Any] | None = None,
+    labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+    extra: Mapping[str, ArrayLike] | None = None,
     command: str | None = None,
-    timings: Mapping[str, Any] | None = None,
+    timings: Mapping[str, float | Timings] | None = None,
     memory: Mapping[str, float] | float | None = None,
     seed: int = 0,
     force: bool = False,
 ) -> Path:
-    """Write a comparison of fitted models: their maps side by side with one selection, their measures, and
-    which fits and why.
+    """Write an HTML comparison of fitted models: linked maps, a table of measures, and a conclusion.
 
-    Maps are laid over the first one by Procrustes, two coordinates of each. Points selected in one map are
-    marked in all. Neighbours in the data are the same for all models, so their measures compare; the models'
-    losses do not and are shown as ratios.
+    The first two coordinates of each map are aligned to those of the first by
+    :func:`eigenscape.quality.procrustes`. Points selected in one map are highlighted in all. The measures
+    use the same neighbours in the data for all models; losses are shown as ratios, since they are not
+    comparable between models.
 
     Parameters
     ----------
     path : str or Path
-        The HTML file to write, whole or not at all.
-    models : dict of name to fitted estimator
-        At least two, fitted to the same points.
-    table_or_X, held_out, labels, ids, extra, command, seed, force
-        As for :func:`write_report`.
-    timings : dict of model name to seconds, or to seconds by stage as for :func:`write_report`, or None,
-    default=None memory : dict of model name to bytes, bytes, or None, default=None
+        The HTML file to write. It is written atomically.
+    models : dict of str to fitted estimator
+        At least two models, fitted to the same points.
+    table_or_X : Table, array-like, sparse array, list of objects, or stream
+        The training data: the result of :func:`eigenscape.read`, or data in the form that ``fit`` accepts.
+    held_out : Table, array-like or None, default=None
+        New points in the form that ``transform`` accepts. They are drawn as diamonds and used for the
+        held-out loss. If None, the held-out loss is that of a further fit to four fifths of the points.
+    labels : array-like of shape (n_samples,) or None, default=None
+        Labels of the points. If None, those of the table.
+    ids : array-like of shape (n_samples,) or None, default=None
+        Identifiers of the points. If None, those of the table.
+    extra : dict of str to array-like of shape (n_samples,) or None, default=None
+        Further columns by which the maps can be coloured, of any type. None and NaN are missing values.
+    command : str or None, default=None
+        The command that created the models, to be shown.
+    timings : dict of model name to seconds or to seconds by stage, or None, default=None
+        Duration of each fit.
+    memory : dict of model name to bytes, float or None, default=None
+        Peak memory of each fit, or of all fits. If None, the peak memory of this process is shown.
+    seed : int, default=0
+        Seed of the samples and the further fits.
+    force : bool, default=False
+        Whether to replace an existing file.
 
     Returns
     -------
     Path
         The file written.
 
+    Raises
+    ------
+    FileExistsError
+        If the file exists and ``force=False``.
+    ValueError
+        If there are fewer than two models, the data are not those of the models, or a column has the wrong
+        length.
+
     Examples
     --------
     >>> import tempfile
     >>> from sklearn.datasets import load_iris
     >>> from eigenscape import PCA, Isomap
-    >>> from eigenscape.app.report import write_comparison
+    >>> from eigenscape.report import write_comparison
     >>> X, y = load_iris(return_X_y=True)
     >>> models = {"PCA": PCA(2).fit(X), "Isomap": Isomap(n_neighbors=30).fit(X)}
     >>> write_comparison(tempfile.mkdtemp() + "/iris.html", models, X, labels=y).name
@@ -83,97 +113,91 @@ def write_comparison(
     if not isinstance(models, Mapping):
         raise TypeError(f"models must be a dict of name to fitted estimator, got {type(models).__name__}")
     if len(models) < 2:
-        raise ValueError(
-            f"a comparison needs at least two models, got {len(models)}; write_report is for one"
-        )
-    points = points_of(table_or_X, labels, ids, extra)
-    others = None if held_out is None else points_of(held_out, argument="held_out", least=1)
-    rows = drawn_rows(points.n, seed)
-    entries = _entries(models, points, others, rows, timings, memory, seed)
-    first = entries[0]
-    maps = _aligned_maps(entries, rows)
-    inputs, words = input_columns(first.model, points, rows, first.embedding)
-    columns = all_columns(points, _own_columns(entries, points.n), inputs, rows, others)
-    curves = {entry.name: entry.measures.curve for entry in entries if entry.measures.curve is not None}
+        raise ValueError(f"a comparison needs at least two models, got {len(models)}; use write_report")
+    points = as_points(table_or_X, labels, ids, extra)
+    new_points = None if held_out is None else as_points(held_out, argument="held_out", min_points=1)
+    rows = sample_rows(points.n, MAX_DRAWN, seed)
+    compared = _compare(models, points, new_points, rows, timings, memory, seed)
+    first = compared[0]
+
+    inputs, input_remark = input_columns(first.model, points, rows, first.embedding)
+    columns = all_columns(points, _model_columns(compared, points.n), inputs, rows, new_points)
+    curves = {one.name: one.measures.curve for one in compared if one.measures.curve is not None}
+    seconds = {one.name: one.seconds for one in compared if one.seconds is not None}
     charts = [curve_chart(curves, first.measures.n_compared)] if curves else []
-    seconds = {entry.name: entry.seconds for entry in entries if entry.seconds is not None}
     charts += [timing_chart(seconds)] if seconds else []
-    page, crowded = script_data(maps, columns, points, rows, others, charts)
-    left = f"For lack of room, these columns are left out: {', '.join(crowded)}." if crowded else ""
-    note = f"{drawn_words(points.n, rows)} Every map is turned, mirrored and scaled to lie as closely as it can over the first. {words} {left}"
-    body = comparison_body(
-        entries, points, note.strip(), command, memory if isinstance(memory, (int, float)) else None
-    )
+    page, omitted = script_data(_aligned_maps(compared, rows), columns, points, rows, new_points, charts)
+
+    aligned = "Every map is rotated, reflected and scaled to match the first."
+    remark = " ".join([drawn_remark(points.n, rows), aligned, input_remark, omitted_remark(omitted)]).strip()
+    total_memory = memory if isinstance(memory, (int, float)) else None
+    body = comparison_body(compared, points, remark, command, total_memory)
     title = "Comparison of maps" + (f" of {Path(points.source).name}" if points.source else "")
     meta = (
-        f"{counted(points.n)} points · {len(entries)} methods · {len(page['columns'])} columns to colour by"
+        f"{format_count(points.n)} points · {len(compared)} methods ·"
+        f" {len(page['columns'])} columns to colour by"
     )
     write_page(path, document(title, meta, body, page), force)
     return Path(path)
 
 
-def _entries(
-    models: Mapping[str, Any],
+def _compare(
+    models: Mapping[str, BaseEstimator],
     points: Points,
-    others: Points | None,
+    new_points: Points | None,
     rows: np.ndarray,
-    timings: Mapping[str, Any] | None,
+    timings: Mapping[str, float | Timings] | None,
     memory: Mapping[str, float] | float | None,
     seed: int,
-) -> list[Entry]:
-    """Every model with its measures, all against the same neighbours in the data."""
+) -> list[ComparedModel]:
+    """Compute the measures of every model, all with the same metric of the data."""
     for model in models.values():
         check_model(model)
     metrics = {str(model.get_params().get("metric", "euclidean")) for model in models.values()}
-    made = []
+    metric = None if len(metrics) == 1 else "euclidean"
+    compared = []
     for name, model in models.items():
-        embedding, _ = coordinates_of(model, points)
-        new = placed_new(model, others, MOST_NEW)
-        truth = truth_of(model, points, seed, None if len(metrics) == 1 else "euclidean")
-        measures = measure(model, points, embedding, others, seed, rows, truth=truth, brief=True)
+        embedding, _ = embed(model, points)
+        new = transform_new(model, new_points, MAX_NEW)
+        reference = reference_distances(model, points, seed, metric)
+        measures = measure(model, points, embedding, new_points, seed, rows, reference, brief=True)
+        seconds = total_seconds((timings or {}).get(name))
         used = memory.get(name) if isinstance(memory, Mapping) else None
-        made.append(
-            Entry(str(name), model, embedding, new, measures, total_seconds((timings or {}).get(name)), used)
-        )
-    return made
+        compared.append(ComparedModel(str(name), model, embedding, new, measures, seconds, used))
+    return compared
 
 
-def _aligned_maps(entries: list[Entry], rows: np.ndarray) -> list[dict[str, Any]]:
-    """Two coordinates of each map, laid over the first map."""
-    reference = _plane(entries[0].embedding)[rows]
+def _aligned_maps(compared: list[ComparedModel], rows: np.ndarray) -> list[dict[str, Any]]:
+    """Return two coordinates of each map, aligned to the first map."""
+    target = _two_coordinates(compared[0].embedding)[rows]
     maps = []
-    for entry in entries:
-        plane = _plane(entry.embedding)[rows]
-        aligned = procrustes(plane, reference).aligned
-        if (
-            entry.placed is not None
-        ):  # new points go the same way: an affine map, found from the points that went it
-            ones = np.column_stack([plane, np.ones(len(plane))])
-            way = np.linalg.lstsq(ones, aligned, rcond=None)[0]
-            new = _plane(entry.placed)
-            aligned = np.concatenate([aligned, np.column_stack([new, np.ones(len(new))]) @ way])
-        values = [packed(aligned[:, 0]), packed(aligned[:, 1])]
-        maps.append({"name": entry.name, "axes": ["coordinate 1", "coordinate 2"], "values": values})
+    for one in compared:
+        source = _two_coordinates(one.embedding)[rows]
+        aligned = procrustes(source, target).aligned
+        if one.new is not None:  # the alignment is an affine map: estimate it, and apply it to the new points
+            affine = np.linalg.lstsq(_with_ones(source), aligned, rcond=None)[0]
+            aligned = np.concatenate([aligned, _with_ones(_two_coordinates(one.new)) @ affine])
+        values = [pack(aligned[:, 0]), pack(aligned[:, 1])]
+        maps.append({"name": one.name, "axes": ["coordinate 1", "coordinate 2"], "values": values})
     return maps
 
 
-def _plane(embedding: np.ndarray) -> np.ndarray:
-    """The first two coordinates; a line is drawn as a line."""
-    return (
-        embedding[:, :2]
-        if embedding.shape[1] > 1
-        else np.column_stack([embedding[:, 0], np.zeros(len(embedding))])
-    )
+def _with_ones(coordinates: np.ndarray) -> np.ndarray:
+    return np.column_stack([coordinates, np.ones(len(coordinates))])
 
 
-def _own_columns(entries: list[Entry], n: int) -> list[Column]:
-    """What each model says of the points, under its name."""
-    made = []
-    for entry in entries:
-        own = model_columns(entry.model, n, entry.measures, "the graph's edges are of one model")
-        own += [
-            Column(f"coordinate {i + 1}", entry.embedding[:, i], "model")
-            for i in range(min(2, entry.embedding.shape[1]))
-        ]
-        made += [Column(f"{entry.name}: {column.name}", column.values, "model") for column in own]
-    return made
+def _two_coordinates(embedding: np.ndarray) -> np.ndarray:
+    """Return the first two coordinates; a missing second one is zero."""
+    if embedding.shape[1] > 1:
+        return embedding[:, :2]
+    return np.column_stack([embedding[:, 0], np.zeros(len(embedding))])
+
+
+def _model_columns(compared: list[ComparedModel], n: int) -> list[Column]:
+    """Return the columns of each model, prefixed with its name."""
+    columns = []
+    for one in compared:
+        own = model_columns(one.model, n, one.measures, "not shown in a comparison")
+        own += coordinate_columns(one.embedding[:, :2])
+        columns += [Column(f"{one.name}: {column.name}", column.values, "model") for column in own]
+    return columns

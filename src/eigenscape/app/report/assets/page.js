@@ -1,4 +1,4 @@
-/* Draws the maps and charts of a report from the data that the page carries. Nothing is fetched from anywhere. */
+/* Draws the maps and charts of a report from the data in the page. Loads nothing. */
 (function () {
   "use strict";
 
@@ -25,15 +25,15 @@
     if (column.values) column.values = unpack(column.values);
     if (column.codes) column.codes = unpack(column.codes);
   });
-  const total = page.rows.length, known = total - page.newPoints;
+  const total = page.rows.length, nTraining = total - page.newPoints;
 
-  function written(number) {
+  function formatNumber(number) {
     if (!Number.isFinite(number)) return "–";
     if (Number.isInteger(number) && Math.abs(number) < 1e15) return String(number);
     return String(Number(number.toPrecision(5)));
   }
 
-  function day(milliseconds) {
+  function formatDate(milliseconds) {
     const text = new Date(milliseconds).toISOString();
     return text.endsWith("T00:00:00.000Z") ? text.slice(0, 10) : text.slice(0, 19).replace("T", " ");
   }
@@ -42,12 +42,12 @@
     if (column.kind === "names") return column.codes[i] < 0 ? null : column.names[column.codes[i]];
     const value = column.values[i];
     if (!Number.isFinite(value)) return null;
-    return column.kind === "dates" ? day(value) : written(value);
+    return column.kind === "dates" ? formatDate(value) : formatNumber(value);
   }
 
-  function identity(i) {
+  function idOf(i) {
     if (page.ids) return valueOf(page.ids, i) === null ? "(no id)" : valueOf(page.ids, i);
-    return (i < known ? "row " : "new row ") + (page.rows[i] + 1);
+    return (i < nTraining ? "row " : "new row ") + (page.rows[i] + 1);
   }
   if (page.ids) page.ids.codes = unpack(page.ids.codes);
 
@@ -59,7 +59,7 @@
     return "rgb(" + mix.join(",") + ")";
   });
 
-  function colourOf(column, i) {
+  function colourOfPoint(column, i) {
     if (!column) return PLAIN;
     if (column.kind === "names") {
       const code = column.codes[i];
@@ -81,7 +81,7 @@
   const figure = document.getElementById("map");
   const card = document.getElementById("card");
 
-  function spread(count, most) {
+  function evenIndices(count, most) {
     const step = Math.max(1, count / most), made = new Int32Array(Math.min(count, most));
     for (let i = 0; i < made.length; i++) made[i] = Math.floor(i * step);
     return made;
@@ -89,7 +89,7 @@
 
   const useWebgl = total > page.webglFrom && webgl;
   const most = useWebgl || webgl || total <= MOST_WITHOUT_WEBGL ? total : MOST_WITHOUT_WEBGL;
-  const members = [spread(known, most), spread(page.newPoints, most).map(function (i) { return i + known; })];
+  const members = [evenIndices(nTraining, most), evenIndices(page.newPoints, most).map(function (i) { return i + nTraining; })];
   if (most < total) {
     document.getElementById("thinned").textContent = "This browser has no WebGL: " + (members[0].length + members[1].length) +
       " of the points are drawn.";
@@ -109,24 +109,24 @@
 
   // --- maps ------------------------------------------------------------------------------------------------------------------
 
-  /** Which trace draws which points of which map, in the order of the traces. */
+  /** The map and the points of each trace, in the order of the traces. */
   const traces = [];
   page.maps.forEach(function (_, m) {
-    traces.push({ map: m, rows: members[0], fresh: false });
-    if (page.newPoints) traces.push({ map: m, rows: members[1], fresh: true });
+    traces.push({ map: m, rows: members[0], isNew: false });
+    if (page.newPoints) traces.push({ map: m, rows: members[1], isNew: true });
   });
 
   function colours(rows) {
     const made = new Array(rows.length);
-    for (let i = 0; i < rows.length; i++) made[i] = colourOf(state.column, rows[i]);
+    for (let i = 0; i < rows.length; i++) made[i] = colourOfPoint(state.column, rows[i]);
     return made;
   }
 
   function marker(trace) {
-    const fresh = trace.fresh;
+    const isNew = trace.isNew;
     return {
-      color: colours(trace.rows), size: fresh ? size + 4 : size, opacity: fresh ? 1 : total < 6000 ? 0.85 : 0.7,
-      symbol: fresh ? "diamond" : "circle", line: { width: fresh ? 1.5 : 0, color: INK }
+      color: colours(trace.rows), size: isNew ? size + 4 : size, opacity: isNew ? 1 : total < 6000 ? 0.85 : 0.7,
+      symbol: isNew ? "diamond" : "circle", line: { width: isNew ? 1.5 : 0, color: INK }
     };
   }
 
@@ -139,12 +139,12 @@
         type: useWebgl ? "scattergl" : "scatter", mode: "markers", hoverinfo: "none", showlegend: false,
         x: pick(coordinates(map, state.axes[0]), trace.rows), y: pick(coordinates(map, state.axes[1]), trace.rows),
         xaxis: "x" + suffix(trace.map), yaxis: "y" + suffix(trace.map), marker: marker(trace),
-        selected: { marker: { opacity: 1 } }, unselected: { marker: { opacity: 0.07 } }, selectedpoints: chosenOf(trace)
+        selected: { marker: { opacity: 1 } }, unselected: { marker: { opacity: 0.07 } }, selectedpoints: selectedIn(trace)
       };
     });
   }
 
-  function chosenOf(trace) {
+  function selectedIn(trace) {
     if (!state.chosen) return null;
     const made = [];
     for (let i = 0; i < trace.rows.length; i++) if (state.chosen[trace.rows[i]]) made.push(i);
@@ -157,7 +157,7 @@
 
   function axisTitle(map, axis) { return map.axes[axis] === undefined ? "" : escaped(map.axes[axis]); }
 
-  /** High enough for the map's own shape where scales are equal, within what a screen shows. */
+  /** Height of a single map: its aspect ratio if scales are equal, limited to the screen. */
   function singleHeight(width) {
     const s = spans(page.maps[0]), wanted = state.equal && s[0] > 0 ? (width - 64) * s[1] / s[0] * 1.06 + 52 : width * 0.75;
     return Math.max(360, Math.min(680, wanted));
@@ -190,7 +190,7 @@
     return made;
   }
 
-  /* The buttons are listed, so that none comes with a new version of plotly that would send data anywhere. */
+  /* An explicit list of buttons, so that a new version of plotly cannot add one that sends data. */
   const CONFIG = { displaylogo: false, scrollZoom: true, responsive: false, plotlyServerURL: "", displayModeBar: true,
     modeBarButtons: [["toImage"], ["zoom2d", "pan2d", "select2d", "lasso2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]],
     toImageButtonOptions: { format: "png", scale: 2, filename: "eigenscape-map" } };
@@ -202,14 +202,14 @@
     drawLegend();
   }
 
-  // --- selection, the same in every map --------------------------------------------------------------------------------------
+  // --- selection, common to all maps --------------------------------------------------------------------------------------
 
   let busy = false;
 
   function choose(chosen, keepShape) {
     state.chosen = chosen;
     busy = true;
-    const done = Plotly.restyle(figure, { selectedpoints: traces.map(chosenOf) });
+    const done = Plotly.restyle(figure, { selectedpoints: traces.map(selectedIn) });
     const after = keepShape ? done : done.then(function () { return Plotly.relayout(figure, { selections: [] }); });
     after.then(function () { busy = false; });
     let count = 0;
@@ -229,7 +229,7 @@
 
   function chosenIds() {
     const made = [];
-    for (let i = 0; i < total; i++) if (state.chosen && state.chosen[i]) made.push(identity(i));
+    for (let i = 0; i < total; i++) if (state.chosen && state.chosen[i]) made.push(idOf(i));
     return made;
   }
 
@@ -249,7 +249,7 @@
   }
 
   function legendButton(colour, text, count, belongs) {
-    const button = element("button", { type: "button", "aria-pressed": "false", title: "Show these points alone" });
+    const button = element("button", { type: "button", "aria-pressed": "false", title: "Show only these points" });
     button.append(swatch(colour), element("span", { class: "name" }, text), element("span", { class: "count" }, String(count)));
     button.addEventListener("click", function () {
       const on = button.getAttribute("aria-pressed") === "true";
@@ -265,7 +265,7 @@
     const legend = document.getElementById("legend"), column = state.column;
     legend.replaceChildren();
     if (!column) {
-      legend.append(element("p", {}, "All points have one colour."));
+      legend.append(element("p", {}, "All points have the same colour."));
     } else if (column.kind === "names") {
       for (let code = 0; code < column.coloured; code++) {
         legend.append(legendButton(PALETTE[code], column.names[code], column.counts[code], function (i) { return column.codes[i] === code; }));
@@ -273,17 +273,17 @@
       const rest = column.counts.slice(column.coloured);
       if (rest.length) {
         const sum = rest.reduce(function (a, b) { return a + b; }, 0);
-        legend.append(legendButton(OTHERS, rest.length + " rarer values", sum, function (i) { return column.codes[i] >= column.coloured; }));
+        legend.append(legendButton(OTHERS, rest.length + " other values", sum, function (i) { return column.codes[i] >= column.coloured; }));
       }
     } else {
       const bar = element("div", { class: "ramp", role: "img", "aria-label": "colour scale" });
       bar.style.background = "linear-gradient(to right," + Array.from({ length: 17 }, function (_, k) { return RAMP[k * 15 + 7]; }).join(",") + ")";
-      const ends = element("div", { class: "ends" }), show = column.kind === "dates" ? day : written;
+      const ends = element("div", { class: "ends" }), show = column.kind === "dates" ? formatDate : formatNumber;
       const low = column.shown[0], high = column.shown[1];
-      const brief = column.kind === "dates" ? day : function (value) { return String(Number(value.toPrecision(3))); };
-      ends.append(element("span", { title: show(low) }, (column.range[0] < low ? "≤ " : "") + brief(low)),
-        element("span", {}, column.kind === "dates" ? "" : brief((low + high) / 2)),
-        element("span", { title: show(high) }, (column.range[1] > high ? "≥ " : "") + brief(high)));
+      const rounded = column.kind === "dates" ? formatDate : function (value) { return String(Number(value.toPrecision(3))); };
+      ends.append(element("span", { title: show(low) }, (column.range[0] < low ? "≤ " : "") + rounded(low)),
+        element("span", {}, column.kind === "dates" ? "" : rounded((low + high) / 2)),
+        element("span", { title: show(high) }, (column.range[1] > high ? "≥ " : "") + rounded(high)));
       legend.append(bar, ends);
     }
     if (column && column.missing) {
@@ -296,13 +296,13 @@
     }
   }
 
-  // --- one point -------------------------------------------------------------------------------------------------------------
+  // --- details of one point -------------------------------------------------------------------------------------------------------------
 
   function describe(i) {
-    card.replaceChildren(element("h3", {}, identity(i)));
+    card.replaceChildren(element("h3", {}, idOf(i)));
     const list = element("dl");
     function line(name, value) { list.append(element("dt", {}, name), element("dd", {}, value)); }
-    if (page.ids && i >= known) line("point", page.newName);
+    if (page.ids && i >= nTraining) line("point", page.newName);
     const inputs = page.columns.filter(function (column) { return column.group === "input"; });
     page.columns.filter(function (column) { return column.group !== "input"; }).concat(inputs.slice(0, 8)).forEach(function (column) {
       const value = valueOf(column, i);
@@ -349,12 +349,12 @@
     const hits = [];
     let exact = -1;
     for (let i = 0; i < total; i++) {
-      const name = identity(i).toLowerCase();
+      const name = idOf(i).toLowerCase();
       if (name === wanted || (!page.ids && name === "row " + wanted)) { if (exact < 0) exact = i; }
       if (name.includes(wanted)) hits.push(i);
     }
     const first = exact >= 0 ? exact : hits[0];
-    if (first === undefined) { answer.textContent = "no point drawn here has such an id"; hide(); return; }
+    if (first === undefined) { answer.textContent = "no id matches"; hide(); return; }
     answer.textContent = exact >= 0 ? "" : hits.length + " ids match; the first is marked";
     show(first, null);
   }
@@ -362,8 +362,8 @@
   // --- controls --------------------------------------------------------------------------------------------------------------
 
   function fillColours(select) {
-    const titles = { label: "Labels", extra: "Further columns", model: "From the model", coordinate: "Coordinates", input: "Input columns" };
-    select.append(element("option", { value: "-1" }, "nothing"));
+    const titles = { label: "Labels", extra: "Further columns", model: "Model", coordinate: "Coordinates", input: "Input columns" };
+    select.append(element("option", { value: "-1" }, "none"));
     Object.keys(titles).forEach(function (group) {
       const box = element("optgroup", { label: titles[group] });
       page.columns.forEach(function (column, number) {
@@ -452,7 +452,7 @@
     link.click();
   });
   document.addEventListener("keydown", function (event) { if (event.key === "Escape") hide(); });
-  /* On paper everything is as wide as the page, whatever the window was. */
+  /* Widths for printing, independent of the window. */
   const PAPER = { map: page.maps.length === 1 ? 530 : 690, chart: 335 };
   window.addEventListener("beforeprint", function () {
     hide();

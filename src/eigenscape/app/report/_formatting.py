@@ -1,0 +1,39 @@
+"""Numbers as text."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def format_number(value: float, digits: int = 3) -> str:
+    """Return a number with ``digits`` significant digits; an en dash if it is not finite."""
+    if not np.isfinite(value):
+        return "–"
+    if value == int(value) and abs(value) < 1e6:
+        return f"{int(value)}"
+    text = f"{value:.{digits}g}"
+    return text if "e" not in text or not 1e-4 <= abs(value) < 1e6 else f"{value:.0f}"
+
+
+def format_score(value: float) -> str:
+    """Return a value between 0 and 1, with more digits close to 1."""
+    return f"{value:.4f}" if 0.99 < value < 0.99995 else f"{value:.3f}" if value < 0.99995 else "1.000"
+
+
+def format_percent(value: float) -> str:
+    """Return a share in per cent."""
+    if value < 0.1:
+        return f"{100 * value:.2g} %"
+    return f"{100 * value:.1f} %" if value > 0.995 else f"{100 * value:.0f} %"
+
+
+def format_count(count: int) -> str:
+    """Return a count with spaces between groups of three digits."""
+    return f"{count:,}".replace(",", " ")
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a duration with its unit."""
+    if seconds >= 90:
+        return f"{int(seconds // 60)} min {seconds % 60:.0f} s"
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"
