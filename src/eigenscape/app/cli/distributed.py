@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eigenscape._format import format_bytes
 from eigenscape.app.cli.errors import CommandError, print_message
@@ -16,29 +16,44 @@ from eigenscape.app.cli.run import FitResult, Timer, show_progress
 
 if TYPE_CHECKING:
     import dask.array as da
+    import typer
     from distributed import Client
     from sklearn.base import BaseEstimator
 
     from eigenscape.app.io import Table
 
+#: Options that need the rows in memory.
+_IN_MEMORY_OPTIONS = (
+    "--plot",
+    "--report",
+    "--compact",
+    "--label",
+    "--id",
+    "--missing",
+    "--size",
+    "--kind",
+    "--stream",
+    "--standardize",
+)
 
-def check_options(out: str | None, force: bool, others: dict[str, str | None], **options: Any) -> None:
+
+def check_options(ctx: typer.Context, out: str | None, force: bool, others: dict[str, str | None]) -> None:
     """Raise an error if an option cannot be combined with ``--dask`` or the folder cannot be written.
 
     Parameters
     ----------
+    ctx : typer.Context
+        Context of the command, which holds the values of its options.
     out : str or None
         The output folder.
     force : bool
         Whether an existing folder may be replaced.
     others : dict of str to (str or None)
         Paths that the folder must not be, contain or lie in, by their description.
-    **options : object
-        Values of options that need the rows in memory; any value but the default is an error.
     """
-    for name, value in options.items():
-        if value not in (None, False, "error"):
-            option = f"--{name.replace('_', '-')}"
+    for option in _IN_MEMORY_OPTIONS:
+        name = "id_column" if option == "--id" else option.removeprefix("--")
+        if ctx.params.get(name) not in (None, False, "error"):
             raise CommandError(f"{option} needs the rows in memory, so it does not work with --dask; omit it")
     if out == "-":
         raise CommandError("-o - does not work with --dask, which writes a folder of parquet files")

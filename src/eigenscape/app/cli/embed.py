@@ -76,21 +76,7 @@ def embed(
     if dask is not None:
         check_method(method_name(method))
         check_targets(source, force, as_json, save=save)
-        check_options(
-            out,
-            force,
-            {"the input": source, "the target of --save": save},
-            plot=plot,
-            report=report,
-            compact=compact,
-            label=label,
-            id=id_column,
-            missing=missing,
-            size=size,
-            kind=kind,
-            stream=stream,
-            standardize=standardize,
-        )
+        check_options(ctx, out, force, {"the input": source, "the target of --save": save})
         return embed_on_cluster(
             dask,
             source,

@@ -237,7 +237,7 @@ def match_columns(table: Table, wanted: Sequence[str], label: str | None, missin
     if not lacking:
         others = [name for name in names if name not in wanted]
         if others:
-            print_message(f"columns that the model does not use are ignored: {_list(others)}", quiet)
+            print_message(f"columns that the model does not use are ignored: {list_names(others)}", quiet)
         return handle_missing(_select_columns(table, [names.index(name) for name in wanted]), missing)
     by_position = tuple(names) == default_names(len(names)) or tuple(wanted) == default_names(len(wanted))
     if by_position and len(names) == len(wanted):
@@ -247,24 +247,11 @@ def match_columns(table: Table, wanted: Sequence[str], label: str | None, missin
             f"{table.source} has {len(names)} numeric columns, but the model was fitted to {len(wanted)}"
         )
     pairs = [(name, lack) for lack in lacking for name in names if name.casefold() == lack.casefold()]
-    hint = f"; did you mean {_list([f'{a} for {b}' for a, b in pairs])}? Rename it" if pairs else ""
+    hint = f"; did you mean {list_names([f'{a} for {b}' for a, b in pairs])}? Rename it" if pairs else ""
     raise InputFileError(
-        f"{table.source} lacks columns that the model needs: {_list(lacking)}; it has {_list(names)}{hint}"
+        f"{table.source} lacks columns that the model needs: {list_names(lacking)};"
+        f" it has {list_names(names)}{hint}"
     )
-
-
-def match_coordinates(table: Table, wanted: Sequence[str], label: str | None, quiet: bool) -> Table:
-    """Select the columns of coordinates by name, or by position if the table has none of these names."""
-    from eigenscape.app.io.missing import handle_missing
-
-    if set(wanted) & {*table.names, *table.extra, table.label_name}:
-        return match_columns(table, wanted, label, "error", quiet)
-    if len(table.names) != len(wanted):
-        raise InputFileError(
-            f"{table.source} has {len(table.names)} numeric column(s) ({_list(table.names)}), but the model"
-            f" has {len(wanted)} coordinates; name their columns {_list(wanted)}"
-        )
-    return handle_missing(table, "error")
 
 
 def _parse_text_columns(table: Table, wanted: Sequence[str]) -> Table:
@@ -301,6 +288,7 @@ def _select_columns(table: Table, indices: list[int]) -> Table:
     return replace(table, array=table.array[:, np.array(indices, dtype=np.intp)], names=names)
 
 
-def _list(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
+    """Join names by commas; of many, only the first."""
     more = f", ... ({len(names)})" if len(names) > _SHOWN_ERROR else ""
     return ", ".join(names[:_SHOWN_ERROR]) + more

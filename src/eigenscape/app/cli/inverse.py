@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.estimators import method_of
-from eigenscape.app.cli.input import InputOptions, load_model, match_coordinates, read_table
+from eigenscape.app.cli.input import InputOptions, list_names, load_model, match_columns, read_table
 from eigenscape.app.cli.output import check_targets, coordinate_names, label_column, print_summary
 from eigenscape.app.cli.run import show_progress
+from eigenscape.exceptions import InputFileError
+
+if TYPE_CHECKING:
+    from eigenscape.app.io import Table
 
 
 def inverse(
@@ -54,7 +59,7 @@ def inverse(
         raise CommandError(f"{method} has no inverse_transform; pca, kernel-pca and isomap have one")
     table = read_table(source, InputOptions(missing="keep"), quiet)
     names = coordinate_names(method, len(estimator.get_feature_names_out()))
-    table = match_coordinates(table, names, saved.notes.get("label"), quiet)
+    table = _match_coordinates(table, names, saved.notes.get("label"), quiet)
     with show_progress(progress, quiet):
         rows = estimator.inverse_transform(table.array)
         rows = rows if saved.scaler is None else saved.scaler.inverse_transform(rows)
@@ -70,3 +75,17 @@ def inverse(
         force=force,
     )
     print_summary({"method": method, "shape": list(rows.shape)}, {"rows": out}, as_json, quiet)
+
+
+def _match_coordinates(table: Table, wanted: Sequence[str], label: str | None, quiet: bool) -> Table:
+    """Select the columns of coordinates by name, or by position if the table has none of these names."""
+    from eigenscape.app.io.missing import handle_missing
+
+    if set(wanted) & {*table.names, *table.extra, table.label_name}:
+        return match_columns(table, wanted, label, "error", quiet)
+    if len(table.names) != len(wanted):
+        raise InputFileError(
+            f"{table.source} has {len(table.names)} numeric column(s) ({list_names(table.names)}), but the"
+            f" model has {len(wanted)} coordinates; name their columns {list_names(wanted)}"
+        )
+    return handle_missing(table, "error")

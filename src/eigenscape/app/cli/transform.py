@@ -16,6 +16,7 @@ from eigenscape.app.cli.run import Timer, predict_rows, show_progress, transform
 
 
 def transform(
+    ctx: typer.Context,
     model_file: options.Model,
     source: Annotated[
         str, typer.Argument(metavar="NEW", help="New rows: a file, or - for CSV on standard input.")
@@ -47,16 +48,7 @@ def transform(
         raise CommandError("nothing to write: give -o OUT for coordinates, or --plot")
     quiet = quiet or as_json
     if dask is not None:
-        check_options(
-            out,
-            force,
-            {"the input": source, "the model": model_file},
-            plot=plot,
-            label=label,
-            id=id_column,
-            missing=missing,
-            stream=stream,
-        )
+        check_options(ctx, out, force, {"the input": source, "the model": model_file})
         return transform_on_cluster(
             dask,
             model_file,
