@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -16,7 +17,9 @@ NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 
 
 def run(*words, stdin=None):
-    return CliRunner().invoke(app, [str(word) for word in words], input=stdin)
+    """Run a command given as text and paths: ``run("embed", path, "-m pca -o -")``."""
+    text = " ".join(word if isinstance(word, str) else shlex.quote(str(word)) for word in words)
+    return CliRunner().invoke(app, shlex.split(text), input=stdin)
 
 
 def good(*words, stdin=None):
@@ -89,9 +92,9 @@ def new(tmp_path, flowers):
 
 #: Options that a method needs for this table.
 NEEDS = {
-    "spectral-clustering": ["--n-clusters", "3"],
-    "oriented-pca": ["--label", "species"],
-    "ordinal-mds": ["--n-init", "1"],
+    "spectral-clustering": "--n-clusters 3",
+    "oriented-pca": "--label species",
+    "ordinal-mds": "--n-init 1",
 }
 
 
@@ -109,9 +112,8 @@ def test_every_method_embeds_saves_and_transforms(method, tmp_path, table, new, 
         out,
         "--save",
         model,
-        "--id",
-        "flower",
-        *NEEDS.get(method, []),
+        "--id flower",
+        NEEDS.get(method, ""),
         "--json",
     )
     found = json.loads(result.stdout)
@@ -145,17 +147,8 @@ def test_every_method_embeds_saves_and_transforms(method, tmp_path, table, new, 
 
 def test_parameters_reach_the_estimator(tmp_path, table):
     out = tmp_path / "map.npy"
-    options = [
-        "--n_neighbors",
-        "7",
-        "--joined=mutual",
-        "--n-landmarks",
-        "auto",
-        "--no-ordinal",
-        "--radius",
-        "none",
-    ]
-    found = json.loads(good("embed", table, "-m", "isomap", "-d", "3", "-o", out, *options, "--json").stdout)
+    options = "--n_neighbors 7 --joined=mutual --n-landmarks auto --no-ordinal --radius none"
+    found = json.loads(good("embed", table, "-m isomap -d 3 -o", out, options, "--json").stdout)
     chosen = found["parameters"]
     assert (chosen["n_components"], chosen["n_neighbors"], chosen["joined"], chosen["n_landmarks"]) == (
         3,
@@ -169,9 +162,7 @@ def test_parameters_reach_the_estimator(tmp_path, table):
 
 def test_results_equal_those_of_python(tmp_path, table, flowers):
     out = tmp_path / "map.npy"
-    found = json.loads(
-        good("embed", table, "-m", "diffusion-map", "--alpha", "0.5", "-o", out, "--json").stdout
-    )
+    found = json.loads(good("embed", table, "-m diffusion-map --alpha 0.5 -o", out, "--json").stdout)
     model = eigenscape.DiffusionMap(alpha=0.5).fit(flowers[0][:100])
     np.testing.assert_allclose(np.load(out), model.embedding_, rtol=1e-12)
     np.testing.assert_allclose(found["eigenvalues"], model.eigenvalues_)
@@ -182,16 +173,15 @@ def test_results_equal_those_of_python(tmp_path, table, flowers):
 
 def test_method_as_a_parameter_of_lle_and_as_the_long_form(tmp_path, table):
     out = tmp_path / "map.npy"
-    lle = json.loads(good("embed", table, "-m", "lle", "--method", "modified", "-o", out, "--json").stdout)
+    lle = json.loads(good("embed", table, "-m lle --method modified -o", out, "--json").stdout)
     assert lle["parameters"]["method"] == "modified"
     assert (
-        json.loads(good("embed", table, "--method", "pca", "-o", out, "--force", "--json").stdout)["method"]
-        == "pca"
+        json.loads(good("embed", table, "--method pca -o", out, "--force --json").stdout)["method"] == "pca"
     )
     assert (
-        json.loads(good("embed", table, "-mpca", "--whiten", "-o", out, "--force", "--json").stdout)[
-            "parameters"
-        ]["whiten"]
+        json.loads(good("embed", table, "-mpca --whiten -o", out, "--force --json").stdout)["parameters"][
+            "whiten"
+        ]
         is True
     )
 
@@ -199,17 +189,7 @@ def test_method_as_a_parameter_of_lle_and_as_the_long_form(tmp_path, table):
 def test_columns_and_scaling_are_saved_with_the_model(tmp_path, table, new, flowers):
     out, model, placed = tmp_path / "map.npy", tmp_path / "map.model", tmp_path / "new.npy"
     good(
-        "embed",
-        table,
-        "-m",
-        "pca",
-        "--columns",
-        "petal_width, sepal_length",
-        "--standardize",
-        "-o",
-        out,
-        "--save",
-        model,
+        "embed", table, "-m pca --columns 'petal_width, sepal_length' --standardize -o", out, "--save", model
     )
     good("transform", model, new, "-o", placed)
     X = flowers[0][:, [3, 0]]
@@ -226,18 +206,7 @@ def test_numeric_labels(tmp_path, flowers):
     names = [*NAMES, "kind"]
     table = write_csv(tmp_path / "a.csv", np.column_stack([X[:100], kinds[:100]]), names)
     new = write_csv(tmp_path / "b.csv", np.column_stack([kinds[100:], X[100:]]), ["kind", *NAMES])
-    good(
-        "embed",
-        table,
-        "-m",
-        "pca",
-        "--label",
-        "kind",
-        "-o",
-        tmp_path / "map.csv",
-        "--save",
-        tmp_path / "m.model",
-    )
+    good("embed", table, "-m pca --label kind -o", tmp_path / "map.csv", "--save", tmp_path / "m.model")
     good("transform", tmp_path / "m.model", new, "-o", tmp_path / "new.csv")
     assert [float(row["kind"]) for row in rows(tmp_path / "new.csv")] == kinds[100:].tolist()
 
@@ -250,16 +219,12 @@ def test_distances_edges_and_affinities(tmp_path, flowers):
     good(
         "embed",
         tmp_path / "d.npy",
-        "-m",
-        "mds",
-        "--metric",
-        "precomputed",
-        "-o",
+        "-m mds --metric precomputed -o",
         tmp_path / "a.npy",
         "--save",
         tmp_path / "m.model",
     )
-    good("embed", tmp_path / "d.csv", "-m", "mds", "--kind", "distances", "-o", tmp_path / "b.npy")
+    good("embed", tmp_path / "d.csv", "-m mds --kind distances -o", tmp_path / "b.npy")
     expected = eigenscape.ClassicalMDS(metric="precomputed").fit(D).embedding_
     np.testing.assert_allclose(np.load(tmp_path / "a.npy"), expected, atol=1e-9)
     np.testing.assert_allclose(np.load(tmp_path / "b.npy"), expected, atol=1e-9)
@@ -268,7 +233,7 @@ def test_distances_edges_and_affinities(tmp_path, flowers):
     np.testing.assert_allclose(np.load(tmp_path / "placed.npy"), expected[:5], atol=1e-9)
     K = np.exp(-(D**2))
     np.save(tmp_path / "k.npy", K)
-    good("embed", tmp_path / "k.npy", "-m", "kpca", "--kernel", "precomputed", "-o", tmp_path / "k-map.npy")
+    good("embed", tmp_path / "k.npy", "-m kpca --kernel precomputed -o", tmp_path / "k-map.npy")
     np.testing.assert_allclose(
         np.load(tmp_path / "k-map.npy"),
         eigenscape.KernelPCA(kernel="precomputed").fit(K).embedding_,
@@ -276,46 +241,37 @@ def test_distances_edges_and_affinities(tmp_path, flowers):
     )
     near = np.argsort(D, axis=1)[:, 1:6]
     (tmp_path / "g.edges").write_text("".join(f"{i} {j}\n" for i in range(60) for j in near[i]))
-    good(
-        "embed",
-        tmp_path / "g.edges",
-        "-m",
-        "le",
-        "--on-disconnected",
-        "per_component",
-        "-o",
-        tmp_path / "g.npy",
-    )
+    good("embed", tmp_path / "g.edges", "-m le --on-disconnected per_component -o", tmp_path / "g.npy")
     assert len(np.load(tmp_path / "g.npy")) == 60
     assert "needs rows of numbers" in bad(
-        "embed", tmp_path / "d.npy", "-m", "pca", "--kind", "distances", "-o", tmp_path / "x.npy"
+        "embed", tmp_path / "d.npy", "-m pca --kind distances -o", tmp_path / "x.npy"
     )
 
 
 def test_standard_input_and_output(table, flowers):
-    result = good("embed", "-", "-m", "pca", "-o", "-", stdin=table.read_text())
+    result = good("embed - -m pca -o -", stdin=table.read_text())
     found = list(csv.DictReader(result.stdout.splitlines()))
     got = np.array([[float(row["pca_1"]), float(row["pca_2"])] for row in found])
     np.testing.assert_allclose(got, eigenscape.PCA().fit(flowers[0][:100]).embedding_, atol=1e-10)
 
 
 def test_json_and_coordinates_do_not_share_standard_output(table):
-    assert "--json" in bad("embed", table, "-m", "pca", "-o", "-", "--json")
+    assert "--json" in bad("embed", table, "-m pca -o - --json")
 
 
 def test_compact_models_are_smaller_and_close(tmp_path, table, new):
-    good("embed", table, "-m", "kpca", "--save", tmp_path / "whole.model")
-    good("embed", table, "-m", "kpca", "--save", tmp_path / "few.model", "--compact", "20")
-    good("embed", table, "-m", "kpca", "--save", tmp_path / "auto.model", "--compact")
+    good("embed", table, "-m kpca --save", tmp_path / "whole.model")
+    good("embed", table, "-m kpca --save", tmp_path / "few.model", "--compact 20")
+    good("embed", table, "-m kpca --save", tmp_path / "auto.model", "--compact")
     assert (tmp_path / "few.model").stat().st_size < (tmp_path / "whole.model").stat().st_size
     for name in ("whole", "few", "auto"):
         good("transform", tmp_path / f"{name}.model", new, "-o", tmp_path / f"{name}.npy")
     whole = np.load(tmp_path / "whole.npy")
     assert np.abs(np.load(tmp_path / "auto.npy") - whole).max() < 0.1 * np.abs(whole).max()
     assert "--compact must be a number" in bad(
-        "embed", table, "-m", "kpca", "--save", tmp_path / "x.model", "--compact=many"
+        "embed", table, "-m kpca --save", tmp_path / "x.model", "--compact=many"
     )
-    assert "--save" in bad("embed", table, "-m", "kpca", "-o", tmp_path / "x.csv", "--compact")
+    assert "--save" in bad("embed", table, "-m kpca -o", tmp_path / "x.csv", "--compact")
 
 
 def test_streams(tmp_path, flowers):
@@ -329,8 +285,7 @@ def test_streams(tmp_path, flowers):
             "-m",
             method,
             *parameters,
-            "--stream",
-            "-o",
+            "--stream -o",
             tmp_path / "s.npy",
             "--save",
             tmp_path / "m",
@@ -339,38 +294,28 @@ def test_streams(tmp_path, flowers):
         whole, streamed = np.load(tmp_path / "whole.npy"), np.load(tmp_path / "s.npy")
         signs = np.sign((whole * streamed).sum(axis=0))
         np.testing.assert_allclose(streamed * signs, whole, atol=1e-6 * np.abs(whole).max())
-        good("transform", tmp_path / "m", tmp_path / "x.npy", "--stream", "-o", tmp_path / "t.npy", "--force")
+        good("transform", tmp_path / "m", tmp_path / "x.npy", "--stream -o", tmp_path / "t.npy", "--force")
         np.testing.assert_allclose(np.load(tmp_path / "t.npy"), streamed, atol=1e-9)
-    good("embed", tmp_path / "x.npy", "-m", "pca", "--stream", "--standardize", "-o", tmp_path / "z.npy")
+    good("embed", tmp_path / "x.npy", "-m pca --stream --standardize -o", tmp_path / "z.npy")
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     np.testing.assert_allclose(
         np.abs(np.load(tmp_path / "z.npy")), np.abs(eigenscape.PCA().fit(Z).embedding_), atol=1e-8
     )
     write_csv(tmp_path / "x.csv", X)
-    good(
-        "embed",
-        tmp_path / "x.csv",
-        "-m",
-        "pca",
-        "--stream",
-        "-o",
-        tmp_path / "c.npy",
-        "--save",
-        tmp_path / "c",
-    )
+    good("embed", tmp_path / "x.csv", "-m pca --stream -o", tmp_path / "c.npy", "--save", tmp_path / "c")
     expected = eigenscape.PCA().fit(X).embedding_
     np.testing.assert_allclose(np.abs(np.load(tmp_path / "c.npy")), np.abs(expected), atol=1e-8)
-    good("transform", tmp_path / "c", tmp_path / "x.csv", "--stream", "-o", tmp_path / "d.npy")
+    good("transform", tmp_path / "c", tmp_path / "x.csv", "--stream -o", tmp_path / "d.npy")
     np.testing.assert_allclose(np.load(tmp_path / "d.npy"), np.load(tmp_path / "c.npy"), atol=1e-9)
     assert "--stream is supported by -m greedy and -m pca only" in bad(
-        "embed", tmp_path / "x.npy", "-m", "isomap", "--stream", "-o", tmp_path / "i.npy"
+        "embed", tmp_path / "x.npy", "-m isomap --stream -o", tmp_path / "i.npy"
     )
 
 
 def test_warnings_are_one_line_each(tmp_path, flowers):
     X = np.concatenate([flowers[0][:40], flowers[0][:40] + 100])
     table = write_csv(tmp_path / "two.csv", X)
-    result = good("embed", table, "-m", "isomap", "--n-neighbors", "5", "-o", tmp_path / "map.csv")
+    result = good("embed", table, "-m isomap --n-neighbors 5 -o", tmp_path / "map.csv")
     warned = [line for line in result.stderr.splitlines() if line.startswith("warning: ")]
     assert len(warned) == 1
     assert "components" in warned[0]
@@ -384,11 +329,7 @@ def test_cluster(tmp_path, table, flowers):
     result = good(
         "cluster",
         table,
-        "-k",
-        "3",
-        "--affinity",
-        "rbf",
-        "-o",
+        "-k 3 --affinity rbf -o",
         tmp_path / "c.csv",
         "--save",
         tmp_path / "m",
@@ -399,34 +340,28 @@ def test_cluster(tmp_path, table, flowers):
     assert [int(row["cluster"]) for row in rows(tmp_path / "c.csv")] == expected.tolist()
     assert ", ".join(map(str, np.bincount(expected))) in result.stderr
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
-    found = json.loads(good("cluster", table, "-k", "2", "-m", "mixture-ppca", "--json").stdout)
+    found = json.loads(good("cluster", table, "-k 2 -m mixture-ppca --json").stdout)
     assert found["parameters"]["n_mixtures"] == 2
     assert sum(found["sizes"]) == 100
-    assert "does not compute clusters" in bad("cluster", table, "-m", "isomap")
+    assert "does not compute clusters" in bad("cluster", table, "-m isomap")
 
 
 def test_inverse_reconstructs_the_rows(tmp_path, table, flowers):
     good(
         "embed",
         table,
-        "-m",
-        "pca",
-        "-d",
-        "4",
-        "--standardize",
-        "-o",
+        "-m pca -d 4 --standardize -o",
         tmp_path / "map.csv",
         "--save",
         tmp_path / "m",
-        "--id",
-        "flower",
+        "--id flower",
     )
     good("inverse", tmp_path / "m", tmp_path / "map.csv", "-o", tmp_path / "rows.csv")
     found = rows(tmp_path / "rows.csv")
     assert [float(row["petal_width"]) for row in found] == pytest.approx(
         flowers[0][:100, 3].tolist(), abs=1e-9
     )
-    good("embed", table, "-m", "fastmap", "--save", tmp_path / "f")
+    good("embed", table, "-m fastmap --save", tmp_path / "f")
     assert "has no inverse_transform" in bad(
         "inverse", tmp_path / "f", tmp_path / "map.csv", "-o", tmp_path / "x.csv"
     )
@@ -434,7 +369,7 @@ def test_inverse_reconstructs_the_rows(tmp_path, table, flowers):
 
 def test_columns_are_matched_by_name(tmp_path, table, flowers):
     X = flowers[0][100:]
-    good("embed", table, "-m", "pca", "--save", tmp_path / "m", "-o", tmp_path / "map.csv")
+    good("embed", table, "-m pca --save", tmp_path / "m", "-o", tmp_path / "map.csv")
     expected = eigenscape.PCA().fit(flowers[0][:100]).transform(X)
     other = write_csv(
         tmp_path / "other.csv",
@@ -445,7 +380,7 @@ def test_columns_are_matched_by_name(tmp_path, table, flowers):
     assert "are ignored: rain" in result.stderr
     np.testing.assert_allclose(np.load(tmp_path / "a.npy"), expected, atol=1e-10)
     nameless = "\n".join(",".join(repr(float(value)) for value in row) for row in X)
-    result = good("transform", tmp_path / "m", "-", "-o", tmp_path / "b.npy", stdin=nameless)
+    result = good("transform", tmp_path / "m", "- -o", tmp_path / "b.npy", stdin=nameless)
     np.testing.assert_allclose(np.load(tmp_path / "b.npy"), expected, atol=1e-10)
     lacking = write_csv(tmp_path / "lacking.csv", X[:, :2], NAMES[:2])
     line = bad("transform", tmp_path / "m", lacking, "-o", tmp_path / "c.npy")
@@ -460,12 +395,12 @@ def test_missing_values_in_new_rows(tmp_path, table, flowers):
     X = flowers[0][100:].copy()
     X[3, 1] = np.nan
     new = write_csv(tmp_path / "gaps.csv", X)
-    good("embed", table, "-m", "pca", "--save", tmp_path / "m")
+    good("embed", table, "-m pca --save", tmp_path / "m")
     assert "--missing drop" in bad("transform", tmp_path / "m", new, "-o", tmp_path / "a.npy")
-    good("transform", tmp_path / "m", new, "-o", tmp_path / "a.npy", "--missing", "drop")
+    good("transform", tmp_path / "m", new, "-o", tmp_path / "a.npy", "--missing drop")
     assert len(np.load(tmp_path / "a.npy")) == 49
-    good("embed", table, "-m", "ppca", "--save", tmp_path / "p")
-    good("transform", tmp_path / "p", new, "-o", tmp_path / "b.npy", "--missing", "keep")
+    good("embed", table, "-m ppca --save", tmp_path / "p")
+    good("transform", tmp_path / "p", new, "-o", tmp_path / "b.npy", "--missing keep")
     assert np.isfinite(np.load(tmp_path / "b.npy")).all()
 
 

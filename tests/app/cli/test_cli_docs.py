@@ -46,7 +46,7 @@ def test_the_commands_of_a_page_run(page, tables, tmp_path, monkeypatch):
         else:
             words = shlex.split(line, comments=True)
             assert words[0] == "eigenscape"
-            good(*words[1:])
+            good(shlex.join(words[1:]))
     for line in lines:
         for flag in ("-o", "--plot", "--report", "--save"):
             for target in re.findall(rf"{flag} (\S+)", line):

@@ -21,7 +21,7 @@ def small(tmp_path):
 
 @pytest.fixture
 def model(tmp_path, small):
-    good("embed", small, "-m", "pca", "--save", tmp_path / "small.model", "-q")
+    good("embed", small, "-m pca --save", tmp_path / "small.model", "-q")
     return tmp_path / "small.model"
 
 
@@ -96,20 +96,20 @@ BAD_FILES = {
 def test_a_bad_file_is_one_line_and_code_2(name, tmp_path):
     make, message = BAD_FILES[name]
     make(tmp_path / name)
-    line = bad("embed", tmp_path / name, "-m", "pca", "-o", tmp_path / "out.csv", "-q")
+    line = bad("embed", tmp_path / name, "-m pca -o", tmp_path / "out.csv", "-q")
     assert message in line
     assert not (tmp_path / "out.csv").exists()
 
 
 def test_missing_values_name_the_option(tmp_path):
     _gaps(tmp_path / "gaps.csv")
-    assert "--missing drop" in bad("embed", tmp_path / "gaps.csv", "-m", "pca", "-o", tmp_path / "out.csv")
+    assert "--missing drop" in bad("embed", tmp_path / "gaps.csv", "-m pca -o", tmp_path / "out.csv")
 
 
 def test_no_file_and_a_folder_without_images(tmp_path):
-    assert "does not exist" in bad("embed", tmp_path / "nothing.csv", "-m", "pca", "-o", tmp_path / "out.csv")
+    assert "does not exist" in bad("embed", tmp_path / "nothing.csv", "-m pca -o", tmp_path / "out.csv")
     (tmp_path / "folder").mkdir()
-    assert "folder" in bad("embed", tmp_path / "folder", "-m", "pca", "-o", tmp_path / "out.csv")
+    assert "folder" in bad("embed", tmp_path / "folder", "-m pca -o", tmp_path / "out.csv")
 
 
 def _bomb(path):
@@ -140,14 +140,12 @@ def test_a_damaged_model_is_an_error(tmp_path, model, small):
 
 def test_bad_parameter_values_are_code_2(tmp_path, small):
     assert "n_neighbors=500" in bad(
-        "embed", small, "-m", "isomap", "--n-neighbors", "500", "-o", tmp_path / "o.csv", "-q"
+        "embed", small, "-m isomap --n-neighbors 500 -o", tmp_path / "o.csv", "-q"
     )
-    assert "joined" in bad("embed", small, "-m", "isomap", "--joined", "all", "-o", tmp_path / "o.csv", "-q")
-    assert "no column" in bad(
-        "embed", small, "-m", "pca", "--columns", "a,zz", "-o", tmp_path / "o.csv", "-q"
-    )
-    assert "--label" in bad("embed", small, "-m", "oriented-pca", "-o", tmp_path / "o.csv", "-q")
-    assert "--size" in bad("embed", small, "-m", "pca", "--size", "big", "-o", tmp_path / "o.csv", "-q")
+    assert "joined" in bad("embed", small, "-m isomap --joined all -o", tmp_path / "o.csv", "-q")
+    assert "no column" in bad("embed", small, "-m pca --columns a,zz -o", tmp_path / "o.csv", "-q")
+    assert "--label" in bad("embed", small, "-m oriented-pca -o", tmp_path / "o.csv", "-q")
+    assert "--size" in bad("embed", small, "-m pca --size big -o", tmp_path / "o.csv", "-q")
 
 
 # --- targets ------------------------------------------------------------------------------------------------
@@ -158,10 +156,10 @@ def test_existing_files_are_overwritten_only_with_force(flag, tmp_path, small):
     old = tmp_path / {"-o": "x.csv", "--plot": "x.png", "--report": "x.html", "--save": "x.model"}[flag]
     old.write_text("old")
     # The parameter is invalid, too: the error shows that targets are checked before the fit.
-    line = bad("embed", small, "-m", "isomap", "--n-neighbors", "500", flag, old)
+    line = bad("embed", small, "-m isomap --n-neighbors 500", flag, old)
     assert "--force" in line
     assert old.read_text() == "old"
-    good("embed", small, "-m", "pca", flag, old, "--force", "-q")
+    good("embed", small, "-m pca", flag, old, "--force -q")
     assert old.read_bytes() != b"old"
 
 
@@ -181,7 +179,7 @@ def test_existing_files_are_overwritten_only_with_force(flag, tmp_path, small):
 )
 def test_targets_are_checked_before_the_fit(words, message, tmp_path, small):
     assert message in bad(
-        "embed", small, "-m", "isomap", "--n-neighbors", "500", *(word.format(tmp_path) for word in words)
+        "embed", small, "-m isomap --n-neighbors 500", *(word.format(tmp_path) for word in words)
     )
     assert small.read_text().startswith("sepal")
 
@@ -192,7 +190,7 @@ def test_a_read_only_folder_is_an_error(tmp_path, small, monkeypatch):
     folder.mkdir()
     # root may write to any folder, so os.access itself is replaced
     monkeypatch.setattr(os, "access", lambda path, mode: "locked" not in str(path) and writable(path, mode))
-    assert "read-only" in bad("embed", small, "-m", "pca", "-o", folder / "out.csv")
+    assert "read-only" in bad("embed", small, "-m pca -o", folder / "out.csv")
 
 
 # --- processes ----------------------------------------------------------------------------------------------
@@ -276,7 +274,7 @@ def test_a_broken_pipe_is_quiet(tmp_path):
 
 def test_debug_prints_a_traceback(tmp_path, small):
     for words in (["--debug", "embed"], ["embed", "--debug"]):
-        result = run(*words, small, "-m", "isomap", "--n-neighbors", "500", "-o", tmp_path / "o.csv")
+        result = run(*words, small, "-m isomap --n-neighbors 500 -o", tmp_path / "o.csv")
         assert result.exit_code == 2
         assert "Traceback" in result.stderr
         assert result.stderr.splitlines()[-1].startswith("error: n_neighbors=500")
@@ -296,21 +294,21 @@ def test_failed_computations_are_code_1(tmp_path, small, monkeypatch):
             raise error
 
         monkeypatch.setattr(PCA, "fit", fail)
-        line = bad("embed", small, "-m", "pca", "-o", tmp_path / "o.csv", "-q", code=1)
+        line = bad("embed", small, "-m pca -o", tmp_path / "o.csv", "-q", code=1)
         assert str(error.args[0]) in line
 
 
 def test_too_little_memory_is_an_error_before_the_fit(tmp_path, small, monkeypatch):
     monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 10_000)
-    line = bad("embed", small, "-m", "isomap", "-o", tmp_path / "o.csv", "-q", code=1)
+    line = bad("embed", small, "-m isomap -o", tmp_path / "o.csv", "-q", code=1)
     assert "only 10 KiB are free" in line
     assert not (tmp_path / "o.csv").exists()
 
 
 def test_progress_is_shown_on_request(tmp_path, small):
-    shown = run("embed", small, "-m", "isomap", "-o", tmp_path / "o.csv", "--progress")
+    shown = run("embed", small, "-m isomap -o", tmp_path / "o.csv", "--progress")
     assert shown.exit_code == 0
     assert "neighbours" in shown.stderr
     assert shown.stdout == ""
-    silent = run("embed", small, "-m", "isomap", "-o", tmp_path / "o.csv", "--force")
+    silent = run("embed", small, "-m isomap -o", tmp_path / "o.csv", "--force")
     assert "neighbours" not in silent.stderr

@@ -17,7 +17,7 @@ def plain(tmp_path):
 
 @pytest.fixture
 def model(tmp_path, plain):
-    good("embed", plain, "-m", "pca", "-o", tmp_path / "map.csv", "--save", tmp_path / "m.model", "-q")
+    good("embed", plain, "-m pca -o", tmp_path / "map.csv", "--save", tmp_path / "m.model", "-q")
     return tmp_path / "m.model"
 
 
@@ -42,11 +42,11 @@ def test_inverse_finds_coordinates_by_name(tmp_path, model):
 
 
 def test_inverse_by_position(tmp_path, model):
-    by_name = good("inverse", model, "-", "-o", "-", "-q", stdin="pca_1,pca_2\n0.5,-1\n").stdout
+    by_name = good("inverse", model, "- -o - -q", stdin="pca_1,pca_2\n0.5,-1\n").stdout
     for other in ("a,b\n0.5,-1\n", "0.5,-1\n"):
-        assert good("inverse", model, "-", "-o", "-", "-q", stdin=other).stdout == by_name
-    assert "pca_2" in bad("inverse", model, "-", "-o", "-", stdin="pca_1,b\n0.5,-1\n")
-    assert "3 numeric column(s)" in bad("inverse", model, "-", "-o", "-", stdin="a,b,c\n0.5,-1,2\n")
+        assert good("inverse", model, "- -o - -q", stdin=other).stdout == by_name
+    assert "pca_2" in bad("inverse", model, "- -o -", stdin="pca_1,b\n0.5,-1\n")
+    assert "3 numeric column(s)" in bad("inverse", model, "- -o -", stdin="a,b,c\n0.5,-1,2\n")
 
 
 @pytest.mark.parametrize("command", ["transform", "inverse"])
@@ -63,39 +63,35 @@ def test_the_model_is_never_overwritten(command, tmp_path, model, plain):
 def test_leading_zeros_of_ids_and_codes_are_kept(tmp_path):
     ids = [f"{i:05d}" for i in range(40)]
     table = write_csv(tmp_path / "a.csv", X, ["x", "y", "z"], ID=ids, zip=[f"{7 * i:04d}" for i in range(40)])
-    stderr = good("embed", table, "-m", "pca", "-o", tmp_path / "map.csv").stderr
+    stderr = good("embed", table, "-m pca -o", tmp_path / "map.csv").stderr
     assert "warning: column 'zip' has numbers with leading zeros" in stderr
     found = rows(tmp_path / "map.csv")
     assert [row["id"] for row in found] == ids
     assert found[1]["zip"] == "0007"
-    asked = json.loads(
-        good("embed", table, "-m", "pca", "--columns", "zip,x", "-o", tmp_path / "b.csv", "--json").stdout
-    )
+    asked = json.loads(good("embed", table, "-m pca --columns zip,x -o", tmp_path / "b.csv", "--json").stdout)
     assert asked["input"] == {"columns": ["zip", "x"], "label": None, "id": "ID"}
 
 
 def test_a_column_that_numbers_the_rows_is_a_warning(tmp_path):
     table = text(tmp_path / "a.csv", "number,x,y", *(f"{i + 1},{a},{b}" for i, (a, b, _) in enumerate(X)))
-    stderr = good("embed", table, "-m", "pca", "-o", tmp_path / "map.csv").stderr
+    stderr = good("embed", table, "-m pca -o", tmp_path / "map.csv").stderr
     assert "warning: column 'number' counts the rows" in stderr
     assert "--id number" in stderr
     assert "id='number'" not in stderr
-    assert (
-        "warning" not in good("embed", table, "-m", "pca", "--id", "number", "-o", tmp_path / "b.csv").stderr
-    )
+    assert "warning" not in good("embed", table, "-m pca --id number -o", tmp_path / "b.csv").stderr
 
 
 def test_the_columns_used_are_printed(tmp_path, plain):
-    result = good("embed", plain, "-m", "pca", "-o", tmp_path / "map.csv")
+    result = good("embed", plain, "-m pca -o", tmp_path / "map.csv")
     assert "40 rows, 3 columns (x, y, z), label species" in result.stderr
-    found = json.loads(good("cluster", plain, "-k", "2", "--json").stdout)
+    found = json.loads(good("cluster", plain, "-k 2 --json").stdout)
     assert found["input"] == {"columns": ["x", "y", "z"], "label": "species", "id": None}
 
 
 @pytest.mark.parametrize("pattern", ["{}%", "${}", "{} €"])
 def test_text_that_looks_like_numbers_is_a_warning(pattern, tmp_path):
     table = text(tmp_path / "a.csv", "x,y,share", *(f"{a},{b},{pattern.format(abs(c))}" for a, b, c in X))
-    stderr = good("embed", table, "-m", "pca", "-o", tmp_path / "map.csv").stderr
+    stderr = good("embed", table, "-m pca -o", tmp_path / "map.csv").stderr
     assert f"warning: column 'share' contains text such as '{pattern.format(abs(X[0, 2]))}'" in stderr
 
 
@@ -125,9 +121,7 @@ def test_new_rows_get_their_cluster(method, tmp_path, plain):
         plain,
         "-m",
         method,
-        "-k",
-        "2",
-        "-o",
+        "-k 2 -o",
         tmp_path / "c.csv",
         "--save",
         tmp_path / "m",
@@ -141,7 +135,7 @@ def test_new_rows_get_their_cluster(method, tmp_path, plain):
 
 def test_the_default_number_of_clusters_is_printed(plain):
     assert "8 clusters by default; set it with -k" in good("cluster", plain).stderr
-    assert "set it with -k" not in good("cluster", plain, "-k", "2").stderr
+    assert "set it with -k" not in good("cluster", plain, "-k 2").stderr
 
 
 # --- edges --------------------------------------------------------------------------------------------------
@@ -149,7 +143,7 @@ def test_the_default_number_of_clusters_is_printed(plain):
 
 def test_edges_are_neighbours_for_isomap(tmp_path):
     path = text(tmp_path / "g.edges", "0 1 1", *(f"{i} {i + 1} {1 + i / 10}" for i in range(1, 12)))
-    good("embed", path, "-m", "isomap", "-d", "1", "-o", tmp_path / "line.csv")
+    good("embed", path, "-m isomap -d 1 -o", tmp_path / "line.csv")
     placed = {int(row["id"]): float(row["isomap_1"]) for row in rows(tmp_path / "line.csv")}
     lengths = [abs(placed[i + 1] - placed[i]) for i in range(12)]
     np.testing.assert_allclose(lengths, [1] + [1 + i / 10 for i in range(1, 12)], atol=1e-6)
@@ -162,33 +156,31 @@ def test_edges_are_neighbours_for_isomap(tmp_path):
 
 def test_options_are_checked_before_the_file_is_read(tmp_path, plain):
     nothing, out = tmp_path / "nothing.csv", tmp_path / "o.csv"
-    assert "--n-neighbors must be" in bad("embed", nothing, "-m", "isomap", "--n-neighbors", "-3", "-o", out)
-    assert "--random-state must be" in bad("embed", nothing, "-m", "pca", "--random-state", "abc", "-o", out)
-    assert "--compact must be" in bad("embed", nothing, "-m", "pca", "--save", out, "--compact", "0")
-    assert "two different methods" in bad(
-        "compare", nothing, "-m", "pca", "-m", "PCA", "--report", tmp_path / "r.html"
-    )
-    found = json.loads(good("embed", plain, "-m", "pca", "--whiten", "yes", "-o", out, "--json").stdout)
+    assert "--n-neighbors must be" in bad("embed", nothing, "-m isomap --n-neighbors -3 -o", out)
+    assert "--random-state must be" in bad("embed", nothing, "-m pca --random-state abc -o", out)
+    assert "--compact must be" in bad("embed", nothing, "-m pca --save", out, "--compact 0")
+    assert "two different methods" in bad("compare", nothing, "-m pca -m PCA --report", tmp_path / "r.html")
+    found = json.loads(good("embed", plain, "-m pca --whiten yes -o", out, "--json").stdout)
     assert found["parameters"]["whiten"] is True
 
 
 def test_a_compact_size_of_all_rows_is_ignored(tmp_path, plain):
-    stderr = good("embed", plain, "-m", "kpca", "--save", tmp_path / "m", "--compact", "500").stderr
+    stderr = good("embed", plain, "-m kpca --save", tmp_path / "m", "--compact 500").stderr
     assert "--compact 500 is ignored" in stderr
     assert json.loads(good("info", tmp_path / "m", "--json").stdout)["method"] == "KernelPCA"
 
 
 def test_messages_name_options_instead_of_parameters(tmp_path):
     gaps = text(tmp_path / "gaps.csv", "a,b", "1,2", "3,", "5,6")
-    line = bad("embed", gaps, "-m", "pca", "-o", tmp_path / "o.csv")
+    line = bad("embed", gaps, "-m pca -o", tmp_path / "o.csv")
     assert "column(s) 'b'" in line
     assert "missing='" not in line
     exists = text(tmp_path / "exists.csv", "x")
-    assert bad("embed", gaps, "-m", "pca", "-o", exists).endswith("overwrite it with --force")
+    assert bad("embed", gaps, "-m pca -o", exists).endswith("overwrite it with --force")
 
 
 def test_help_of_parameters():
-    shown = run("embed", "-m", "isomap", "--help").stdout
+    shown = run("embed -m isomap --help").stdout
     assert shown.count("<bool>") <= 1  # at typer's own --help
     assert "Number of coordinates." in shown
     assert "--metric-params" in shown
