@@ -1,8 +1,10 @@
-"""Numbers as text."""
+"""Numbers as text. Spaces within a number are non-breaking."""
 
 from __future__ import annotations
 
 import numpy as np
+
+_SPACE = "\u00a0"
 
 
 def format_number(value: float, digits: int = 3) -> str:
@@ -22,18 +24,17 @@ def format_score(value: float) -> str:
 
 def format_percent(value: float) -> str:
     """Return a share in per cent."""
-    if value < 0.1:
-        return f"{100 * value:.2g} %"
-    return f"{100 * value:.1f} %" if value > 0.995 else f"{100 * value:.0f} %"
+    digits = ".2g" if value < 0.1 else ".1f" if value > 0.995 else ".0f"
+    return f"{100 * value:{digits}}{_SPACE}%"
 
 
 def format_count(count: int) -> str:
     """Return a count with spaces between groups of three digits."""
-    return f"{count:,}".replace(",", " ")
+    return f"{count:,}".replace(",", _SPACE)
 
 
 def format_seconds(seconds: float) -> str:
     """Return a duration with its unit."""
     if seconds >= 90:
-        return f"{int(seconds // 60)} min {seconds % 60:.0f} s"
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"
+        return f"{int(seconds // 60)}{_SPACE}min {seconds % 60:.0f}{_SPACE}s"
+    return f"{seconds:.1f}{_SPACE}s" if seconds >= 1 else f"{1000 * seconds:.0f}{_SPACE}ms"

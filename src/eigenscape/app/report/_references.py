@@ -45,7 +45,8 @@ def reference_distances(
     if not has_rows(model, points):
         return _pairwise_reference(model, points, seed)
     metric = _metric_of(model) if metric is None else metric
-    text = f"distances in the data are {metric} distances between rows"
+    name = "Euclidean" if metric == "euclidean" else metric
+    text = f"distances in the data are {name} distances between rows"
     if points.stream:
         rows = sample_rows(points.n, _MAX_STREAMED, seed)
         everything = len(rows) == points.n
