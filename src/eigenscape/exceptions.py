@@ -10,6 +10,7 @@ __all__ = [
     "InputFileError",
     "IsolatedPointWarning",
     "MissingDependencyError",
+    "MissingDependencyWarning",
     "ModelFileError",
     "NoiseFloorWarning",
     "NotConvergedError",
@@ -97,6 +98,10 @@ class NoiseFloorWarning(UserWarning):
 
 class MissingDependencyError(ImportError):
     """An optional dependency is not installed. The message names the extra that installs it."""
+
+
+class MissingDependencyWarning(UserWarning):
+    """An optional dependency is not installed, and a slower method is used. The message names the extra."""
 
 
 class InputFileError(ValueError):

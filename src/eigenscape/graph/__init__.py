@@ -1,1 +1,1 @@
-"""Neighbours, neighbourhood graphs, their components and geodesics."""
+"""Neighbour search, neighbourhood graphs, connected components and geodesic distances."""

@@ -1,28 +1,34 @@
-"""Neighbour search: one interface, four engines, the same for training points and new ones.
+"""Choice of a neighbour index; all indexes have the same interface for training points and new ones.
 
-* ``TreeIndex``: scipy's k-d tree, exact, for dense rows of at most 16 features and Minkowski metrics.
-* ``BlockIndex``: blocks of the distance matrix, exact, for everything else. Euclidean blocks come from a matrix product in
-  single precision and are measured exactly where it matters, so that the answer does not depend on how the
-  work was cut.
-* ``ApproximateIndex``: instead of blocks, for more than 30 000 dense rows under a Euclidean or cosine metric, unless
-  ``neighbors="exact"`` is asked for. Its recall is measured and reported.
-* ``PrecomputedIndex``: distances the user computed, dense or sparse.
+* ``TreeIndex``: SciPy's k-d tree, exact, for dense rows of at most 16 features and Minkowski metrics.
+* ``BlockIndex``: blocks of the distance matrix, exact, for everything else. Euclidean blocks are computed by
+  a matrix product in single precision, and candidates are compared by exact distances, so that the result
+  does not depend on the blocks.
+* ``ApproximateIndex``: instead of blocks, for more than 30 000 dense rows and a Euclidean or cosine metric,
+  unless ``neighbors="exact"``. Its recall is measured and reported.
+* ``PrecomputedIndex``: a precomputed matrix of distances, dense or sparse.
+* ``SearcherIndex`` and ``ListIndex``: objects of the user, see :func:`neighbor_index`.
 
-Ties are broken by row number. A search never looks at the other queries, so neither does its answer.
+Ties are broken by row number. The result for a query does not depend on other queries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+import warnings
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
-from eigenscape.graph.blocks import BlockIndex, resolve_metric_params
+from eigenscape._extras import optional_import
+from eigenscape._typing import Rows, is_sparse
+from eigenscape.exceptions import MissingDependencyError, MissingDependencyWarning
+from eigenscape.graph.blocks import BlockIndex, Metric, resolve_metric_params
+from eigenscape.graph.given import NeighborSearcher, SearcherIndex, list_index
 from eigenscape.graph.precomputed import PrecomputedIndex
-from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
+from eigenscape.graph.search import NeighborIndex
 from eigenscape.graph.tree import TreeIndex
+
+__all__ = ["NeighborIndex", "NeighborSearcher", "Neighbors", "neighbor_index"]
 
 #: Above this many features a k-d tree visits most of its leaves, and blocks are faster.
 TREE_FEATURES = 16
@@ -32,80 +38,145 @@ APPROXIMATE_METRICS = ("euclidean", "l2", "cosine")
 
 _MINKOWSKI = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblock": 1.0, "chebyshev": np.inf}
 
-
-class NeighborIndex(Protocol):
-    """Searches ``n_points`` indexed points, of whose true neighbours it finds the share ``recall``."""
-
-    n_points: int
-    recall: float
-    known_symmetric: bool  # whether its distances are known to be symmetric
-
-    def nearest(self, Y: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Distances and numbers of the ``k`` nearest indexed points, nearest first: two arrays (n_new, k)."""
-        ...
-
-    def nearest_graph(self, Y: Any, k: int) -> sparse.csr_array:
-        """The same as a sparse matrix (n_new, n_points); a sparse table of distances may hold fewer than
-        ``k``."""
-        ...
-
-    def nearest_others_graph(self, k: int) -> sparse.csr_array:
-        """The ``k`` nearest *others* of every indexed point, as a sparse matrix."""
-        ...
-
-    def radius_graph(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
-        """Distances (n_new, n_points) where they do not exceed the indexed point's own radius."""
-        ...
-
-    def radius_query(self, radii: np.ndarray) -> Callable[[Any], sparse.csr_array]:
-        """``within`` for these radii, prepared to be called often."""
-        ...
-
-    def vertices(self) -> RowIndex | DistanceRowIndex:
-        """Recognises the indexed points among queries."""
-        ...
-
-    def points(self, which: np.ndarray) -> Any:
-        """The indexed points ``which`` in the form that queries have."""
-        ...
-
-    def subset(self, which: np.ndarray) -> NeighborIndex:
-        """An index of the points ``which`` alone."""
-        ...
-
-    def restrict(self, Y: Any, which: np.ndarray) -> Any:
-        """Queries for this index rewritten for ``subset(which)``."""
-        ...
+#: Values of ``neighbors``: the name of a strategy, an index, a searcher, or ``(indices, distances)``.
+Neighbors: TypeAlias = (
+    Literal["auto", "exact", "approximate"] | NeighborIndex | NeighborSearcher | tuple[Any, Any]
+)
 
 
 def neighbor_index(
-    X: Any,
-    metric: str | Callable = "euclidean",
-    metric_params: dict | None = None,
+    X: Rows,
+    metric: Metric = "euclidean",
+    metric_params: dict[str, Any] | None = None,
     n_jobs: int | None = None,
-    neighbors: str = "auto",
+    neighbors: Neighbors = "auto",
+    distinct: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> NeighborIndex:
-    """The engine that suits the data (see the module's head for the rule)."""
+    """Return an index that searches the rows of ``X``.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (m, n_features), or (m, m) if ``metric="precomputed"``
+        Points, which should be distinct.
+    metric : str or callable, default="euclidean"
+        Metric of scikit-learn, a function of two rows, or "precomputed".
+    metric_params : dict or None, default=None
+        Additional arguments of the metric.
+    n_jobs : int or None, default=None
+        Number of threads.
+    neighbors : {"auto", "exact", "approximate"}, object or tuple, default="auto"
+        How neighbours are searched.
+
+        - "auto": exact search, or approximate search if it is much faster (see the module's description). If
+          the package faiss is not installed, exact search with a :class:`MissingDependencyWarning`.
+        - "exact": exact search.
+        - "approximate": approximate search by faiss (extra ``approximate``), for dense rows and the metrics
+          "euclidean", "l2" and "cosine".
+        - An object that implements :class:`NeighborIndex`, built on the same rows, or on all samples if
+          ``distinct`` is given.
+        - An object with scikit-learn's ``kneighbors(X, n_neighbors)``, such as
+          ``sklearn.neighbors.NearestNeighbors``, fitted or not. It is cloned and the clone fitted to ``X``;
+          the object itself is not modified. Its own metric is used. An object without ``get_params`` is used
+          as it is and must have been fitted to ``X``.
+        - A tuple ``(indices, distances)`` of two arrays of shape (n_samples, k): the neighbours of the
+          training points, with or without the points themselves. New points are searched exactly by
+          ``metric``.
+    distinct : tuple (first, group), optional
+        Result of :func:`~eigenscape.graph.row_index.distinct_rows`, if ``X`` holds the distinct rows of a
+        larger set of samples to which an index or ``(indices, distances)`` refers.
+
+    Returns
+    -------
+    NeighborIndex
+
+    Raises
+    ------
+    MissingDependencyError
+        If ``neighbors="approximate"`` and faiss is not installed.
+    ValueError
+        If ``neighbors`` does not suit the metric or the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import NearestNeighbors
+    >>> from eigenscape.graph.neighbors import neighbor_index
+    >>> X = np.arange(6.0)[:, None]
+    >>> index = neighbor_index(X, neighbors=NearestNeighbors(algorithm="ball_tree"))
+    >>> index.nearest(np.array([[2.2]]), 2)[1].tolist()
+    [[2, 3]]
+    """
+    if not isinstance(neighbors, str):
+        return _given_index(X, metric, metric_params, n_jobs, neighbors, distinct)
     if metric == "precomputed":
         return PrecomputedIndex(X)
     params = resolve_metric_params(metric, metric_params, X)
     power = None if params else _MINKOWSKI.get(str(metric))
     if metric == "minkowski" and set(params) <= {"p"}:
         power = float(params.get("p", 2.0))
-    few_features = power is not None and power >= 1 and not sparse.issparse(X) and X.shape[1] <= TREE_FEATURES
-    able = metric in APPROXIMATE_METRICS and not params and not sparse.issparse(X)
+    few_features = power is not None and power >= 1 and not is_sparse(X) and X.shape[1] <= TREE_FEATURES
+    able = metric in APPROXIMATE_METRICS and not params and not is_sparse(X)
     if neighbors == "approximate" and not able:
         raise ValueError(
-            f"neighbors='approximate' knows dense rows and the metrics {', '.join(APPROXIMATE_METRICS)}, got metric={metric!r}"
+            f"neighbors='approximate' supports dense rows and the metrics {', '.join(APPROXIMATE_METRICS)},"
+            f" got metric={metric!r}"
         )
-    if neighbors == "approximate" or (
-        neighbors == "auto" and able and not few_features and X.shape[0] > EXACT_POINTS
-    ):
+    large = able and not few_features and X.shape[0] > EXACT_POINTS
+    if neighbors == "approximate" or (neighbors == "auto" and large and _has_faiss(X.shape[0])):
+        optional_import("faiss", "neighbors='approximate'")
         from eigenscape.graph.approximate import ApproximateIndex
 
-        return ApproximateIndex(X, str(metric), n_jobs)
-    return (
-        TreeIndex(X, power, n_jobs)
-        if few_features and power is not None
-        else BlockIndex(X, metric, params, n_jobs)
+        return ApproximateIndex(np.asarray(X), str(metric), n_jobs)
+    if few_features and power is not None:
+        return TreeIndex(np.asarray(X), power, n_jobs)
+    return BlockIndex(X, metric, params, n_jobs)
+
+
+def _has_faiss(n_points: int) -> bool:
+    """Return True if faiss is installed; otherwise warn that ``n_points`` points are searched exactly."""
+    try:
+        optional_import("faiss", f"an approximate search among {n_points} samples (neighbors='auto')")
+    except MissingDependencyError as error:
+        warnings.warn(
+            f"{error}; the search is exact instead, which takes time proportional to the square of the number"
+            " of samples. Set neighbors='exact' to suppress this warning",
+            MissingDependencyWarning,
+            stacklevel=3,
+        )
+        return False
+    return True
+
+
+def _given_index(
+    X: Rows,
+    metric: Metric,
+    metric_params: dict[str, Any] | None,
+    n_jobs: int | None,
+    neighbors: NeighborIndex | NeighborSearcher | tuple[Any, Any],
+    distinct: tuple[np.ndarray, np.ndarray] | None,
+) -> NeighborIndex:
+    """Return the index for an object of the user."""
+    name, m = type(neighbors).__name__, X.shape[0]
+    if metric == "precomputed":
+        raise ValueError(
+            f"neighbors={name} cannot be combined with a precomputed matrix of distances, in which neighbours"
+            " are searched; use neighbors='auto'"
+        )
+    if isinstance(neighbors, tuple):
+        if len(neighbors) != 2:
+            raise ValueError(f"neighbors must be a tuple (indices, distances), got {len(neighbors)} elements")
+        return list_index(neighbor_index(X, metric, metric_params, n_jobs, "exact"), neighbors, distinct)
+    if isinstance(neighbors, type):
+        raise ValueError(f"neighbors must be an object, got the class {neighbors.__name__}")
+    if isinstance(neighbors, NeighborIndex):
+        if distinct is not None and neighbors.n_points == len(distinct[1]) != m:
+            return neighbors.subset(distinct[0])
+        if neighbors.n_points != m:
+            raise ValueError(f"neighbors={name} indexes {neighbors.n_points} points, but there are {m}")
+        return neighbors
+    if isinstance(neighbors, NeighborSearcher):
+        return SearcherIndex(X, neighbors)
+    raise ValueError(
+        f"neighbors={neighbors!r} is not known; choose 'auto', 'exact' or 'approximate', or pass a neighbour"
+        " index, an object with kneighbors(X, n_neighbors), or a tuple (indices, distances)"
     )

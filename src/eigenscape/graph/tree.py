@@ -1,4 +1,4 @@
-"""Exact search by a k-d tree."""
+"""Exact neighbour search by a k-d tree."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import KDTree, minkowski_distance
 
-from eigenscape.graph.row_index import RowIndex
-from eigenscape.graph.sparse_distances import distance_table, neighbor_table, other_neighbors_table
+from eigenscape._typing import Rows
+from eigenscape.graph.search import RowSearch
+from eigenscape.graph.sparse_distances import distance_table
 
 
-class TreeIndex:
-    """k-d tree over dense rows."""
+class TreeIndex(RowSearch):
+    """k-d tree over dense rows, for the Minkowski metric of exponent ``power``."""
 
-    recall = 1.0
-    known_symmetric = True
+    X: np.ndarray
 
     def __init__(self, X: np.ndarray, power: float, n_jobs: int | None) -> None:
         self.X = np.asarray(X, dtype=np.float64)
@@ -31,62 +31,45 @@ class TreeIndex:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._tree = KDTree(self.X)  # quickly made again, and the same
+        self._tree = KDTree(self.X)  # fast to build, and identical
 
-    def nearest(self, Y: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         Y = np.asarray(Y, dtype=np.float64)
         workers = joblib.effective_n_jobs(self.n_jobs)
-        more = min(k + 1, self.n_points)  # one more, to see whether the last one ties with the next
-        length, number = self._tree.query(Y, k=[*range(1, more + 1)], p=self.power, workers=workers)
+        more = min(k + 1, self.n_points)  # one more, to detect a tie of the last neighbour with the next
+        found = self._tree.query(Y, k=[*range(1, more + 1)], p=self.power, workers=workers)
+        length, index = np.asarray(found[0]), np.asarray(found[1])
         if np.any(length[:, 1:] == length[:, :-1]):
-            order = np.lexsort((number, length), axis=1)
-            length, number = (
+            order = np.lexsort((index, length), axis=1)
+            length, index = (
                 np.take_along_axis(length, order, axis=1),
-                np.take_along_axis(number, order, axis=1),
+                np.take_along_axis(index, order, axis=1),
             )
-            tied = (
-                np.flatnonzero(length[:, -1] == length[:, k - 1]) if more > k else np.empty(0, dtype=np.intp)
-            )
-            for row, near in zip(
-                tied,
-                self._tree.query_ball_point(Y[tied], length[tied, k - 1] * (1 + 1e-12), p=self.power),
-                strict=True,
-            ):
-                near = np.sort(near)
-                far = minkowski_distance(self.X[near], Y[row], self.power)
-                best = np.argsort(far, kind="stable")[:k]
-                length[row, :k], number[row, :k] = far[best], near[best]
-        return length[:, :k], number[:, :k]
+            if more > k:
+                self._break_ties(Y, k, length, index)
+        return length[:, :k], index[:, :k]
 
-    def nearest_graph(self, Y: Any, k: int) -> sparse.csr_array:
-        return neighbor_table(*self.nearest(Y, k), self.n_points)
-
-    def nearest_others_graph(self, k: int) -> sparse.csr_array:
-        return other_neighbors_table(*self.nearest(self.X, k + 1))
-
-    def radius_graph(self, Y: Any, radii: np.ndarray) -> sparse.csr_array:
-        return self.radius_query(radii)(Y)
+    def _break_ties(self, Y: np.ndarray, k: int, length: np.ndarray, index: np.ndarray) -> None:
+        """Replace the lists whose last neighbour ties with the next, so that the lowest indices are kept."""
+        tied = np.flatnonzero(length[:, -1] == length[:, k - 1])
+        balls = self._tree.query_ball_point(Y[tied], length[tied, k - 1] * (1 + 1e-12), p=self.power)
+        for row, ball in zip(tied, balls, strict=True):
+            near = np.sort(ball)
+            far = minkowski_distance(self.X[near], Y[row], self.power)
+            best = np.argsort(far, kind="stable")[:k]
+            length[row, :k], index[row, :k] = far[best], near[best]
 
     def radius_query(self, radii: np.ndarray) -> TreeRadiusQuery:
         return TreeRadiusQuery(self.X, radii, self.power)
 
-    def vertices(self) -> RowIndex:
-        return RowIndex(self.X)
-
-    def points(self, which: np.ndarray) -> np.ndarray:
-        return self.X[which]
-
     def subset(self, which: np.ndarray) -> TreeIndex:
         return TreeIndex(self.X[which], self.power, self.n_jobs)
 
-    def restrict(self, Y: Any, which: np.ndarray) -> Any:
-        return Y
-
 
 class TreeRadiusQuery:
-    """Which indexed points have a query within their own radius.
+    """Search for the indexed points that have a query within their own radius.
 
-    Points of like radius share a tree, so that one far outlier does not widen everybody's search.
+    Points of similar radius share a tree, so that one outlier of large radius does not widen every search.
     """
 
     def __init__(self, X: np.ndarray, radii: np.ndarray, power: float) -> None:
@@ -97,17 +80,16 @@ class TreeRadiusQuery:
 
     @cached_property
     def _levels(self) -> list[tuple[np.ndarray, KDTree]]:
-        """Points whose radii lie within a factor of two, and their tree; made when the first new point
-        comes."""
+        """Points whose radii lie within a factor of two, with their tree; built by the first query."""
         smallest = self.radii[self.radii > 0].min(initial=np.inf)
-        size = (
-            np.maximum(self.radii, smallest) / smallest if np.isfinite(smallest) else np.ones(len(self.radii))
-        )
+        size = np.ones(len(self.radii))
+        if np.isfinite(smallest):
+            size = np.maximum(self.radii, smallest) / smallest
         level = np.floor(np.log2(size))
         members = [np.flatnonzero(level == one) for one in np.unique(level)]
         return [(some, KDTree(self.X[some])) for some in members]
 
-    def __call__(self, Y: Any) -> sparse.csr_array:
+    def __call__(self, Y: Rows) -> sparse.csr_array:
         queries = KDTree(np.asarray(Y, dtype=np.float64))
         parts = []
         for members, tree in self._levels:
@@ -118,4 +100,4 @@ class TreeRadiusQuery:
             keep = pair["v"] <= radii[pair["j"]]
             parts.append((pair["i"][keep], members[pair["j"][keep]], pair["v"][keep]))
         row, column, length = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return distance_table(row, column, length, (len(Y), len(self.radii)))
+        return distance_table(row, column, length, (Y.shape[0], len(self.radii)))
