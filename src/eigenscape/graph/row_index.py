@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -70,12 +71,13 @@ def canonical_csr(X: Matrix) -> sparse.csr_array:
 
 
 @singledispatch
-def rows_equal(X: Rows, which: np.ndarray, A: Rows) -> np.ndarray:
+def rows_equal(X: object, which: np.ndarray, A: Rows) -> np.ndarray:
     """Return whether each row of ``A`` equals the row ``which`` of ``X``, whose hash is the same.
 
     Containers that do not store their rows may register an implementation of their own.
     """
-    B = X[which]
+    rows: Any = X
+    B = rows[which]
     if is_sparse(A) or is_sparse(B):
         return abs(sparse.csr_array(A) - sparse.csr_array(B)).max(axis=1).toarray().ravel() == 0
     if A.ndim == 1:
@@ -87,7 +89,7 @@ class RowIndex:
     """Index that finds rows of ``X`` by value."""
 
     def __init__(self, X: Rows) -> None:
-        self.X = X
+        self.X: Any = X
         hashes = row_hashes(X)
         self._order = np.argsort(hashes, kind="stable")
         self._sorted = hashes[self._order]
@@ -117,7 +119,7 @@ class DistanceRowIndex:
     """
 
     def __init__(self, X: sparse.csr_array) -> None:
-        self.X = X
+        self.X: Any = X
         self._whole = RowIndex(X)
         self._others = RowIndex(without_self(X))
 

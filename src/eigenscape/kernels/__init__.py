@@ -1,4 +1,4 @@
-"""Kernels: similarities of two points, distances, graph affinities, local weights."""
+"""Kernels: similarities of two points, distances, graph affinities and local reconstruction weights."""
 
 from eigenscape.kernels.base import BoundKernel, Kernel
 from eigenscape.kernels.pairwise import (

@@ -1,4 +1,4 @@
-"""Graph affinities: an edge's length turned into its weight (Belkin sec. 2, step 2)."""
+"""Graph affinities: weights of edges as a function of their lengths (Belkin sec. 2, step 2)."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._display import short_repr
+from eigenscape._typing import Rows
 from eigenscape.graph.neighborhood import NeighborGraph
 
 WeightName = Literal["binary", "heat", "inverse"]
 
-#: The least weight of an edge. A heat kernel may underflow on a long edge; the edge is there all the same,
-#: and a solver must see it.
+#: Smallest weight of an edge. A heat kernel may underflow on a long edge, but the graph must stay connected.
 LEAST = 1e-8
-#: Inverse-distance weights stop growing below this fraction of the median edge.
+#: Inverse-distance weights are constant below this fraction of the median edge length.
 _SHORT = 1e-3
 
 
 @dataclass(frozen=True)
 class EdgeWeight:
-    """``binary``: 1. ``heat``: ``exp(-d^2 / scale)``. ``inverse``: ``scale / d``, at most 1."""
+    """Weight of an edge of length ``d``.
+
+    ``binary``: 1. ``heat``: ``exp(-d^2 / scale)``. ``inverse``: ``scale / d``, at most 1.
+    """
 
     kind: WeightName
     scale: float = 1.0
@@ -36,15 +39,15 @@ class EdgeWeight:
 
 
 def edge_weight(kind: WeightName, lengths: np.ndarray, t: float | None = None) -> EdgeWeight:
-    """The weight function for a graph with these edge ``lengths``.
+    """Return the weight function for a graph with the given edge lengths.
 
-    ``t=None`` takes the median squared length, so that a typical edge weighs ``1/e``. Inverse weights are
-    scaled so that the largest is 1: that of the shortest edge, or of one thousandth of the median edge where
-    near-duplicates would otherwise dwarf all others."""
+    If ``t`` is None, the heat kernel takes the squared median length, so that a typical edge has weight
+    ``1/e``. Inverse weights are scaled so that the largest is 1: that of the shortest edge, or of edges of
+    one thousandth of the median length, so that near-duplicates do not dominate.
+    """
     if kind == "heat":
-        return EdgeWeight(
-            kind, float(t) if t is not None else max(float(np.median(lengths)) ** 2, np.finfo(float).tiny)
-        )
+        scale = float(t) if t is not None else max(float(np.median(lengths)) ** 2, np.finfo(float).tiny)
+        return EdgeWeight(kind, scale)
     if kind == "inverse":
         return EdgeWeight(kind, max(float(lengths.min()), _SHORT * float(np.median(lengths))))
     if kind != "binary":
@@ -54,7 +57,7 @@ def edge_weight(kind: WeightName, lengths: np.ndarray, t: float | None = None) -
 
 @dataclass(frozen=True, eq=False)
 class GraphAffinity:
-    """Edge weights between any point and the vertices; 0 where there is no edge, and of a point to itself."""
+    """Edge weights between any point and the vertices; 0 without an edge, and of a point to itself."""
 
     graph: NeighborGraph
     weight: EdgeWeight
@@ -66,10 +69,10 @@ class GraphAffinity:
         return self.graph.vertices.X
 
     def edges(self) -> sparse.csr_array:
-        """Between the vertices themselves."""
+        """Return the edge weights (m, m) between the vertices."""
         return self._weighted(self.graph.distances)
 
-    def __call__(self, Y: Any) -> sparse.csr_array:
+    def __call__(self, Y: Rows) -> sparse.csr_array:
         return self._weighted(self.graph.edges_of(Y))
 
     def _weighted(self, edges: sparse.csr_array) -> sparse.csr_array:

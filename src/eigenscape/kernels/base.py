@@ -1,62 +1,91 @@
-"""What a kernel is: hyper-parameters before it sees data, a function of any point after."""
+"""Interfaces of kernels: hyper-parameters before binding to data, a function of any point after."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-
-#: A block of kernel values: dense, or sparse where the kernel is.
-Matrix: TypeAlias = Any  # np.ndarray | sparse.csr_array; scipy's types are not known to the checker
+from eigenscape._typing import Rows, is_sparse
+from eigenscape.graph.row_index import RowIndex
 
 
 class BoundKernel(Protocol):
-    """``k_m(., X)``: a kernel that knows its training points."""
+    """A kernel bound to its training points, ``k_m(., X)``."""
 
     @property
     def X(self) -> Any:
-        """The training points, in the form that ``__call__`` takes."""
+        """Training points, in the form that ``__call__`` accepts."""
         ...
 
-    def __call__(self, Y: Any) -> Matrix:
-        """Values (n_new, m) between the points of ``Y`` and the training points. ``Y`` may be the training
-        set itself."""
+    def __call__(self, Y: Rows) -> Any:
+        """Compute the values (n_new, m), dense or sparse, between points ``Y`` and the training points."""
         ...
 
 
+@runtime_checkable
 class Kernel(Protocol):
-    """A similarity not yet bound to data."""
+    """A similarity that is not yet bound to data."""
 
-    def bind(self, X: Any) -> BoundKernel:
-        """The kernel on the training points ``X``; hyper-parameters left open are settled here."""
+    def bind(self, X: Rows) -> BoundKernel:
+        """Return the kernel on the training points ``X``, with missing hyper-parameters estimated."""
         ...
 
 
-def n_points(X: Any) -> int:
-    """How many points a training set has, whether matrix or list of objects."""
+class PointIndex(Protocol):
+    """An index that recognises training points."""
+
+    def find(self, Y: Rows) -> np.ndarray:
+        """Return for each point the index of the equal training point, or -1."""
+        ...
+
+
+def n_points(X: Rows | Sequence[object]) -> int:
+    """Return the number of points in a matrix or a list of objects."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
 def as_float64(X: Any) -> Any:
-    """Numbers in double precision, sparse kept sparse; anything else as it is."""
-    if sparse.issparse(X):
-        return sparse.csr_array(X, dtype=np.float64)
+    """Convert numbers to double precision; sparse matrices stay sparse, arrays of objects are unchanged."""
+    if is_sparse(X):
+        return sparse.csr_array(X).astype(np.float64, copy=False)
     return X if np.dtype(getattr(X, "dtype", np.float64)).kind == "O" else np.asarray(X, dtype=np.float64)
 
 
 @singledispatch
-def product(kernel: BoundKernel, Y: Any, V: np.ndarray) -> np.ndarray:
-    """``k_m(Y, X) @ V`` (n_new, c) for ``V`` (m, c): by rows, unless the kernel knows a better way."""
+def product(kernel: BoundKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
+    """Compute ``k_m(Y, X) @ V`` (n_new, c) for ``V`` (m, c).
+
+    By blocks of rows, unless an implementation is registered for the type of the kernel.
+    """
     return product_by_rows(kernel, Y, V)
 
 
-def product_by_rows(kernel: BoundKernel, Y: Any, V: np.ndarray) -> np.ndarray:
-    """The product for one block of new points after another."""
+@singledispatch
+def training_index(kernel: BoundKernel) -> PointIndex:
+    """Return an index that recognises the training points of a kernel.
+
+    By the values of their rows, unless an implementation is registered for the type of the kernel.
+    """
+    return RowIndex(kernel.X)
+
+
+@singledispatch
+def gram_matrix(kernel: BoundKernel) -> np.ndarray | None:  # noqa: ARG001
+    """Return the dense Gram matrix (m, m), or None if it is to be evaluated by blocks of rows.
+
+    An implementation may be registered for kernels whose rows are computed together.
+    """
+    return None
+
+
+def product_by_rows(kernel: BoundKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
+    """Compute the product for one block of new points after another."""
     parts = []
     with stage("projection", total=n_points(Y)) as advance:
         for rows in row_blocks(n_points(Y), 24 * len(V)):

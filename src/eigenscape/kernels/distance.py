@@ -1,91 +1,93 @@
-"""Distances as kernels: ``-d^2 / 2``, which centring turns into scalar products (Bengio eq. 10)."""
+"""Distances as kernels: ``-d^2 / 2``, which centring converts to scalar products (Bengio eq. 10)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from eigenscape._display import short_repr
-from eigenscape._memory import row_blocks
-from eigenscape.graph.blocks import metric_distances, resolve_metric_params
+from eigenscape._memory import require, row_blocks
+from eigenscape._typing import Rows, is_sparse
+from eigenscape.graph.blocks import Metric, metric_distances, resolve_metric_params
 from eigenscape.graph.geodesics import extend_geodesics, geodesic_columns, geodesics
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.kernels.base import BoundKernel, as_float64, n_points, product, product_by_rows
+from eigenscape.kernels.base import (
+    BoundKernel,
+    PointIndex,
+    as_float64,
+    gram_matrix,
+    n_points,
+    product,
+    product_by_rows,
+    training_index,
+)
 from eigenscape.kernels.pairwise import BoundPairwise, PairwiseKernel, evaluate_pairs, squared_euclidean
 
-#: New points are placed together in so many (130 000) that their distances to a few dozen vertices make a
-#: block.
+#: Memory per new point from which the number of new points in a block (130 000) follows.
 _NEW_POINT_BYTES = 512
 
 
 @dataclass(frozen=True)
 class HalfSquaredDistance(PairwiseKernel):
-    """``-d(x, y)^2 / 2`` for any scikit-learn metric, a function of two points, or ``"precomputed"``
-    distances."""
+    """``-d(x, y)^2 / 2`` for a metric of scikit-learn, a function of two points, or "precomputed"."""
 
     metric: str | Callable[[Any, Any], float] = "euclidean"
     metric_params: Mapping[str, Any] = field(default_factory=dict)
 
-    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         if self.metric == "precomputed":
-            return -0.5 * np.square(Y)
+            return -0.5 * np.square(np.asarray(Y))
         if self.metric in ("euclidean", "l2") and not self.metric_params:
             return -0.5 * squared_euclidean(Y, X)
         if callable(self.metric):
-            lengths = evaluate_pairs(lambda y, x: self.metric(y, x, **self.metric_params), Y, X)  # type: ignore[operator]
+            lengths = evaluate_pairs(partial(self.metric, **self.metric_params), Y, X)
             if not (lengths >= 0).all():
                 worst = float(np.min(lengths)) if np.isfinite(lengths).all() else float("nan")
-                raise ValueError(
-                    f"the metric is no distance: it gave {worst:g}, and must give finite numbers that are not negative"
-                )
+                raise ValueError(f"metric must return non-negative finite values, got {worst:g}")
             return -0.5 * np.square(lengths)
         return -0.5 * metric_distances(Y, X, self.metric, self.metric_params) ** 2
 
-    def resolve(self, X: Any) -> HalfSquaredDistance:
-        return (
-            self
-            if self.metric == "precomputed"
-            else replace(self, metric_params=resolve_metric_params(self.metric, self.metric_params, X))
-        )
+    def resolve(self, X: Rows) -> HalfSquaredDistance:
+        if self.metric == "precomputed":
+            return self
+        return replace(self, metric_params=resolve_metric_params(self.metric, self.metric_params, X))
 
 
 @dataclass(frozen=True, eq=False)
 class Dissimilarity:
-    """Distances (n_new, m) to some training points, each pair by itself where rounding could break ties
-    between them."""
+    """Distances (n_new, m) to some training points, computed pairwise if rounding could break ties."""
 
     kernel: HalfSquaredDistance
     points: Any  # (m, n_features), or objects
-    columns: np.ndarray | None  # of a table, the training points that are meant
+    columns: np.ndarray | None  # columns of a precomputed matrix that belong to the points
 
     @staticmethod
     def bind(
-        metric: Any, metric_params: Mapping[str, Any] | None, X: Any, which: np.ndarray
+        metric: Metric, metric_params: Mapping[str, Any] | None, X: Rows, which: np.ndarray
     ) -> Dissimilarity:
-        """Distances to the rows ``which`` of ``X``."""
+        """Return the distances to the rows ``which`` of ``X``."""
         bound = HalfSquaredDistance(metric, dict(metric_params or {})).bind(X)
         assert isinstance(bound, BoundPairwise)
         assert isinstance(bound.kernel, HalfSquaredDistance)
         return Dissimilarity(bound.kernel, bound.X[which], which if metric == "precomputed" else None)
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         Y = as_float64(Y)
         if self.columns is not None:
-            return Y[:, self.columns]
+            return np.asarray(Y[:, self.columns])
         plain = self.kernel.metric in ("euclidean", "l2") and not self.kernel.metric_params
-        if plain and not sparse.issparse(Y) and not sparse.issparse(self.points):
+        if plain and not is_sparse(Y) and not is_sparse(self.points):
             return cdist(Y, self.points)
         return np.sqrt(np.maximum(-2.0 * self.kernel.evaluate(Y, self.points), 0.0))
 
 
 def squared_distance_rows(distance: BoundKernel) -> Callable[[int], np.ndarray]:
-    """The function that gives the squared distances (n,) of training point ``i`` to all, one row at a
-    time."""
+    """Return a function that computes the squared distances (n,) of training point ``i`` to all."""
     X = distance.X
     kernel = distance.kernel if isinstance(distance, BoundPairwise) else None
     plain = (
@@ -93,9 +95,9 @@ def squared_distance_rows(distance: BoundKernel) -> Callable[[int], np.ndarray]:
         and kernel.metric in ("euclidean", "l2")
         and not kernel.metric_params
     )
-    if not plain or sparse.issparse(X):
+    if not plain or is_sparse(X):
         return lambda i: -2.0 * distance(X[i : i + 1])[0]
-    centred = X - X.mean(axis=0)  # once, not for every row
+    centred = X - X.mean(axis=0)  # once for all rows
     squares = np.einsum("ij,ij->i", centred, centred)
     return lambda i: np.maximum(squares + squares[i] - 2.0 * (centred @ centred[i]), 0.0)
 
@@ -106,7 +108,7 @@ class GeodesicKernel:
 
     graph: NeighborGraph
     n_jobs: int | None = None
-    dtype: type = np.float64  # of the values; their square array is the largest thing that Isomap makes
+    dtype: type = np.float64  # of the values, whose Gram matrix is the largest array of Isomap
 
     __repr__ = short_repr
 
@@ -114,21 +116,20 @@ class GeodesicKernel:
     def X(self) -> Any:
         return self.graph.vertices.X
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         return _half_squares(geodesics(self.graph, Y, self.n_jobs, self.dtype))
 
 
 def _half_squares(lengths: np.ndarray) -> np.ndarray:
-    """``-d^2 / 2``, in place."""
+    """Compute ``-d^2 / 2`` in place."""
     np.square(lengths, out=lengths)
     lengths *= -0.5
     return lengths
 
 
 @product.register
-def _(kernel: GeodesicKernel, Y: Any, V: np.ndarray) -> np.ndarray:
-    """With more new points than vertices the paths are searched from the vertices, once for all new
-    points."""
+def _(kernel: GeodesicKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
+    """Search paths from the vertices, once for all new points, if there are more new points than vertices."""
     if n_points(Y) <= kernel.graph.n_vertices:
         return product_by_rows(kernel, Y, V)
     parts = []
@@ -138,12 +139,27 @@ def _(kernel: GeodesicKernel, Y: Any, V: np.ndarray) -> np.ndarray:
     return np.concatenate(parts)
 
 
+@training_index.register
+def _(kernel: GeodesicKernel) -> PointIndex:
+    return kernel.graph.vertices
+
+
+@gram_matrix.register
+def _(kernel: GeodesicKernel) -> np.ndarray:
+    """Compute all rows together: recomputed by blocks for each product they would take hours."""
+    m = kernel.graph.n_vertices
+    size = np.dtype(kernel.dtype).itemsize
+    require(1.05 * size * m * m, f"geodesic distances of {m} points", "fit a sample and transform the rest")
+    return kernel(kernel.X)
+
+
 @dataclass(frozen=True, eq=False)
 class LandmarkGeodesics:
     """``-d^2 / 2`` with the geodesic distances to some vertices, the landmarks (Bengio sec. 3.1).
 
-    A vertex's distances are kept, and a new point's are found through its neighbours: no path is searched
-    again."""
+    The distances of the vertices are stored, and those of a new point follow from its neighbours, so no path
+    is searched again.
+    """
 
     graph: NeighborGraph
     landmarks: np.ndarray  # (q,) vertices
@@ -155,7 +171,7 @@ class LandmarkGeodesics:
     def X(self) -> Any:
         return self.graph.vertices.X[self.landmarks]
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         vertex = self.graph.vertices.find(Y)
         new = np.flatnonzero(vertex < 0)
         values = self.lengths[vertex]  # (n_new, q), a copy
@@ -163,31 +179,34 @@ class LandmarkGeodesics:
             values[new] = extend_geodesics(self.graph.edges_of(Y[new]), self.lengths)
         return _half_squares(values)
 
-    def find(self, Y: Any) -> np.ndarray:
-        """For each point the landmark that it is, or -1."""
-        number = np.full(
-            self.graph.n_vertices + 1, -1, dtype=np.intp
-        )  # the last for points that are no vertex
+    def find(self, Y: Rows) -> np.ndarray:
+        """Return for each point the index of the equal landmark, or -1."""
+        number = np.full(self.graph.n_vertices + 1, -1, dtype=np.intp)  # the last for points that are new
         number[self.landmarks] = np.arange(len(self.landmarks))
         return number[self.graph.vertices.find(Y)]
 
 
+@training_index.register
+def _(kernel: LandmarkGeodesics) -> PointIndex:
+    return kernel
+
+
 def to_landmarks(distance: BoundPairwise, which: np.ndarray) -> BoundKernel:
-    """The distances to the training points ``which`` alone."""
+    """Return the kernel of distances to the training points ``which`` alone."""
     precomputed = isinstance(distance.kernel, HalfSquaredDistance) and distance.kernel.metric == "precomputed"
     if precomputed and distance.X.shape[0] == distance.X.shape[1]:
-        return PrecomputedLandmarks(distance.X[which], which)
+        return PrecomputedLandmarks(np.asarray(distance.X[which]), which)
     return BoundPairwise(distance.kernel, distance.X[which])
 
 
 @dataclass(frozen=True, eq=False)
 class PrecomputedLandmarks:
-    """``-d^2 / 2`` from a table of distances to all points, of which ``landmarks`` alone are looked at."""
+    """``-d^2 / 2`` from precomputed distances to all points, of which the columns ``landmarks`` are used."""
 
-    X: np.ndarray  # (q, n) the landmarks' rows of the table
+    X: np.ndarray  # (q, n) rows of the landmarks in the precomputed matrix
     landmarks: np.ndarray  # (q,)
 
     __repr__ = short_repr
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         return -0.5 * np.square(np.asarray(Y[:, self.landmarks], dtype=np.float64))

@@ -1,10 +1,10 @@
-"""Kernels that extend a Gram matrix by local reconstruction weights (locally linear embedding)."""
+"""Kernels that extend a Gram matrix to new points by local reconstruction weights (LLE)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
@@ -13,20 +13,23 @@ from scipy import sparse
 from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
+from eigenscape._typing import Rows
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.sparse_distances import reassemble
 
-#: Batches of local problems of about this size: they stay in the cache, and there are enough for every core.
+#: Size of a batch of local problems: small enough for the cache, and for enough batches for all threads.
 _BATCH_BYTES = 4 * 2**20
+T = TypeVar("T")
 
 
 def barycentric_weights(
     Y: np.ndarray, X: np.ndarray, neighbors: sparse.csr_array, reg: float, n_jobs: int | None = None
 ) -> sparse.csr_array:
-    """Weights (n_new, m) that best reconstruct each row of ``Y`` from its neighbours and sum to one.
+    """Compute the weights (n_new, m) of sum 1 that best reconstruct each row of ``Y`` from its neighbours.
 
-    The local Gram matrix gets ``reg / k`` of its trace on the diagonal (Bengio sec. 2.6). ``neighbors`` says
-    by its pattern which rows of ``X`` may be used."""
+    The pattern of ``neighbors`` (n_new, m) selects rows of ``X``. The local Gram matrix is regularised by
+    ``reg / k`` times its trace on the diagonal (Bengio sec. 2.6).
+    """
     values = np.empty(neighbors.nnz)
 
     def solve(rows: np.ndarray, columns: np.ndarray) -> None:
@@ -38,7 +41,7 @@ def barycentric_weights(
 
 
 def local_weights(spread: np.ndarray, reg: float) -> np.ndarray:
-    """Weights (b, k) from the differences (b, k, d) of a point's neighbours and itself."""
+    """Compute the weights (b, k) from the differences (b, k, d) between neighbours and their point."""
     b, k, _ = spread.shape
     gram = spread @ spread.transpose(0, 2, 1)  # (b, k, k)
     trace = np.trace(gram, axis1=1, axis2=2)
@@ -49,13 +52,12 @@ def local_weights(spread: np.ndarray, reg: float) -> np.ndarray:
 
 
 def over_neighborhoods(
-    work: Callable[[np.ndarray, np.ndarray], Any],
+    work: Callable[[np.ndarray, np.ndarray], T],
     neighbors: sparse.csr_array,
     n_features: int,
     n_jobs: int | None,
-) -> list[Any]:
-    """Results of ``work(rows, columns)`` for batches of rows (b,) with equally many neighbours (b, k), on
-    several cores."""
+) -> list[T]:
+    """Call ``work(rows, columns)`` in threads, for batches of rows (b,) with equal numbers of neighbours."""
     counts = np.diff(neighbors.indptr)
     batches = []
     for k in np.unique(counts[counts > 0]):
@@ -66,7 +68,7 @@ def over_neighborhoods(
 
     with stage("local solves", total=sum(map(len, batches))) as advance:
 
-        def one(rows: np.ndarray) -> Any:
+        def one(rows: np.ndarray) -> T:
             k = neighbors.indptr[rows[0] + 1] - neighbors.indptr[rows[0]]
             result = work(rows, neighbors.indices[neighbors.indptr[rows][:, None] + np.arange(k)])
             advance(len(rows))
@@ -77,8 +79,7 @@ def over_neighborhoods(
 
 @dataclass(frozen=True, eq=False)
 class LocalWeights:
-    """``w(x, x_i)``: how a point is made of its neighbours; a point equal to a vertex is made of that vertex
-    alone."""
+    """Reconstruction weights ``w(x, x_i)`` of a point; a point equal to a vertex has weight 1 there."""
 
     graph: NeighborGraph
     reg: float
@@ -86,7 +87,7 @@ class LocalWeights:
 
     __repr__ = short_repr
 
-    def __call__(self, Y: Any) -> sparse.csr_array:
+    def __call__(self, Y: Rows) -> sparse.csr_array:
         vertex = self.graph.vertices.find(Y)
         known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
         own = sparse.csr_array(
@@ -97,23 +98,18 @@ class LocalWeights:
             return own
         fresh = np.asarray(Y[new], dtype=np.float64)
         points = np.asarray(self.graph.vertices.X, dtype=np.float64)
-        return reassemble(
-            [
-                (known, own),
-                (
-                    new,
-                    barycentric_weights(fresh, points, self.graph.neighbors_of(fresh), self.reg, self.n_jobs),
-                ),
-            ]
-        )
+        neighbors = self.graph.neighbors_of(fresh)
+        weights = barycentric_weights(fresh, points, neighbors, self.reg, self.n_jobs)
+        return reassemble([(known, own), (new, weights)])
 
 
 @dataclass(frozen=True, eq=False)
 class ExtendedKernel:
-    """``k(x, .) = sum_i w(x, x_i) K_i.``: a Gram matrix carried to new points by their local weights.
+    """``k(x, .) = sum_i w(x, x_i) K_i.``: a Gram matrix extended to new points by their local weights.
 
-    On training points it is ``K`` itself. Its Nystrom formula reads ``f_r(x) = sum_i w(x, x_i) f_r(x_i)``,
-    which is what Bengio's LLE kernel tends to as ``c`` grows (sec. 3.1)."""
+    On training points it equals ``K``. Its Nystrom formula is ``f_r(x) = sum_i w(x, x_i) f_r(x_i)``, the
+    limit of Bengio's LLE kernel for large ``c`` (sec. 3.1).
+    """
 
     weights: LocalWeights
     gram: sparse.csr_array  # (m, m)
@@ -124,14 +120,16 @@ class ExtendedKernel:
     def X(self) -> Any:
         return self.weights.graph.vertices.X
 
-    def __call__(self, Y: Any) -> sparse.csr_array:
+    def __call__(self, Y: Rows) -> sparse.csr_array:
         return sparse.csr_array(self.weights(Y) @ self.gram)
 
 
 @dataclass(frozen=True, eq=False)
 class FiniteLocalKernel:
-    """``k_m = (c - 1) k' + k''`` with ``k'`` the local weights and ``k''`` known on training points only
-    (Bengio sec. 2.6)."""
+    """``k_m = (c - 1) k' + k''`` (Bengio sec. 2.6).
+
+    ``k'`` are the local weights, and ``k''`` is defined on training points only.
+    """
 
     weights: LocalWeights
     inner: sparse.csr_array  # (m, m), k'' = I - M
@@ -143,7 +141,7 @@ class FiniteLocalKernel:
     def X(self) -> Any:
         return self.weights.graph.vertices.X
 
-    def __call__(self, Y: Any) -> sparse.csr_array:
+    def __call__(self, Y: Rows) -> sparse.csr_array:
         vertex = self.weights.graph.vertices.find(Y)
         known = np.flatnonzero(vertex >= 0)
         pick = sparse.csr_array(

@@ -1,4 +1,4 @@
-"""Kernels of two points: the data-independent similarities that the methods start from."""
+"""Kernels of two points: the data-independent similarities from which the methods start."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
 from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances, manhattan_distances
 
 from eigenscape._display import short_repr
+from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.kernels.bandwidth import local_distance, median_distance
-from eigenscape.kernels.base import BoundKernel, Kernel, Matrix, as_float64, n_points
+from eigenscape.kernels.base import BoundKernel, Kernel, as_float64, n_points
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,41 +24,43 @@ class BoundPairwise:
 
     __repr__ = short_repr
 
-    def __call__(self, Y: Any) -> Matrix:
+    def __call__(self, Y: Rows) -> Matrix:
         return self.kernel.evaluate(as_float64(Y), self.X)
 
 
 class PairwiseKernel:
-    """Base of kernels that are functions of two points: subclasses say ``evaluate`` and, if need be,
-    ``resolve``."""
+    """Base of kernels that are functions of two points.
 
-    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
-        """Values (n_new, m)."""
+    Subclasses implement ``evaluate`` and, if they have hyper-parameters estimated from data, ``resolve``.
+    """
+
+    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
+        """Compute the values (n_new, m)."""
         raise TypeError(f"{type(self).__name__} must define evaluate")
 
-    def diagonal(self, Y: Any) -> np.ndarray:
-        """``k(y, y)`` of each point, (n_new,)."""
+    def diagonal(self, Y: Rows) -> np.ndarray:
+        """Compute ``k(y, y)`` (n_new,) of each point."""
         return np.array([float(self.evaluate(Y[i : i + 1], Y[i : i + 1])[0, 0]) for i in range(n_points(Y))])
 
-    def resolve(self, X: Any) -> PairwiseKernel:
-        """This kernel with the hyper-parameters left open taken from ``X``."""
+    def resolve(self, X: Rows) -> PairwiseKernel:
+        """Return this kernel with hyper-parameters of None estimated from ``X``."""
         return self
 
-    def bind(self, X: Any) -> BoundKernel:
+    def bind(self, X: Rows) -> BoundKernel:
         X = as_float64(X)
         return BoundPairwise(self.resolve(X), X)
 
 
-def squared_euclidean(Y: Any, X: Any, factor: float = 1.0) -> np.ndarray:
-    """Squared Euclidean distances, times ``factor``, around the mean of ``X`` so that an offset costs no
-    digits.
+def squared_euclidean(Y: Rows, X: Rows, factor: float = 1.0) -> np.ndarray:
+    """Compute squared Euclidean distances times ``factor``.
 
-    ``|x|^2 + |y|^2 - 2 <x, y>`` is one matrix product of rows with two more columns: the values are written
-    once."""
-    if sparse.issparse(X) or sparse.issparse(Y):
+    The mean of ``X`` is subtracted, so that an offset costs no digits. ``|x|^2 + |y|^2 - 2 <x, y>`` is
+    computed as one matrix product of rows with two additional columns, so that the values are written once.
+    """
+    if is_sparse(X) or is_sparse(Y):
         return factor * euclidean_distances(Y, X, squared=True)
     origin = X.mean(axis=0)
-    X, Y = X - origin, Y - origin
+    X, Y = np.asarray(X - origin), np.asarray(Y - origin)
     left = np.column_stack([-2 * factor * Y, factor * np.einsum("ij,ij->i", Y, Y), np.full(len(Y), factor)])
     right = np.column_stack([X, np.ones(len(X)), np.einsum("ij,ij->i", X, X)])
     values = left @ right.T
@@ -67,75 +69,81 @@ def squared_euclidean(Y: Any, X: Any, factor: float = 1.0) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Linear(PairwiseKernel):
-    """``<x, y>``; ``around_mean`` takes the mean of the training rows for the origin.
+    """``<x, y>``; with ``around_mean`` the mean of the training rows is the origin.
 
-    Where the kernel is centred afterwards that changes nothing but the rounding: an offset of the data costs
-    no digits."""
+    If the kernel is centred afterwards, this only improves the rounding: an offset of the data costs no
+    digits.
+    """
 
     around_mean: bool = False
 
-    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
-        if self.around_mean and not sparse.issparse(X) and not sparse.issparse(Y):
+    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
+        if self.around_mean and not is_sparse(X) and not is_sparse(Y):
             origin = X.mean(axis=0)
             Y, X = Y - origin, X - origin
         return _dense(Y @ X.T)
 
-    def diagonal(self, Y: Any) -> np.ndarray:
+    def diagonal(self, Y: Rows) -> np.ndarray:
         if self.around_mean:
             raise TypeError(
-                "a linear kernel around the mean of its training rows has no values between other points"
+                "a linear kernel around the mean of its training rows is not defined between other points"
             )
         return squared_norms(Y)
 
 
 @dataclass(frozen=True)
 class Polynomial(PairwiseKernel):
-    """``(gamma <x, y> + coef0) ** degree``; ``gamma=None`` is one over the mean squared norm of the training
-    rows."""
+    """``(gamma <x, y> + coef0) ** degree``.
+
+    If ``gamma`` is None, it is one over the mean squared norm of the training rows.
+    """
 
     degree: float = 3
     gamma: float | None = None
     coef0: float = 1.0
 
-    def resolve(self, X: Any) -> Polynomial:
+    def resolve(self, X: Rows) -> Polynomial:
         return self if self.gamma is not None else replace(self, gamma=_per_squared_norm(X))
 
-    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         assert self.gamma is not None
         return (self.gamma * _dense(Y @ X.T) + self.coef0) ** self.degree
 
-    def diagonal(self, Y: Any) -> np.ndarray:
+    def diagonal(self, Y: Rows) -> np.ndarray:
         assert self.gamma is not None
         return (self.gamma * squared_norms(Y) + self.coef0) ** self.degree
 
 
 @dataclass(frozen=True)
 class Sigmoid(PairwiseKernel):
-    """``tanh(gamma <x, y> + coef0)`` (may be indefinite); ``gamma=None`` as for :class:`Polynomial`."""
+    """``tanh(gamma <x, y> + coef0)``, which may be indefinite.
+
+    If ``gamma`` is None, it is one over the mean squared norm of the training rows.
+    """
 
     gamma: float | None = None
     coef0: float = 1.0
 
-    def resolve(self, X: Any) -> Sigmoid:
+    def resolve(self, X: Rows) -> Sigmoid:
         return self if self.gamma is not None else replace(self, gamma=_per_squared_norm(X))
 
-    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         assert self.gamma is not None
         return np.tanh(self.gamma * _dense(Y @ X.T) + self.coef0)
 
-    def diagonal(self, Y: Any) -> np.ndarray:
+    def diagonal(self, Y: Rows) -> np.ndarray:
         assert self.gamma is not None
         return np.tanh(self.gamma * squared_norms(Y) + self.coef0)
 
 
 @dataclass(frozen=True)
 class Cosine(PairwiseKernel):
-    """``<x, y> / (|x| |y|)``; a zero row has similarity 0 to everything."""
+    """``<x, y> / (|x| |y|)``; a zero row has similarity 0 to all points."""
 
-    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         return _dense(cosine_similarity(Y, X))
 
-    def diagonal(self, Y: Any) -> np.ndarray:
+    def diagonal(self, Y: Rows) -> np.ndarray:
         return (squared_norms(Y) > 0).astype(np.float64)
 
 
@@ -143,15 +151,16 @@ class Cosine(PairwiseKernel):
 class Gaussian(PairwiseKernel):
     """``exp(-gamma |x - y|^2)`` (Bengio eq. 4 with ``gamma = 1 / sigma^2``).
 
-    ``gamma=None`` is settled by ``scale``: ``"median"`` takes one over the median squared distance of the
-    training points (a broad kernel, for kernel PCA); ``"local"`` one over the squared median distance to the
-    tenth neighbour (a narrow one, for Laplacian eigenmaps and spectral clustering). Both look at no more than
-    1000 evenly spaced points."""
+    If ``gamma`` is None, it is estimated by the rule ``scale``: ``"median"`` is one over the median squared
+    distance between training points (a wide kernel, for kernel PCA); ``"local"`` is one over the median
+    squared distance to the tenth neighbour (a narrow one, for Laplacian eigenmaps and spectral clustering).
+    Both use at most 1000 evenly spaced points.
+    """
 
     gamma: float | None = None
     scale: Literal["median", "local"] = "median"
 
-    def resolve(self, X: Any) -> Gaussian:
+    def resolve(self, X: Rows) -> Gaussian:
         if self.gamma is not None:
             return self
         rule = median_distance if self.scale == "median" else local_distance
@@ -159,24 +168,28 @@ class Gaussian(PairwiseKernel):
 
     distance = staticmethod(squared_euclidean)
 
-    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         assert self.gamma is not None
         values = squared_euclidean(Y, X, -self.gamma)
         return np.exp(values, out=values)
 
-    def diagonal(self, Y: Any) -> np.ndarray:
+    def diagonal(self, Y: Rows) -> np.ndarray:
         return np.ones(n_points(Y))
 
 
 @dataclass(frozen=True)
 class Laplace(PairwiseKernel):
-    """``exp(-gamma |x - y|_1)``; ``gamma=None`` and ``scale`` as for :class:`Gaussian`, with city-block
-    distances."""
+    """``exp(-gamma |x - y|_1)``.
+
+    If ``gamma`` is None, it is estimated by the rule ``scale``: one over the median city-block distance
+    between training points (``"median"``) or to the tenth neighbour (``"local"``), from at most 1000 evenly
+    spaced points.
+    """
 
     gamma: float | None = None
     scale: Literal["median", "local"] = "median"
 
-    def resolve(self, X: Any) -> Laplace:
+    def resolve(self, X: Rows) -> Laplace:
         if self.gamma is not None:
             return self
         rule = median_distance if self.scale == "median" else local_distance
@@ -184,35 +197,34 @@ class Laplace(PairwiseKernel):
 
     distance = staticmethod(manhattan_distances)
 
-    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         assert self.gamma is not None
         return np.exp(-self.gamma * manhattan_distances(Y, X))
 
-    def diagonal(self, Y: Any) -> np.ndarray:
+    def diagonal(self, Y: Rows) -> np.ndarray:
         return np.ones(n_points(Y))
 
 
 @dataclass(frozen=True)
 class CallableKernel(PairwiseKernel):
-    """``function(x, y)`` of two points, which may be any objects."""
+    """``function(x, y)`` of two points, which may be arbitrary objects."""
 
     function: Callable[[Any, Any], float]
 
-    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         return evaluate_pairs(self.function, Y, X)
 
 
 @dataclass(frozen=True)
 class Precomputed(PairwiseKernel):
-    """Similarities the user computed: a point is its row of similarities to the training points, dense or
-    sparse."""
+    """Precomputed similarities: a point is its row of similarities to the training points."""
 
-    def evaluate(self, Y: Any, X: Any) -> Any:
+    def evaluate(self, Y: Rows, X: Rows) -> Any:
         return Y
 
 
-def evaluate_pairs(function: Callable[[Any, Any], float], Y: Any, X: Any) -> np.ndarray:
-    """``function`` on every pair (n_new, m)."""
+def evaluate_pairs(function: Callable[[Any, Any], float], Y: Rows, X: Rows) -> np.ndarray:
+    """Evaluate ``function`` for every pair (n_new, m)."""
     values = np.empty((n_points(Y), n_points(X)))
     for i, y in enumerate(Y):
         for j, x in enumerate(X):
@@ -237,13 +249,24 @@ _BY_NAME: dict[str, Callable[..., PairwiseKernel]] = {
 def kernel_by_name(
     kernel: str | Callable | Kernel, argument: str = "kernel", also: tuple[str, ...] = (), **params: Any
 ) -> Kernel:
-    """The kernel that a user's ``argument`` means; of ``params`` those it has are used. ``also``: other names
-    it may have."""
-    if hasattr(kernel, "bind"):
+    """Return the kernel that is named, or given, by a parameter of an estimator.
+
+    Parameters
+    ----------
+    kernel : str, callable or Kernel
+        Name, function of two points, or kernel.
+    argument : str, default="kernel"
+        Name of the estimator's parameter, for the error message.
+    also : tuple of str
+        Further names that the parameter accepts, for the error message.
+    **params
+        Hyper-parameters; those that the named kernel does not have are ignored.
+    """
+    if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
         return CallableKernel(kernel)
-    if not isinstance(kernel, str) or kernel not in _BY_NAME:
+    if kernel not in _BY_NAME:
         names = ", ".join(map(repr, [*also, *_BY_NAME]))
         raise ValueError(
             f"{argument}={kernel!r} is not known; choose one of {names}, a function of two points or a Kernel"
@@ -253,20 +276,20 @@ def kernel_by_name(
     return maker(**{name: value for name, value in params.items() if name in fields})
 
 
-def squared_norms(X: Any) -> np.ndarray:
-    """Squared lengths (n,) of dense or sparse rows."""
-    squares = X.multiply(X) if sparse.issparse(X) else X * X
+def squared_norms(X: Rows) -> np.ndarray:
+    """Compute the squared norms (n,) of dense or sparse rows."""
+    squares = X.multiply(X) if is_sparse(X) else X * X
     return np.asarray(squares.sum(axis=1)).ravel()
 
 
-def _per_squared_norm(X: Any) -> float:
+def _per_squared_norm(X: Rows) -> float:
     return gamma_from_norms(float(squared_norms(X).mean()))
 
 
 def gamma_from_norms(mean: float) -> float:
-    """``gamma`` of polynomials and sigmoids, for rows with this mean squared norm."""
+    """Return the ``gamma`` of polynomial and sigmoid kernels for rows of the given mean squared norm."""
     return 1.0 / mean if mean > 0 else 1.0
 
 
 def _dense(values: Any) -> np.ndarray:
-    return np.asarray(values.todense()) if sparse.issparse(values) else values
+    return values.toarray() if is_sparse(values) else values

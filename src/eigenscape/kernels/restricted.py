@@ -1,4 +1,4 @@
-"""A kernel seen by some of its training points only, or kept from vanishing."""
+"""Kernels restricted to some of their training points, or bounded from below."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from eigenscape._display import short_repr
-from eigenscape.kernels.base import BoundKernel, Matrix
+from eigenscape._typing import Matrix, Rows
+from eigenscape.kernels.base import BoundKernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +25,13 @@ class RestrictedKernel:
     def X(self) -> Any:
         return self.base.X[self.members]
 
-    def __call__(self, Y: Any) -> Matrix:
+    def __call__(self, Y: Rows) -> Matrix:
         return self.base(Y)[:, self.members]
 
 
 @dataclass(frozen=True, eq=False)
 class FlooredKernel:
-    """A dense kernel whose values are at least ``least``."""
+    """A dense kernel with values raised to at least ``least``."""
 
     base: BoundKernel
     least: float
@@ -41,5 +42,5 @@ class FlooredKernel:
     def X(self) -> Any:
         return self.base.X
 
-    def __call__(self, Y: Any) -> Matrix:
+    def __call__(self, Y: Rows) -> Matrix:
         return np.maximum(self.base(Y), self.least)

@@ -1,4 +1,4 @@
-"""A Gaussian whose width is each point's own."""
+"""A Gaussian kernel with a bandwidth for each point."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape._display import short_repr
+from eigenscape._typing import Rows
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import BoundKernel, as_float64
@@ -16,24 +17,24 @@ from eigenscape.kernels.pairwise import squared_euclidean
 
 @dataclass(frozen=True)
 class VariableGaussian:
-    """``exp(-gamma |x - y|^2 / (rho(x) rho(y)))`` with ``rho`` the distance to the ``n_neighbors``-th nearest
-    training point.
+    """``exp(-gamma |x - y|^2 / (rho(x) rho(y)))`` with a bandwidth ``rho`` for each point.
 
-    Narrow where points are dense and wide where they are not (Zelnik-Manor and Perona 2004; Berry and Harlim
-    2016). Equal rows count once and a point does not count itself, so that ``rho`` is positive; a new point's
-    is found by the same rule."""
+    ``rho(x)`` is the distance to the ``n_neighbors``-th nearest training point, so the kernel is narrow where
+    points are dense (Zelnik-Manor and Perona 2004; Berry and Harlim 2016). Equal rows count once and a point
+    does not count itself, so that ``rho`` is positive. The same rule gives the bandwidth of a new point.
+    """
 
     n_neighbors: int = 10
     gamma: float = 1.0
     n_jobs: int | None = None
 
-    def bind(self, X: Any) -> BoundKernel:
+    def bind(self, X: Rows) -> BoundKernel:
         X = as_float64(X)
         first, group = distinct_rows(X)
         k = min(self.n_neighbors, len(first) - 1)
         if k < 1:
             raise ValueError(
-                "all rows are equal, so no width can be taken from them; there is nothing to embed"
+                "all rows are equal, so no bandwidth can be estimated; there is nothing to embed"
             )
         index = neighbor_index(X[first], n_jobs=self.n_jobs)
         widths = np.maximum.reduceat(index.nearest_others_graph(k).data, np.arange(0, len(first) * k, k))
@@ -42,7 +43,7 @@ class VariableGaussian:
 
 @dataclass(frozen=True, eq=False)
 class BoundVariableGaussian:
-    """The kernel on its training points, whose widths are kept."""
+    """The kernel on its training points, with their bandwidths."""
 
     kernel: VariableGaussian
     X: Any
@@ -53,14 +54,14 @@ class BoundVariableGaussian:
 
     __repr__ = short_repr
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         Y = as_float64(Y)
         values = squared_euclidean(Y, self.X, -self.kernel.gamma)
         values /= self.widths_of(Y)[:, None] * self.widths
         return np.exp(values, out=values)
 
-    def widths_of(self, Y: Any) -> np.ndarray:
-        """``rho`` of any points, (n_new,); a row equal to a training point is that point."""
+    def widths_of(self, Y: Rows) -> np.ndarray:
+        """Compute ``rho`` (n_new,) of any points; a row equal to a training point has its bandwidth."""
         known = self.rows.find(Y)
         widths = self.widths[known]
         new = np.flatnonzero(known < 0)

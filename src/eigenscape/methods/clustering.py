@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
-from eigenscape.kernels.base import Matrix, n_points
+from eigenscape._typing import Matrix
+from eigenscape.kernels.base import n_points
 from eigenscape.operators import Operator
 
 

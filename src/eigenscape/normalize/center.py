@@ -1,24 +1,33 @@
-"""Additive normalisation: the origin moved to a weighted mean of the training points."""
+"""Additive normalisation: the origin of feature space moved to a weighted mean of the training points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from eigenscape._display import short_repr
+from eigenscape._typing import Rows, is_sparse
 from eigenscape.kernels.base import BoundKernel, n_points, product
+
+
+class GramOperator(Protocol):
+    """The operator of a Gram matrix, as far as a normalisation needs it."""
+
+    def matmat(self, V: np.ndarray) -> np.ndarray: ...
+
+    def diagonal(self) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, eq=False)
 class CenteredKernel:
-    """``k(x, y) - E'[k(x', y)] - E'[k(x, y')] + E'E'[k(x', y')]`` with means over the training set (Bengio
-    eq. 5, 10).
+    """Kernel centred by means over the training set (Bengio eq. 5, 10).
 
-    ``weights`` are Burges' centring coefficients ``c`` (sec. 2.2.1): any numbers that sum to one; uniform is
-    the usual mean. The averages of a new point run over the training set."""
+    ``k(x, y) - E'[k(x', y)] - E'[k(x, y')] + E'E'[k(x', y')]``. The ``weights`` of the means are Burges'
+    centring coefficients ``c`` (sec. 2.2.1), any numbers of sum 1; uniform weights give the usual mean. The
+    means for a new point are over the training set as well.
+    """
 
     base: BoundKernel
     weights: np.ndarray  # (m,), sum 1
@@ -31,24 +40,24 @@ class CenteredKernel:
     def X(self) -> Any:
         return self.base.X
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         values = self.base(Y)
-        if sparse.issparse(values):
-            values = np.asarray(values.todense())
-        row_means = values @ self.weights  # (n_new,), double whatever the values are
+        if is_sparse(values):
+            values = values.toarray()
+        row_means = values @ self.weights  # (n_new,), in double precision for any type of values
         return values - row_means[:, None] - (self.column_means - self.grand_mean)
 
 
 @product.register
-def _(kernel: CenteredKernel, Y: Any, V: np.ndarray) -> np.ndarray:
-    """The base's product, then the means: ``K~V - K~c 1'V - 1 (E - EE)'V``."""
+def _(kernel: CenteredKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
+    """Compute the product of the base kernel, then subtract the means: ``K~V - K~c 1'V - 1 (E - EE)'V``."""
     both = product(kernel.base, Y, np.column_stack([V, kernel.weights]))
     row_means = both[:, -1]
     return both[:, :-1] - np.outer(row_means, V.sum(axis=0)) - (kernel.column_means - kernel.grand_mean) @ V
 
 
-def center(kernel: BoundKernel, gram: Any, weights: np.ndarray | None = None) -> CenteredKernel:
-    """Centre ``kernel``; ``gram`` is the operator of its Gram matrix."""
+def center(kernel: BoundKernel, gram: GramOperator, weights: np.ndarray | None = None) -> CenteredKernel:
+    """Centre ``kernel``, whose Gram matrix is the operator ``gram``."""
     m = n_points(kernel.X)
     weights = uniform_weights(m) if weights is None else weights
     column_means = gram.matmat(weights[:, None])[:, 0]
@@ -56,5 +65,5 @@ def center(kernel: BoundKernel, gram: Any, weights: np.ndarray | None = None) ->
 
 
 def uniform_weights(m: int) -> np.ndarray:
-    """The centring coefficients of the plain mean."""
+    """Return the centring coefficients of the unweighted mean."""
     return np.full(m, 1.0 / m)

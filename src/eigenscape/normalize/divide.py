@@ -1,4 +1,4 @@
-"""Divisive normalisation: similarities divided by the roots, or another power, of their row sums."""
+"""Divisive normalisation: similarities divided by the square root, or another power, of their row sums."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._display import short_repr
+from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import RowIndex
-from eigenscape.kernels.base import BoundKernel, Matrix, n_points
+from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.normalize.center import GramOperator
 
 
 @dataclass(frozen=True, eq=False)
 class DividedKernel:
-    """``k(x, y) / (S(x) S(y))^power`` with ``S`` the sums over the training set.
+    """``k(x, y) / (S(x) S(y))^power`` with the sums ``S`` over the training set.
 
-    The root is Bengio eq. 11, 12. Another power takes out as much of the density that the sums estimate
-    (diffusion maps). With ``rows`` given the sums leave out a point's similarity to itself (footnote 3)."""
+    The square root is Bengio eq. 11, 12. Other powers remove part of the influence of the density, which the
+    sums estimate (diffusion maps). If ``rows`` is given, the sums exclude the similarity of a point to itself
+    (footnote 3).
+    """
 
     base: BoundKernel
     sums: np.ndarray  # (m,)
-    rows: RowIndex | None = None
+    rows: RowIndex | None = None  # recognises the training points
     power: float = 0.5
 
     __repr__ = short_repr
@@ -33,7 +37,7 @@ class DividedKernel:
     def X(self) -> Any:
         return self.base.X
 
-    def __call__(self, Y: Any) -> Matrix:
+    def __call__(self, Y: Rows) -> Matrix:
         values = self.base(Y)
         return scale_sides(
             values,
@@ -41,14 +45,15 @@ class DividedKernel:
             inverse_power(self.sums, self.power),
         )
 
-    def degrees(self, Y: Any) -> np.ndarray:
-        """``S(x)`` of any point."""
+    def degrees(self, Y: Rows) -> np.ndarray:
+        """Compute ``S(x)`` of any points."""
         return _degrees(self.base(Y), Y, self.rows)
 
 
-def divide(kernel: BoundKernel, gram: Any, diagonal: bool = True, power: float = 0.5) -> DividedKernel:
-    """Divide ``kernel``; ``gram`` is the operator of its Gram matrix, whose diagonal counts in the sums or
-    does not."""
+def divide(
+    kernel: BoundKernel, gram: GramOperator, diagonal: bool = True, power: float = 0.5
+) -> DividedKernel:
+    """Normalise ``kernel`` by the row sums of its Gram matrix ``gram``, with or without the diagonal."""
     m = n_points(kernel.X)
     sums = gram.matmat(np.ones((m, 1)))[:, 0]
     if not diagonal:
@@ -56,13 +61,14 @@ def divide(kernel: BoundKernel, gram: Any, diagonal: bool = True, power: float =
     if not sums.min() > 0:
         worst = int(np.argmin(sums))
         raise ValueError(
-            f"divisive normalisation needs positive row sums, but row {worst} of the affinity sums to {sums[worst]:g}; use an"
-            " affinity without negative values in which every point has a neighbour"
+            f"divisive normalisation needs positive row sums, but row {worst} of the affinity sums to"
+            f" {sums[worst]:g}; use an affinity without negative values in which every point has a neighbour"
         )
     return DividedKernel(kernel, sums, None if diagonal else RowIndex(kernel.X), power)
 
 
-def _degrees(values: Matrix, Y: Any, rows: RowIndex | None) -> np.ndarray:
+def _degrees(values: Matrix, Y: Rows, rows: RowIndex | None) -> np.ndarray:
+    """Compute the row sums of kernel values, without the similarity of a training point to itself."""
     sums = np.asarray(values.sum(axis=1)).ravel()
     if rows is not None:
         vertex = rows.find(Y)
@@ -72,12 +78,13 @@ def _degrees(values: Matrix, Y: Any, rows: RowIndex | None) -> np.ndarray:
     if (sums < 0).any():
         worst = int(np.argmin(sums))
         raise ValueError(
-            f"new point {worst} has affinities that sum to {sums[worst]:g}; divisive normalisation needs a positive sum"
+            f"the affinities of new point {worst} sum to {sums[worst]:g}; divisive normalisation needs a"
+            " positive sum"
         )
     if (sums == 0).any():
         warnings.warn(
-            f"{int((sums == 0).sum())} point(s) have no affinity to any training point and are placed at the origin; widen the"
-            " kernel (a smaller gamma) if they should be told apart",
+            f"{int((sums == 0).sum())} point(s) have no affinity to any training point and are placed at the"
+            " origin; widen the kernel (lower gamma) to distinguish them",
             IsolatedPointWarning,
             stacklevel=3,
         )
@@ -85,15 +92,15 @@ def _degrees(values: Matrix, Y: Any, rows: RowIndex | None) -> np.ndarray:
 
 
 def inverse_power(sums: np.ndarray, power: float = 0.5) -> np.ndarray:
-    """``S^-power``; 0 where there is nothing to divide, or so little that the power is no number."""
+    """Compute ``S^-power``, or 0 if ``S^power`` is zero or subnormal."""
     root = np.sqrt(sums) if power == 0.5 else np.power(sums, power)
     return np.divide(1.0, root, out=np.zeros_like(root), where=root > np.finfo(np.float64).tiny)
 
 
 def scale_sides(values: Matrix, left: np.ndarray, right: np.ndarray) -> Matrix:
-    """``diag(left) values diag(right)``."""
-    if not sparse.issparse(values):
+    """Compute ``diag(left) values diag(right)``."""
+    if not is_sparse(values):
         return values * left[:, None] * right
-    scaled = sparse.csr_array(values, copy=True)
+    scaled = sparse.csr_array(values).copy()
     scaled.data *= np.repeat(left, np.diff(scaled.indptr)) * right[scaled.indices]
     return scaled

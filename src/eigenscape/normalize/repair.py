@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from eigenscape._display import short_repr
-from eigenscape._omitted import OmittedArray
-from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
-from eigenscape.kernels.base import BoundKernel, product
-from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
+from eigenscape._typing import Rows
+from eigenscape.kernels.base import BoundKernel, PointIndex, product, training_index
 
 
 @dataclass(frozen=True, eq=False)
 class ShiftedKernel:
-    """``k(x, y) + shift`` where ``x`` and ``y`` are the same point.
+    """``k(x, y) + shift`` if ``x`` and ``y`` are the same point, and ``k(x, y)`` otherwise.
 
     For ``k = -d^2 / 2`` this adds ``2 shift`` to the squared distance of any two different points.
     """
 
     base: BoundKernel
     shift: float
-    rows: RowIndex | DistanceRowIndex | LandmarkGeodesics  # recognises the training points
+    rows: PointIndex  # recognises the training points
     group: np.ndarray  # (m,) equal for equal training points
 
     __repr__ = short_repr
@@ -32,7 +31,7 @@ class ShiftedKernel:
     def X(self) -> Any:
         return self.base.X
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         values = np.array(self.base(Y))
         vertex = self.rows.find(Y)
         known = np.flatnonzero(vertex >= 0)
@@ -42,19 +41,19 @@ class ShiftedKernel:
 
 def shift(kernel: BoundKernel, amount: float) -> ShiftedKernel:
     """Add ``amount`` to the similarity of every point to itself."""
-    if isinstance(kernel, LandmarkGeodesics):
-        return ShiftedKernel(kernel, amount, kernel, np.arange(len(kernel.landmarks)))
-    rows = kernel.graph.vertices if isinstance(kernel, GeodesicKernel) else RowIndex(kernel.X)
+    rows = training_index(kernel)
     return ShiftedKernel(kernel, amount, rows, rows.find(kernel.X))
 
 
 @dataclass(frozen=True, eq=False)
 class ClippedKernel:
-    """``k(x, .)`` without its part along the eigenvectors of negative eigenvalue: the nearest positive
-    semi-definite kernel."""
+    """``k(x, .)`` without its components along eigenvectors of negative eigenvalue.
+
+    This is the nearest positive semi-definite kernel.
+    """
 
     base: BoundKernel
-    negative: np.ndarray  # (m, q) orthonormal
+    negative: np.ndarray  # (m, q) orthonormal eigenvectors
 
     __repr__ = short_repr
 
@@ -62,15 +61,19 @@ class ClippedKernel:
     def X(self) -> Any:
         return self.base.X
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         values = self.base(Y)
         return values - (values @ self.negative) @ self.negative.T
 
 
+@singledispatch
+def remove_components(negative: object, V: np.ndarray) -> np.ndarray:
+    """Compute ``V - N N'V`` for orthonormal columns ``N``."""
+    N = np.asarray(negative)
+    return V - N @ (N.T @ V)
+
+
 @product.register
-def _(kernel: ClippedKernel, Y: Any, V: np.ndarray) -> np.ndarray:
-    """``K (V - N N'V)``. The eigenvectors that are kept are orthogonal to the negative ones, so a saved model
-    does without these."""
-    if not isinstance(kernel.negative, OmittedArray):
-        V = V - kernel.negative @ (kernel.negative.T @ V)
-    return product(kernel.base, Y, V)
+def _(kernel: ClippedKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
+    """Compute ``K (V - N N'V)``."""
+    return product(kernel.base, Y, remove_components(kernel.negative, V))

@@ -1,4 +1,4 @@
-"""Gram matrices as symmetric operators: what a solver needs is ``K @ V``, not ``K``."""
+"""Symmetric operators: Gram matrices, covariance matrices and their normalisations, by products ``K @ V``."""
 
 from eigenscape.operators.centered_rows import CenteredRows, ScatterOperator, weighted_mean
 from eigenscape.operators.gram import (

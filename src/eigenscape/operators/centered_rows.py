@@ -1,34 +1,35 @@
-"""Rows around their mean, each with a weight: the two products of them, and the operators made of those,
-nothing centred in memory."""
+"""Centred and weighted rows, their products, and the operators made from them, without a centred copy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._typing import Matrix, is_sparse
 from eigenscape.kernels.base import as_float64
+from eigenscape.operators.gram import Stored
 from eigenscape.operators.product import sparse_product
 
-#: Blocks of rows are centred in the processor's cache.
+#: Size of the blocks in which rows are centred, so that they stay in the processor's cache.
 _CACHE_BYTES = 2**21
-#: Up to this ratio of squared mean to variance the mean may be subtracted after the product: it costs no more
-#: than three digits.
+#: Up to this ratio of squared mean to variance the mean may be subtracted after the product, at the cost of
+#: no more than three digits.
 SMALL_OFFSET = 1e3
 
 
 @dataclass(frozen=True, eq=False)
 class CenteredRows:
-    """``D^1/2 (X - e mu')`` (n, d) with ``D`` the weights of the rows; sparse rows stay sparse."""
+    """``D^1/2 (X - e mu')`` (n, d) with the diagonal ``D`` of sample weights; sparse rows stay sparse."""
 
-    X: Any
+    X: Matrix
     mean: np.ndarray  # mu, (d,)
-    weights: np.ndarray | None = None  # (n,), None for one each
+    weights: np.ndarray | None = None  # (n,); None for weights of 1
     n_jobs: int | None = None
 
     @property
@@ -45,18 +46,18 @@ class CenteredRows:
 
     @cached_property
     def _transposed(self) -> sparse.csr_array:
-        """The columns of sparse rows, for products on several cores."""
+        """Transpose of sparse rows, for products on several threads."""
         return sparse.csr_array(self.X.T)
 
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """Rows, centred and weighted in double precision, one block after another."""
+        """Yield blocks of rows, centred and weighted in double precision."""
         for rows in row_blocks(self.shape[0], 8 * self.shape[1], _CACHE_BYTES):
-            block = (self.X[rows].toarray() if sparse.issparse(self.X) else self.X[rows]) - self.mean
+            block = (self.X[rows].toarray() if is_sparse(self.X) else self.X[rows]) - self.mean
             yield rows, block if self._roots is None else block * self._roots[rows]
 
     def times(self, V: np.ndarray) -> np.ndarray:
-        """``D^1/2 (X - e mu') V`` (n, c) for ``V`` (d, c)."""
-        if sparse.issparse(self.X):
+        """Compute ``D^1/2 (X - e mu') V`` (n, c) for ``V`` (d, c)."""
+        if is_sparse(self.X):
             out = sparse_product(self.X, V, self.n_jobs) - self.mean @ V
             return out if self._roots is None else out * self._roots
         out = np.empty((self.shape[0], V.shape[1]))
@@ -65,8 +66,8 @@ class CenteredRows:
         return out
 
     def transposed_times(self, U: np.ndarray) -> np.ndarray:
-        """``(X - e mu')' D^1/2 U`` (d, c) for ``U`` (n, c)."""
-        if sparse.issparse(self.X):
+        """Compute ``(X - e mu')' D^1/2 U`` (d, c) for ``U`` (n, c)."""
+        if is_sparse(self.X):
             U = U if self._roots is None else U * self._roots
             return sparse_product(self._transposed, U, self.n_jobs) - np.outer(self.mean, U.sum(axis=0))
         out = np.zeros((self.shape[1], U.shape[1]))
@@ -75,8 +76,8 @@ class CenteredRows:
         return out
 
     def scatter_times(self, V: np.ndarray) -> np.ndarray:
-        """``(X - e mu')' D (X - e mu') V`` (d, c): one pass over dense rows."""
-        if sparse.issparse(self.X):
+        """Compute ``(X - e mu')' D (X - e mu') V`` (d, c), in one pass over dense rows."""
+        if is_sparse(self.X):
             return self.transposed_times(self.times(V))
         out = np.zeros_like(V)
         for _, block in self.blocks():
@@ -84,11 +85,11 @@ class CenteredRows:
         return out
 
     def scatter(self) -> np.ndarray:
-        """``(X - e mu')' D (X - e mu')`` (d, d)."""
-        if sparse.issparse(self.X) or (self.weights is None and self.X.dtype == np.float64):
+        """Compute ``(X - e mu')' D (X - e mu')`` (d, d)."""
+        if is_sparse(self.X) or (self.weights is None and self.X.dtype == np.float64):
             raw = self._raw_scatter()
             offset = self.total_weight * np.square(self.mean)
-            if sparse.issparse(self.X) or (offset <= SMALL_OFFSET * (np.diagonal(raw) - offset)).all():
+            if is_sparse(self.X) or (offset <= SMALL_OFFSET * (np.diagonal(raw) - offset)).all():
                 return raw - self.total_weight * np.outer(self.mean, self.mean)
         out = np.zeros((self.shape[1], self.shape[1]))
         for _, block in self.blocks():
@@ -96,18 +97,18 @@ class CenteredRows:
         return out
 
     def _raw_scatter(self) -> np.ndarray:
-        """``X' D X`` around the origin."""
-        if not sparse.issparse(self.X):
+        """Compute ``X' D X``, without centring."""
+        if not is_sparse(self.X):
             return self.X.T @ self.X
         weighted = self.X if self._roots is None else self.X.multiply(self._roots)
-        return np.asarray(sparse.csr_array(weighted.T @ weighted).todense())
+        return sparse.csr_array(weighted.T @ weighted).toarray()
 
     def gram(self) -> np.ndarray:
-        """``D^1/2 (X - e mu') (X - e mu')' D^1/2`` (n, n), from blocks of columns."""
+        """Compute ``D^1/2 (X - e mu') (X - e mu')' D^1/2`` (n, n), by blocks of columns."""
         n, d = self.shape
-        if sparse.issparse(self.X):
+        if is_sparse(self.X):
             means = self.X @ self.mean
-            out = np.asarray((self.X @ self.X.T).todense()) - means[:, None] - (means - self.mean @ self.mean)
+            out = (self.X @ self.X.T).toarray() - means[:, None] - (means - self.mean @ self.mean)
         else:
             out = np.zeros((n, n))
             for columns in row_blocks(d, 8 * n, 16 * _CACHE_BYTES):
@@ -116,27 +117,25 @@ class CenteredRows:
         return out if self._roots is None else out * self._roots * self._roots.T
 
     def squared_norms(self) -> np.ndarray:
-        """Squared lengths (n,) of the centred, weighted rows."""
-        if sparse.issparse(self.X):
+        """Compute the squared norms (n,) of the centred, weighted rows."""
+        if is_sparse(self.X):
             squares = np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
             squares = np.maximum(squares - 2 * (self.X @ self.mean) + self.mean @ self.mean, 0.0)
             return squares if self.weights is None else squares * self.weights
         return np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in self.blocks()])
 
     def column_squares(self) -> np.ndarray:
-        """Squared lengths (d,) of the centred, weighted columns."""
-        if sparse.issparse(self.X):
+        """Compute the squared norms (d,) of the centred, weighted columns."""
+        if is_sparse(self.X):
             weights = np.ones(self.shape[0]) if self.weights is None else self.weights
-            return np.asarray(weights @ self.X.multiply(self.X)).ravel() - self.total_weight * np.square(
-                self.mean
-            )
+            squares = np.asarray(weights @ self.X.multiply(self.X)).ravel()
+            return squares - self.total_weight * np.square(self.mean)
         return np.sum([np.einsum("ij,ij->j", block, block) for _, block in self.blocks()], axis=0)
 
 
 @dataclass(frozen=True, eq=False)
 class ScatterOperator:
-    """The scatter matrix (side "features") or the Gram matrix (side "samples") of rows, applied and not
-    formed."""
+    """The scatter matrix (side "features") or the Gram matrix (side "samples") of centred rows."""
 
     rows: CenteredRows
     side: Literal["features", "samples"]
@@ -147,7 +146,7 @@ class ScatterOperator:
         return size, size
 
     @property
-    def storage(self) -> str:
+    def storage(self) -> Stored:
         return "dense"
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
@@ -167,11 +166,11 @@ class ScatterOperator:
         return self.rows.scatter() if self.side == "features" else self.rows.gram()
 
 
-def weighted_mean(X: Any, weights: np.ndarray | None) -> np.ndarray:
-    """Mean (d,) of dense or sparse rows, in double precision."""
+def weighted_mean(X: Matrix, weights: np.ndarray | None) -> np.ndarray:
+    """Compute the mean (d,) of dense or sparse rows in double precision."""
     n = X.shape[0]
     weights = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
-    if sparse.issparse(X) or X.dtype == np.float64:
+    if is_sparse(X) or X.dtype == np.float64:
         mean = weights @ X
     else:
         mean = np.zeros(X.shape[1])
@@ -180,7 +179,6 @@ def weighted_mean(X: Any, weights: np.ndarray | None) -> np.ndarray:
     return np.asarray(mean, dtype=np.float64).ravel()
 
 
-def as_product_operand(X: Any) -> Any:
-    """Sparse rows in double precision, for compiled products; dense ones as they are, for blocks of them are
-    made double."""
-    return as_float64(X) if sparse.issparse(X) else X
+def as_product_operand(X: Matrix) -> Matrix:
+    """Convert sparse rows to double precision, for compiled products; dense rows are converted by blocks."""
+    return as_float64(X) if is_sparse(X) else X

@@ -1,56 +1,59 @@
-"""The Gram matrix of a bound kernel: dense, sparse, or applied in blocks because it does not fit."""
+"""The Gram matrix of a bound kernel: dense, sparse, or applied in blocks if it does not fit in memory."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 import joblib
 import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from eigenscape._memory import BLOCK_BYTES, fits, require, row_blocks
+from eigenscape._memory import BLOCK_BYTES, fits, row_blocks
 from eigenscape._progress import stage
+from eigenscape._typing import Matrix, is_sparse
 from eigenscape.graph.row_index import canonical_csr
-from eigenscape.kernels.base import BoundKernel, Matrix, n_points
-from eigenscape.kernels.distance import GeodesicKernel
+from eigenscape.kernels.base import BoundKernel, gram_matrix, n_points
 from eigenscape.operators.product import sparse_product
 
 Storage = Literal["auto", "blocked"]
-#: Side of the squares in which a matrix is gone through together with its transpose.
+Stored = Literal["dense", "sparse", "blocked"]
+M = TypeVar("M", bound=Matrix)
+#: Side of the square blocks in which a matrix is averaged with its transpose.
 _SQUARE = 512
 
 
 class Operator(Protocol):
-    """A symmetric linear map. There is no transpose to get wrong."""
+    """A symmetric linear operator."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        """``K @ V`` for ``V`` of shape (m, c)."""
+        """Compute ``K @ V`` for ``V`` of shape (m, c)."""
         ...
 
     def diagonal(self) -> np.ndarray: ...
 
     def magnitude(self) -> float:
-        """Size of the entries that the products are made of: their rounding is relative to this."""
+        """Return the magnitude of the entries, to which the rounding of products is relative."""
         ...
 
     @property
-    def storage(self) -> str:
-        """``"dense"``, ``"sparse"``, or ``"blocked"`` where there is no matrix to be had."""
+    def storage(self) -> Stored:
+        """``"dense"``, ``"sparse"``, or ``"blocked"`` if the matrix is not stored."""
         ...
 
     def matrix(self) -> Matrix | None:
-        """The matrix itself, dense or sparse, or None where it is too large to form."""
+        """Return the matrix, dense or sparse, or None if it is too large to store."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class DenseOperator:
-    """A dense symmetric matrix; one kept in single precision is multiplied in double, block by block."""
+    """A dense symmetric matrix; a matrix in single precision is multiplied in double, block by block."""
 
     array: np.ndarray
 
@@ -60,15 +63,10 @@ class DenseOperator:
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         if self.array.dtype == V.dtype:
-            return (
-                V.T @ self.array
-            ).T  # K' = K, and BLAS is faster at few rows times a matrix than at a matrix times few columns
-        return np.concatenate(
-            [
-                self.array[rows].astype(V.dtype) @ V
-                for rows in row_blocks(len(self.array), 8 * len(self.array))
-            ]
-        )
+            # K' = K, and BLAS multiplies few rows by a matrix faster than a matrix by few columns.
+            return (V.T @ self.array).T
+        blocks = row_blocks(len(self.array), 8 * len(self.array))
+        return np.concatenate([self.array[rows].astype(V.dtype) @ V for rows in blocks])
 
     def diagonal(self) -> np.ndarray:
         return np.diagonal(self.array)
@@ -77,7 +75,7 @@ class DenseOperator:
         return float(np.abs(self.array[:256]).max())
 
     @property
-    def storage(self) -> str:
+    def storage(self) -> Stored:
         return "dense"
 
     def matrix(self) -> np.ndarray:
@@ -86,7 +84,7 @@ class DenseOperator:
 
 @dataclass(frozen=True, eq=False)
 class SparseOperator:
-    """A sparse symmetric matrix, applied on ``n_jobs`` cores."""
+    """A sparse symmetric matrix, multiplied on ``n_jobs`` threads."""
 
     array: sparse.csr_array
     n_jobs: int | None = None
@@ -105,7 +103,7 @@ class SparseOperator:
         return float(np.abs(self.array.data).max(initial=0.0))
 
     @property
-    def storage(self) -> str:
+    def storage(self) -> Stored:
         return "sparse"
 
     def matrix(self) -> sparse.csr_array:
@@ -114,8 +112,7 @@ class SparseOperator:
 
 @dataclass(frozen=True, eq=False)
 class BlockedOperator:
-    """A kernel matrix made anew, block by block, whenever it is applied: memory for one block, time for
-    many."""
+    """A kernel matrix that is recomputed block by block for every product, to save memory."""
 
     kernel: BoundKernel
 
@@ -128,47 +125,45 @@ class BlockedOperator:
         return np.concatenate([values @ V for _, values in self.blocks()])
 
     def diagonal(self) -> np.ndarray:
-        return np.concatenate(
-            [
-                values[np.arange(len(values)), range(*rows.indices(self.shape[0]))]
-                for rows, values in self.blocks()
-            ]
-        )
+        return np.concatenate([values.diagonal(rows.start) for rows, values in self.blocks()])
 
     def magnitude(self) -> float:
-        return float(np.abs(next(iter(self.blocks()))[1]).max())
+        return float(abs(next(iter(self.blocks()))[1]).max())
 
     @property
-    def storage(self) -> str:
+    def storage(self) -> Stored:
         return "blocked"
 
     def matrix(self) -> None:
         return None
 
-    def blocks(self) -> Any:
-        """Slices of rows and their values."""
+    def blocks(self) -> Iterator[tuple[slice, Matrix]]:
+        """Yield slices of rows and their values."""
         m = self.shape[0]
         for rows in row_blocks(m, 24 * m, BLOCK_BYTES):
             yield rows, check_finite(self.kernel(self.kernel.X[rows]), rows.start)
 
 
 def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = None) -> Operator:
-    """The operator of ``kernel``'s Gram matrix, evaluated by the code that serves new points.
+    """Return the operator of a kernel's Gram matrix, evaluated by the same code as for new points.
 
-    Sparse kernels stay sparse. A dense matrix is kept when it takes at most half of the free memory and is
-    otherwise applied in blocks; ``storage="blocked"`` asks for blocks in any case."""
+    Parameters
+    ----------
+    kernel : BoundKernel
+    storage : {"auto", "blocked"}, default="auto"
+        "auto": the values of a sparse kernel are stored as a sparse matrix; those of a dense kernel are
+        stored if they take at most half of the free memory, and otherwise applied in blocks. "blocked":
+        always applied in blocks.
+    n_jobs : int or None, default=None
+        Number of threads.
+    """
     m = n_points(kernel.X)
-    if isinstance(
-        kernel, GeodesicKernel
-    ):  # makes all rows together, in the array that stays; anew for each product it would take hours
-        size = np.dtype(kernel.dtype).itemsize
-        require(
-            1.05 * size * m * m, f"geodesic distances of {m} points", "fit a sample and transform the rest"
-        )
-        return DenseOperator(check_finite(kernel(kernel.X)))
+    whole = gram_matrix(kernel)
+    if whole is not None:
+        return DenseOperator(check_finite(whole))
     fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
     with stage("kernel matrix", total=m) as advance:
-        if storage == "auto" and sparse.issparse(kernel(kernel.X[:1])):
+        if storage == "auto" and is_sparse(kernel(kernel.X[:1])):
             return SparseOperator(canonical_csr(check_finite(sparse.csr_array(kernel(kernel.X)))))
         if not fitting:
             return BlockedOperator(kernel)
@@ -178,9 +173,8 @@ def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = No
             array[rows] = check_finite(np.asarray(kernel(kernel.X[rows])), rows.start)
             advance(rows.stop - rows.start)
 
-        with threadpool_limits(
-            1 if joblib.effective_n_jobs(n_jobs) > 1 else None, user_api="blas"
-        ):  # else products wait for each other
+        # Several threads with one BLAS thread each, without oversubscription.
+        with threadpool_limits(1 if joblib.effective_n_jobs(n_jobs) > 1 else None, user_api="blas"):
             joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
                 joblib.delayed(fill)(rows) for rows in row_blocks(m, 24 * m)
             )
@@ -190,19 +184,18 @@ def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = No
 
 
 def _check_symmetric(array: np.ndarray) -> None:
-    """A look at the first rows and columns: enough to catch a function that treats its two arguments
-    differently."""
+    """Raise ValueError if the first rows and columns differ, as for a function that is not symmetric."""
     few = min(len(array), 256)
     worst = float(np.abs(array[:few] - array[:, :few].T).max())
     if worst > 1e-6 * float(np.abs(array[:few]).max()):
         raise ValueError(
-            f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {worst:g}; use a symmetric kernel or metric"
+            f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {worst:g}; use a symmetric"
+            " kernel or metric"
         )
 
 
 def _symmetrize(array: np.ndarray, n_jobs: int | None) -> None:
-    """Make a matrix that is symmetric up to rounding exactly so, in place: solvers that read one half and
-    those that read all agree."""
+    """Average a matrix with its transpose in place, so that solvers that read one half or all agree."""
     starts = range(0, len(array), _SQUARE)
 
     def mirror(i: int) -> None:
@@ -216,27 +209,23 @@ def _symmetrize(array: np.ndarray, n_jobs: int | None) -> None:
 
 
 def as_operator(matrix: Matrix) -> Operator:
-    """A matrix at hand as an operator."""
+    """Return the operator of a stored matrix."""
     return (
-        SparseOperator(sparse.csr_array(matrix))
-        if sparse.issparse(matrix)
-        else DenseOperator(np.asarray(matrix))
+        SparseOperator(sparse.csr_array(matrix)) if is_sparse(matrix) else DenseOperator(np.asarray(matrix))
     )
 
 
-def check_finite(values: Any, first_row: int = 0) -> Any:
-    """``values``, or an error that names the first row in which a kernel value is not a finite number."""
-    entries = values.data if sparse.issparse(values) else values
+def check_finite(values: M, first_row: int = 0) -> M:
+    """Return ``values``, or raise ValueError naming the first row with a value that is not finite."""
+    entries = values.data if is_sparse(values) else np.asarray(values)
     if not np.isfinite(entries).all():
-        if sparse.issparse(values):
-            row = (
-                int(np.searchsorted(values.indptr, np.flatnonzero(~np.isfinite(entries))[0], side="right"))
-                - 1
-            )
+        if is_sparse(values):
+            first = int(np.flatnonzero(~np.isfinite(entries))[0])
+            row = int(np.searchsorted(values.indptr, first, side="right")) - 1
         else:
-            row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+            row = int(np.flatnonzero(~np.isfinite(entries).all(axis=1))[0])
         raise ValueError(
-            f"the kernel is not finite: row {first_row + row} of the Gram matrix has NaN or infinite values; check the kernel,"
-            " its parameters and the scale of the data"
+            f"the kernel is not finite: row {first_row + row} of the Gram matrix has NaN or infinite values;"
+            " check the kernel, its parameters and the scale of the data"
         )
     return values

@@ -1,4 +1,4 @@
-"""Products of large sparse matrices with blocks of vectors, on several cores."""
+"""Products of large sparse matrices with blocks of vectors, on several threads."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import joblib
 import numpy as np
 from scipy import sparse
 
-#: Below this many multiplications scipy's own product is as fast.
+#: Below this many multiplications SciPy's own product is as fast.
 _LARGE = 2_000_000
 
 
 def sparse_product(A: sparse.csr_array, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """``A @ V`` for ``V`` (m, c)."""
+    """Compute ``A @ V`` for ``V`` (m, c)."""
     if A.nnz * V.shape[1] < _LARGE or A.dtype != V.dtype:
         return A @ V
     from eigenscape._compiled.products import multiply_rows
@@ -21,7 +21,7 @@ def sparse_product(A: sparse.csr_array, V: np.ndarray, n_jobs: int | None = None
     V = np.ascontiguousarray(V)
     out = np.empty((A.shape[0], V.shape[1]), dtype=V.dtype)
     threads = joblib.effective_n_jobs(n_jobs)
-    cuts = np.searchsorted(A.indptr, np.linspace(0, A.nnz, threads + 1)[1:-1])  # equal work for each
+    cuts = np.searchsorted(A.indptr, np.linspace(0, A.nnz, threads + 1)[1:-1])  # equal work per thread
     ends = [0, *map(int, cuts), A.shape[0]]
 
     def work(part: int) -> None:

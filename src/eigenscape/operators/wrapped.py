@@ -1,4 +1,4 @@
-"""Operators made from operators: centring, division and complement applied, not stored."""
+"""Operators derived from other operators: centring, division and complement, applied but not stored."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from eigenscape.kernels.base import Matrix
+from eigenscape._typing import Matrix, is_sparse
 from eigenscape.normalize.divide import inverse_power, scale_sides
-from eigenscape.operators.gram import Operator, SparseOperator
+from eigenscape.operators.gram import Operator, SparseOperator, Stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class CenteredOperator:
         return self.base.shape
 
     @property
-    def storage(self) -> str:
+    def storage(self) -> Stored:
         return self.base.storage
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
@@ -43,7 +43,7 @@ class CenteredOperator:
         array = self.base.matrix()
         if array is None:
             return None
-        array = np.asarray(array.todense()) if sparse.issparse(array) else array
+        array = array.toarray() if is_sparse(array) else array
         means = array @ self.weights
         return array - means[:, None] - (means - self.weights @ means)
 
@@ -61,7 +61,7 @@ class DividedOperator:
         return self.base.shape
 
     @property
-    def storage(self) -> str:
+    def storage(self) -> Stored:
         return self.base.storage
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
@@ -72,11 +72,9 @@ class DividedOperator:
         return self.base.diagonal() * inverse_power(self.sums, 2 * self.power)
 
     def magnitude(self) -> float:
-        return (
-            1.0
-            if self.power == 0.5
-            else self.base.magnitude() * float(inverse_power(self.sums, 2 * self.power).max())
-        )
+        if self.power == 0.5:
+            return 1.0
+        return self.base.magnitude() * float(inverse_power(self.sums, 2 * self.power).max())
 
     def matrix(self) -> Matrix | None:
         array = self.base.matrix()
@@ -88,7 +86,7 @@ class DividedOperator:
 
 @dataclass(frozen=True, eq=False)
 class ComplementOperator:
-    """``c I - K``: the smallest eigenvalues become the largest, or the other way round."""
+    """``c I - K``, which reverses the order of the eigenvalues."""
 
     base: Operator
     c: float = 1.0
@@ -98,7 +96,7 @@ class ComplementOperator:
         return self.base.shape
 
     @property
-    def storage(self) -> str:
+    def storage(self) -> Stored:
         return self.base.storage
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
@@ -114,7 +112,7 @@ class ComplementOperator:
         array = self.base.matrix()
         if array is None:
             return None
-        if sparse.issparse(array):
+        if is_sparse(array):
             return sparse.csr_array(self.c * sparse.eye_array(self.shape[0], format="csr") - array)
         array = -array
         array[np.diag_indices_from(array)] += self.c
@@ -122,5 +120,6 @@ class ComplementOperator:
 
 
 def materialized(operator: Operator) -> Operator:
-    """The operator with its matrix formed where that is sparse: one product instead of a chain of them."""
-    return SparseOperator(operator.matrix()) if operator.storage == "sparse" else operator
+    """Return the operator with its matrix formed if that is sparse, so that a product is a single one."""
+    matrix = operator.matrix() if operator.storage == "sparse" else None
+    return operator if matrix is None else SparseOperator(sparse.csr_array(matrix))
