@@ -11,7 +11,8 @@ import numpy as np
 from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-from eigenscape.kernels.base import BoundKernel, Matrix, n_points, product
+from eigenscape._typing import Matrix
+from eigenscape.kernels.base import BoundKernel, n_points, product
 from eigenscape.solvers import EigenPairs
 
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
+from eigenscape._typing import Rows
 from eigenscape.kernels.base import BoundKernel, as_float64, n_points
 from eigenscape.kernels.pairwise import BoundPairwise, Linear, PairwiseKernel, Precomputed
 
-
-class PointArray(Protocol):
-    """Points by row: an ndarray, a CSR array, or an object array (n,)."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-
-    @property
-    def ndim(self) -> int: ...
-
-    def __getitem__(self, key: Any, /) -> Any: ...
+#: Points by row: an ndarray, a CSR array, or an object array (n,).
+PointArray: TypeAlias = Rows
 
 
 class KernelSource(Protocol):

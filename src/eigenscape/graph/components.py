@@ -19,7 +19,7 @@ from eigenscape.graph.search import NeighborIndex
 _MOST_NEIGHBORS = 256
 
 
-def component_labels(matrix: Matrix) -> np.ndarray:
+def component_labels(matrix: Matrix | sparse.coo_array) -> np.ndarray:
     """Return the component of each vertex of a symmetric graph; component 0 is the largest."""
     count, label = connected_components(matrix, directed=False)
     by_size = np.argsort(-np.bincount(label, minlength=count), kind="stable")

@@ -122,7 +122,7 @@ class ListIndex:
     def vertices(self) -> RowIndex | DistanceRowIndex:
         return self.base.vertices()
 
-    def points(self, which: np.ndarray) -> Rows:
+    def points(self, which: np.ndarray) -> Any:
         return self.base.points(which)
 
     def subset(self, which: np.ndarray) -> NeighborIndex:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -80,7 +82,7 @@ class PrecomputedIndex:
     def vertices(self) -> RowIndex | DistanceRowIndex:
         return DistanceRowIndex(self.table) if is_sparse(self.table) else RowIndex(self.table)
 
-    def points(self, which: np.ndarray) -> Matrix:
+    def points(self, which: np.ndarray) -> Any:
         return self.table[which]
 
     def subset(self, which: np.ndarray) -> PrecomputedIndex:

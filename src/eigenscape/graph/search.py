@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -67,7 +67,7 @@ class NeighborIndex(Protocol):
         """Return an index that recognises the indexed points among queries."""
         ...
 
-    def points(self, which: np.ndarray) -> Rows:
+    def points(self, which: np.ndarray) -> Any:
         """Return the indexed points ``which`` in the form of queries."""
         ...
 
@@ -109,7 +109,7 @@ class RowSearch(ABC):
     def vertices(self) -> RowIndex:
         return RowIndex(self.X)
 
-    def points(self, which: np.ndarray) -> Rows:
+    def points(self, which: np.ndarray) -> Any:
         return self.X[which]
 
     def restrict(self, Y: Rows, which: np.ndarray) -> Rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any, Protocol, runtime_checkable
 
@@ -45,7 +44,7 @@ class PointIndex(Protocol):
         ...
 
 
-def n_points(X: Rows | Sequence[object]) -> int:
+def n_points(X: Any) -> int:
     """Return the number of points in a matrix or a list of objects."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import joblib
 import numpy as np
@@ -46,7 +46,7 @@ class Operator(Protocol):
         """``"dense"``, ``"sparse"``, or ``"blocked"`` if the matrix is not stored."""
         ...
 
-    def matrix(self) -> Matrix | None:
+    def matrix(self) -> Any:
         """Return the matrix, dense or sparse, or None if it is too large to store."""
         ...
 
@@ -128,7 +128,8 @@ class BlockedOperator:
         return np.concatenate([values.diagonal(rows.start) for rows, values in self.blocks()])
 
     def magnitude(self) -> float:
-        return float(abs(next(iter(self.blocks()))[1]).max())
+        values: Any = next(iter(self.blocks()))[1]
+        return float(abs(values).max())
 
     @property
     def storage(self) -> Stored:

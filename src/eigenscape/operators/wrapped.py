@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from eigenscape._typing import Matrix, is_sparse
+from eigenscape._typing import is_sparse
 from eigenscape.normalize.divide import inverse_power, scale_sides
 from eigenscape.operators.gram import Operator, SparseOperator, Stored
 
@@ -39,7 +40,7 @@ class CenteredOperator:
     def magnitude(self) -> float:
         return self.base.magnitude()
 
-    def matrix(self) -> Matrix | None:
+    def matrix(self) -> Any:
         array = self.base.matrix()
         if array is None:
             return None
@@ -76,7 +77,7 @@ class DividedOperator:
             return 1.0
         return self.base.magnitude() * float(inverse_power(self.sums, 2 * self.power).max())
 
-    def matrix(self) -> Matrix | None:
+    def matrix(self) -> Any:
         array = self.base.matrix()
         if array is None:
             return None
@@ -108,7 +109,7 @@ class ComplementOperator:
     def magnitude(self) -> float:
         return abs(self.c) + self.base.magnitude()
 
-    def matrix(self) -> Matrix | None:
+    def matrix(self) -> Any:
         array = self.base.matrix()
         if array is None:
             return None
