@@ -186,7 +186,7 @@ def test_what_does_not_go_with_dask_is_refused_before_any_work(folder, tmp_path,
     assert run("embed", folder, "-m", "pca", "--dask", "tcp://127.0.0.1:9", "-o", tmp_path / "OUT") != 0
     assert "no dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
     assert run("embed", folder, "-m", "pca", "--dask", "local", "-o", tmp_path / "no" / "OUT") == 2
-    assert "there is no folder" in capsys.readouterr().err
+    assert "does not exist; create it first" in capsys.readouterr().err
 
 
 def test_a_folder_of_other_files_is_never_overwritten(folder, tmp_path, capsys):
@@ -196,7 +196,7 @@ def test_a_folder_of_other_files_is_never_overwritten(folder, tmp_path, capsys):
     (precious / "thesis.tex").write_text("years of work")
     words = ["embed", folder, "-m", "pca", "--dask", "tcp://127.0.0.1:9", "--force"]
     assert run(*words, "-o", precious) == 2
-    assert "holds thesis.tex, which is no part-NNNNN.parquet file" in capsys.readouterr().err
+    assert "contains thesis.tex, which is not a part-NNNNN.parquet file" in capsys.readouterr().err
     with pytest.raises(WriteError, match=r"thesis\.tex"):
         write_parts(precious, da.zeros((3, 2)), ["a", "b"], force=True)
     assert (precious / "thesis.tex").read_text() == "years of work"
@@ -212,17 +212,17 @@ def test_the_output_lies_apart_from_what_is_read_and_saved(folder, tmp_path, cap
     for out, how in [
         (inputs, "is also"),
         (tmp_path / "link", "is also"),
-        (inputs / "OUT", "lies in"),
-        (inputs.parent, "holds"),
+        (inputs / "OUT", "is inside"),
+        (inputs.parent, "contains"),
     ]:
         assert run("embed", inputs, *words, out) == 2
         assert f"{how} the input" in capsys.readouterr().err
         assert run("transform", model, inputs, *words[2:], out) == 2
         assert f"{how} the input" in capsys.readouterr().err
     assert run("transform", model, inputs, *words[2:], model.parent) == 2
-    assert "holds the model" in capsys.readouterr().err
+    assert "contains the model" in capsys.readouterr().err
     assert run("embed", inputs, *words, tmp_path / "M", "--save", model) == 2
-    assert "holds the target of --save" in capsys.readouterr().err
+    assert "contains the target of --save" in capsys.readouterr().err
     assert sorted(file.name for file in inputs.iterdir()) == ["0.parquet", "1.parquet", "2.parquet"]
 
 

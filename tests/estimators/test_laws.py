@@ -434,7 +434,7 @@ def test_a_saved_model_places_points_as_before(case: Case, tmp_path: Path) -> No
     X, Y = load(case.data)
     model = fitted(case.id) if case.id in CASE else case.make().fit(X)
     if has_code(model):
-        with pytest.raises(ModelFileError, match="code of yours"):
+        with pytest.raises(ModelFileError, match="user-defined callables"):
             save(model, tmp_path / "m")
         return
     save(model, tmp_path / "m")

@@ -167,7 +167,7 @@ def test_existing_files_are_overwritten_only_with_force(flag, tmp_path, small):
     ("words", "message"),
     [
         ([], "nothing to write"),
-        (["-o", "{}/no/folder.csv"], "no folder"),
+        (["-o", "{}/no/folder.csv"], "does not exist; create it"),
         (["-o", "{}"], "directory"),
         (["-o", "{}/a.csv", "--plot", "{}/a.csv"], "also the target of -o"),
         (["-o", "{}/small.csv", "--force"], "also the input"),

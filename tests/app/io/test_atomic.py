@@ -65,7 +65,11 @@ def test_a_file_that_came_meanwhile_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [(".", "is a directory"), ("no/such/a.txt", "there is no folder"), ("/dev/null", "no ordinary file")],
+    [
+        (".", "is a directory"),
+        ("no/such/a.txt", r"folder .* does not exist"),
+        ("/dev/null", "not a regular file"),
+    ],
 )
 def test_targets_that_cannot_be_written_are_refused_at_once(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(WriteError, match=message):

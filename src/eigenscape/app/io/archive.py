@@ -1,4 +1,4 @@
-"""Model files as archives: what is looked at before anything in them is believed."""
+"""Model files as zip archives: header and checksums, verified before the content is loaded."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import zipfile
 from pathlib import Path
 from typing import IO, Any
 
+from eigenscape._format import format_bytes
 from eigenscape.exceptions import ModelFileError
 
-#: The version of the layout of model files. A file of a later one is refused.
+#: Version of the layout of model files. Later versions are rejected.
 FORMAT = 1
 HEADER, SCHEMA = "eigenscape.json", "schema.json"
-#: A header is a page of text.
-_LONGEST_HEADER = 2**24
+_MAX_HEADER_BYTES = 2**24
 
-#: What reading a file may raise that was damaged, or made to do harm.
+#: Errors that reading a damaged or malicious file may raise.
 UNREADABLE = (
     zipfile.BadZipFile,
     OSError,
@@ -26,40 +26,47 @@ UNREADABLE = (
     EOFError,
     LookupError,
     TypeError,
-    RuntimeError,  # encrypted, packed in an unknown way, nested too deeply
+    RuntimeError,  # encrypted, unknown compression, nested too deeply
     OverflowError,
     struct.error,
 )
 
 
 def open_archive(file: IO[bytes], path: Path) -> zipfile.ZipFile:
-    """The archive, if it is whole, holds no more than its own size, and is packed nowhere."""
+    """Open a model file; raise unless it is complete, uncompressed and not larger than the file itself."""
     try:
         archive = zipfile.ZipFile(file)
         members = archive.infolist()
     except UNREADABLE as error:
-        raise ModelFileError(f"{path} is damaged, cut off, or no model file") from error
+        raise ModelFileError(f"{path} is damaged, truncated or not a model file") from error
     names = [member.filename for member in members]
     if HEADER not in names or SCHEMA not in names or len(set(names)) < len(names):
-        raise ModelFileError(f"{path} is damaged, cut off, or no eigenscape model")
+        raise ModelFileError(f"{path} is damaged, truncated or not a model file of eigenscape")
     size = path.stat().st_size
     declared = sum(member.file_size for member in members)
     if any(member.compress_type != zipfile.ZIP_STORED for member in members) or declared > size:
         raise ModelFileError(
-            f"{path} would unpack to {declared} bytes from {size}; model files are not packed, so this is none of ours"
+            f"{path} has {size} bytes and would decompress to {declared}; model files are not compressed, so"
+            " eigenscape did not write it"
         )
     return archive
 
 
 def read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
-    """What the file says about itself."""
-    length = archive.getinfo(HEADER).file_size
-    if length > _LONGEST_HEADER:
-        raise ModelFileError(f"{path} has a header of {length} bytes, which is none of ours")
+    """Return the description in a model file, without control characters."""
+    n_bytes = archive.getinfo(HEADER).file_size
+    if n_bytes > _MAX_HEADER_BYTES:
+        raise ModelFileError(
+            f"{path}: the header of {format_bytes(n_bytes)} exceeds the limit of"
+            f" {format_bytes(_MAX_HEADER_BYTES)}"
+        )
     try:
         header = json.loads(archive.read(HEADER))
         number = header["format"]
-        header = {name: part if name == "members" else _steering_free(part) for name, part in header.items()}
+        header = {
+            name: value if name == "members" else _remove_control_characters(value)
+            for name, value in header.items()
+        }
     except UNREADABLE as error:
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from error
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
@@ -74,22 +81,22 @@ def read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
 
 
 def check_members(archive: zipfile.ZipFile, header: dict[str, Any], path: Path) -> None:
-    """Every member is what it was when the file was written."""
-    sums = header.get("members")
+    """Raise unless the checksums of all members are those in the header."""
+    checksums = header.get("members")
     names = {member.filename for member in archive.infolist()} - {HEADER}
-    if not isinstance(sums, dict) or set(sums) != names:
-        raise ModelFileError(f"{path} is damaged: it does not hold the members that its header lists")
+    if not isinstance(checksums, dict) or set(checksums) != names:
+        raise ModelFileError(f"{path} is damaged: it does not contain the members listed in its header")
     for name in sorted(names):
         try:
             actual = checksum(archive, name)
         except UNREADABLE as error:
             raise ModelFileError(f"{path} is damaged in {one_line(name)}") from error
-        if actual != sums[name]:
-            raise ModelFileError(f"{path} is damaged: {one_line(name)} is not what was written")
+        if actual != checksums[name]:
+            raise ModelFileError(f"{path} is damaged: the checksum of {one_line(name)} is wrong")
 
 
 def checksum(archive: zipfile.ZipFile, name: str) -> str:
-    """Hash of a member's bytes."""
+    """Return the hash of a member."""
     digest = hashlib.blake2b(digest_size=16)
     with archive.open(name) as member:
         while block := member.read(2**22):
@@ -98,16 +105,18 @@ def checksum(archive: zipfile.ZipFile, name: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text out of a file as a message may show it: in one line, without what steers a terminal."""
-    return " ".join(_steering_free(text).split())
+    """Return text from a file in one line and without control characters, for messages on a terminal."""
+    return " ".join(_remove_control_characters(text).split())
 
 
-def _steering_free(thing: Any) -> Any:
-    """Strings without control characters, but for the ends of lines, at any depth."""
-    if isinstance(thing, str):
-        return "".join(letter for letter in thing if letter in "\n\t" or unicodedata.category(letter) != "Cc")
-    if isinstance(thing, list):
-        return [_steering_free(part) for part in thing]
-    if isinstance(thing, dict):
-        return {_steering_free(key): _steering_free(part) for key, part in thing.items()}
-    return thing
+def _remove_control_characters(value: Any) -> Any:
+    """Remove control characters other than line feeds and tabs from all strings of a JSON value."""
+    if isinstance(value, str):
+        return "".join(char for char in value if char in "\n\t" or unicodedata.category(char) != "Cc")
+    if isinstance(value, list):
+        return [_remove_control_characters(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            _remove_control_characters(key): _remove_control_characters(item) for key, item in value.items()
+        }
+    return value

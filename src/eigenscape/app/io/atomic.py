@@ -1,5 +1,4 @@
-"""Files that are written whole or not at all: whoever stops the work leaves the old file or the new one,
-never half of one."""
+"""Atomic writes: after an interruption there is the old file or the new one, never a part of it."""
 
 from __future__ import annotations
 
@@ -24,22 +23,34 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def check_target(path: str | Path, force: bool = False) -> Path:
-    """Refuse, before any work, a target that cannot or must not be written; the path with links followed.
+    """Check that a file can be written, before any work is done.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to write.
+    force : bool, default=False
+        Whether an existing file may be replaced.
+
+    Returns
+    -------
+    Path
+        The absolute path with symbolic links resolved.
 
     Raises
     ------
     FileExistsError
-        There is such a file, and ``force`` is not set.
+        If the file exists and ``force`` is False.
     WriteError
-        The target is a directory, a device or read-only, or its folder is missing or read-only.
+        If the target is a directory, a device or read-only, or its folder does not exist or is read-only.
     """
     target = Path(os.path.realpath(Path(path).expanduser()))
     if target.is_dir():
-        raise WriteError(f"{path} is a directory; name a file in it")
+        raise WriteError(f"{path} is a directory; use the path of a file")
     if target.exists():
         if not stat.S_ISREG(target.stat().st_mode):
             raise WriteError(
-                f"{path} is no ordinary file and cannot be written whole; use - for standard output"
+                f"{path} is not a regular file and cannot be written atomically; use - for standard output"
             )
         if not force:
             raise FileExistsError(
@@ -48,26 +59,38 @@ def check_target(path: str | Path, force: bool = False) -> Path:
         if not os.access(target, os.W_OK):
             raise WriteError(f"{path} is read-only; choose another name or change its permissions")
     if not target.parent.is_dir():
-        raise WriteError(f"there is no folder {target.parent}; create it first")
+        raise WriteError(f"folder {target.parent} does not exist; create it first")
     if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise WriteError(f"the folder {target.parent} is read-only; choose another one")
+        raise WriteError(f"folder {target.parent} is read-only; choose another one")
     return target
 
 
 @contextmanager
 def whole_file(path: str | Path, *, force: bool = False) -> Iterator[Path]:
-    """A path to write to in place of ``path``, which takes its place when the block ends without an error.
+    """Context manager that yields a temporary path, and renames it to ``path`` at the end.
 
-    The file is written beside the target, under a hidden name with the same suffix, brought to disk, and
-    renamed. After an error, or Ctrl-C, it is removed and the target is as it was. What a killed process left
-    is removed by the next write of the same target.
+    The temporary file is in the same folder, with a hidden name and the same extension. It is synchronized to
+    disk before it is renamed. After an error or an interruption it is removed and the target is unchanged. A
+    temporary file left by a killed process is removed by the next write of the same target.
 
     Parameters
     ----------
     path : str or Path
-        The target. Its folder must exist.
+        The file to write. Its folder must exist.
     force : bool, default=False
         Whether an existing file may be replaced.
+
+    Yields
+    ------
+    Path
+        The temporary path to write to.
+
+    Raises
+    ------
+    FileExistsError
+        If the file exists and ``force`` is False.
+    WriteError
+        If the file cannot be written.
 
     Examples
     --------
@@ -87,22 +110,21 @@ def whole_file(path: str | Path, *, force: bool = False) -> Iterator[Path]:
     _IN_USE.add(part)
     try:
         yield part
-        _to_disk(part)
+        _synchronize(part)
         if target.exists():
             shutil.copymode(target, part)
-            if not force:  # it came while we were writing
+            if not force:  # it was created in the meantime
                 check_target(path, force)
         os.replace(part, target)
-        _to_disk(target.parent)
+        _synchronize(target.parent)
     except OSError as error:
-        if error.errno in _FULL or "requested and" in str(
-            error
-        ):  # the second is what numpy says, without a number
+        if error.errno in _FULL or "requested and" in str(error):  # NumPy raises the second without errno
             raise WriteError(
-                f"no space left to write {path}; free some or choose another disk (nothing there was changed)"
+                f"no space left to write {path}; free some space or choose another disk (the target is"
+                " unchanged)"
             ) from error
         if error.filename is not None and str(error.filename) == str(part):
-            raise WriteError(f"{path} cannot be written: {error.strerror}; choose another place") from error
+            raise WriteError(f"{path} cannot be written: {error.strerror}; choose another path") from error
         raise
     finally:
         with suppress(OSError):
@@ -110,8 +132,8 @@ def whole_file(path: str | Path, *, force: bool = False) -> Iterator[Path]:
         _IN_USE.discard(part)
 
 
-def _to_disk(path: Path) -> None:
-    """What has been written to a file, or the names in a folder, survive a power cut from here on."""
+def _synchronize(path: Path) -> None:
+    """Synchronize a file, or the entries of a folder, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -120,21 +142,20 @@ def _to_disk(path: Path) -> None:
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove the parts of this target whose process, on this machine, is gone."""
+    """Remove temporary files of a target whose process, on this machine, does not exist any more."""
     pattern = re.compile(
         rf"\.{re.escape(target.stem[:100])}\.{_HOST}-(\d+)-\d+\.{_PART}{re.escape(target.suffix)}"
     )
     for file in target.parent.iterdir():
         match = pattern.fullmatch(file.name)
-        if match and file not in _IN_USE and not _runs(int(match[1])):
+        if match and file not in _IN_USE and not _is_running(int(match[1])):
             with suppress(OSError):
                 file.unlink()
 
 
-def _runs(process: int) -> bool:
-    """Whether another process of this number exists; a part of our own number that is not in use was left by
-    a predecessor."""
-    if process == os.getpid():
+def _is_running(process: int) -> bool:
+    """Return whether another process with this id exists."""
+    if process == os.getpid():  # a file that is not in use was left by an earlier process with the same id
         return False
     try:
         os.kill(process, 0)

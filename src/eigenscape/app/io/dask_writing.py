@@ -1,5 +1,4 @@
-"""Rows of a collection on disk, one parquet file a partition: the folder is there with all of them, or not at
-all."""
+"""Dask arrays as folders of parquet files, one per partition, written atomically."""
 
 from __future__ import annotations
 
@@ -20,75 +19,90 @@ from eigenscape.app.io.writing import write_table
 from eigenscape.distributed.graphs import compute
 from eigenscape.exceptions import WriteError
 
-#: What folders are called before they are complete, and while another takes their place.
+#: Name endings of folders that are incomplete, and of folders that are being replaced.
 _SUFFIX, _ASIDE = ".eigenscape-part", "-old"
 _PART = re.compile(r"part-\d{5,}\.parquet")
 
 
 def check_folder(
-    path: str | Path, force: bool = False, apart: Mapping[str, str | Path] | None = None
+    path: str | Path, force: bool = False, separate: Mapping[str, str | Path] | None = None
 ) -> Path:
-    """Refuse, before any work, a folder that cannot or must not be written.
+    """Check that a folder of parts can be written, before any work is done.
 
     Parameters
     ----------
     path : str or Path
-        The folder.
+        The folder to write.
     force : bool, default=False
-        Whether a folder of parts that is there may be replaced; one that holds anything else never is.
-    apart : mapping of str to path, optional
-        What must neither be the folder nor lie in it nor hold it, by what it is.
+        Whether an existing folder of parts may be replaced. A folder with other files is never replaced.
+    separate : mapping of str to path, optional
+        Paths that must not be the folder, inside it or contain it, by a description for the error message.
+
+    Returns
+    -------
+    Path
+        The absolute path with symbolic links resolved.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder exists and ``force`` is False.
+    WriteError
+        If the folder cannot be written.
     """
     target = Path(os.path.realpath(Path(path).expanduser()))
-    for what, other in (apart or {}).items():
+    for what, other in (separate or {}).items():
         place = Path(os.path.realpath(Path(other).expanduser()))
         if target == place or place in target.parents or target in place.parents:
-            how = "is also" if target == place else "holds" if target in place.parents else "lies in"
-            raise WriteError(f"{path} {how} {what}, {other}; name another folder for the parts")
+            how = "is also" if target == place else "contains" if target in place.parents else "is inside"
+            raise WriteError(f"{path} {how} {what}, {other}; choose another folder for the parts")
     _restore(target)
     if target.exists() and not target.is_dir():
-        raise WriteError(f"{path} is a file; name a folder for the parts")
+        raise WriteError(f"{path} is a file; use a folder for the parts")
     if target.exists() and not force:
         raise FileExistsError(
             f"{path} exists already; choose another name, or overwrite it with force=True (--force)"
         )
-    _refuse_foreign(target)
+    _reject_other_files(target)
     if not target.parent.is_dir():
-        raise WriteError(f"there is no folder {target.parent}; create it first")
+        raise WriteError(f"folder {target.parent} does not exist; create it first")
     if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise WriteError(f"the folder {target.parent} is read-only; choose another one")
+        raise WriteError(f"folder {target.parent} is read-only; choose another one")
     return target
 
 
-def _refuse_foreign(target: Path) -> None:
-    """Only parts may be replaced by parts: whatever else a folder holds cannot be made again."""
-    others = (
-        [each.name for each in target.iterdir() if not (_PART.fullmatch(each.name) and each.is_file())]
-        if target.exists()
-        else []
-    )
+def _reject_other_files(target: Path) -> None:
+    """Raise if a folder contains files other than parts: replacing it would lose them."""
+    files = list(target.iterdir()) if target.exists() else []
+    others = [file.name for file in files if not (_PART.fullmatch(file.name) and file.is_file())]
     if others:
         raise WriteError(
-            f"{target} holds {min(others)}, which is no part-NNNNN.parquet file, and is not overwritten; name another folder"
+            f"{target} contains {min(others)}, which is not a part-NNNNN.parquet file, and is not"
+            " overwritten; choose another folder"
         )
 
 
 def write_parts(path: str | Path, array: Any, names: Sequence[str], *, force: bool = False) -> int:
-    """Write a lazy array as ``part-00000.parquet`` and so on, in the order of its partitions; how many rows
-    there are.
+    """Write the partitions of a dask array as ``part-00000.parquet``, ``part-00001.parquet``, ...
 
-    Workers write to a hidden folder beside the target, which takes its place when all parts are there. After
-    an error it is removed, and the target is as it was. All workers must see the folder under the same path.
+    Workers write to a hidden folder beside the target, which is renamed when it is complete. After an error
+    it is removed and the target is unchanged. All workers must access the folder under the same path.
 
     Parameters
     ----------
     path : str or Path
-        The folder.
-    array : dask array of shape (n, d)
+        The folder to write.
+    array : dask array of shape (n_samples, n_columns)
+        The rows.
     names : sequence of str
-        Of the columns.
+        Names of the columns.
     force : bool, default=False
-        Whether an existing folder may be replaced, if it holds nothing but parts.
+        Whether an existing folder may be replaced, if it contains only parts.
+
+    Returns
+    -------
+    int
+        Number of rows.
     """
     target = check_folder(path, force)
     hidden = target.with_name(f".{target.name}.{uuid4().hex[:12]}{_SUFFIX}")
@@ -103,12 +117,13 @@ def write_parts(path: str | Path, array: Any, names: Sequence[str], *, force: bo
                     [write(block, str(file), tuple(names)) for block, file in zip(blocks, files, strict=True)]
                 )
             )
-        for left in set(hidden.iterdir()) - set(files):  # by a worker that was killed
-            left.unlink()
+        for file in set(hidden.iterdir()) - set(files):  # left by a worker that was killed
+            file.unlink()
         missing = [file.name for file in files if not file.exists()]
         if missing:
             raise WriteError(
-                f"workers wrote {missing[0]} where this machine does not see it; use a folder on storage that all share"
+                f"{missing[0]}, written by a worker, is not visible on this machine; use a folder on shared"
+                " storage"
             )
         _replace(hidden, target)
     finally:
@@ -123,12 +138,11 @@ def _write_part(block: np.ndarray, file: str, names: tuple[str, ...]) -> int:
 
 
 def _replace(hidden: Path, target: Path) -> None:
-    """Folders cannot be renamed over others that hold files: the old one steps aside first, and comes back if
-    the new one cannot come."""
+    """Replace a folder: the old one is renamed first, and restored if the new one cannot be renamed."""
     if not target.exists():
         os.rename(hidden, target)
         return
-    _refuse_foreign(target)
+    _reject_other_files(target)
     aside = target.with_name(f"{hidden.name}{_ASIDE}")
     os.rename(target, aside)
     try:
@@ -140,13 +154,14 @@ def _replace(hidden: Path, target: Path) -> None:
 
 
 def _restore(target: Path) -> None:
-    """The folder that had stepped aside when a run was killed between the two renames, back in its place."""
+    """Restore a folder that was renamed by a process killed while replacing it."""
     if target.exists() or not target.parent.is_dir():
         return
+    prefix, suffix = f".{target.name}.", _SUFFIX + _ASIDE
     aside = [
-        each
-        for each in target.parent.iterdir()
-        if each.name.startswith(f".{target.name}.") and each.name.endswith(_SUFFIX + _ASIDE)
+        folder
+        for folder in target.parent.iterdir()
+        if folder.name.startswith(prefix) and folder.name.endswith(suffix)
     ]
     if aside:
         os.rename(aside[0], target)

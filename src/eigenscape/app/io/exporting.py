@@ -1,4 +1,4 @@
-"""What of a fitted model goes to disk: all that ``transform`` needs, and no n x n matrix."""
+"""Copies of fitted models for model files: everything ``transform`` needs, and no n x n matrix."""
 
 from __future__ import annotations
 
@@ -6,74 +6,89 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigenscape._omitted import OmittedArray
 from eigenscape.exceptions import ModelFileError
 
-#: In a model of a precomputed matrix whatever is kept as rows are rows of that matrix. A new point brings its
-#: own, and ``transform`` never looks at these.
+#: Attributes that contain rows of the training data. In a model of a precomputed matrix these are rows of
+#: that matrix, which ``transform`` does not use: new samples bring their own.
 _ROWS = ("X", "table", "points", "dictionary_")
-#: A stream that a model may read again stays where it is: the data may exceed memory, and the stream may be
-#: code.
+#: Streams of training data are not stored: they may exceed memory, and may be arbitrary objects.
 _STREAMS = ("chunks",)
-#: Square arrays that ``transform`` does without, in any model.
+#: Square arrays that ``transform`` does not use, in any model.
 _SQUARE = ("negative",)
 
 
 class Exporter:
-    """Copies a model, left-out matrices replaced, what is shared still shared; refuses functions, which no
-    file can hold."""
+    """Copy a model without the arrays that ``transform`` does not use; shared objects stay shared.
 
-    def __init__(self, precomputed: bool, needless: tuple[Any, ...] = ()) -> None:
-        self._without = (*_ROWS, *_SQUARE) if precomputed else _SQUARE
-        #: By the original's id: itself, so that no other gets its id, and its copy.
-        self._done: dict[int, tuple[Any, Any]] = {
-            id(array): (array, OmittedArray(array.shape)) for array in needless if array is not None
+    Parameters
+    ----------
+    precomputed : bool
+        Whether the model was fitted on a precomputed matrix, whose rows are omitted.
+    omitted : tuple of (ndarray or None), default=()
+        Further arrays to omit.
+
+    Raises
+    ------
+    ModelFileError
+        If the model contains a function, which cannot be serialized.
+    """
+
+    def __init__(self, precomputed: bool, omitted: tuple[np.ndarray | None, ...] = ()) -> None:
+        self._omitted_names = (*_ROWS, *_SQUARE) if precomputed else _SQUARE
+        #: The original and its copy, by the id of the original, which is kept so that the id stays unique.
+        self._copies: dict[int, tuple[Any, Any]] = {
+            id(array): (array, OmittedArray(array.shape)) for array in omitted if array is not None
         }
 
-    def __call__(self, thing: Any) -> Any:
-        if id(thing) not in self._done:
-            self._done[id(thing)] = (thing, self._copy(thing))
-        return self._done[id(thing)][1]
+    def __call__(self, value: Any) -> Any:
+        """Return a copy of a value."""
+        if id(value) not in self._copies:
+            self._copies[id(value)] = (value, self._copy(value))
+        return self._copies[id(value)][1]
 
-    def _copy(self, thing: Any) -> Any:
-        if isinstance(thing, (FunctionType, BuiltinFunctionType, MethodType)):
+    def _copy(self, value: Any) -> Any:
+        if isinstance(value, (FunctionType, BuiltinFunctionType, MethodType)):
             raise ModelFileError(
-                f"the model holds the function {getattr(thing, '__name__', thing)!r}, which a model file cannot hold"
+                f"the model contains the function {getattr(value, '__name__', value)!r}, which cannot be"
+                " serialized"
             )
-        if isinstance(thing, np.memmap):
-            return np.asarray(thing)
-        if isinstance(thing, dict):
-            return {key: self(value) for key, value in thing.items()}
-        if isinstance(thing, (list, tuple)):
-            parts = [self(part) for part in thing]
-            return type(thing)(*parts) if hasattr(thing, "_fields") else type(thing)(parts)
-        if type(thing).__module__.startswith("eigenscape.") and not isinstance(thing, type):
-            copy = object.__new__(type(thing))
-            vars(copy).update({name: self._attribute(name, value) for name, value in vars(thing).items()})
+        if isinstance(value, np.memmap):
+            return np.asarray(value)
+        if isinstance(value, dict):
+            return {key: self(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            items = [self(item) for item in value]
+            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        if type(value).__module__.startswith("eigenscape.") and not isinstance(value, type):
+            copy = object.__new__(type(value))
+            vars(copy).update({name: self._copy_attribute(name, item) for name, item in vars(value).items()})
             return copy
-        return thing
+        return value
 
-    def _attribute(self, name: str, value: Any) -> Any:
+    def _copy_attribute(self, name: str, value: Any) -> Any:
         if name in _STREAMS:
             return None
-        if name in self._without and isinstance(value, np.ndarray) and value.ndim == 2:
+        if name in self._omitted_names and isinstance(value, np.ndarray) and value.ndim == 2:
             return OmittedArray(value.shape)
         return self(value)
 
 
-def refuse_functions(model: Any) -> None:
-    """Parameters that are the caller's own code cannot be stored, and would have to be run on loading."""
+def check_parameters(model: BaseEstimator) -> None:
+    """Raise if a parameter is a user-defined callable or kernel, which cannot be serialized."""
     for name, value in model.get_params(deep=False).items():
-        ours = type(value).__module__.split(".")[0] in ("eigenscape", "numpy", "scipy", "builtins")
-        if callable(value) and (not ours or isinstance(value, (FunctionType, BuiltinFunctionType, type))):
+        is_known = type(value).__module__.split(".")[0] in ("eigenscape", "numpy", "scipy", "builtins")
+        if callable(value) and (not is_known or isinstance(value, (FunctionType, BuiltinFunctionType, type))):
             shown = getattr(value, "__name__", type(value).__name__)
             raise ModelFileError(
-                f"{type(model).__name__} was fitted with {name}={shown}, code of yours that a model file cannot hold; use a {name} known by"
-                f" name, compute the matrix yourself and set {name}='precomputed', or pickle the model where you trust the file"
+                f"{type(model).__name__} was fitted with {name}={shown}; user-defined callables cannot be"
+                f" serialized. Use a {name} given by its name, compute the matrix and use"
+                f" {name}='precomputed', or pickle the model"
             )
-        if not ours and hasattr(value, "bind"):
+        if not is_known and hasattr(value, "bind"):
             raise ModelFileError(
-                f"{type(model).__name__} was fitted with {name}={type(value).__name__}, a kernel of yours that a model file cannot hold;"
-                f" use one of eigenscape.kernels, or {name}='precomputed'"
+                f"{type(model).__name__} was fitted with {name}={type(value).__name__}; user-defined kernels"
+                f" cannot be serialized. Use a kernel of eigenscape.kernels, or {name}='precomputed'"
             )

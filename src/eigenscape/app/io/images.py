@@ -1,4 +1,4 @@
-"""A folder of images as rows of grey levels."""
+"""Folders of images as rows of grey levels."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from eigenscape._extras import optional_import
 from eigenscape._memory import require
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
@@ -16,30 +17,32 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".
 
 
 def read_images(folder: Path, size: int | tuple[int, int] | None) -> Table:
-    """All images of a folder in natural order (2 before 10), grey levels from 0 to 1.
+    """Read all images of a folder as grey levels from 0 to 1, in natural order of the names (2 before 10).
 
-    Images in subfolders have the subfolder's name for a label.
+    The label of an image in a subfolder is the name of the subfolder.
     """
     files = sorted(
         (file for file in [*folder.glob("*"), *folder.glob("*/*")] if file.suffix.lower() in SUFFIXES),
-        key=_natural,
+        key=_natural_order,
     )
     if not files:
-        raise InputFileError(f"{folder} is a directory without images or parquet files; name a file in it")
+        raise InputFileError(
+            f"{folder} is a directory without images or parquet files; use the path of a file"
+        )
     shape = _shape(size)
     first = _grey(files[0], shape)
     require(
         8 * first.size * len(files),
         f"reading {len(files)} images of {first.shape[0]} x {first.shape[1]}",
-        "give a smaller size",
+        "use a smaller size",
     )
     array = np.empty((len(files), first.size))
     for row, file in zip(array, files, strict=True):
         grey = _grey(file, shape)
         if grey.shape != first.shape:
             raise InputFileError(
-                f"{file} is {grey.shape[0]} x {grey.shape[1]} and {files[0].name} is {first.shape[0]} x {first.shape[1]};"
-                " bring them to one size with size=(height, width) (--size)"
+                f"{file} is {grey.shape[0]} x {grey.shape[1]} and {files[0].name} is {first.shape[0]} x"
+                f" {first.shape[1]}; resize them with size=(height, width) (--size)"
             )
         row[:] = grey.ravel()
     ids = np.array([file.relative_to(folder).as_posix() for file in files], dtype=object)
@@ -54,16 +57,13 @@ def _shape(size: int | tuple[int, int] | None) -> tuple[int, int] | None:
         return None
     pair = (size, size) if isinstance(size, (int, np.integer)) else tuple(size)
     if len(pair) != 2 or min(pair) < 1:
-        raise ValueError(
-            f"size={size!r} must be one or two positive numbers of pixels: side, or (height, width)"
-        )
+        raise ValueError(f"size={size!r} must be a positive number of pixels, or two: (height, width)")
     return int(pair[0]), int(pair[1])
 
 
 def _grey(file: Path, shape: tuple[int, int] | None) -> np.ndarray:
-    """Grey levels (h, w) from 0 to 1."""
-    from PIL import Image, UnidentifiedImageError
-
+    """Return the grey levels of an image, from 0 to 1, of shape (height, width)."""
+    Image = optional_import("PIL.Image", "reading images")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -76,17 +76,17 @@ def _grey(file: Path, shape: tuple[int, int] | None) -> np.ndarray:
                     )
                 levels = np.asarray(grey, dtype=np.float64)
     except (
-        UnidentifiedImageError,
-        OSError,
+        OSError,  # also UnidentifiedImageError
         SyntaxError,
         Image.DecompressionBombWarning,
         Image.DecompressionBombError,
     ) as error:
-        raise InputFileError(f"{file} is damaged, cut off, too large or no image: {error}") from error
+        raise InputFileError(f"{file} is damaged, truncated, too large or not an image: {error}") from error
     return levels / (65535.0 if deep else 255.0)
 
 
-def _natural(file: Path) -> list[tuple[int, int, str]]:
+def _natural_order(file: Path) -> list[tuple[int, int, str]]:
+    """Return a sort key that compares digits as numbers."""
     return [
         (0, int(part), "") if part.isdigit() else (1, 0, part.lower())
         for part in re.split(r"(\d+)", file.as_posix())

@@ -1,5 +1,4 @@
-"""Models on disk: written whole, described by themselves, loaded without running anything that a file could
-bring."""
+"""Model files: written atomically, self-describing, and loaded without executing code from the file."""
 
 from __future__ import annotations
 
@@ -14,7 +13,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
+from eigenscape._extras import optional_import
 from eigenscape._format import to_json
 from eigenscape._memory import row_blocks
 from eigenscape._omitted import OmittedArray
@@ -28,41 +31,53 @@ from eigenscape.app.io.archive import (
     read_header,
 )
 from eigenscape.app.io.atomic import whole_file
-from eigenscape.app.io.exporting import Exporter, refuse_functions
+from eigenscape.app.io.exporting import Exporter, check_parameters
 from eigenscape.app.io.schema import check_contents
 from eigenscape.exceptions import ModelFileError
 
-#: Of a longer spectrum only so much goes into the description.
-_SPECTRUM = 1000
+#: Number of eigenvalues in the description.
+_MAX_EIGENVALUES = 1000
 
 
-def check_model(model: Any) -> None:
-    """Whether there is something to save, and nothing in it that a file cannot hold."""
+def check_model(model: BaseEstimator) -> None:
+    """Raise if a model is not fitted or cannot be serialized."""
     if not any(name.endswith("_") and not name.startswith("_") for name in vars(model)):
-        raise ModelFileError(f"{type(model).__name__} is not fitted; there is no model to save")
-    refuse_functions(model)
+        raise ModelFileError(f"{type(model).__name__} is not fitted; call fit before save")
+    check_parameters(model)
 
 
 def write_model(
-    model: Any,
-    original: Any,
+    model: BaseEstimator,
+    original: BaseEstimator,
     path: str | Path,
     *,
     force: bool = False,
     notes: str | None = None,
     data: Any = None,
     compact: dict[str, Any] | None = None,
-    needless: tuple[Any, ...] = (),
-    scaler: Any = None,
+    omitted: tuple[np.ndarray | None, ...] = (),
+    scaler: StandardScaler | None = None,
 ) -> None:
-    """Write ``model``, which was made from ``original`` or is it (see :func:`eigenscape.save`); arrays in
-    ``needless`` are left out."""
-    import skops.io
+    """Write a model file.
 
-    exported = Exporter(_is_precomputed(original), needless)(model)
+    Parameters
+    ----------
+    model : estimator
+        The fitted model to store.
+    original : estimator
+        The model that the file describes: ``model``, or the one that it was made from.
+    path, force, notes, data
+        See :func:`eigenscape.save`.
+    compact : dict, optional
+        Size and error of a compact model, for the description.
+    omitted : tuple of (ndarray or None), default=()
+        Arrays of ``model`` that are not stored.
+    scaler : StandardScaler, optional
+        Scaler that is applied before the model; both are stored as a pipeline.
+    """
+    skops = optional_import("skops.io", "saving a model")
+    exported = Exporter(_is_precomputed(original), omitted)(model)
     if scaler is not None:
-        from sklearn.pipeline import Pipeline
-
         exported = Pipeline([("standardize", scaler), ("map", exported)])
     header = {
         **_header(original, notes, data),
@@ -72,7 +87,7 @@ def write_model(
     }
     with whole_file(path, force=force) as part:
         with part.open("wb") as file:
-            skops.io.dump(exported, file)
+            skops.dump(exported, file)
         with zipfile.ZipFile(part) as archive:
             header["members"] = {
                 member.filename: checksum(archive, member.filename) for member in archive.infolist()
@@ -84,28 +99,27 @@ def write_model(
 def load(path: str | Path) -> Any:
     """Load a model that :func:`eigenscape.save` wrote.
 
-    Nothing that the file names is run: every type in it must be one that models of eigenscape are made of.
+    No code from the file is executed: only types that models of eigenscape consist of are loaded.
 
     Parameters
     ----------
     path : str or Path
-        The file.
+        The model file.
 
     Returns
     -------
     estimator
-        The fitted model; ``transform`` gives what it gave before. A precomputed matrix is not in the file, so
-        what needs it again (``loss()`` of the training points) says so.
+        The fitted model; ``transform`` returns the same values as before. A precomputed matrix is not in the
+        file; methods that need it (``loss()`` of the training samples) raise an error.
 
     Raises
     ------
     ModelFileError
-        The file is damaged, cut off, from a later version, unpacks to more than it should, or holds types
-        that are not ours.
+        If the file is damaged, truncated, written by a later version, larger when loaded than expected, or
+        contains other types.
     """
-    import skops.io
-
-    path = _existing(path)
+    skops = optional_import("skops.io", "loading a model")
+    path = _check_path(path)
     with path.open("rb") as file:
         with open_archive(file, path) as archive:
             header = read_header(archive, path)
@@ -113,40 +127,45 @@ def load(path: str | Path) -> Any:
             types = check_contents(archive, path)
         file.seek(0)
         try:
-            model = skops.io.load(file, trusted=types)
+            model = skops.load(file, trusted=types)
         except ModelFileError:
             raise
         except KeyError as error:
             raise ModelFileError(
-                f"{path} is damaged: something in its list of contents has no {one_line(str(error))}"
+                f"{path} is damaged: an entry of its schema has no {one_line(str(error))}"
             ) from error
-        except Exception as error:  # whatever a consistent file of wrong content may cause
+        except Exception as error:  # a consistent file with wrong content can cause any error
             raise ModelFileError(
                 f"{path} cannot be loaded: {one_line(str(error)) or type(error).__name__}"
             ) from error
     if type(model).__name__ != header.get("type"):
+        declared = one_line(str(header.get("type")))
         raise ModelFileError(
-            f"{path} says that it holds a {one_line(str(header.get('type')))}, and holds a {type(model).__name__}"
+            f"{path} contains a {type(model).__name__}, but its header declares a {declared}"
         )
     return model
 
 
 def describe(path: str | Path) -> dict[str, Any]:
-    """What a model file says about itself, without loading the model.
+    """Return the description of a model file without loading the model.
 
-    That is all that is read: whether the model itself is whole, and what it says it is, only
-    :func:`eigenscape.load` finds out. Control characters are left out of the texts.
+    Only the header is read and control characters are removed; :func:`eigenscape.load` verifies the content.
+
+    Parameters
+    ----------
+    path : str or Path
+        The model file.
 
     Returns
     -------
     dict
         ``method``, ``version`` (of eigenscape), ``format``, ``date``, ``parameters``, ``n_samples``,
         ``n_features``, ``n_components``, ``feature_names``, ``spectrum``, ``fingerprint`` (of the training
-        rows), ``standardized``, ``compact`` (None, or the ``size`` of the dictionary and its ``error`` on
-        training rows, each predicted without itself; rows unlike them may lose more), ``notes``, ``size`` (of
+        data), ``standardized``, ``compact`` (None, or the ``size`` of the dictionary and its leave-one-out
+        ``error`` on the training samples; the error of other samples may be larger), ``notes``, ``size`` (of
         the file, in bytes).
     """
-    path = _existing(path)
+    path = _check_path(path)
     with path.open("rb") as file, open_archive(file, path) as archive:
         header = read_header(archive, path)
     header.pop("members", None)
@@ -154,35 +173,34 @@ def describe(path: str | Path) -> dict[str, Any]:
     return {**header, "size": path.stat().st_size}
 
 
-def _existing(path: str | Path) -> Path:
+def _check_path(path: str | Path) -> Path:
     path = Path(path).expanduser()
     if path.is_dir():
         raise ModelFileError(f"{path} is a directory, not a model file")
     if not path.exists():
-        raise ModelFileError(f"there is no model file {path}")
+        raise ModelFileError(f"model file {path} does not exist")
     if path.stat().st_size == 0:
         raise ModelFileError(f"{path} is empty")
     return path
 
 
-def _is_precomputed(model: Any) -> bool:
+def _is_precomputed(model: BaseEstimator) -> bool:
     return any(
         isinstance(value, str) and value.startswith("precomputed")
         for value in model.get_params(deep=False).values()
     )
 
 
-def _header(model: Any, notes: str | None, data: Any) -> dict[str, Any]:
+def _header(model: BaseEstimator, notes: str | None, data: Any) -> dict[str, Any]:
+    """Return the description of a model."""
     embedding = getattr(model, "embedding_", None)
     n_samples = getattr(model, "n_samples_seen_", None) if embedding is None else len(embedding)
-    if n_samples is None and data is not None:  # models that keep no coordinates do not know
+    if n_samples is None and data is not None:  # models without coordinates do not store it
         n_samples = data.shape[0]
     names = getattr(model, "feature_names_in_", None)
     return {
         "format": FORMAT,
-        "version": sys.modules[
-            "eigenscape"
-        ].__version__,  # not imported: the package knows the rooms above this one
+        "version": sys.modules["eigenscape"].__version__,  # an import would point upwards in the layers
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": type(model).__name__,
         "parameters": to_json(model.get_params(deep=False), max_items=20, allow_nan=True),
@@ -191,43 +209,45 @@ def _header(model: Any, notes: str | None, data: Any) -> dict[str, Any]:
         "n_components": to_json(getattr(model, "_n_features_out", None)),
         "feature_names": None if names is None else [str(name) for name in names],
         "spectrum": _spectrum(model),
-        "fingerprint": fingerprint(data) if data is not None else _own_fingerprint(model, n_samples),
+        "fingerprint": _training_fingerprint(model, n_samples) if data is None else fingerprint(data),
         "notes": notes,
     }
 
 
-def _spectrum(model: Any) -> list[Any] | None:
+def _spectrum(model: BaseEstimator) -> list[Any] | None:
+    """Return the first eigenvalues; those of each layer if the model has layers."""
     values = getattr(model, "eigenvalues_", None)
     if values is None:
         return None
-    if isinstance(values, (list, tuple)):  # layers, each with its own
-        return [np.asarray(layer, dtype=np.float64)[:_SPECTRUM].tolist() for layer in values]
-    return np.asarray(values, dtype=np.float64)[..., :_SPECTRUM].tolist()
+    if isinstance(values, (list, tuple)):
+        return [np.asarray(layer, dtype=np.float64)[:_MAX_EIGENVALUES].tolist() for layer in values]
+    return np.asarray(values, dtype=np.float64)[..., :_MAX_EIGENVALUES].tolist()
 
 
 def fingerprint(X: Any) -> str:
-    """A hash of a table's numbers, the same for the same rows in any format or precision that holds them
-    exactly."""
+    """Return a hash of the shape and the values of an array in double precision.
+
+    Parameters
+    ----------
+    X : ndarray, memmap or sparse array of shape (n_samples, ...)
+        The array. The hash does not depend on its format, or on its precision if that represents the values
+        exactly.
+    """
     digest = hashlib.blake2b(digest_size=16)
     digest.update(repr(tuple(int(n) for n in X.shape)).encode())
+    is_sparse = sparse.issparse(X)
     for block in row_blocks(X.shape[0], 8 * int(np.prod(X.shape[1:]))):
-        rows = X[block]
-        rows = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+        rows = X[block].toarray() if is_sparse else np.asarray(X[block])
         digest.update(np.ascontiguousarray(rows, dtype="<f8").tobytes())
     return digest.hexdigest()
 
 
-def _own_fingerprint(model: Any, n_samples: int | None) -> str | None:
-    """That of the rows which the model keeps, if it keeps all."""
+def _training_fingerprint(model: BaseEstimator, n_samples: int | None) -> str | None:
+    """Return the fingerprint of the training data, if the model contains all of them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        kernel = getattr(model, "kernel_", None)
-        rows = getattr(kernel, "X", None)
-    if (
-        rows is None
-        or isinstance(rows, OmittedArray)
-        or not hasattr(rows, "shape")
-        or np.dtype(getattr(rows, "dtype", object)).kind == "O"
-    ):
+        rows = getattr(getattr(model, "kernel_", None), "X", None)
+    if isinstance(rows, OmittedArray) or not hasattr(rows, "shape"):
         return None
-    return fingerprint(rows) if rows.shape[0] == n_samples and len(rows.shape) == 2 else None
+    is_table = np.dtype(getattr(rows, "dtype", object)).kind != "O" and len(rows.shape) == 2
+    return fingerprint(rows) if is_table and rows.shape[0] == n_samples else None

@@ -6,6 +6,7 @@ import numbers
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -16,7 +17,7 @@ from eigenscape.exceptions import ModelFileError
 
 
 def save(
-    model: Any,
+    model: BaseEstimator,
     path: str | Path,
     *,
     compact: int | bool | None = None,
@@ -24,37 +25,39 @@ def save(
     notes: str | None = None,
     data: Any = None,
 ) -> None:
-    """Write a fitted model to a file, whole or not at all.
+    """Save a fitted model to a file, atomically.
 
-    The file holds what ``transform`` needs, and no n x n matrix; it describes itself
-    (:func:`eigenscape.app.io.describe`) and loading it runs nothing (:func:`eigenscape.load`).
+    The file contains everything ``transform`` needs, and no n x n matrix. It describes itself
+    (:func:`eigenscape.io.describe`), and loading it executes no code from the file (:func:`eigenscape.load`).
 
     Parameters
     ----------
     model : estimator
-        Fitted; also a pipeline of a ``StandardScaler`` and a fitted map, which is loaded as one. Models with
-        functions of yours among their parameters are refused: no file could hold them safely.
+        A fitted estimator, or a pipeline of a ``StandardScaler`` and a fitted estimator. Models with
+        user-defined callables or kernels among their parameters cannot be saved.
     path : str or Path
-        The file; any suffix, ``.skops`` by custom.
+        The file to write; the usual extension is ``.skops``.
     compact : int or bool, optional
-        Keep a dictionary of so many training rows instead of all, and of the model what places new points.
-        True takes as many as bring the error below 1 % of the map's spread, or, with a warning, as many as
-        seem worth it. The error is part of the description: that on training rows, each predicted without
-        itself. New rows that are unlike them may lose more. Models that place points without their training
-        rows (PCA and its kin, dictionaries, landmarks) just lose these, at no error.
+        Number of training samples to keep: a dictionary, with kernel functions that approximate the map. If
+        True, as many as reduce the error below 1 % of the spread of the map, or, with a warning, as many as
+        are worth their size. The leave-one-out error on the training samples is part of the description; the
+        error of new samples that differ from them may be larger. Models that do not need their training
+        samples in ``transform`` (linear models, dictionaries, landmarks) are stored without them, exactly.
     force : bool, default=False
-        Whether an existing file may be replaced.
+        Whether to replace an existing file.
     notes : str, optional
-        A remark to be shown by ``describe``.
+        A text for the description.
     data : array-like of shape (n_samples, n_features), optional
-        The training data, for their fingerprint. Default: the rows that the model keeps, if it keeps all.
+        The training data, for the fingerprint. If None, the data that the model contains, if these are all.
 
     Raises
     ------
     ModelFileError
-        The model is not fitted, or holds code.
-    FileExistsError, WriteError
-        The file cannot or must not be written. Nothing there was changed.
+        If the model is not fitted or cannot be serialized.
+    FileExistsError
+        If the file exists and ``force`` is False.
+    WriteError
+        If the file cannot be written. An existing file is unchanged.
 
     Examples
     --------
@@ -67,20 +70,20 @@ def save(
     >>> eigenscape.save(model, file)
     >>> bool((eigenscape.load(file).transform(X[:5]) == model.transform(X[:5])).all())
     True
-    >>> eigenscape.app.io.describe(file)["n_samples"]
+    >>> eigenscape.io.describe(file)["n_samples"]
     300
     """
     check_target(path, force)
-    scaler, model = _behind_scaler(model)
+    scaler, model = _split_scaler(model)
     check_model(model)
-    whole = isinstance(compact, numbers.Integral) and not isinstance(compact, bool)
-    if compact is not None and compact is not True and not (whole and compact >= 2):
-        raise ValueError(f"compact={compact!r} must be True or a whole number of rows, at least 2")
-    small = (
-        Small(model, {})
-        if compact is None
-        else made_compact(model, None if compact is True else int(compact))
-    )
+    if compact is None:
+        small = Small(model, {})
+    elif compact is True:
+        small = made_compact(model, None)
+    elif isinstance(compact, numbers.Integral) and not isinstance(compact, bool) and compact >= 2:
+        small = made_compact(model, int(compact))
+    else:
+        raise ValueError(f"compact={compact!r} must be True or an integer of at least 2")
     write_model(
         small.model,
         model,
@@ -89,18 +92,18 @@ def save(
         notes=notes,
         data=data,
         compact=small.facts or None,
-        needless=small.needless,
+        omitted=small.needless,
         scaler=scaler,
     )
 
 
-def _behind_scaler(model: Any) -> tuple[StandardScaler | None, Any]:
-    """The scaler before a model, if there is one, and the model."""
+def _split_scaler(model: BaseEstimator) -> tuple[StandardScaler | None, BaseEstimator]:
+    """Return the scaler before a model, or None, and the model."""
     if not isinstance(model, Pipeline):
         return None, model
     steps = [step for _, step in model.steps]
     if len(steps) != 2 or type(steps[0]) is not StandardScaler:
         raise ModelFileError(
-            "of pipelines only that of a StandardScaler and a map can be saved; save the map by itself"
+            "only a pipeline of a StandardScaler and an estimator can be saved; save the estimator by itself"
         )
     return steps[0], steps[1]

@@ -1,5 +1,4 @@
-"""What a model file says its objects are: each by a loader that fits its type, each array in a member of its
-own."""
+"""Schema of a model file: the type and loader of each object, verified before anything is loaded."""
 
 from __future__ import annotations
 
@@ -10,36 +9,50 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits
 from eigenscape.app.io.archive import SCHEMA, UNREADABLE, one_line
 from eigenscape.exceptions import ModelFileError
 
+
+def _by_module(*classes: type) -> dict[str, set[str]]:
+    """Return the names of classes by module."""
+    modules: dict[str, set[str]] = {}
+    for cls in classes:
+        modules.setdefault(cls.__module__, set()).add(cls.__name__)
+    return modules
+
+
 _SCALARS = {"str", "int", "float", "bool", "NoneType"}
 _CONTAINERS = {"list", "tuple", "dict", "set"}
 _NUMBERS = {"bool", "bool_", "str_", "intp", "float16", "float32", "float64", "longdouble"}
 _NUMBERS |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
-_SPARSE = {"scipy.sparse._csr": {"csr_array", "csr_matrix"}, "scipy.sparse._csc": {"csc_array", "csc_matrix"}}
-_LEARNERS = {
-    "sklearn.cluster._kmeans": {"KMeans"},
-    "sklearn.pipeline": {"Pipeline"},
-    "sklearn.preprocessing._data": {"StandardScaler"},
-}
+_SPARSE = _by_module(sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
+_ESTIMATORS = _by_module(KMeans, Pipeline, StandardScaler)
+#: Modules and packages of eigenscape whose classes are not part of models.
+_NOT_IN_MODELS = {"__main__", "app", "datasets", "distributed", "io", "plot", "report", "streams"}
+#: First bytes of an npy file.
+_NPY_MAGIC = b"\x93NUMPY"
 
 
 class _Loader(NamedTuple):
-    """The types that a loader makes, by module, and what it looks for in its part of the file."""
+    """A loader of skops: the types it creates, by module, and the entries that it requires."""
 
     types: dict[str, set[str]]
-    needs: tuple[str, ...] = ("content",)
-    ours: bool = False  # classes of eigenscape too
+    required: tuple[str, ...] = ("content",)
+    own_classes: bool = False  # whether it also creates classes of eigenscape
 
 
-#: What may make an object of a file. None of them calls anything that the file names, but for the types
-#: listed with it.
+#: The permitted loaders. They call nothing that is named in a file, except the types listed here.
 _LOADERS = {
-    "ObjectNode": _Loader(_LEARNERS, (), ours=True),
-    "TupleNode": _Loader({"builtins": {"tuple"}}, ours=True),
+    "ObjectNode": _Loader(_ESTIMATORS, (), own_classes=True),
+    "TupleNode": _Loader({"builtins": {"tuple"}}, own_classes=True),
     "JsonNode": _Loader({"builtins": _SCALARS}),
     "DictNode": _Loader({"builtins": {"dict"}}, ("content", "key_types")),
     "ListNode": _Loader({"builtins": {"list"}}),
@@ -48,78 +61,68 @@ _LOADERS = {
     "SparseMatrixNode": _Loader(_SPARSE, ("type", "file")),
     "TypeNode": _Loader({"builtins": _SCALARS | _CONTAINERS, "numpy": _NUMBERS}, ()),
     "DTypeNode": _Loader({"numpy": {"dtype"}}),
-    "RandomStateNode": _Loader({"numpy.random.mtrand": {"RandomState"}}),
+    "RandomStateNode": _Loader(_by_module(np.random.RandomState)),
 }
-_ROOMS = (
-    "estimators",
-    "methods",
-    "pieces",
-    "dictionary",
-    "eigenfunctions",
-    "solvers",
-    "operators",
-    "normalize",
-    "kernels",
-    "graph",
-    "_omitted",
-)
-#: How a file of an array begins.
-_ARRAY = b"\x93NUMPY"
 
 
 def check_contents(archive: zipfile.ZipFile, path: Path) -> list[str]:
-    """The types in the file, if each is ours or among the few others that models are made of, and its arrays
-    take the room they may."""
+    """Return the types in a model file.
+
+    Raises
+    ------
+    ModelFileError
+        If a type is not one that models of eigenscape consist of, or the arrays need too much memory.
+    """
     try:
         schema = json.loads(archive.read(SCHEMA))
     except UNREADABLE as error:
-        raise ModelFileError(f"{path} is damaged: its contents are not listed") from error
-    if (
-        not isinstance(schema, dict)
-        or "__loader__" not in schema
-        or not isinstance(schema.get("protocol"), int)
-    ):
-        raise ModelFileError(f"{path} is damaged: its list of contents does not begin as one")
-    found: set[str] = set()
-    stored: dict[Any, str] = {}
-    waiting: list[Any] = [schema]
-    while waiting:
-        node = waiting.pop()
+        raise ModelFileError(f"{path} is damaged: its schema cannot be read") from error
+    is_schema = isinstance(schema, dict) and "__loader__" in schema
+    if not is_schema or not isinstance(schema.get("protocol"), int):
+        raise ModelFileError(f"{path} is damaged: its schema has no loader or no protocol number")
+    types: set[str] = set()
+    members: dict[Any, str] = {}
+    pending: list[Any] = [schema]
+    while pending:
+        node = pending.pop()
         if isinstance(node, list):
-            waiting.extend(node)
+            pending.extend(node)
         elif isinstance(node, dict):
             if "__loader__" in node:
-                found.add(_checked_type(node, path))
-                _note_member(node, stored, archive, path)
-            waiting.extend(node.values())
-    _check_room(archive, list(stored.values()), path)
-    return sorted(found)
+                types.add(_check_type(node, path))
+                _record_member(node, members, archive, path)
+            pending.extend(node.values())
+    _check_memory(archive, list(members.values()), path)
+    return sorted(types)
 
 
-def _checked_type(node: dict[str, Any], path: Path) -> str:
-    name, module, kind = node.get("__loader__"), node.get("__module__"), node.get("__class__")
-    loader = _LOADERS.get(name) if isinstance(name, str) else None
-    full = one_line(f"{module}.{kind}")
-    if loader is None or not isinstance(module, str) or not isinstance(kind, str):
+def _check_type(node: dict[str, Any], path: Path) -> str:
+    """Return the full name of the type of a node; raise unless its loader and type are permitted."""
+    loader_name, module, name = node.get("__loader__"), node.get("__module__"), node.get("__class__")
+    loader = _LOADERS.get(loader_name) if isinstance(loader_name, str) else None
+    full_name = one_line(f"{module}.{name}")
+    if loader is None or not isinstance(module, str) or not isinstance(name, str):
         raise ModelFileError(
-            f"{path} holds {full} as {one_line(str(name))}, which no model of eigenscape has; it was not loaded"
+            f"{path} contains {full_name} with the loader {one_line(str(loader_name))}, which models of"
+            " eigenscape do not use; it was not loaded"
         )
-    if kind not in loader.types.get(module, ()) and not (loader.ours and _is_ours(module, kind)):
+    if name not in loader.types.get(module, ()) and not (loader.own_classes and _is_own_class(module, name)):
         raise ModelFileError(
-            f"{path} holds a {full} as {name}, which is no type of eigenscape's models; it was not loaded"
+            f"{path} contains {full_name} with the loader {loader_name}, a type that models of eigenscape do"
+            " not use; it was not loaded"
         )
-    missing = [key for key in loader.needs if key not in node]
+    missing = [key for key in loader.required if key not in node]
     if missing:
         raise ModelFileError(
-            f"{path} is damaged: a {full} in its list of contents has no {' and no '.join(missing)}"
+            f"{path} is damaged: the entry of a {full_name} in its schema has no {' and no '.join(missing)}"
         )
-    return full
+    return full_name
 
 
-def _is_ours(module: str, name: str) -> bool:
-    """Whether a class of that name is defined, not merely imported, in one of the rooms that models come
-    from."""
-    if not any(module == f"eigenscape.{room}" or module.startswith(f"eigenscape.{room}.") for room in _ROOMS):
+def _is_own_class(module: str, name: str) -> bool:
+    """Return whether a class is defined, not only imported, in a module of eigenscape used by models."""
+    package, *path = module.split(".")
+    if package != "eigenscape" or not path or path[0] in _NOT_IN_MODELS:
         return False
     try:
         found = getattr(import_module(module), name)
@@ -128,48 +131,49 @@ def _is_ours(module: str, name: str) -> bool:
     return isinstance(found, type) and found.__module__ == module and found.__name__ == name
 
 
-def _note_member(node: dict[str, Any], stored: dict[Any, str], archive: zipfile.ZipFile, path: Path) -> None:
-    """Put the member that an array is in into ``stored``. Parts of one number are loaded once, all others
-    each time they come."""
+def _record_member(
+    node: dict[str, Any], members: dict[Any, str], archive: zipfile.ZipFile, path: Path
+) -> None:
+    """Add the archive member of an array to ``members``: once per id, and each time if there is no id."""
     if node["__loader__"] not in ("NdArrayNode", "SparseMatrixNode") or "file" not in node:
         return
     name, number = node["file"], node.get("__id__")
     suffix = ".npy" if node["__loader__"] == "NdArrayNode" else ".npz"
     if not isinstance(name, str) or name not in archive.NameToInfo or not name.endswith(suffix):
         raise ModelFileError(
-            f"{path} is damaged: an array is said to be in {one_line(str(name))}, which is no {suffix} in it"
+            f"{path} is damaged: the schema refers to {one_line(str(name))}, which is not a {suffix} member"
         )
-    known = isinstance(number, int) and not isinstance(number, bool)
-    stored[(number, name) if known else len(stored)] = name
+    has_id = isinstance(number, int) and not isinstance(number, bool)
+    members[(number, name) if has_id else len(members)] = name
 
 
-def _check_room(archive: zipfile.ZipFile, names: list[str], path: Path) -> None:
-    """Arrays are stored as they are and take no more room than the file; sparse matrices are packed, and have
-    to fit in memory."""
-    whole = sum(member.file_size for member in archive.infolist())
-    named = sum(archive.getinfo(name).file_size for name in names)
-    if named > whole:
+def _check_memory(archive: zipfile.ZipFile, names: list[str], path: Path) -> None:
+    """Raise if arrays need more memory than the file has bytes, or sparse matrices more than is free."""
+    stored = sum(member.file_size for member in archive.infolist())
+    loaded = sum(archive.getinfo(name).file_size for name in names)
+    if loaded > stored:
         raise ModelFileError(
-            f"{path} would load {named} bytes of arrays from {whole}; models hold each array once, so this is none of ours"
+            f"{path} would load {loaded} bytes of arrays from {stored}; models contain each array once, so"
+            " eigenscape did not write it"
         )
-    unpacked = 0
+    decompressed = 0
     for name in set(names):
-        if name.endswith(".npz"):
-            unpacked += _unpacked(archive, name, path)
+        if name.endswith(".npz"):  # sparse matrices are compressed
+            decompressed += _decompressed_bytes(archive, name, path)
         else:
             with archive.open(name) as member:
-                if member.read(len(_ARRAY)) != _ARRAY:
-                    raise ModelFileError(f"{path} is damaged: {one_line(name)} is no array")
-    if not fits(unpacked, share=0.5):
+                if member.read(len(_NPY_MAGIC)) != _NPY_MAGIC:
+                    raise ModelFileError(f"{path} is damaged: {one_line(name)} is not an array")
+    if not fits(decompressed, share=0.5):
         raise ModelFileError(
-            f"{path} holds matrices that would unpack to {format_bytes(unpacked)}, more than there is memory for"
+            f"{path} contains sparse matrices of {format_bytes(decompressed)}, which do not fit in memory"
         )
 
 
-def _unpacked(archive: zipfile.ZipFile, name: str, path: Path) -> int:
-    """The size that a sparse matrix, a packed archive inside the archive, says it will have."""
+def _decompressed_bytes(archive: zipfile.ZipFile, name: str, path: Path) -> int:
+    """Return the declared size of a sparse matrix, which is a compressed archive inside the archive."""
     try:
-        with zipfile.ZipFile(io.BytesIO(archive.read(name))) as packed:
-            return sum(member.file_size for member in packed.infolist())
+        with zipfile.ZipFile(io.BytesIO(archive.read(name))) as matrix:
+            return sum(member.file_size for member in matrix.infolist())
     except UNREADABLE as error:
         raise ModelFileError(f"{path} is damaged in {one_line(name)}") from error

@@ -1,57 +1,74 @@
-"""Writing coordinates, in the formats that are read."""
+"""Writing tables of coordinates."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.io import mmwrite
 
+from eigenscape._extras import optional_import
 from eigenscape.app.io.annotated import write_h5ad
 from eigenscape.app.io.atomic import whole_file
-from eigenscape.app.io.formats import extension
+from eigenscape.app.io.formats import ARROW, PARQUET, extension
+from eigenscape.app.io.table import default_names
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".npy", ".npz", ".mtx", ".h5ad")
 
 
 def write_table(
     path: str | Path,
-    coordinates: Any,
+    coordinates: ArrayLike,
     *,
     names: Sequence[str] | None = None,
-    ids: Any = None,
-    labels: Any = None,
+    ids: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
     label_name: str = "label",
-    extra: Mapping[str, Any] | None = None,
+    extra: Mapping[str, ArrayLike] | None = None,
     force: bool = False,
     like: str | Path | None = None,
     method: str = "embedding",
 ) -> None:
-    """Write coordinates, whole or not at all; the suffix says the format.
+    """Write a table of coordinates atomically, in the format defined by the file extension.
 
     Parameters
     ----------
     path : str or Path
-        Suffix csv, tsv, parquet, arrow, feather, npy, npz, mtx or h5ad; ``-`` is standard output, as CSV.
-    coordinates : array-like of shape (n, d)
-        The numbers.
-    names : sequence of d str, optional
-        Names of the columns. Default: ``x0``, ``x1`` and so on.
-    ids, labels : array-like of n values, optional
-        Written as columns ``id`` (first) and ``label`` (last); npy and mtx hold numbers alone.
+        File with the extension csv, tsv, parquet, arrow, feather, npy, npz, mtx or h5ad; ``-`` is standard
+        output in CSV format.
+    coordinates : array-like of shape (n_samples, n_components)
+        The coordinates.
+    names : sequence of str, optional
+        Names of the columns. If None, ``x0``, ``x1``, ...
+    ids : array-like of shape (n_samples,), optional
+        Row ids, the first column ``id``. Ignored for npy and mtx.
+    labels : array-like of shape (n_samples,), optional
+        Labels, the last column. Ignored for npy and mtx.
     label_name : str, default="label"
-        Another name for the column of labels (npz has its own, ``labels``).
-    extra : mapping of name to n values, optional
-        Further columns.
+        Name of the column of labels; always ``labels`` in npz.
+    extra : mapping of str to array-like of shape (n_samples,), optional
+        Further columns. Ignored for npy and mtx.
     force : bool, default=False
         Whether an existing file may be replaced.
     like : str or Path, optional
-        For h5ad: the file of which a copy gets the coordinates.
+        An h5ad file; the coordinates are added to a copy of it. Used for h5ad only.
     method : str, default="embedding"
-        For h5ad: the coordinates become ``obsm["X_<method>"]``.
+        The coordinates are stored as ``obsm["X_<method>"]``. Used for h5ad only.
+
+    Raises
+    ------
+    FileExistsError
+        If the file exists and ``force`` is False.
+    WriteError
+        If the file cannot be written. An existing file is unchanged.
 
     Examples
     --------
@@ -62,8 +79,8 @@ def write_table(
     """
     coordinates = np.asarray(coordinates)
     if coordinates.ndim != 2:
-        raise ValueError(f"coordinates must be a table (n, d), got shape {coordinates.shape}")
-    names = tuple(names) if names is not None else tuple(f"x{i}" for i in range(coordinates.shape[1]))
+        raise ValueError(f"coordinates must be two-dimensional, got shape {coordinates.shape}")
+    names = default_names(coordinates.shape[1]) if names is None else tuple(names)
     if len(names) != coordinates.shape[1]:
         raise ValueError(f"{len(names)} names for {coordinates.shape[1]} columns of coordinates")
     beside = {**(extra or {}), **({} if labels is None else {label_name: labels})}
@@ -76,45 +93,46 @@ def write_table(
         if suffix in (".csv", ".tsv"):
             with part.open("wb") as file:
                 _write_text(file, columns, "," if suffix == ".csv" else "\t")
-        elif suffix in (".parquet", ".pq", ".arrow", ".feather"):
-            _write_arrow(part, columns, suffix)
+        elif suffix in (*PARQUET, *ARROW):
+            _write_columnar(part, columns, suffix)
         elif suffix == ".npy":
             with part.open("wb") as file:
                 np.save(file, coordinates, allow_pickle=False)
         elif suffix == ".npz":
-            own = {"id": "ids", label_name: "labels"}
-            _write_npz(
-                part,
-                coordinates,
-                names,
-                {own.get(name, name): columns[name] for name in columns if name not in names},
-            )
+            renamed = {"id": "ids", label_name: "labels"}
+            others = {renamed.get(name, name): columns[name] for name in columns if name not in names}
+            _write_npz(part, coordinates, names, others)
         elif suffix == ".mtx":
             with part.open("wb") as file:
                 mmwrite(file, coordinates)
         else:
-            beside = {name: columns[name] for name in columns if name not in names}
-            write_h5ad(part, coordinates, None if like is None else Path(like), method, beside)
+            others = {name: columns[name] for name in columns if name not in names}
+            write_h5ad(part, coordinates, None if like is None else Path(like), method, others)
 
 
 def check_format(path: str | Path) -> str:
-    """The suffix, if tables can be written so."""
+    """Return the file extension; raise if it is not supported."""
     suffix = extension(Path(path)) if Path(path).suffix.lower() in SUFFIXES else Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(
-            f"{path}: tables are written as {', '.join(suffix[1:] for suffix in SUFFIXES)}; choose one of these suffixes"
+            f"{path} has an unsupported file extension; tables are written as"
+            f" {', '.join(suffix[1:] for suffix in SUFFIXES)}"
         )
     return suffix
 
 
 def _columns(
-    coordinates: np.ndarray, names: tuple[str, ...], ids: Any, beside: Mapping[str, Any]
-) -> dict[str, Any]:
-    columns: dict[str, Any] = {} if ids is None else {"id": np.asarray(ids)}
+    coordinates: np.ndarray,
+    names: tuple[str, ...],
+    ids: ArrayLike | None,
+    beside: Mapping[str, ArrayLike],
+) -> dict[str, np.ndarray]:
+    """Return all columns by name; raise if a name occurs twice or a length is wrong."""
+    columns: dict[str, np.ndarray] = {} if ids is None else {"id": np.asarray(ids)}
     columns.update({name: coordinates[:, place] for place, name in enumerate(names)})
     for name, column in beside.items():
         if name in columns:
-            raise ValueError(f"two columns would have the name {name!r}; rename one")
+            raise ValueError(f"two columns are named {name!r}; rename one")
         columns[name] = np.asarray(column)
     for name, column in columns.items():
         if len(column) != len(coordinates):
@@ -124,38 +142,37 @@ def _columns(
     return columns
 
 
-def _arrow(columns: Mapping[str, Any]) -> Any:
-    import pyarrow as pa
+def _to_arrow(columns: Mapping[str, np.ndarray]) -> pa.Table:
+    """Return an arrow table; columns that are not numbers become text."""
+    arrow = optional_import("pyarrow", "writing a table")
+    return arrow.table(
+        {
+            name: arrow.array([str(value) for value in column] if column.dtype.kind in "OUS" else column)
+            for name, column in columns.items()
+        }
+    )
 
-    def array(column: np.ndarray) -> Any:
-        return pa.array([str(value) for value in column]) if column.dtype.kind in "OUS" else pa.array(column)
 
-    return pa.table({name: array(column) for name, column in columns.items()})
-
-
-def _write_text(file: Any, columns: Mapping[str, Any], delimiter: str) -> None:
-    from io import BytesIO
-
-    from pyarrow import csv
-
+def _write_text(file: IO[bytes] | None, columns: Mapping[str, np.ndarray], delimiter: str) -> None:
+    """Write a text table to a file, or to standard output if that accepts text only."""
+    csv = optional_import("pyarrow.csv", "writing a text table")
     text = BytesIO() if file is None else file
-    csv.write_csv(_arrow(columns), text, csv.WriteOptions(delimiter=delimiter))
-    if file is None:  # standard output that takes text alone
+    csv.write_csv(_to_arrow(columns), text, csv.WriteOptions(delimiter=delimiter))
+    if isinstance(text, BytesIO):
         sys.stdout.write(text.getvalue().decode())
     text.flush()
 
 
-def _write_arrow(part: Path, columns: Mapping[str, Any], suffix: str) -> None:
-    from pyarrow import feather, parquet
-
-    if suffix in (".parquet", ".pq"):
-        parquet.write_table(_arrow(columns), part)
+def _write_columnar(part: Path, columns: Mapping[str, np.ndarray], suffix: str) -> None:
+    if suffix in PARQUET:
+        optional_import("pyarrow.parquet", "writing a parquet file").write_table(_to_arrow(columns), part)
     else:
-        feather.write_feather(_arrow(columns), str(part))
+        feather = optional_import("pyarrow.feather", "writing an arrow file")
+        feather.write_feather(_to_arrow(columns), str(part))
 
 
 def _write_npz(
-    part: Path, coordinates: np.ndarray, names: tuple[str, ...], beside: Mapping[str, Any]
+    part: Path, coordinates: np.ndarray, names: tuple[str, ...], beside: Mapping[str, np.ndarray]
 ) -> None:
     arrays = {
         name: column.astype(str) if column.dtype.kind == "O" else column for name, column in beside.items()
