@@ -40,8 +40,8 @@ def read_h5ad(path: Path, selection: ColumnSelection) -> Table:
     label = selection.label or next(iter(text), None)
     labels = extra.pop(label) if label else None
     ids = extra.pop(selection.id) if selection.id else np.array(data.obs_names, dtype=object)
-    X = data.X
-    array = sparse.csr_array(X) if isinstance(X, (sparse.sparray, sparse.spmatrix)) else np.asarray(X)
+    is_sparse: bool = sparse.issparse(data.X)
+    array = sparse.csr_array(data.X) if is_sparse else np.asarray(data.X)
     return Table(array, labels, ids, tuple(map(str, data.var_names)), extra, source=str(path))
 
 

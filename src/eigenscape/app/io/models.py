@@ -247,7 +247,7 @@ def _training_fingerprint(model: BaseEstimator, n_samples: int | None) -> str | 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows = getattr(getattr(model, "kernel_", None), "X", None)
-    if isinstance(rows, OmittedArray) or not hasattr(rows, "shape"):
+    if rows is None or isinstance(rows, OmittedArray) or not hasattr(rows, "shape"):
         return None
     is_table = np.dtype(getattr(rows, "dtype", object)).kind != "O" and len(rows.shape) == 2
     return fingerprint(rows) if is_table and rows.shape[0] == n_samples else None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numbers
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -76,14 +76,7 @@ def save(
     check_target(path, force)
     scaler, model = _split_scaler(model)
     check_model(model)
-    if compact is None:
-        small = Small(model, {})
-    elif compact is True:
-        small = made_compact(model, None)
-    elif isinstance(compact, numbers.Integral) and not isinstance(compact, bool) and compact >= 2:
-        small = made_compact(model, int(compact))
-    else:
-        raise ValueError(f"compact={compact!r} must be True or an integer of at least 2")
+    small = Small(model, {}) if compact is None else made_compact(model, _dictionary_size(compact))
     write_model(
         small.model,
         model,
@@ -95,6 +88,15 @@ def save(
         omitted=small.needless,
         scaler=scaler,
     )
+
+
+def _dictionary_size(compact: object) -> int | None:
+    """Return the number of samples that a compact model keeps; None if it is to be found."""
+    if compact is True:
+        return None
+    if not isinstance(compact, int | np.integer) or compact < 2:
+        raise ValueError(f"compact={compact!r} must be True or an integer of at least 2")
+    return int(compact)
 
 
 def _split_scaler(model: BaseEstimator) -> tuple[StandardScaler | None, BaseEstimator]:

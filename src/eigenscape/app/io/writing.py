@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -174,8 +174,8 @@ def _write_columnar(part: Path, columns: Mapping[str, np.ndarray], suffix: str) 
 def _write_npz(
     part: Path, coordinates: np.ndarray, names: tuple[str, ...], beside: Mapping[str, np.ndarray]
 ) -> None:
-    arrays = {
+    arrays: dict[str, Any] = {
         name: column.astype(str) if column.dtype.kind == "O" else column for name, column in beside.items()
     }
     with part.open("wb") as file:
-        np.savez(file, X=coordinates, names=np.array(names), **arrays)
+        np.savez(file, **{"X": coordinates, "names": np.array(names), **arrays})
