@@ -1,4 +1,4 @@
-"""Pre-images: rows whose image in feature space is nearest to a given point (Mika et al. 1999; Burges sec. 1.3)."""
+"""Pre-images: rows whose image in feature space is nearest to a point (Mika et al. 1999; Burges sec. 1.3)."""
 
 from __future__ import annotations
 
@@ -59,9 +59,7 @@ def expansion_of(model: Embedding, X: Any) -> Expansion:
 def _low_rank_expansion(functions: LowRankEigenfunctions, X: Any) -> Expansion:
     """Return the same in terms of features: the point has the features ``center + sum_r y_r w_r``."""
     span, normalization, w = functions.kernel.span, functions.kernel.normalization, functions.pairs.vectors.T
-    centred = (
-        normalization.kind == "additive"
-    )  # the centre is in the affine hull, the directions parallel to it
+    centred = normalization.kind == "additive"  # centre in the affine hull, directions parallel to it
     along = np.zeros(len(w)) if centred or span.height == 0 else w @ span.normal / span.height
     origin = span.member_weights(normalization.center[None], np.array([float(centred)]))[0]
     return Expansion(as_float64(X), span.member_weights(w, along), origin)
@@ -169,12 +167,8 @@ class FixedPoint:
             trial_value, trial_target = self._evaluate(weights[active], trial)
             accepted = trial_value >= value[active]
             better = active[accepted]
-            Z[better], value[better], target[better] = (
-                trial[accepted],
-                trial_value[accepted],
-                trial_target[accepted],
-            )
-            fraction[better] = 1.0
+            Z[better], value[better], fraction[better] = trial[accepted], trial_value[accepted], 1.0
+            target[better] = trial_target[accepted]
             fraction[active[~accepted]] /= 2
             active = active[step[active] > self.tol]
         step[step <= self.tol] = 0.0
@@ -190,11 +184,8 @@ class FixedPoint:
             trial = to_dense(rows[column])
             trial_value, trial_target = self._evaluate(weights, trial)
             better = trial_value > value
-            Z[better], value[better], target[better] = (
-                trial[better],
-                trial_value[better],
-                trial_target[better],
-            )
+            Z[better], value[better] = trial[better], trial_value[better]
+            target[better] = trial_target[better]
         return Z, value, target
 
     def _evaluate(self, weights: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -212,9 +203,9 @@ def _warn_if_unsolved(result: SearchResult, max_iter: int) -> None:
     n, n_failed, n_unconverged = len(result.Z), int(result.failed.sum()), int((result.step > 0).sum())
     if n_failed:
         warnings.warn(
-            f"{n_failed} of {n} point(s) have no pre-image: no row near them on the map has a positive similarity"
-            " to them; the row of the nearest training point is returned. They may lie outside the map; use"
-            " inverse='ridge', or a smaller gamma",
+            f"{n_failed} of {n} point(s) have no pre-image: no row near them on the map has a positive"
+            " similarity to them; the row of the nearest training point is returned. They may lie outside the"
+            " map; use inverse='ridge', or a smaller gamma",
             PreimageWarning,
             stacklevel=4,
         )
