@@ -581,7 +581,7 @@ def test_points_with_one_nearest_sample():
 
 def test_metric_map_takes_numbers_only():
     for params in ({"landmarks": points(5, 3)}, {"n_landmarks": "auto"}):
-        with pytest.raises(ValueError, match="see LandmarkMDS"):
+        with pytest.raises(ValueError, match="use LandmarkMDS"):
             MetricMap(**params).fit(points(40, 3))
 
 

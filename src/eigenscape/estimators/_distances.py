@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape.estimators._types import Metric
+from eigenscape.estimators._validation import check_metric_params
 from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.kernels.distance import HalfSquaredDistance
+from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.normalize import uniform_weights
 from eigenscape.operators import CenteredOperator, gram
 from eigenscape.quality.spectra import is_euclidean, negative_fraction
 
 INDEFINITE = ("keep", "clip", "shift")
+
+
+def bind_distance(metric: Metric, metric_params: dict[str, Any] | None, X: Any) -> BoundPairwise:
+    """Return the kernel ``-d^2 / 2`` bound to ``X``, after validating ``metric_params``."""
+    check_metric_params(metric_params)
+    distance = HalfSquaredDistance(metric, dict(metric_params or {})).bind(X)
+    assert isinstance(distance, BoundPairwise)
+    return distance
 
 
 class DistanceSpectrum:

@@ -29,6 +29,8 @@ Class = TypeVar("Class", bound=type)
 _TEXT = """
 n_components : int
     Number of coordinates.
+n_components/optional : int or None
+    Number of coordinates. If None, all with a nonzero eigenvalue.
 n_neighbors : int or None
     Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, n_samples // 4)``.
 joined : {"union", "mutual", "shared"}
@@ -162,10 +164,12 @@ inverse_alpha : float or None
 inverse_gamma : float or None
     Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``, not that of ``kernel``. If
     None, one over the median squared distance between coordinates.
-eigen_solver : {"auto", "dense", "lanczos"}
-    Eigensolver. "auto" chooses by the size and storage of the matrix; see :mod:`eigenscape.solvers.solve`.
-eigen_solver/graph : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}
+eigen_solver : {"auto", "dense", "lanczos"} or EigenSolver
+    Eigensolver. "auto" chooses by the size and storage of the matrix; see :mod:`eigenscape.solvers.solve`. An
+    object with the methods of :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver.
+eigen_solver/graph : {"auto", "dense", "lanczos", "shift-invert", "multilevel"} or EigenSolver
     Eigensolver. "auto" chooses by the size and sparsity of the matrix; see :mod:`eigenscape.solvers.solve`.
+    An object with the methods of :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver.
 tol : float
     Tolerance of the residuals, relative to the eigenvalue.
 tol/graph : float
@@ -186,6 +190,11 @@ eigenvalues_ : ndarray of shape (n_components,)
 eigenvalues_/parts : ndarray of shape (n_components,) or (n_connected_components, n_components)
     Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first. One row per
     component if components are embedded separately.
+eigenvalues_/landmarks : ndarray of shape (n_components,)
+    Eigenvalues of the kernel between landmarks.
+kernel_/landmarks : BoundKernel
+    Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the landmarks,
+    which are ``kernel_.X``.
 kernel_ : BoundKernel
     Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
     samples.
@@ -230,7 +239,7 @@ landmarks_ : ndarray
     points were given.
 n_landmarks_ : int
     Number of landmarks.
-landmark_steps_ : list of Step
+landmark_steps_ : list of LandmarkStep
     ``(n_landmarks, movement)`` for each step of ``n_landmarks="auto"``.
 landmark_reason_ : str
     Explanation of the number of landmarks.

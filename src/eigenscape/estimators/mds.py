@@ -5,71 +5,73 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from eigenscape.estimators._base import (
-    EmbeddingMixin,
-    Estimator,
-    FitResult,
-    KernelMixin,
-    spectral_result,
+from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._distances import (
+    INDEFINITE,
+    DistanceSpectrum,
+    DistanceSpectrumMixin,
+    bind_distance,
 )
-from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
+from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
-from eigenscape.estimators._validation import check_choice, check_count, check_metric_params
+from eigenscape.estimators._types import DenseSolver, Metric, Seed
+from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import n_points
-from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.methods.kernel_pca import check_components, require_components
-from eigenscape.methods.mds import classical_mds
+from eigenscape.methods.mds import Indefinite, classical_mds
+from eigenscape.operators.gram import Storage
+from eigenscape.solvers import Order
 
 
+@documented
 class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
-    r"""Coordinates whose distances are, as nearly as possible, the given ones.
+    r"""Coordinates whose distances approximate the given distances.
 
     Double centring turns squared distances into scalar products,
 
-    .. math:: k_m(x, y) = -\tfrac12\bigl(d^2(x, y) - E_{x'} d^2(x', y) - E_{y'} d^2(x, y') + E_{x'y'} d^2(x', y')\bigr),
+    .. math::
+        k_m(x, y) = -\tfrac12\bigl(d^2(x, y)
+        - E_{x'} d^2(x', y) - E_{y'} d^2(x, y') + E_{x'y'} d^2(x', y')\bigr),
 
     and the coordinates are :math:`\sqrt{l_r}\, v_r` of that kernel (Bengio eq. 8, 10). With the Euclidean
     metric this is PCA. Unlike other implementations it places new points, from their features or from their
-    distances to the training points.
+    distances to the training samples.
 
     Parameters
     ----------
-    n_components : int, default=2
-    metric : str or function, default="euclidean"
-        Any scikit-learn metric; "precomputed" for a matrix of distances (``transform`` then takes the
-        distances of new to training points); or a function of two samples, which may be any objects if ``X``
-        is a list of objects.
-    metric_params : dict or None, default=None
-        Further arguments of the metric.
+    {n_components}
+    {metric/distance}
+    {metric_params}
     centering : array-like of shape (n_samples,) or None, default=None
-        Burges' centring weights ``c`` (sec. 2.2.1), which sum to one: the weighted mean of the training
-        points becomes the origin. None for the plain mean.
-    order : {"value", "magnitude"}, default="value"
-        Take the largest eigenvalues, or the largest in magnitude (non-Euclidean distances have negative ones
-        too, and these may carry meaning; Bengio sec. 6).
-    indefinite : {"keep", "clip", "shift"}, default="keep"
-        What to do with negative eigenvalues (Burges sec. 2.2.2): keep the kernel as it is, take the nearest
-        positive semi-definite one, or add the smallest sufficient constant to all squared distances.
-    storage : {"auto", "blocked"}, default="auto"
-        Keep the distance matrix if it fits, or make it in blocks whenever it is applied.
-    eigen_solver, tol, max_iter, random_state, n_jobs, verbose
-        As for :class:`KernelPCA`.
+        Centring weights ``c`` with sum 1 (Burges sec. 2.2.1): the weighted mean of the training samples
+        becomes the origin. If None, all weights are equal.
+    {order}
+    {indefinite}
+    {storage}
+    {eigen_solver}
+    {tol}
+    {max_iter}
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_samples, n_components)
-    eigenvalues_ : ndarray of shape (n_components,)
-    kernel_ : BoundKernel
-    negative_fraction_ : float
-        ``sum |l < 0| / sum |l|`` of the spectrum before repair.
-    is_euclidean_ : bool
-        Whether the distances are Euclidean, by the distance-matrix theorem (Burges sec. 2.2).
-    inverse_error_ : float
-        As for :class:`Isomap`; with the Euclidean metric ``inverse_transform`` is the inverse of PCA, and no
-        row is left out.
-    residuals_, solver_, n_features_in_
-        As for :class:`KernelPCA`.
+    {embedding_}
+    {eigenvalues_}
+    {kernel_}
+    {negative_fraction_}
+    {is_euclidean_}
+    {inverse_error_}
+        With the Euclidean metric ``inverse_transform`` is the inverse of PCA. With other metrics it fits the
+        rows by an affine function of the coordinates around each point of the map, and each row is left out
+        of its own reconstruction. Not available for precomputed distances and lists of objects.
+    {residuals_}
+    {solver_}
+    {n_iter_}
+    {n_features_in_}
 
     Examples
     --------
@@ -91,16 +93,16 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMi
         self,
         n_components: int = 2,
         *,
-        metric: Any = "euclidean",
-        metric_params: dict | None = None,
-        centering: Any = None,
-        order: str = "value",
-        indefinite: str = "keep",
-        storage: str = "auto",
-        eigen_solver: str = "auto",
+        metric: Metric = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        centering: ArrayLike | None = None,
+        order: Order = "value",
+        indefinite: Indefinite = "keep",
+        storage: Storage = "auto",
+        eigen_solver: DenseSolver = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -118,27 +120,27 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMi
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> FitResult:
+    def _embed(self, X: Any, blocks: None = None) -> FitResult:
         check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("storage", self.storage, ("auto", "blocked"))
         check_components(self.n_components, X)
-        check_metric_params(self.metric_params)
-        distance = HalfSquaredDistance(self.metric, dict(self.metric_params or {})).bind(X)
-        self._spectrum_ = DistanceSpectrum(distance)
+        distance = bind_distance(self.metric, self.metric_params, X)
         model = classical_mds(
             distance,
             self.n_components,
             self._solver(),
             order=self.order,
-            indefinite=self.indefinite,  # type: ignore[arg-type]
+            indefinite=self.indefinite,
             weights=self._centering_weights(n_points(distance.X)),
-            storage=self.storage,  # type: ignore[arg-type]
+            storage=self.storage,
         )
-        return spectral_result(require_components(model, self.n_components, self.order))
+        model = require_components(model, self.n_components, self.order)
+        return spectral_result(model, {"_spectrum_": DistanceSpectrum(distance)})
 
     def _centering_weights(self, m: int) -> np.ndarray | None:
+        """Validate ``centering``; None for equal weights."""
         if self.centering is None:
             return None
         try:

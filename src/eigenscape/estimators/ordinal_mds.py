@@ -9,58 +9,61 @@ from scipy.spatial.distance import squareform
 
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._docs import documented
 from eigenscape.estimators._ordinal import ordinal_options, report_stress
+from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_input, check_metric_params, check_symmetric
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
-from eigenscape.methods.ordinal import ordinal_mds, require_square
+from eigenscape.methods.ordinal import Ties, ordinal_mds, require_square
 
 
+@documented
 class OrdinalMDS(Estimator):
-    r"""A map whose distances are in the order of the dissimilarities.
+    r"""Coordinates whose distances have the same order as the dissimilarities.
 
     Finds points :math:`x_i` and an increasing function :math:`g` that minimise Kruskal's stress
 
     .. math:: \sqrt{\sum_{i<j} \bigl(|x_i - x_j| - g(\delta_{ij})\bigr)^2 \Big/ \sum_{i<j} |x_i - x_j|^2}
 
-    (Burges sec. 2.2.3). Nothing but the order of the :math:`\delta_{ij}` matters: any increasing function of
-    them gives the same map. Monotone regression and majorisation (SMACOF) take turns, from classical MDS of
-    the ranks and from random starts. Scale and orientation are arbitrary: the mean squared distance is 1, the
+    (Burges sec. 2.2.3). Only the order of the :math:`\delta_{ij}` matters: any increasing function of them
+    gives the same map. Monotone regression and majorisation (SMACOF) alternate, from classical MDS of the
+    ranks and from random starts. Scale and orientation are arbitrary: the mean squared distance is 1, the
     axes are principal. Memory grows as the square of ``n_samples``.
 
     Parameters
     ----------
-    n_components : int, default=2
-    metric, metric_params
-        As for :class:`ClassicalMDS`; any dissimilarities will do, metric or not.
-    n_init : int, default=4
-        Starts: the first by classical MDS of the ranks, the others random. The least stress wins.
+    {n_components}
+    {metric/distance}
+        The dissimilarities need not satisfy the triangle inequality.
+    {metric_params}
+    {n_init}
     max_iter : int, default=300
+        Maximum number of iterations for each starting configuration.
     tol : float, default=1e-6
-        Stop when a step lowers the stress by less.
-    ties : {"primary", "secondary"}, default="primary"
-        Whether equal dissimilarities may have different distances on the map, or not.
-    random_state : int, RandomState or None, default=0
-        For the random starts.
-    verbose : bool, default=False
+        An iteration that lowers the stress by less than this is the last one.
+    {ties}
+    {random_state}
+    {verbose}
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_samples, n_components)
-    stress_ : float
-        Kruskal's stress-1: below 0.05 is good, above 0.2 poor, by custom. Near zero with points in a few
-        heaps, it is degenerate: groups farther from one another than any of their members have an order that
-        heaps show perfectly.
+    {embedding_}
+    {stress_}
+        By convention below 0.05 is good and above 0.2 poor. A stress near zero with points in a few clusters
+        is degenerate: clusters whose distances exceed those of their members have an order that is reproduced
+        by collapsing each cluster to a point.
     n_iter_ : int
-    n_features_in_ : int
+        Number of iterations of the best start.
+    {n_features_in_}
 
     Notes
     -----
-    Equal rows are one point. A row equal to a training row *is* that point and gets its coordinates, by
-    identity. Any other is put where the stress of its own distances to the fixed training points is least,
-    with :math:`g` interpolated between the training dissimilarities, so that it may land elsewhere than if it
-    had been there in ``fit``.
+    Equal rows are one point. A row equal to a training row gets the coordinates of that row. Any other row is
+    placed where the stress of its own distances to the fixed training points is least, with :math:`g`
+    interpolated between the training dissimilarities, so that its coordinates may differ from those it would
+    have as a training row.
 
     Examples
     --------
@@ -84,13 +87,13 @@ class OrdinalMDS(Estimator):
         self,
         n_components: int = 2,
         *,
-        metric: Any = "euclidean",
-        metric_params: dict | None = None,
+        metric: Metric = "euclidean",
+        metric_params: dict[str, Any] | None = None,
         n_init: int = 4,
         max_iter: int = 300,
         tol: float = 1e-6,
-        ties: str = "primary",
-        random_state: Any = 0,
+        ties: Ties = "primary",
+        random_state: Seed = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -104,12 +107,14 @@ class OrdinalMDS(Estimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the map.
+        """Fit the embedding of ``X``.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), list of objects, or dissimilarities (n_samples,
-        n_samples) y : ignored
+        X : array-like of shape (n_samples, n_features), or list of objects
+            Training data. If "precomputed", dissimilarities of shape (n_samples, n_samples).
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -126,16 +131,16 @@ class OrdinalMDS(Estimator):
             first, group = distinct_rows(X)
             if self.n_components > len(first) - 1:
                 raise ValueError(
-                    f"n_components={self.n_components} needs at least {self.n_components + 1} distinct samples, got"
-                    f" n_samples={len(first)}; lower n_components"
+                    f"n_components={self.n_components} needs at least {self.n_components + 1} distinct"
+                    f" samples, got n_samples={len(first)}; lower n_components"
                 )
             distance = Dissimilarity.bind(self.metric, self.metric_params, X, first)
             square = distance(X[first])
             if callable(self.metric):
                 check_symmetric(square, "distance")
             square = np.where(np.eye(len(square), dtype=bool), 0.0, (square + square.T) / 2)
-            rows = X if len(first) == n_points(X) else X[first]
-            model = ordinal_mds(squareform(square, checks=False), options, distance, RowIndex(rows))
+            rows = RowIndex(X if len(first) == n_points(X) else X[first])
+            model = ordinal_mds(squareform(square, checks=False), options, distance, rows)
         self._model_ = model
         self.embedding_ = self._like(X, model.coordinates[group])
         self.stress_ = model.layout.stress
