@@ -521,7 +521,7 @@ def test_a_row_without_any_value_is_named() -> None:
         (
             lambda: es.LocalityPreservingProjection(2).fit(cut(X), graph=np.eye(240)),
             TypeError,
-            "graph= is for rows in memory",
+            "graph= is not supported for dask collections",
         ),
     ],
 )

@@ -157,7 +157,7 @@ def test_a_part_that_fits_few_points_exactly_is_reported() -> None:
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.standard_normal((60, 5)), 50 + 0.1 * rng.standard_normal((3, 5))])
     with pytest.warns(
-        NoiseFloorWarning, match=r"part\(s\) 1 of the mixture .*lower n_mixtures or n_components"
+        NoiseFloorWarning, match=r"plane\(s\) 1 of the mixture .*lower n_mixtures or n_components"
     ):
         model = MixturePPCA(2, 2).fit(X)
     assert model.degenerate_.tolist() == [False, True]
@@ -186,7 +186,7 @@ def test_a_part_without_rows_keeps_its_plane() -> None:
 
 
 def test_em_that_is_cut_short_says_so() -> None:
-    with pytest.warns(NotConvergedWarning, match=r"max_iter=2 steps: .* raise max_iter or loosen tol"):
+    with pytest.warns(NotConvergedWarning, match=r"max_iter=2 steps: .* raise max_iter or tol"):
         model = MixturePPCA(3, 2, max_iter=2, n_init=1).fit(planes(200, 0.0, 0.5)[0])
     assert not model.converged_
 

@@ -199,7 +199,7 @@ def test_one_source_of_noise_is_needed() -> None:
 @pytest.mark.parametrize(
     ("noise", "message"),
     [
-        ({"distorted": []}, "holds no version"),
+        ({"distorted": []}, "is empty"),
         ({"distorted": [np.ones((120, 5))]}, r"distorted\[0\] has shape \(120, 5\), but X has \(120, 6\)"),
         ({"distorted": [np.full((120, 6), np.nan)]}, r"distorted\[0\] contains NaN"),
         ({"noise": np.ones((9, 5))}, "noise has 5 features, but X has 6"),

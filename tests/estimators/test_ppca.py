@@ -191,7 +191,7 @@ def test_em_that_is_cut_short_says_so() -> None:
     X = with_gaps(low_rank(80, 8, 3, 0.5), 0.3)
     with pytest.warns(
         NotConvergedWarning,
-        match=r"max_iter=2 steps: the last one still raised .*; raise max_iter or loosen tol",
+        match=r"max_iter=2 steps: the last step raised .*; raise max_iter or tol",
     ):
         model = ProbabilisticPCA(3, max_iter=2).fit(X)
     assert not model.converged_

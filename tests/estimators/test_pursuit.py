@@ -239,7 +239,7 @@ def test_projections_of_a_sphere_are_near_normal() -> None:
         ({"n_components": 0}, "n_components=0"),
         (
             {"n_components": 7},
-            "n_components=7 needs at least 8 samples and 7 features, got n_samples=1500 and n_features=6",
+            "n_components=7 needs at least 8 samples and 7 features, got n_samples=1500, n_features=6",
         ),
         (
             {"index": "entropy"},
@@ -259,7 +259,7 @@ def test_a_search_that_does_not_end_is_announced() -> None:
     X, _ = planted()
     with pytest.warns(
         ConvergenceWarning,
-        match=r"component\(s\) 0 stopped after max_iter=2 steps with .* radians still to go",
+        match=r"component\(s\) 0 did not converge in max_iter=2 steps: .* radians",
     ):
         model = ProjectionPursuit(n_components=1, max_iter=2).fit(X)
     assert not model.converged_.any()

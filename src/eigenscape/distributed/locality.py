@@ -32,9 +32,7 @@ def locality_of_blocks(
     sums = reduce_blocks(edge_sums, blocks, EdgeSums.joined, affinity, origin, loops)
     projection = locality_of_sums(sums, origin, n_components, affine)
     signs = block_signs(_coordinates, blocks, projection)
-    projection = projection._replace(
-        directions=projection.directions * signs, patterns=projection.patterns * signs[:, None]
-    )
+    projection = projection.flipped(signs)
     return projection, distortion_of_sums(sums, projection.directions)
 
 

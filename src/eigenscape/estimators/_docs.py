@@ -181,6 +181,23 @@ random_state : int, RandomState instance or None
     differ between calls.
 n_jobs : int or None
     Number of threads; None for 1, -1 for all cores.
+tol/em : float
+    EM stops when a step raises the log-likelihood by at most this, per observed value.
+max_iter/em : int
+    Maximum number of steps of EM.
+regularization/noise : float or "auto"
+    Multiple of the mean of the diagonal of :math:`R` that is added to its diagonal. "auto" adds nothing if
+    the noise reaches all directions of the signal. Otherwise :math:`q` would be infinite: the estimate of
+    Ledoit and Wolf, at least 1e-6, is used, with a :class:`~eigenscape.exceptions.SingularNoiseWarning`.
+regularization/graph : float
+    Added to the diagonal of :math:`W`, and so to the degrees (Brand sec. 4).
+n_neighbors/twelve : int or None
+    Number of nearest neighbours of each sample; two samples are connected if at least one is among the
+    neighbours of the other. If None, 12, or fewer for fewer than 48 samples.
+on_disconnected/whole : {"connect", "whole", "raise"}
+    Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
+    them, "whole" uses the graph as it is, and "raise" raises an error. Components of a graph passed to
+    ``fit`` cannot be connected.
 verbose : bool
     Whether to report the progress of each stage.
 embedding_ : ndarray of shape (n_samples, n_components)
@@ -206,6 +223,20 @@ n_iter_ : int
     Number of iterations of the eigensolver; 0 or 1 for direct solvers.
 n_features_in_ : int
     Number of features seen by ``fit``.
+mean_ : ndarray of shape (n_features,)
+    Mean of the training samples.
+n_components_ : int
+    Number of coordinates.
+log_likelihood_ : float
+    Log-likelihood of the observed values of the training samples.
+log_likelihoods_ : list of float
+    Log-likelihood after each step of EM; a single value for a closed form.
+converged_ : bool
+    Whether EM stopped because the log-likelihood rose by no more than ``tol``.
+graph_ : sparse array of shape (n_vertices, n_vertices)
+    Edge weights :math:`W`. Duplicate samples share a vertex.
+distortion_ : float
+    :func:`eigenscape.quality.distortion` of the embedding, which compares methods on one graph.
 component_labels_ : ndarray of shape (n_samples,)
     Connected component of each sample, before components are connected. The largest component has label 0.
 n_connected_components_ : int

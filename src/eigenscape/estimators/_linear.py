@@ -1,22 +1,46 @@
-"""``transform`` and ``inverse_transform`` of linear maps."""
+"""What linear maps share: their inverse, their training samples, and the number of components."""
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
+from eigenscape import distributed
 from eigenscape._progress import stage
-from eigenscape.estimators._collections import check_in_memory, rowwise
+from eigenscape.distributed import is_collection
+from eigenscape.estimators._collections import (
+    check_in_memory,
+    check_weight,
+    rowwise,
+    validate_blocks,
+    weight_blocks,
+)
+from eigenscape.estimators._validation import (
+    check_choice,
+    check_count,
+    check_input,
+    check_weights,
+    standing_rows,
+)
+from eigenscape.methods.component_count import NComponents
+from eigenscape.methods.missing import observed
+from eigenscape.methods.ppca_fit import WeightedSamples
 
 
 class LinearMixin:
-    """``transform`` and ``inverse_transform`` by ``mean_``, ``components_`` and ``patterns_``."""
+    """``transform`` and ``inverse_transform`` by ``mean_``, ``components_`` and ``patterns_``.
 
-    _sparse = None
+    Estimators with other formulas implement the hooks ``_transform`` and ``_inverse``.
+    """
+
+    _sparse: str | None = None
     _no_sparse = "centring would make it dense; pass X.toarray()"
     _like: Any
+    _check_fitted: Any
+    _n_features_out: Any
     mean_: np.ndarray
     components_: np.ndarray
     patterns_: np.ndarray
@@ -25,28 +49,79 @@ class LinearMixin:
         with stage("projection"):
             return (X - self.mean_) @ self.components_.T
 
+    def _inverse(self, Y: np.ndarray) -> np.ndarray:
+        """Compute the rows of the given coordinates. A hook."""
+        return Y @ self.patterns_ + self.mean_
+
     @rowwise("n_features_in_", of="_n_features_out")
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Points with the given coordinates: ``mean + t patterns``; ``transform`` gives the coordinates back.
+        """Compute rows with the given coordinates.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_components)
+            Coordinates.
 
         Returns
         -------
         ndarray of shape (n_new, n_features)
+            Rows that ``transform`` maps to ``X``. For a dask collection, a lazy dask array.
         """
-        check_is_fitted(self, "components_")
-        X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        if X.shape[1] != len(self.patterns_):
+        self._check_fitted()
+        Y = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        n_components = self._n_features_out
+        if Y.shape[1] != n_components:
             raise ValueError(
-                f"X has {X.shape[1]} coordinates, but {type(self).__name__} has {len(self.patterns_)} components"
+                f"X has {Y.shape[1]} coordinates, but {type(self).__name__} has {n_components} components"
             )
-        return self._like(X, X @ self.patterns_ + self.mean_)
+        return self._like(Y, self._inverse(Y))
 
-    def _rows(self, X: Any, reset: bool) -> np.ndarray:
-        check_in_memory(self, X)
-        return validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=2 if reset else 1
+
+def check_rows(estimator: Any, X: Any) -> np.ndarray:
+    """Validate dense training data of at least two samples; record the number and names of features."""
+    check_in_memory(estimator, X)
+    return validate_data(estimator, X, reset=True, dtype=[np.float64, np.float32], ensure_min_samples=2)
+
+
+def training_samples(estimator: Any, X: Any, sample_weight: Any) -> WeightedSamples | distributed.BlockRows:
+    """Validate the training data of a probabilistic model, an array or a dask collection."""
+    if is_collection(X):
+        rows = distributed.BlockRows(validate_blocks(estimator, X, reset=True), weight_blocks(sample_weight))
+        check_weight(rows.weight, sample_weight)
+        return rows
+    X = check_input(estimator, X, reset=True)
+    X, weights = standing_rows(X, check_weights(sample_weight, X))
+    return WeightedSamples(observed(X, training=True), weights)
+
+
+def check_n_components(n_components: Any, n_samples: int, n_features: int) -> NComponents:
+    """Return ``n_components`` of PCA: a valid integer, a ratio of the variance, "mle" or None."""
+    got = f"got n_samples={n_samples}, n_features={n_features}"
+    if n_components is None:
+        return None
+    if isinstance(n_components, str):
+        check_choice("n_components", n_components, ("mle",))
+        if n_features < 2 or n_samples <= n_features:
+            needs = "at least 2 features" if n_features < 2 else "more samples than features"
+            raise ValueError(f"n_components='mle' needs {needs}, {got}; pass an integer")
+        return "mle"
+    if isinstance(n_components, numbers.Real) and not isinstance(n_components, numbers.Integral):
+        ratio = float(n_components)
+        if 0 < ratio < 1:
+            return ratio
+        raise ValueError(
+            f"n_components={n_components!r} is a ratio of the variance and must be between 0 and 1;"
+            " pass an integer for a number of components"
+        )
+    count = check_count("n_components", n_components)
+    check_rank(count, n_samples, n_features)
+    return count
+
+
+def check_rank(n_components: int, n_samples: int, n_features: int) -> None:
+    """Raise an error if centred samples cannot have ``n_components`` directions."""
+    if n_components > min(n_samples - 1, n_features):
+        raise ValueError(
+            f"n_components={n_components} needs at least {n_components + 1} samples and {n_components}"
+            f" features, got n_samples={n_samples}, n_features={n_features}; lower n_components"
         )

@@ -1,5 +1,4 @@
-"""Sequences as users have them: one array, or a list of arrays; and their distorted versions, which must
-fit."""
+"""Validation of sequences, their distorted versions, and the layers of distortion discriminant analysis."""
 
 from __future__ import annotations
 
@@ -14,17 +13,18 @@ from eigenscape.methods.distortion_discriminant import LayerShape
 
 
 def is_list_of_sequences(X: Any) -> bool:
-    """A list of arrays (or one array of three dimensions) holds several sequences; anything else is one."""
+    """Return whether ``X`` is several sequences: a list of arrays or an array of three dimensions."""
     if isinstance(X, (list, tuple)):
         return bool(X) and all(np.ndim(x) > 0 and hasattr(x, "shape") for x in X)
     return np.ndim(X) == 3
 
 
 def as_sequence(X: Any, name: str, min_steps: int = 1) -> np.ndarray:
-    """Time steps by channels (T, c), finite; a vector is one channel."""
+    """Return a finite array of shape (n_steps, n_channels); a vector is one channel."""
     if is_collection(X):
         raise TypeError(
-            f"{name} is a dask collection, and windows over time need a whole sequence in memory; pass {name}.compute()"
+            f"{name} is a dask collection, but windows over time need a whole sequence in memory; pass"
+            f" {name}.compute()"
         )
     X = check_array(
         X, dtype=[np.float64, np.float32], ensure_2d=False, ensure_min_samples=min_steps, input_name=name
@@ -33,7 +33,7 @@ def as_sequence(X: Any, name: str, min_steps: int = 1) -> np.ndarray:
 
 
 def as_sequences(X: Any, name: str) -> list[np.ndarray]:
-    """One sequence or several, as a list of arrays with the same number of channels."""
+    """Return one or several sequences as a list of arrays with the same number of channels."""
     if not is_list_of_sequences(X):
         return [as_sequence(X, name)]
     sequences = [as_sequence(x, f"{name}[{i}]") for i, x in enumerate(X)]
@@ -42,81 +42,78 @@ def as_sequences(X: Any, name: str) -> list[np.ndarray]:
     return sequences
 
 
-def check_channels(sequence: np.ndarray, channels: int, name: str) -> None:
-    """Every sequence has the channels of the first."""
-    if sequence.shape[1] != channels:
+def check_channels(sequence: np.ndarray, n_channels: int, name: str) -> None:
+    """Raise an error unless the sequence has ``n_channels`` channels."""
+    if sequence.shape[1] != n_channels:
         raise ValueError(
-            f"{name} has {sequence.shape[1]} channel(s), but {channels} are expected; rows are time steps, columns channels"
+            f"{name} has {sequence.shape[1]} channel(s), but {n_channels} are expected; rows are time steps,"
+            " columns channels"
         )
 
 
-def check_long_enough(sequences: list[np.ndarray], least: int, name: str) -> None:
-    """Each sequence must give one output at least."""
+def check_long_enough(sequences: list[np.ndarray], min_steps: int, name: str) -> None:
+    """Raise an error if a sequence is too short for one output."""
     for i, sequence in enumerate(sequences):
-        if len(sequence) < least:
+        if len(sequence) < min_steps:
             which = name if len(sequences) == 1 else f"{name}[{i}]"
             raise ValueError(
-                f"the windows of all layers together need at least {least} time steps, but {which} has {len(sequence)};"
-                " pass longer sequences or use shorter windows"
+                f"the windows of all layers together need at least {min_steps} time steps, but {which} has"
+                f" {len(sequence)}; pass longer sequences or use shorter windows"
             )
 
 
 def check_versions(distorted: Any, X: Any, sequences: list[np.ndarray]) -> list[list[np.ndarray]]:
-    """Distorted versions of ``X``, each aligned with it step by step."""
-    if distorted is None or not isinstance(distorted, (list, tuple)) or not distorted:
-        got = "None" if distorted is None else f"{type(distorted).__name__}"
-        got = "an empty list" if isinstance(distorted, (list, tuple)) else got
+    """Return the distorted versions of ``X``, each aligned with it step by step."""
+    if not isinstance(distorted, (list, tuple)) or not distorted:
+        got = "an empty list" if isinstance(distorted, (list, tuple)) else type(distorted).__name__
+        got = "None" if distorted is None else got
         raise ValueError(
             f"distorted must be a list of distorted versions of X, each shaped like X, got {got}"
         )
-    versions = []
-    for k, version in enumerate(distorted):
-        name = f"distorted[{k}]"
-        if is_list_of_sequences(version) != is_list_of_sequences(X):
+    return [_check_version(f"distorted[{k}]", version, X, sequences) for k, version in enumerate(distorted)]
+
+
+def _check_version(name: str, version: Any, X: Any, sequences: list[np.ndarray]) -> list[np.ndarray]:
+    several = is_list_of_sequences(X)
+    if is_list_of_sequences(version) != several:
+        raise ValueError(f"{name} must be {'a list of sequences' if several else 'one sequence'}, like X")
+    versions = as_sequences(version, name)
+    if len(versions) != len(sequences):
+        raise ValueError(f"{name} has {len(versions)} sequences, but X has {len(sequences)}")
+    for i, (distorted, clean) in enumerate(zip(versions, sequences, strict=True)):
+        if distorted.shape != clean.shape:
+            which = f"{name}[{i}]" if several else name
             raise ValueError(
-                f"{name} must be {'a list of sequences' if is_list_of_sequences(X) else 'one sequence'}, like X"
+                f"{which} has shape {distorted.shape}, but the sequence it distorts has {clean.shape}; align"
+                " the versions step by step"
             )
-        made = as_sequences(version, name)
-        if len(made) != len(sequences):
-            raise ValueError(f"{name} has {len(made)} sequences, but X has {len(sequences)}")
-        for i, (mine, clean) in enumerate(zip(made, sequences, strict=True)):
-            which = f"{name}[{i}]" if is_list_of_sequences(X) else name
-            if mine.shape != clean.shape:
-                raise ValueError(
-                    f"{which} has shape {mine.shape}, but the sequence it distorts has {clean.shape}; align the versions step by step"
-                )
-        versions.append([np.asarray(mine, dtype=np.float64) for mine in made])
-    return versions
+    return [np.asarray(distorted, dtype=np.float64) for distorted in versions]
 
 
 def check_layers(layers: Any) -> list[LayerShape]:
-    """``[(n_components, window, step), ...]``, each a positive integer."""
+    """Validate ``[(n_components, window, step), ...]``, each a positive integer."""
     if not isinstance(layers, (list, tuple)) or not layers:
         raise ValueError(
             f"layers={layers!r} must be a list of (n_components, window, step), one for each layer"
         )
-    plans = []
+    names, shapes = ("n_components", "window", "step"), []
     for number, layer in enumerate(layers):
         if not isinstance(layer, (list, tuple)) or len(layer) != 3:
             raise ValueError(f"layers[{number}]={layer!r} must be (n_components, window, step)")
-        names = ("n_components", "window", "step")
-        plans.append(
-            LayerShape(
-                *(
-                    check_count(f"{name} of layers[{number}]", value)
-                    for name, value in zip(names, layer, strict=True)
-                )
-            )
+        named = zip(names, layer, strict=True)
+        shapes.append(
+            LayerShape(*(check_count(f"{name} of layers[{number}]", value) for name, value in named))
         )
-    return plans
+    return shapes
 
 
-def check_directions(plans: list[LayerShape], channels: int) -> None:
-    """No layer can give more directions than its windows have numbers."""
-    for number, plan in enumerate(plans):
-        if plan.n_components > plan.window * channels:
+def check_directions(shapes: list[LayerShape], n_channels: int) -> None:
+    """Raise an error if a layer has more directions than its windows have values."""
+    for number, shape in enumerate(shapes):
+        size = shape.window * n_channels
+        if shape.n_components > size:
             raise ValueError(
-                f"n_components={plan.n_components} of layers[{number}] exceeds its window of {plan.window} steps of {channels} channels"
-                f" = {plan.window * channels} numbers; lower n_components or widen the window"
+                f"n_components={shape.n_components} of layers[{number}] exceeds its window of {shape.window}"
+                f" steps of {n_channels} channels = {size} numbers; lower n_components or widen the window"
             )
-        channels = plan.n_components
+        n_channels = shape.n_components

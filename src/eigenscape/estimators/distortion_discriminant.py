@@ -1,15 +1,16 @@
-"""The DistortionDiscriminantAnalysis estimator."""
+"""Distortion discriminant analysis."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
+from eigenscape.estimators._docs import documented
 from eigenscape.estimators._sequences import (
     as_sequence,
     as_sequences,
@@ -51,50 +52,48 @@ class DistortionStream:
         return values.astype(checked.dtype, copy=False)
 
 
+@documented
 class DistortionDiscriminantAnalysis(BaseEstimator):
     r"""Robust features of a sequence by layers of oriented PCA.
 
-    A layer looks at windows of the sequence below it, finds the directions :math:`n` that maximise the
-    quotient of signal variance and mean squared distortion,
+    A layer takes windows of the sequence below it, finds the directions :math:`n` that maximise the quotient
+    of signal variance and mean squared distortion (Burges sec. 1.4),
 
     .. math:: C n = q R n,
 
-    (Burges sec. 1.4) and passes on :math:`n'(x - \bar x)`, scaled so that the signal has mean zero and the
-    noise unit variance. The next layer does the same over windows of these, and so sees longer stretches of
-    time: distortions that short windows cannot tell from signal, such as a shift in time, are suppressed
-    where the windows are long.
+    and outputs :math:`n'(x - \bar x)`, scaled so that the signal has mean zero and the noise unit variance.
+    The next layer does the same with windows of these outputs, which cover more time: distortions that short
+    windows cannot distinguish from signal, such as a shift in time, are suppressed by long windows.
 
-    Rows are time steps, and there are fewer of them after each layer. So this is no scikit-learn transformer,
-    whose rows are samples that keep their number; parameters, clones and pipelines work as usual.
+    Rows are time steps, and each layer outputs fewer of them. This is therefore not a scikit-learn
+    transformer, which returns a row for each sample; parameters and cloning work as usual.
 
     Parameters
     ----------
     layers : list of (n_components, window, step), default=((8, 8, 4), (8, 8, 4))
-        For each layer the number of directions, the number of steps (of the layer below) in a window, and
-        from one window to the next.
-    regularization : float or "auto", default="auto"
-        As in :class:`~eigenscape.OrientedPCA`, for each layer.
-    verbose : bool, default=False
-        Show the layers as they are learnt.
+        For each layer the number of directions, the length of a window and the distance between windows, in
+        steps of the layer below.
+    {regularization/noise}
+    {verbose}
 
     Attributes
     ----------
     eigenvalues_ : list of ndarray of shape (n_components,)
-        For each layer the quotients :math:`q`, largest first.
+        Quotients :math:`q` of each layer, largest first.
     components_ : list of ndarray of shape (n_components, window, n_channels)
-        For each layer the weights on a window, scaled as they are applied.
+        Weights of each layer on a window, scaled as they are applied.
     offsets_ : list of ndarray of shape (n_components,)
-        For each layer what is subtracted, so that the signal has mean zero.
+        Values subtracted by each layer, so that the signal has mean zero.
     regularization_ : list of float
-        What was added to the noise of each layer.
+        Multiple of the mean noise that was added in each layer.
     residuals_ : list of ndarray of shape (n_components,)
-        :math:`|C n - q R n| / (|R| |n|)` for each layer.
+        :math:`|C n - q R n| / (|R| |n|)` of each layer.
     receptive_field_ : int
-        Time steps of the input behind one output.
+        Number of input steps that one output depends on.
     hop_ : int
-        Time steps of the input from one output to the next.
+        Number of input steps between two outputs.
     n_features_in_ : int
-        Channels of the input.
+        Number of input channels.
 
     Examples
     --------
@@ -113,11 +112,13 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
     True
     """
 
+    _layers_: list[Layer]
+
     def __init__(
         self,
-        layers: Any = ((8, 8, 4), (8, 8, 4)),
+        layers: Sequence[tuple[int, int, int]] = ((8, 8, 4), (8, 8, 4)),
         *,
-        regularization: float | str = "auto",
+        regularization: float | Literal["auto"] = "auto",
         verbose: bool = False,
     ) -> None:
         self.layers = layers
@@ -125,13 +126,14 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, *, distorted: Any = None) -> Self:
-        """Learn the layers.
+        """Fit the layers.
 
         Parameters
         ----------
         X : array-like of shape (n_steps, n_channels) or (n_steps,), or a list of such arrays
             The undistorted sequence, or several of them.
         y : ignored
+            Not used, present for API consistency.
         distorted : list
             Distorted versions of ``X``, each shaped like ``X`` and aligned with it step by step.
 
@@ -139,37 +141,39 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         -------
         self
         """
-        plans = check_layers(self.layers)
+        shapes = check_layers(self.layers)
         check_regularization(self.regularization)
-        given = as_sequences(X, "X")
-        channels = given[0].shape[1]
-        check_directions(plans, channels)
-        check_long_enough(given, receptive_field(plans), "X")
-        versions = check_versions(distorted, X, given)
-        signal = [np.asarray(sequence, dtype=np.float64) for sequence in given]
+        sequences = as_sequences(X, "X")
+        n_channels = sequences[0].shape[1]
+        check_directions(shapes, n_channels)
+        check_long_enough(sequences, receptive_field(shapes), "X")
+        versions = check_versions(distorted, X, sequences)
+        signal = [np.asarray(sequence, dtype=np.float64) for sequence in sequences]
         with reporting(self.verbose):
-            self._layers_ = distortion_layers(signal, versions, plans, self.regularization)
-        self.eigenvalues_ = [layer.orientation.values for layer in self._layers_]
-        self.components_ = [np.moveaxis(layer.weights, -1, 0) for layer in self._layers_]
-        self.offsets_ = [layer.offset for layer in self._layers_]
-        self.regularization_ = [layer.orientation.regularization for layer in self._layers_]
-        self.residuals_ = [layer.orientation.residuals for layer in self._layers_]
-        self.receptive_field_ = receptive_field(plans)
-        self.hop_ = int(np.prod([plan.step for plan in plans]))
-        self.n_features_in_ = channels
+            layers = distortion_layers(signal, versions, shapes, self.regularization)
+        self._layers_ = layers
+        self.eigenvalues_ = [layer.orientation.values for layer in layers]
+        self.components_ = [np.moveaxis(layer.weights, -1, 0) for layer in layers]
+        self.offsets_ = [layer.offset for layer in layers]
+        self.regularization_ = [layer.orientation.regularization for layer in layers]
+        self.residuals_ = [layer.orientation.residuals for layer in layers]
+        self.receptive_field_ = receptive_field(shapes)
+        self.hop_ = int(np.prod([shape.step for shape in shapes]))
+        self.n_features_in_ = n_channels
         return self
 
     def transform(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Features of whole sequences.
+        """Compute the features of whole sequences.
 
         Parameters
         ----------
         X : array-like of shape (n_steps, n_channels) or (n_steps,), or a list of such arrays
+            One or several sequences.
 
         Returns
         -------
         ndarray of shape (n_outputs, n_components), or a list of them
-            Row ``t`` belongs to the input steps ``t * hop_`` to ``t * hop_ + receptive_field_ - 1``.
+            Row ``t`` depends on the input steps ``t * hop_`` to ``t * hop_ + receptive_field_ - 1``.
         """
         check_is_fitted(self)
         sequences = as_sequences(X, "X")
@@ -182,19 +186,30 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         return outputs if is_list_of_sequences(X) else outputs[0]
 
     def fit_transform(self, X: Any, y: Any = None, *, distorted: Any = None) -> np.ndarray | list[np.ndarray]:
-        """Learn the layers and return the features of ``X``."""
+        """Fit the layers and return the features of ``X``; for the arguments see ``fit``."""
         return self.fit(X, y, distorted=distorted).transform(X)
 
     def stream(self) -> DistortionStream:
-        """A function that takes chunks of one sequence and returns the features each of them completes.
+        """Return a function that takes chunks of one sequence and returns the features that they complete.
 
-        Several streams of one model do not disturb one another. A chunk may have any number of time steps,
-        none included."""
+        Several streams of one model are independent. A chunk may have any number of time steps, also none.
+        """
         check_is_fitted(self)
         return DistortionStream(self._layers_)
 
     def transform_stream(self, chunks: Iterable[Any]) -> Iterator[np.ndarray]:
-        """For each chunk of one sequence the features it completes: together, what ``transform`` gives for
-        the whole."""
+        """Yield the features that each chunk of one sequence completes.
+
+        Concatenated, they equal ``transform`` of the whole sequence.
+
+        Parameters
+        ----------
+        chunks : iterable of array-like of shape (n_steps, n_channels)
+            Consecutive parts of the sequence.
+
+        Yields
+        ------
+        ndarray of shape (n_outputs, n_components)
+        """
         stream = self.stream()
         return (stream(chunk) for chunk in chunks)

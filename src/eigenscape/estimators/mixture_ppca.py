@@ -1,4 +1,4 @@
-"""The MixturePPCA estimator."""
+"""Mixtures of probabilistic PCA."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape._progress import reporting, stage
-from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._projective import training_rows
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._linear import training_samples
 from eigenscape.estimators._validation import check_count, check_input, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
@@ -33,45 +32,43 @@ from eigenscape.methods.mixture_ppca import (
     n_parameters,
     run_mixture_em,
 )
-from eigenscape.methods.ppca_fit import noise_floor
+from eigenscape.methods.ppca_fit import WeightedSamples, noise_floor
 from eigenscape.methods.probabilistic_pca import orthonormal_directions
 from eigenscape.solvers import SolverConfig
 
 
+@documented
 class MixturePPCA(Estimator):
-    r"""Several planes at once: a mixture of probabilistic PCA models, which also says which plane a point
-    belongs to.
+    r"""Mixture of probabilistic PCA models: several planes, with the membership of each sample.
 
-    Maximises the likelihood of :math:`p(y) = \sum_k \pi_k N(y; \mu_k, W_k W_k' + \sigma_k^2 I)` by EM from
-    partitions of k-means (Burges sec. 1.2; Tipping and Bishop 1999B). With the responsibilities of a step
-    each part has the closed form of :class:`ProbabilisticPCA`; where values are missing (NaN), a step of its
-    EM.
+    Maximises the likelihood of :math:`p(y) = \sum_k \pi_k N(y; \mu_k, W_k W_k' + \sigma_k^2 I)` by EM that
+    starts from k-means partitions (Burges sec. 1.2; Tipping and Bishop 1999B). Given the responsibilities,
+    each model has the closed form of probabilistic PCA; with missing values (NaN), a step of its EM is used.
 
     Parameters
     ----------
     n_mixtures : int, default=2
         Number of planes.
     n_components : int, default=2
-        Dimensions of each; with ``n_features`` of them none is left to the noise, and a warning says so.
+        Number of dimensions of each plane. ``n_features`` of them leave nothing to the noise, which causes a
+        warning.
     n_init : int, default=5
-        Starts; the most likely outcome is kept.
+        Number of starts; the result of largest likelihood is kept.
     noise_floor : float, default=1e-6
-        Least noise variance, relative to the mean variance of the features. A plane that fits a few points
-        exactly would otherwise have infinite likelihood.
-    tol : float, default=1e-7
-        EM stops when a step raises the log-likelihood by no more than this for each value observed.
-    max_iter : int, default=500
-        Steps of EM, for each start.
-    random_state : int, RandomState or None, default=0
-        For k-means and ``sample``.
-    verbose : bool, default=False
-        Show the stages of the work.
+        Smallest noise variance, relative to the mean variance of the features. Without it, a plane that fits
+        a few samples exactly would have infinite likelihood.
+    {tol/em}
+    {max_iter/em}
+    random_state : int, RandomState instance or None, default=0
+        Seed of k-means and of ``sample``. If None, results may differ between calls.
+    {verbose}
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_mixtures,)
-        Shares :math:`\pi_k`.
+        Mixing proportions :math:`\pi_k`, largest first.
     means_ : ndarray of shape (n_mixtures, n_features)
+        :math:`\mu_k`.
     components_ : ndarray of shape (n_mixtures, n_components, n_features)
         Orthonormal directions of each plane, by decreasing variance.
     loadings_ : ndarray of shape (n_mixtures, n_features, n_components)
@@ -79,11 +76,14 @@ class MixturePPCA(Estimator):
     noise_variances_ : ndarray of shape (n_mixtures,)
         :math:`\sigma_k^2`.
     degenerate_ : ndarray of bool of shape (n_mixtures,)
-        Parts whose noise is at the floor, or that have fewer rows than a plane needs. A warning names them.
-    log_likelihood_, log_likelihoods_ : float, list of float
-        Of the training data at the end, and after each step of the best start.
-    n_iter_, converged_ : int, bool
-        Steps of the best start, and whether it stopped because the likelihood did.
+        Whether the noise of a plane is at the floor or it has fewer samples than a plane requires. Such
+        planes cause a warning.
+    {log_likelihood_}
+    {log_likelihoods_}
+    n_iter_ : int
+        Number of steps of EM of the best start.
+    {converged_}
+    {n_features_in_}
 
     Examples
     --------
@@ -100,11 +100,10 @@ class MixturePPCA(Estimator):
     """
 
     _sparse = None
-    _no_sparse = (
-        "it could not tell a zero from a missing value; pass a dense array with NaN where values are missing"
-    )
-    _has_embedding = False
+    _no_sparse = "zeros and missing values are ambiguous; pass a dense array with NaN for missing values"
     _missing = True
+    _has_embedding = False
+    _mixture_: Mixture
 
     def __init__(
         self,
@@ -115,7 +114,7 @@ class MixturePPCA(Estimator):
         noise_floor: float = 1e-6,
         tol: float = 1e-7,
         max_iter: int = 500,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         verbose: bool = False,
     ) -> None:
         self.n_mixtures = n_mixtures
@@ -128,15 +127,16 @@ class MixturePPCA(Estimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the most likely mixture.
+        """Find the mixture of largest likelihood.
 
         Parameters
         ----------
         X : array-like or dask collection of shape (n_samples, n_features)
-            NaN for missing values. Every row and every column needs a value.
+            Training data, NaN for missing values. Every row and every column needs an observed value.
         y : ignored
+            Not used, present for API consistency.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row stands.
+            Sample weights. A weight of 2 is equivalent to repeating the sample.
 
         Returns
         -------
@@ -144,92 +144,118 @@ class MixturePPCA(Estimator):
         """
         self._reset()
         with reporting(self.verbose):
-            rows = training_rows(self, X, sample_weight)
-            self._check_parameters(*rows.shape)
+            given = training_samples(self, X, sample_weight)
+            self._check_parameters(*given.shape)
             random = check_random_state(self.random_state)
-            floor = noise_floor(rows.variance, self.noise_floor)
-            solver = SolverConfig(seed=int(random.randint(2**31 - 1)))
-            rules = MixtureOptions(floor, self.n_components + 1.0, self.tol, self.max_iter, solver)
-            members = distributed.BlockMembers(rows) if is_collection(X) else WeightedMixtureSamples(rows)
-            best = self._best(members, rules, random)
-            mixture = canonical_mixture(best.mixture, members)
-        self._publish(best, mixture, rules, rows.weight)
+            options = MixtureOptions(
+                noise_floor(given.variance, self.noise_floor),
+                self.n_components + 1.0,
+                self.tol,
+                self.max_iter,
+                SolverConfig(seed=int(random.randint(2**31 - 1))),
+            )
+            samples: MixtureSamples = (
+                WeightedMixtureSamples(given)
+                if isinstance(given, WeightedSamples)
+                else distributed.BlockMembers(given)
+            )
+            result = self._best_result(samples, options, random)
+            self._mixture_ = mixture = canonical_mixture(result.mixture, samples)
+        self.weights_ = mixture.proportions
+        self.means_ = np.stack([model.mean for model in mixture.models])
+        self.loadings_ = np.stack([model.loadings for model in mixture.models])
+        self.components_ = np.stack([orthonormal_directions(model.loadings).T for model in mixture.models])
+        self.noise_variances_ = np.array([model.noise for model in mixture.models])
+        lost = self.weights_ * given.weight < options.min_weight
+        self.degenerate_ = (self.noise_variances_ <= options.min_noise) | lost
+        self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
+        self.n_iter_, self.converged_ = len(result.log_likelihoods) - 1, result.converged
+        self._warn(options)
         return self
 
-    def _best(
-        self, members: MixtureSamples, rules: MixtureOptions, random: np.random.RandomState
+    def _best_result(
+        self, samples: MixtureSamples, options: MixtureOptions, random: np.random.RandomState
     ) -> MixtureResult:
-        """The most likely of several climbs, each from its own k-means."""
-        filled, weights = members.starting_rows(rules.solver.seed)
-        climbs = []
+        """Return the result of largest likelihood over several starts, each from its own k-means."""
+        rows, weights = samples.starting_rows(options.solver.seed)
+        results = []
         for _ in range(self.n_init):
             clusters = KMeans(self.n_mixtures, n_init=1, random_state=random.randint(2**31 - 1))
-            with (
-                warnings.catch_warnings()
-            ):  # fewer clusters than asked for are reported at the end, as parts without rows
+            with warnings.catch_warnings():  # missing clusters are reported as degenerate
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                clusters.fit(filled, sample_weight=weights)
-            begin = members.start(clusters.cluster_centers_, self.n_components, rules)
-            climbs.append(run_mixture_em(begin, members, rules))
-        return max(climbs, key=lambda climb: climb.log_likelihoods[-1])
+                clusters.fit(rows, sample_weight=weights)
+            start = samples.start(clusters.cluster_centers_, self.n_components, options)
+            results.append(run_mixture_em(start, samples, options))
+        return max(results, key=lambda result: result.log_likelihoods[-1])
 
-    def _check_parameters(self, n: int, d: int) -> None:
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
         for name in ("n_mixtures", "n_components", "n_init", "max_iter"):
             check_count(name, getattr(self, name))
         check_positive("tol", self.tol)
         check_positive("noise_floor", self.noise_floor)
-        if self.n_components > d:
+        if self.n_components > n_features:
             raise ValueError(
-                f"n_components={self.n_components} needs at least {self.n_components} features, got n_features={d}; lower n_components"
+                f"n_components={self.n_components} needs at least {self.n_components} features, got"
+                f" n_features={n_features}; lower n_components"
             )
-        least = self.n_mixtures * (self.n_components + 1)
-        if n < least:
+        required = self.n_mixtures * (self.n_components + 1)
+        if n_samples < required:
             raise ValueError(
-                f"n_mixtures={self.n_mixtures} planes of n_components={self.n_components} need at least {least} samples, got"
-                f" n_samples={n}; lower n_mixtures or n_components"
+                f"n_mixtures={self.n_mixtures} planes of n_components={self.n_components} need at least"
+                f" {required} samples, got n_samples={n_samples}; lower n_mixtures or n_components"
             )
 
-    def _publish(self, best: MixtureResult, mixture: Mixture, rules: MixtureOptions, weight: float) -> None:
-        """The fitted attributes, and what is to be said about them."""
-        self._mixture_ = mixture
-        self.weights_ = mixture.proportions
-        self.means_ = np.stack([part.mean for part in mixture.models])
-        self.loadings_ = np.stack([part.loadings for part in mixture.models])
-        self.components_ = np.stack([orthonormal_directions(part.loadings).T for part in mixture.models])
-        self.noise_variances_ = np.array([part.noise for part in mixture.models])
-        self.degenerate_ = (self.noise_variances_ <= rules.min_noise) | (
-            self.weights_ * weight < rules.min_weight
-        )
-        self.log_likelihoods_, self.log_likelihood_ = best.log_likelihoods, best.log_likelihoods[-1]
-        self.n_iter_, self.converged_ = len(best.log_likelihoods) - 1, best.converged
-        if not best.converged:
+    def _warn(self, options: MixtureOptions) -> None:
+        if not self.converged_:
+            gain = self.log_likelihoods_[-1] - self.log_likelihoods_[-2]
             warnings.warn(
-                f"EM did not converge in max_iter={self.max_iter} steps: the last one still raised the log-likelihood by"
-                f" {best.log_likelihoods[-1] - best.log_likelihoods[-2]:.3g}; raise max_iter or loosen tol={self.tol:g}",
+                f"EM did not converge in max_iter={self.max_iter} steps: the last step raised the"
+                f" log-likelihood by {gain:.3g}; raise max_iter or tol={self.tol:g}",
                 NotConvergedWarning,
                 stacklevel=3,
             )
         if self.degenerate_.any():
+            planes = ", ".join(map(str, np.flatnonzero(self.degenerate_)))
             warnings.warn(
-                f"part(s) {', '.join(map(str, np.flatnonzero(self.degenerate_)))} of the mixture leave nothing to the noise (its"
-                f" variance is kept at {rules.min_noise:.3g}, noise_floor={self.noise_floor:g}) or have lost their points; lower"
-                " n_mixtures or n_components",
+                f"plane(s) {planes} of the mixture leave nothing to the noise (its variance was set to"
+                f" {options.min_noise:.3g}, noise_floor={self.noise_floor:g}) or have lost their samples;"
+                " lower n_mixtures or n_components",
                 NoiseFloorWarning,
                 stacklevel=3,
             )
 
     @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:
-        """The plane (n_new,) that each row most probably belongs to."""
+        """Return the most probable plane of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
         return np.argmax(self._membership(X)[2].log_responsibilities, axis=1)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit, and return the plane of each training row."""
+        """Fit to ``X`` and return the most probable plane of each training sample."""
         return self.fit(X, y, sample_weight).predict(X)
 
     @rowwise("n_mixtures")
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability (n_new, n_mixtures) of each plane given what is observed of a row."""
+        """Compute the probability of each plane given the observed values of a sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_mixtures)
+        """
         X, _, found = self._membership(X)
         return self._like(X, np.exp(found.log_responsibilities))
 
@@ -241,45 +267,79 @@ class MixturePPCA(Estimator):
 
     @rowwise("n_features_in_")
     def impute(self, X: Any) -> np.ndarray:
-        """``X`` with each missing value replaced by its expectation given the values observed in its row,
-        over all planes."""
+        """Replace missing values by their expectation, over all planes, given the observed values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_features)
+        """
         X, data, found = self._membership(X)
-        shares = np.exp(found.log_responsibilities)
-        planes = zip(shares.T, found.posteriors, self._mixture_.models, strict=True)
-        fill = sum(
-            share[:, None] * (posterior.means @ part.loadings.T + part.mean)
-            for share, posterior, part in planes
-        )
-        return self._like(X, data.filled(fill))
+        responsibilities = np.exp(found.log_responsibilities)
+        expected = np.zeros(X.shape)
+        for k, (posterior, model) in enumerate(zip(found.posteriors, self._mixture_.models, strict=True)):
+            expected += responsibilities[:, k, None] * (posterior.means @ model.loadings.T + model.mean)
+        return self._like(X, data.filled(expected))
 
     @rowwise(None, dtype=np.float64)
     def score_samples(self, X: Any) -> np.ndarray:
-        """Log-likelihood (n_new,) of each row, of what is observed of it."""
+        """Compute the log-likelihood of the observed values of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
         return self._membership(X)[2].log_likelihood
 
     @averaged
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Mean log-likelihood of the rows."""
+        """Compute the mean log-likelihood of the samples; see ``score_samples``."""
         return float(np.average(self.score_samples(X), weights=sample_weight))
 
     def bic(self, X: Any) -> float:
-        """Bayesian information criterion on ``X``: lower is better."""
+        """Compute the Bayesian information criterion on ``X``; lower is better."""
         values = self.score_samples(X)
         return float(-2 * values.sum() + n_parameters(self._mixture_) * np.log(len(values)))
 
     def aic(self, X: Any) -> float:
-        """Akaike information criterion on ``X``: lower is better."""
+        """Compute the Akaike information criterion on ``X``; lower is better."""
         return float(-2 * self.score_samples(X).sum() + 2 * n_parameters(self._mixture_))
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Rows drawn from the model (n_samples, n_features) and their planes, plane by plane; None takes the
-        estimator's seed."""
-        check_is_fitted(self, "components_")
+    def sample(
+        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw samples from the model.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of samples.
+        random_state : int, RandomState instance or None, default=None
+            Seed. If None, that of the estimator.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            Samples, in the order of their planes.
+        planes : ndarray of shape (n_samples,)
+            Plane of each sample.
+        """
+        self._check_fitted()
         random = check_random_state(self.random_state if random_state is None else random_state)
         return draw_mixture_samples(self._mixture_, check_count("n_samples", n_samples), random)
 
     def _membership(self, X: Any) -> tuple[np.ndarray, Observed, Membership]:
-        check_is_fitted(self, "components_")
+        """Validate new samples and compute their responsibilities."""
+        self._check_fitted()
         X = check_input(self, X, reset=False)
         data = observed(X, training=False)
         with reporting(self.verbose):

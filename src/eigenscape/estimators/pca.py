@@ -1,25 +1,20 @@
-"""The PCA estimator."""
+"""Principal component analysis."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape._progress import reporting, stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import (
-    averaged,
-    check_weight,
-    rowwise,
-    validate_blocks,
-    weight_blocks,
-)
-from eigenscape.estimators._projective import components_wish
+from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._linear import LinearMixin, check_n_components
 from eigenscape.estimators._validation import check_flag, check_input, check_weights
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
@@ -32,74 +27,79 @@ from eigenscape.methods.pca import (
     reconstruction_error,
     scatter_loss,
 )
-from eigenscape.methods.scatter import scatter_moments
+from eigenscape.methods.scatter import ScatterMoments, scatter_moments
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.operators.centered_rows import as_product_operand
+from eigenscape.solvers.config import EigenSolver
 
 
-class PCA(Estimator):
-    r"""Principal components: the directions of largest variance, the linear-kernel member of the framework.
+@documented
+class PCA(LinearMixin, Estimator):
+    r"""Principal component analysis: directions of largest variance.
 
     Finds the orthonormal :math:`e_r` that maximise the variance :math:`e' C e` of the data along them (Burges
-    sec. 1.1). With :math:`k_m(x, y) = \langle x - \mu, y - \mu\rangle` the coordinates :math:`\langle e_r, x
-    - \mu\rangle` are :math:`\sqrt{l_r}\, v_r` on the training set and Nystrom's formula elsewhere, and
-    :math:`l_r` are the eigenvalues of the Gram matrix. The smaller of covariance and Gram matrix is solved;
-    neither is formed when few components of a large matrix are wanted. Sparse rows are centred implicitly.
+    sec. 1.1). PCA is kernel PCA with the linear kernel :math:`k_m(x, y) = \langle x - \mu, y - \mu\rangle`:
+    the coordinates :math:`\langle e_r, x - \mu\rangle` are :math:`\sqrt{l_r}\, v_r` on the training samples
+    and the Nystrom formula elsewhere, with :math:`l_r` the eigenvalues of the Gram matrix. The smaller of
+    covariance and Gram matrix is solved; neither is formed if few components of a large matrix are required.
+    Sparse data are centred implicitly.
 
     Parameters
     ----------
     n_components : int, float, "mle" or None, default=2
-        Number of coordinates; a float between 0 and 1 for the fewest that keep that share of the variance;
-        "mle" for the number with the largest evidence (Minka 2000); None for all with a nonzero variance.
+        Number of coordinates. A float between 0 and 1: the smallest number that keeps this ratio of the
+        variance. "mle": the number with the largest evidence (Minka 2000). None: all directions of nonzero
+        variance.
     whiten : bool, default=False
-        Scale the coordinates to unit variance.
-    eigen_solver : {"auto", "dense", "lanczos"}, default="auto"
-        "dense" forms the smaller of the two matrices, and goes back to the rows themselves (a singular value
-        decomposition) where directions of less than 1e-6 of the largest variance are wanted. "lanczos" is
-        block Krylov on products with the rows. "auto" takes it for few components of a matrix whose smaller
-        side is above 2000.
-    tol : float, default=1e-10
-        Residual allowed, relative to the eigenvalue.
-    max_iter : int or None, default=None
-        Block steps of the iterative solver.
-    random_state : int, RandomState or None, default=0
-        Start vectors of the iterative solver.
+        Whether to scale the coordinates to unit variance.
+    eigen_solver : {"auto", "dense", "lanczos"} or EigenSolver, default="auto"
+        Eigensolver. "dense" forms the smaller of the two matrices, and computes a singular value
+        decomposition of the data if directions of less than 1e-6 of the largest variance are required.
+        "lanczos" is a block Krylov method that uses products with the data. "auto" selects it for few
+        components of a matrix of size above 2000.
+    {tol}
+    {max_iter}
+    {random_state}
     n_jobs : int or None, default=None
-        Cores for products with sparse rows; -1 for all.
-    verbose : bool, default=False
-        Show the stages of the work.
+        Number of threads for products with sparse data; None for 1, -1 for all cores.
+    {verbose}
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions :math:`e_r`.
-    mean_ : ndarray of shape (n_features,)
-    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
-        Variance along each direction (divided by n_samples - 1), and its share of the total.
+        Principal directions :math:`e_r`.
+    {mean_}
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each direction (divided by n_samples - 1).
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Ratio of each variance to the total.
     singular_values_ : ndarray of shape (n_components,)
-        :math:`\sqrt{l_r}`.
+        Singular values :math:`\sqrt{l_r}` of the centred data.
     noise_variance_ : float
-        Mean variance of the ``n_features - n_components`` directions left out (Burges eq. 1.9).
+        Mean variance of the ``n_features - n_components`` discarded directions (Burges eq. 1.9).
     entropy_ : float
-        Entropy kept, in bits, were the data Gaussian (Burges eq. 1.6).
-    n_components_, n_samples_seen_ : int, float
-        Number of coordinates; number of rows, or sum of their weights.
-    embedding_ : ndarray of shape (n_samples, n_components)
-    eigenvalues_ : ndarray of shape (n_components,)
-        :math:`l_r`, of the Gram matrix that ``kernel_`` yields, principal first. With weights, of the matrix
-        :math:`\sqrt{w_i w_j}\, k_m(x_i, x_j)`.
+        Entropy of the coordinates in bits if the data are Gaussian (Burges eq. 1.6).
+    {n_components_}
+    n_samples_seen_ : float
+        Number of training samples, or the sum of their weights.
+    {embedding_}
+        Not set by ``partial_fit``.
+    {eigenvalues_}
+        With weights, of the matrix :math:`\sqrt{w_i w_j}\, k_m(x_i, x_j)`.
     kernel_ : BoundKernel
-        The linear kernel centred on the training rows. ``partial_fit`` keeps no rows: no ``kernel_`` and no
-        ``embedding_``.
+        The linear kernel centred on the training samples. Not available after ``partial_fit``, which stores
+        no samples.
     residuals_ : ndarray of shape (n_components,)
-        :math:`|K v - l v|` of each pair (a bound, where the covariance was solved).
-    solver_, n_iter_ : str, int
-        The solver that found them ("dense", "svd" or "lanczos"), and the block steps it took.
+        Residual norm :math:`|K v - l v|` of each pair (an upper bound if the covariance was solved).
+    solver_ : str
+        Solver used: "dense", "svd" or "lanczos".
+    {n_iter_}
+    {n_features_in_}
 
     Notes
     -----
-    Signs make the largest coordinate of the training rows positive, as everywhere in this library; after
-    ``partial_fit``, which keeps no rows, the largest entry of each component.
+    Signs are such that the largest coordinate of the training samples is positive; after ``partial_fit``, the
+    largest entry of each component.
 
     Examples
     --------
@@ -115,15 +115,21 @@ class PCA(Estimator):
     0.101
     """
 
+    _sparse = "csr"
+    _axes_: PrincipalAxes
+    _scale_: np.ndarray | float  # divides the coordinates
+    _rows_: CenteredRows | None  # training samples; None after partial_fit
+    _moments_: ScatterMoments | None  # mean and scatter matrix; None after fit
+
     def __init__(
         self,
-        n_components: int | float | str | None = 2,
+        n_components: int | float | Literal["mle"] | None = 2,
         *,
         whiten: bool = False,
-        eigen_solver: str = "auto",
+        eigen_solver: Literal["auto", "dense", "lanczos"] | EigenSolver = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -142,10 +148,12 @@ class PCA(Estimator):
         Parameters
         ----------
         X : array-like, sparse matrix or dask collection of shape (n_samples, n_features)
-            A collection is learnt from by reduction, and ``embedding_`` is a lazy dask array.
+            Training data. A dask collection is reduced to its mean and scatter matrix, and ``embedding_`` is
+            a lazy dask array.
         y : ignored
+            Not used, present for API consistency.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row stands: a weight of two is the row twice.
+            Sample weights. A weight of 2 is equivalent to repeating the sample.
 
         Returns
         -------
@@ -154,54 +162,50 @@ class PCA(Estimator):
         self._reset()
         if is_collection(X):
             return self._fit_collection(X, sample_weight)
-        self._moments_ = None
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X)
             check_flag("whiten", self.whiten)
             solver = self._solver()
-            rows = _rows(X, weights, self.n_jobs)
-            n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
-            wish = components_wish(self.n_components, n_rows, X.shape[1])
-            axes, coordinates = pca(rows, wish, solver)
-        self._rows_ = CenteredRows(rows.X, rows.mean, weights)  # without the transpose that products keep
-        self._publish(axes)
+            n_samples = X.shape[0] if weights is None else int(np.count_nonzero(weights))
+            n_components = check_n_components(self.n_components, n_samples, X.shape[1])
+            rows = _center(X, weights, self.n_jobs)
+            axes, coordinates = pca(rows, n_components, solver)
+        self._rows_ = CenteredRows(rows.X, rows.mean, weights)  # without the cached transpose
+        self._moments_ = None
+        self._set_attributes(axes)
         self.embedding_ = self._like(X, coordinates / self._scale_ if self.whiten else coordinates)
         return self
 
     def _fit_collection(self, X: Any, sample_weight: Any) -> Self:
-        """The same by reduction: no rows are kept, as by ``partial_fit``, and the embedding is made where it
-        is used."""
+        """Fit to a dask collection by reduction; no samples are stored."""
         with reporting(self.verbose):
             check_flag("whiten", self.whiten)
             solver = self._solver()
             blocks, weights = validate_blocks(self, X, reset=True), weight_blocks(sample_weight)
-            total = distributed.gather_moments(blocks, weights)
-            check_weight(total.weight, sample_weight)
-            axes = distributed.pca_of_blocks(
-                total,
-                blocks,
-                weights,
-                components_wish(self.n_components, total.n_rows, len(total.mean)),
-                solver,
-            )
-        self._moments_, self._rows_ = total, None
-        self._publish(axes)
+            moments = distributed.gather_moments(blocks, weights)
+            check_weight(moments.weight, sample_weight)
+            n_components = check_n_components(self.n_components, moments.n_rows, len(moments.mean))
+            axes = distributed.pca_of_blocks(moments, blocks, weights, n_components, solver)
+        self._rows_, self._moments_ = None, moments
+        self._set_attributes(axes)
         self.embedding_ = self.transform(X)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from further rows; the result does not depend on how they are cut into chunks.
+        """Update the components with further samples; the result does not depend on the chunks.
 
-        The mean and the covariance matrix (n_features x n_features) are updated exactly. Rows seen by ``fit``
-        count. Components appear as soon as the rows determine as many as were asked for.
+        The mean and the covariance matrix (n_features x n_features) are updated exactly, also after ``fit``.
+        Components are set as soon as the samples determine ``n_components`` of them.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Any number of rows, one or more.
+        X : array-like, sparse matrix or dask collection of shape (n_samples, n_features)
+            One or more samples.
         y : ignored
+            Not used, present for API consistency.
         sample_weight : array-like of shape (n_samples,), optional
+            Sample weights.
 
         Returns
         -------
@@ -211,109 +215,39 @@ class PCA(Estimator):
         with reporting(self.verbose):
             check_flag("whiten", self.whiten)
             solver = self._solver()
-            if is_collection(X):
-                chunk = distributed.gather_moments(
-                    validate_blocks(self, X, reset=first), weight_blocks(sample_weight)
-                )
-            else:
-                X = check_input(self, X, reset=first, chunk=True)
-                weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
-                chunk = scatter_moments(_rows(X, weights, self.n_jobs))
-            seen = (
-                None
-                if first
-                else (scatter_moments(self._rows_) if self._moments_ is None else self._moments_)
-            )
-            total = chunk if seen is None else seen.joined(chunk)
-            wish = components_wish(self.n_components, max(total.n_rows, len(total.mean) + 1), len(total.mean))
-            axes = axes_if_determined(total, wish, solver)
-            columns = {
-                name: vars(self)[name]
-                for name in ("n_features_in_", "feature_names_in_")
-                if name in vars(self)
-            }
-            self._reset()
-            vars(self).update(columns)
-            self._moments_, self._rows_, self.n_samples_seen_ = total, None, total.weight
-            if axes is not None:
-                self._publish(axes)
+            moments = self._chunk_moments(X, sample_weight, first)
+            if not first:
+                moments = self._seen_moments().joined(moments)
+            d = len(moments.mean)
+            n_components = check_n_components(self.n_components, max(moments.n_rows, d + 1), d)
+            axes = axes_if_determined(moments, n_components, solver)
+        names = ("n_features_in_", "feature_names_in_")
+        columns = {name: getattr(self, name) for name in names if name in vars(self)}
+        self._reset()
+        for name, value in columns.items():
+            setattr(self, name, value)
+        self._rows_, self._moments_, self.n_samples_seen_ = None, moments, moments.weight
+        if axes is not None:
+            self._set_attributes(axes)
         return self
 
-    def _transform(self, X: Any) -> np.ndarray:
-        with stage("projection"):
-            return self._axes_.project(as_product_operand(X)) / self._scale_
+    def _chunk_moments(self, X: Any, sample_weight: Any, first: bool) -> ScatterMoments:
+        """Return the moments of further samples."""
+        if is_collection(X):
+            blocks = validate_blocks(self, X, reset=first)
+            return distributed.gather_moments(blocks, weight_blocks(sample_weight))
+        X = check_input(self, X, reset=first, chunk=True)
+        weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
+        return scatter_moments(_center(X, weights, self.n_jobs))
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Find the principal components of ``X`` and return its coordinates."""
-        return self.fit(X, y, sample_weight).embedding_
+    def _seen_moments(self) -> ScatterMoments:
+        """Return the moments of the samples seen so far."""
+        if self._moments_ is not None:
+            return self._moments_
+        assert self._rows_ is not None
+        return scatter_moments(self._rows_)
 
-    @rowwise("n_features_in_", of="_n_features_out")
-    def inverse_transform(self, X: Any) -> np.ndarray:
-        """The points of the principal subspace that have the coordinates ``X`` (n, n_components)."""
-        self._check_fitted()
-        Z = check_array(X, dtype=[np.float64, np.float32])
-        if Z.shape[1] != self.n_components_:
-            raise ValueError(
-                f"X has {Z.shape[1]} coordinates, but the model has n_components_={self.n_components_}"
-            )
-        return self._like(Z, (Z * self._scale_) @ self.components_ + self.mean_)
-
-    @rowwise()
-    def eigenfunctions(self, X: Any) -> np.ndarray:
-        """Unscaled eigenfunctions ``f_r(x)`` behind the coordinates (Bengio eq. 20), shape (n_new,
-        n_components)."""
-        self._check_fitted()
-        X = check_input(self, X, reset=False)
-        return self._like(
-            X,
-            self._axes_.project(as_product_operand(X))
-            * np.sqrt(self._axes_.weight / self._axes_.eigenvalues),
-        )
-
-    @averaged
-    def loss(self, X: Any = None) -> float:
-        """Mean squared error of the kernel against its expansion in the eigenfunctions found (Bengio sec. 4).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), optional
-            Held-out points, paired with all training points. None: the training points themselves.
-
-        Returns
-        -------
-        float
-            On the training set the squares of the discarded eigenvalues, summed, over ``n_samples ** 2``.
-        """
-        self._check_fitted()
-        with reporting(self.verbose):
-            if X is None and self._rows_ is None:
-                return scatter_loss(self._axes_, self._moments_.scatter)
-            training = self._moments_.scatter if self._rows_ is None else self._rows_
-            points = (
-                self._rows_
-                if X is None
-                else CenteredRows(as_product_operand(check_input(self, X, reset=False)), self.mean_)
-            )
-            return linear_loss(self._axes_, training, points)
-
-    @averaged
-    def reconstruction_error(self, X: Any) -> float:
-        """Mean squared distance of the rows of ``X`` to the principal subspace (Burges eq. 1.4)."""
-        self._check_fitted()
-        return reconstruction_error(self._axes_, as_product_operand(check_input(self, X, reset=False)))
-
-    @property
-    def kernel_(self) -> BoundKernel:
-        """The linear kernel centred on the training rows, made when asked for."""
-        self._check_fitted()
-        if self._rows_ is None:
-            raise AttributeError(
-                "partial_fit keeps no rows, so there is no kernel_ bound to them; call fit on all rows"
-            )
-        return centered_linear_kernel(self._rows_)
-
-    def _publish(self, axes: PrincipalAxes) -> None:
-        """The fitted attributes."""
+    def _set_attributes(self, axes: PrincipalAxes) -> None:
         self._axes_ = axes
         self.components_, self.mean_ = axes.directions, axes.mean
         self.eigenvalues_, self.residuals_ = axes.eigenvalues, axes.residuals
@@ -322,20 +256,104 @@ class PCA(Estimator):
         self.singular_values_ = np.sqrt(axes.eigenvalues)
         self.explained_variance_ = axes.eigenvalues / (axes.weight - 1)
         self.explained_variance_ratio_ = axes.eigenvalues / axes.trace
-        left_out = len(axes.mean) - self.n_components_
-        self.noise_variance_ = axes.discarded / (axes.weight - 1) / left_out if left_out else 0.0
+        n_discarded = len(axes.mean) - self.n_components_
+        self.noise_variance_ = axes.discarded / (axes.weight - 1) / n_discarded if n_discarded else 0.0
         self.entropy_ = entropy(self.explained_variance_)
         self._scale_ = np.sqrt(self.explained_variance_) if self.whiten else 1.0
+
+    def _transform(self, X: Any) -> np.ndarray:
+        with stage("projection"):
+            return self._axes_.project(as_product_operand(X)) / self._scale_
+
+    def _inverse(self, Y: np.ndarray) -> np.ndarray:
+        return (Y * self._scale_) @ self.components_ + self.mean_
+
+    def fit_transform(
+        self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
+    ) -> np.ndarray:
+        """Fit to ``X`` and return its coordinates, ``embedding_``; for the arguments see ``fit``."""
+        return self.fit(X, y, sample_weight, **fit_params).embedding_
+
+    @rowwise()
+    def eigenfunctions(self, X: Any) -> np.ndarray:
+        """Compute the unscaled eigenfunctions ``f_r(x)`` of the coordinates (Bengio eq. 20).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points, as for ``transform``.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+        """
+        self._check_fitted()
+        X = check_input(self, X, reset=False)
+        scale = np.sqrt(self._axes_.weight / self._axes_.eigenvalues)
+        return self._like(X, self._axes_.project(as_product_operand(X)) * scale)
+
+    @averaged
+    def loss(self, X: Any = None) -> float:
+        """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), optional
+            Held-out points, paired with all training points. If None, the training points.
+
+        Returns
+        -------
+        float
+            On the training samples the sum of the squared discarded eigenvalues over ``n_samples ** 2``.
+        """
+        self._check_fitted()
+        with reporting(self.verbose):
+            rows = self._rows_ if X is None else self._center_new(X)
+            if rows is None:
+                return scatter_loss(self._axes_, self._seen_moments().scatter)
+            training = self._seen_moments().scatter if self._rows_ is None else self._rows_
+            return linear_loss(self._axes_, training, rows)
+
+    @averaged
+    def reconstruction_error(self, X: Any) -> float:
+        """Compute the mean squared distance of the rows of ``X`` to the principal subspace (Burges eq. 1.4).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points.
+
+        Returns
+        -------
+        float
+        """
+        self._check_fitted()
+        return reconstruction_error(self._axes_, as_product_operand(check_input(self, X, reset=False)))
+
+    @property
+    def kernel_(self) -> BoundKernel:
+        """The linear kernel centred on the training samples."""
+        self._check_fitted()
+        if self._rows_ is None:
+            raise AttributeError(
+                "kernel_ is not available: partial_fit and dask collections store no samples; call fit on"
+                " an array of all samples"
+            )
+        return centered_linear_kernel(self._rows_)
+
+    def _center_new(self, X: Any) -> CenteredRows:
+        return CenteredRows(as_product_operand(check_input(self, X, reset=False)), self.mean_)
 
     def _check_fitted(self) -> None:
         if "n_samples_seen_" in vars(self) and "components_" not in vars(self):
             raise NotFittedError(
-                f"this PCA has seen rows of weight {self.n_samples_seen_:g}, of too low a rank or too few for"
-                f" n_components={self.n_components}; call partial_fit on more rows"
+                f"this PCA has seen samples of total weight {self.n_samples_seen_:g}, which do not determine"
+                f" n_components={self.n_components} components; call partial_fit on more samples"
             )
         check_is_fitted(self, "components_")
 
 
-def _rows(X: Any, weights: np.ndarray | None, n_jobs: int | None) -> CenteredRows:
+def _center(X: Any, weights: np.ndarray | None, n_jobs: int | None) -> CenteredRows:
+    """Return the rows centred on their weighted mean."""
     X = as_product_operand(X)
     return CenteredRows(X, weighted_mean(X, weights), weights, n_jobs)

@@ -1,10 +1,10 @@
-"""The ProjectionPursuit estimator."""
+"""Projection pursuit."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._linear import LinearMixin
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.methods.projection_pursuit import (
     AnalyticObjective,
@@ -25,61 +26,63 @@ from eigenscape.methods.pursuit_index import INDICES
 from eigenscape.solvers.pairs import canonical_signs
 
 
+@documented
 class ProjectionPursuit(LinearMixin, Estimator):
-    r"""The least normal projections of the data, one after another.
+    r"""The least normal projections of the data, one at a time.
 
     On whitened data :math:`z` (mean zero, unit covariance) finds unit vectors
 
     .. math:: w_r = \arg\max I(w' z) \quad\text{subject to}\quad w \perp w_1, \dots, w_{r-1},
 
     where the index :math:`I` is zero for a normal distribution. Most projections of high-dimensional data are
-    near-normal, whatever the data (Burges sec. 1, fig. 1.1;
-    :func:`eigenscape.quality.sphere_projection_density`), so that one which is not is worth seeing; but data
-    may have structure that no projection shows, and with few samples for each variable the largest index is
-    large by chance.
+    nearly normal, whatever the data (Burges sec. 1, fig. 1.1;
+    :func:`eigenscape.quality.sphere_projection_density`), so that projections that are not are interesting.
+    But data may have structure that no projection shows, and with few samples per variable the largest index
+    is large by chance.
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of directions.
-    index : {"negentropy", "kurtosis", "friedman-tukey"} or function, default="negentropy"
-        "negentropy": Hyvarinen's approximation, robust, sees asymmetry and tails. "kurtosis": the squared
-        excess kurtosis. "friedman-tukey": the mean density at the points, less that of a normal sample:
-        clumps. From a normal projection to one with two equal clumps it first falls, so that it needs many
-        starts in more than a few dimensions. A function takes one projection (an array of length n_samples,
-        of mean zero and unit variance) and returns a number to be made large; its gradient is taken by
-        differences, at two calls for each variable.
+    {n_components}
+    index : {"negentropy", "kurtosis", "friedman-tukey"} or callable, default="negentropy"
+        "negentropy": the approximation of Hyvarinen, robust to outliers, which measures asymmetry and tails.
+        "kurtosis": the squared excess kurtosis. "friedman-tukey": the mean density at the points minus that
+        of a normal sample, large for clusters; from a normal projection to one with two equal clusters it
+        first falls, so that it needs many starts in more than a few dimensions. A function takes one
+        projection (an array of length n_samples, of mean zero and unit variance) and returns a number to be
+        maximised; its gradient is computed by differences, with two calls for each variable.
     n_init : int, default=10
-        Random starts for each direction; the best is taken.
+        Number of random starts for each direction; the best is kept.
     max_iter : int, default=500
-        Steps of the search for one direction.
+        Maximum number of steps of the search for one direction.
     tol : float, default=1e-6
-        A search has converged when its next step would be shorter, in radians.
-    random_state : int, RandomState or None, default=0
-        For the starts.
-    verbose : bool, default=False
-        Show the progress.
+        A search has converged if its next step would be shorter than this, in radians.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the starts. If None, results may differ between calls.
+    {verbose}
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_samples, n_components)
-        Projections of the training data, uncorrelated and of unit variance.
+    {embedding_}
+        They are uncorrelated and of unit variance.
     components_ : ndarray of shape (n_components, n_features)
         Directions in the space of the data, in the order in which they were found.
     patterns_ : ndarray of shape (n_components, n_features)
-        Covariance of each coordinate with the data; ``inverse_transform`` adds these to the mean.
+        Covariance of each coordinate with the data; ``inverse_transform`` adds multiples of these to the
+        mean.
     index_values_ : ndarray of shape (n_components,)
+        Index of each projection.
     start_values_ : ndarray of shape (n_components, n_init)
-        Where every start ended: many equal largest values speak for a global maximum.
+        Index at the end of each start. Many equal largest values indicate a global maximum.
     converged_ : ndarray of bool of shape (n_components,)
+        Whether the search for each direction converged.
     n_iter_ : int
-        Steps of the longest search.
-    mean_ : ndarray of shape (n_features,)
-    n_features_in_ : int
+        Number of steps of the longest search.
+    {mean_}
+    {n_features_in_}
 
     Examples
     --------
-    Two clumps, hidden by a rotation and by normal variables of larger variance.
+    Two clusters, hidden by a rotation and by normal variables of larger variance.
 
     >>> import numpy as np
     >>> from eigenscape import ProjectionPursuit
@@ -87,8 +90,8 @@ class ProjectionPursuit(LinearMixin, Estimator):
     >>> X = 5 * rng.standard_normal((500, 4))
     >>> X[:, 0] = rng.choice([-1, 1], 500) + 0.1 * rng.standard_normal(500)
     >>> X = X @ np.linalg.qr(rng.standard_normal((4, 4)))[0]
-    >>> clumps = ProjectionPursuit(n_components=1).fit_transform(X)
-    >>> bool(np.abs(np.abs(clumps) - 1).max() < 0.5)
+    >>> clusters = ProjectionPursuit(n_components=1).fit_transform(X)
+    >>> bool(np.abs(np.abs(clusters) - 1).max() < 0.5)
     True
     """
 
@@ -96,11 +99,12 @@ class ProjectionPursuit(LinearMixin, Estimator):
         self,
         n_components: int = 2,
         *,
-        index: str | Callable[[np.ndarray], float] = "negentropy",
+        index: Literal["negentropy", "kurtosis", "friedman-tukey"]
+        | Callable[[np.ndarray], float] = "negentropy",
         n_init: int = 10,
         max_iter: int = 500,
         tol: float = 1e-6,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -112,25 +116,23 @@ class ProjectionPursuit(LinearMixin, Estimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Search for the directions.
+        """Find the directions.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Training data.
         y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
         self
         """
         self._reset()
-        objective = self._checked()
-        rows = self._rows(X, reset=True)
-        if self.n_components > min(rows.shape[0] - 1, rows.shape[1]):
-            raise ValueError(
-                f"n_components={self.n_components} needs at least {self.n_components + 1} samples and {self.n_components} features,"
-                f" got n_samples={rows.shape[0]} and n_features={rows.shape[1]}; lower n_components"
-            )
+        objective = self._objective()
+        rows = check_rows(self, X)
+        check_rank(self.n_components, *rows.shape)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with reporting(self.verbose):
             white = whiten(rows.astype(np.float64), self.n_components)
@@ -143,11 +145,19 @@ class ProjectionPursuit(LinearMixin, Estimator):
         self.converged_ = found.steps <= self.tol
         self.n_iter_ = int(found.n_iter.max())
         self.embedding_ = self._like(rows, (rows - self.mean_) @ self.components_.T)
-        self._report(found.steps)
+        late = np.flatnonzero(~self.converged_)
+        if len(late):
+            warnings.warn(
+                f"the search for component(s) {', '.join(map(str, late))} did not converge in"
+                f" max_iter={self.max_iter} steps: the next step would be {found.steps[late].max():.1g}"
+                f" radians (tol={self.tol:g}); raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
-    def _checked(self) -> Objective:
-        """The index, after all parameters were looked at."""
+    def _objective(self) -> Objective:
+        """Validate the parameters and return the objective of the search."""
         check_count("n_components", self.n_components)
         check_count("n_init", self.n_init)
         check_count("max_iter", self.max_iter)
@@ -156,13 +166,3 @@ class ProjectionPursuit(LinearMixin, Estimator):
             return NumericalObjective(self.index)
         check_choice("index", self.index, tuple(INDICES))
         return AnalyticObjective(INDICES[self.index])
-
-    def _report(self, steps: np.ndarray) -> None:
-        late = np.flatnonzero(~self.converged_)
-        if len(late):
-            warnings.warn(
-                f"the search for component(s) {', '.join(map(str, late))} stopped after max_iter={self.max_iter} steps with"
-                f" {steps[late].max():.1g} radians still to go (tol={self.tol:g}); raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=3,
-            )

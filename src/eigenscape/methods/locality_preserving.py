@@ -37,6 +37,10 @@ class LocalityProjection(NamedTuple):
     gaps: np.ndarray  # (d,)
     residuals: np.ndarray  # (d,)
 
+    def flipped(self, signs: np.ndarray) -> LocalityProjection:
+        """Return the projection with directions multiplied by ``signs`` (d,)."""
+        return self._replace(directions=self.directions * signs, patterns=self.patterns * signs[:, None])
+
 
 def locality_preserving(
     X: np.ndarray, W: sparse.csr_array, degree: np.ndarray, n_components: int, affine: bool
