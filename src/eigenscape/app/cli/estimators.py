@@ -14,7 +14,6 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from eigenscape._extras import optional_import
@@ -220,7 +219,6 @@ def _parse_numbers(text: str) -> Any:
     return values if len(values) > 1 else values[0]
 
 
-@cache
 def parameters(cls: type[BaseEstimator]) -> dict[str, Parameter]:
     """Return the parameters of an estimator class that can be set on the command line, by name."""
     documented = _documented_parameters(cls)
