@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from eigenscape._extras import optional_import
 from eigenscape.app.io.atomic import check_target
 from eigenscape.app.report._charts import curve_chart, timing_chart
 from eigenscape.app.report._columns import Column, pack
@@ -110,6 +111,7 @@ def write_comparison(
     'iris.html'
     """
     check_target(path, force)
+    optional_import("plotly", "writing a report")  # fail before the computation
     if not isinstance(models, Mapping):
         raise TypeError(f"models must be a dict of name to fitted estimator, got {type(models).__name__}")
     if len(models) < 2:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from eigenscape._extras import optional_import
 from eigenscape.app.io.atomic import check_target
 from eigenscape.app.report._charts import report_charts
 from eigenscape.app.report._columns import pack
@@ -108,6 +109,7 @@ def write_report(
     'iris.html'
     """
     check_target(path, force)
+    optional_import("plotly", "writing a report")  # fail before the computation
     start = time.perf_counter()
     points = as_points(table_or_X, labels, ids, extra)
     new_points = None if held_out is None else as_points(held_out, argument="held_out", min_points=1)
