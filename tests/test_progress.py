@@ -3,6 +3,7 @@ reprs."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -139,28 +140,33 @@ def test_bars_go_to_standard_error_once_for_each_stage():
     assert "100%" in done.stderr
 
 
-def bar_of():
-    return _listener.get().bar
+def display():
+    return _listener.get().display
+
+
+def tasks():
+    """The lines of rich's progress display."""
+    return display()._progress.tasks
 
 
 def test_lines_are_shared_and_lent(capsys):
     with reporting(True):
-        bar = bar_of()
+        outer = display()
         with reporting(True):
-            assert bar_of() is bar  # no second bar
+            assert display() is outer  # no second display
         for _ in range(3):  # the same stage again: the same line
             with stage("piece", total=10) as advance:
                 advance(4)
         with stage("around"), stage("within", total=8) as advance:
             advance(2)
-            assert [(task.description, task.total, task.completed) for task in bar.tasks] == [
+            assert [(task.description, task.total, task.completed) for task in tasks()] == [
                 ("piece", 30, 30),
                 ("around", 8, 2),
             ]
         with stage("known", total=5), stage("within", total=8) as advance:
             advance(2)
-            assert [(task.total, task.completed) for task in bar.tasks][-1] == (5, 0)
-        assert all(task.finished for task in bar.tasks)
+            assert [(task.total, task.completed) for task in tasks()][-1] == (5, 0)
+        assert all(task.finished for task in tasks())
     assert capsys.readouterr().out == ""
 
 
@@ -169,11 +175,28 @@ def test_a_bar_and_a_recording_hear_the_same(capsys):
         advance(2)
     assert [s.name for s in stages] == ["work"]
     with reporting(True), recording() as stages, stage("work"):
-        assert len(bar_of().tasks) == 1
+        assert len(tasks()) == 1
     assert [s.name for s in stages] == ["work"]
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("work") == 2
+
+
+def test_without_rich_progress_is_plain_text(capsys, monkeypatch):
+    for module in [name for name in sys.modules if name.partition(".")[0] == "rich"]:
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    with reporting(True):
+        for _ in range(2):
+            with stage("search", total=10) as advance:
+                advance(4)
+        assert (display().line("search").completed, display().line("search").total) == (20, 20)
+        with stage("solve"):
+            pass
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines()[:2] == ["search ...", "solve ..."]
+    assert re.fullmatch(r"done: search \d+\.\d s, solve \d+\.\d s", captured.err.splitlines()[2])
 
 
 def test_estimators_within_others_open_no_second_bar(capsys):

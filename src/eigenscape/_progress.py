@@ -1,73 +1,107 @@
-"""Progress of long work, in stages, without passing a bar through every function.
+"""Progress of long computations, reported in stages without passing a progress bar to every function.
 
-An estimator opens :func:`reporting`, whoever wants times opens :func:`recording`; whatever runs inside
-announces its :func:`stage`. Nobody listening costs nothing."""
+An estimator opens :func:`reporting` to show progress, and :func:`recording` collects times; functions
+announce their work by :func:`stage`, which has no effect if nothing is reported or recorded.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 
 class Stage(NamedTuple):
-    """A stage of work and the seconds it took, without those of stages within it."""
+    """Name of a stage and its duration in seconds, without the time of stages nested in it."""
 
     name: str
     seconds: float
 
 
+class ProgressLine(Protocol):
+    """State of one line of a progress display."""
+
+    completed: float
+    total: float | None
+
+
+class ProgressDisplay(Protocol):
+    """Interface of a progress display with one line per stage."""
+
+    def add(self, name: str, total: float | None) -> None:
+        """Add a line."""
+        ...
+
+    def line(self, name: str) -> ProgressLine:
+        """Return the state of a line."""
+        ...
+
+    def update(self, name: str, *, completed: float, total: float | None) -> None:
+        """Set the state of a line."""
+        ...
+
+    def advance(self, name: str, steps: float) -> None:
+        """Advance a line; called from several threads."""
+        ...
+
+    def close(self) -> None:
+        """Finish the display."""
+        ...
+
+
 @dataclass(eq=False)
-class _Open:
-    """A stage that runs, and the seconds spent in stages within it."""
+class _OpenStage:
+    """A running stage, and the seconds spent in stages nested in it."""
 
     name: str
     total: float | None
-    within: float = 0.0
+    nested: float = 0.0
 
 
 @dataclass(eq=False)
 class _Listener:
-    """Who wants to hear of stages: a visible bar, a list of times, or both."""
+    """Receiver of stages: a visible display, a list of times, or both."""
 
-    bar: Any = None
+    display: ProgressDisplay | None = None
     stages: list[Stage] | None = None
-    running: list[_Open] = field(default_factory=list)
-    tasks: dict[str, Any] = field(default_factory=dict)  # the bar's line for each name
+    running: list[_OpenStage] = field(default_factory=list)
+    shown: set[str] = field(default_factory=set)  # stages that have a line
 
     def show(self, name: str, total: float | None) -> Callable[[float], None]:
-        """A line for the stage, the one it had before if it comes again.
+        """Add a line for the stage, or continue that of an earlier stage of the same name.
 
-        Stages within stages have none; but one that knows its total lends it to a stage around it that does
-        not."""
-        if self.bar is None:
+        Nested stages have no line, but the first one with a total advances the line of an enclosing stage
+        without one.
+        """
+        display = self.display
+        if display is None:
             return _silent
         outermost = self.running[0]
         if len(self.running) > 1:
             if total is None or outermost.total is not None or len(self.running) > 2:
                 return _silent
             name = outermost.name
-        if name not in self.tasks:
-            self.tasks[name] = self.bar.add_task(name, total=total)
+        if name not in self.shown:
+            self.shown.add(name)
+            display.add(name, total)
         else:
-            self.bar.update(
-                self.tasks[name], total=None if total is None else self._line(name).completed + total
-            )
-        return lambda steps: self.bar.update(self.tasks[name], advance=steps)
+            completed = display.line(name).completed
+            display.update(name, completed=completed, total=None if total is None else completed + total)
+        return lambda steps: display.advance(name, steps)
 
     def complete(self, name: str) -> None:
-        if self.bar is not None and len(self.running) == 1:
-            whole = self._line(name).total or self._line(name).completed or 1
-            self.bar.update(self.tasks[name], total=whole, completed=whole)
+        """Set the line of an outermost stage to its total."""
+        if self.display is not None and len(self.running) == 1:
+            line = self.display.line(name)
+            whole = line.total or line.completed or 1
+            self.display.update(name, completed=whole, total=whole)
 
-    def _line(self, name: str) -> Any:
-        return next(task for task in self.bar.tasks if task.id == self.tasks[name])
-
-    def note(self, name: str, seconds: float) -> None:
-        """Add to the times; a stage that comes again adds to its own."""
+    def record(self, name: str, seconds: float) -> None:
+        """Add the time of a stage; stages of the same name are summed."""
         if self.stages is None:
             return
         place = next((i for i, stage in enumerate(self.stages) if stage.name == name), None)
@@ -81,7 +115,7 @@ _listener: ContextVar[_Listener | None] = ContextVar("eigenscape_progress", defa
 
 
 def _silent(steps: float) -> None:
-    """Advance nothing."""
+    """Do nothing."""
 
 
 @contextmanager
@@ -93,33 +127,107 @@ def _listening(listener: _Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
+class _RichDisplay:
+    """Progress bars by rich, on standard error, or below the cell of a notebook."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+        columns = (
+            TextColumn("{task.description:<28}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+        )
+        self._progress = Progress(*columns, console=Console(stderr=True))
+        self._tasks: dict[str, Any] = {}
+        self._progress.start()
+
+    def add(self, name: str, total: float | None) -> None:
+        self._tasks[name] = self._progress.add_task(name, total=total)
+
+    def line(self, name: str) -> ProgressLine:
+        return next(task for task in self._progress.tasks if task.id == self._tasks[name])
+
+    def update(self, name: str, *, completed: float, total: float | None) -> None:
+        self._progress.update(self._tasks[name], completed=completed, total=total)
+
+    def advance(self, name: str, steps: float) -> None:
+        self._progress.update(self._tasks[name], advance=steps)
+
+    def close(self) -> None:
+        self._progress.stop()
+
+
+@dataclass
+class _TextLine:
+    """State of a stage, and the times at which it began and was last updated."""
+
+    total: float | None
+    completed: float = 0.0
+    began: float = field(default_factory=perf_counter)
+    updated: float = field(default_factory=perf_counter)
+
+
+class _TextDisplay:
+    """Text on standard error, without rich: one line when a stage begins, and all durations at the end."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, _TextLine] = {}
+
+    def add(self, name: str, total: float | None) -> None:
+        self._lines[name] = _TextLine(total)
+        print(f"{name} ...", file=sys.stderr, flush=True)
+
+    def line(self, name: str) -> _TextLine:
+        return self._lines[name]
+
+    def update(self, name: str, *, completed: float, total: float | None) -> None:
+        line = self._lines[name]
+        line.completed, line.total, line.updated = completed, total, perf_counter()
+
+    def advance(self, name: str, steps: float) -> None:
+        line = self._lines[name]
+        line.completed, line.updated = line.completed + steps, perf_counter()
+
+    def close(self) -> None:
+        times = (f"{name} {line.updated - line.began:.1f} s" for name, line in self._lines.items())
+        print(f"done: {', '.join(times)}", file=sys.stderr, flush=True)
+
+
+def _open_display() -> ProgressDisplay:
+    """Return a display by rich, or by lines of text if rich is not installed."""
+    try:
+        return _RichDisplay()
+    except ModuleNotFoundError:
+        return _TextDisplay()
+
+
 @contextmanager
 def reporting(verbose: bool) -> Iterator[None]:
-    """Show the stages announced inside the block when ``verbose`` is true, on standard error; in a notebook,
-    below the cell.
+    """Show the stages announced inside the block on standard error if ``verbose`` is true.
 
-    Inside another block that shows them already, nothing is added.
+    A block inside another one that shows progress already has no effect.
     """
     outer = _listener.get()
-    if not verbose or (outer is not None and outer.bar is not None):
+    if not verbose or (outer is not None and outer.display is not None):
         yield
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description:<28}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        listener = _Listener(bar) if outer is None else _Listener(bar, outer.stages, outer.running)
+    display = _open_display()
+    try:
+        listener = _Listener(display) if outer is None else _Listener(display, outer.stages, outer.running)
         with _listening(listener):
             yield
+    finally:
+        display.close()
 
 
 @contextmanager
 def recording() -> Iterator[list[Stage]]:
-    """The stages announced inside the block, with the seconds each took: a list that fills while the block
-    runs.
+    """Record the stages announced inside the block, with their durations, in a list that grows meanwhile.
 
-    Works with or without a visible bar, and inside another recording, which hears of the same stages.
+    It works with or without a visible display, and inside another recording, which records them as well.
 
     Examples
     --------
@@ -131,25 +239,27 @@ def recording() -> Iterator[list[Stage]]:
     True
     """
     outer = _listener.get()
-    listener = _Listener(stages=[]) if outer is None else _Listener(outer.bar, [], tasks=outer.tasks)
-    assert listener.stages is not None
+    stages: list[Stage] = []
+    listener = _Listener(stages=stages)
+    if outer is not None:
+        listener = _Listener(outer.display, stages, shown=outer.shown)
     try:
         with _listening(listener):
-            yield listener.stages
+            yield stages
     finally:
         if outer is not None:
-            for name, seconds in listener.stages:
-                outer.note(name, seconds)
+            for name, seconds in stages:
+                outer.record(name, seconds)
 
 
 @contextmanager
 def stage(name: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
-    """Announce one stage of work; the block receives a function that advances it."""
+    """Announce a stage of work; the block receives a function that advances it by a number of steps."""
     listener = _listener.get()
     if listener is None:
         yield _silent
         return
-    opened = _Open(name, total)
+    opened = _OpenStage(name, total)
     listener.running.append(opened)
     start = perf_counter()
     try:
@@ -157,7 +267,7 @@ def stage(name: str, total: float | None = None) -> Iterator[Callable[[float], N
         listener.complete(name)
     finally:
         seconds = perf_counter() - start
-        listener.running.remove(opened)  # by identity: a generator may end its stage late
-        listener.note(name, seconds - opened.within)
+        listener.running.remove(opened)  # by identity, as a generator may end its stage late
+        listener.record(name, seconds - opened.nested)
         if listener.running:
-            listener.running[-1].within += seconds
+            listener.running[-1].nested += seconds
