@@ -4,7 +4,6 @@ This is the only package that imports dask. Its names are imported on first use,
 if it is needed.
 """
 
-# ruff: noqa: F401  (the imports under TYPE_CHECKING are re-exports)
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -57,7 +56,44 @@ _NAMES = {
     "eigenscape.distributed.sample": "Sample choose_sample evenly_spaced sample_size",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-__all__ = sorted([*_HOMES, "is_collection", "is_lazy", "require"])
+__all__ = [  # a literal list: type checkers read it
+    "ANCHORS",
+    "BlockMembers",
+    "BlockRows",
+    "Blocks",
+    "Sample",
+    "as_blocks",
+    "as_collection",
+    "bind_blocks",
+    "check_versions",
+    "choose_sample",
+    "connect",
+    "cost",
+    "count_rows",
+    "evenly_spaced",
+    "fit_dictionary_blocks",
+    "gather_moments",
+    "gather_signal",
+    "is_collection",
+    "is_lazy",
+    "label_blocks",
+    "locality_of_blocks",
+    "map_blocks",
+    "noise_of_groups",
+    "noise_of_vectors",
+    "noise_of_versions",
+    "orientation_signs",
+    "partial_fit_blocks",
+    "pca_of_blocks",
+    "read",
+    "reduce_blocks",
+    "require",
+    "sample_rows",
+    "sample_size",
+    "second_pass_blocks",
+    "take_rows",
+    "write_parts",
+]
 
 _load, __dir__ = attach(__name__, _HOMES)
 
