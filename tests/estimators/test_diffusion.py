@@ -123,7 +123,7 @@ def test_a_far_point_is_announced():
 
 def test_a_power_of_a_negative_eigenvalue_is_refused():
     X = np.random.default_rng(6).standard_normal((12, 2))
-    with pytest.raises(ValueError, match=r"diffusion_time=0\.5 is no whole number.*negative"):
+    with pytest.raises(ValueError, match=r"diffusion_time=0\.5 is not an integer.*negative"):
         DiffusionMap(11, affinity="nearest_neighbors", n_neighbors=5, diffusion_time=0.5).fit(X)
 
 

@@ -431,7 +431,7 @@ def test_landmarks_grow_until_the_map_stands_still(cls, how):
         fixed = cls(n_landmarks=model.n_landmarks_, landmarks=how).fit(X)
         np.testing.assert_array_equal(fixed.landmarks_, model.landmarks_)
         np.testing.assert_array_equal(fixed.embedding_, model.embedding_)
-        assert fixed.landmark_reason_ == f"n_landmarks={model.n_landmarks_} was asked for"
+        assert fixed.landmark_reason_ == f"n_landmarks={model.n_landmarks_} was given"
         assert fixed.landmark_steps_ == []
     assert (
         tight.n_landmarks_ > loose.n_landmarks_ or how == "kmeans"
@@ -479,8 +479,8 @@ BAD = [
         {"landmarks": "best"},
         "landmarks='best' is not known; choose one of 'maxmin', 'random', 'kmeans', 'greedy'",
     ),
-    ({"landmarks": [1, 2, 40]}, "landmarks must be numbers of samples, 0 to 39, got 40"),
-    ({"landmarks": [1, -2, 4]}, "landmarks must be numbers of samples, 0 to 39, got -2"),
+    ({"landmarks": [1, 2, 40]}, "landmarks must be sample indices from 0 to 39, got 40"),
+    ({"landmarks": [1, -2, 4]}, "landmarks must be sample indices from 0 to 39, got -2"),
     ({"landmarks": [1, 2, 5, 2]}, "landmarks must be different points, but samples 2 and 2 are the same"),
     ({"landmarks": [1, 39, 0, 5]}, "landmarks must be different points, but samples 39 and 0 are the same"),
     ({"landmarks": [0.5, 1.0]}, "landmarks must be one of"),
@@ -489,11 +489,11 @@ BAD = [
     ({"landmarks": np.full((4, 3), np.nan)}, "landmarks given as points must be finite"),
     (
         {"landmarks": np.ones((4, 3))},
-        "landmarks must be different points, but number 1 is equal to an earlier one",
+        "landmarks must be different points, but point 1 is equal to an earlier one",
     ),
     (
         {"landmarks": [1, 2, 3, 4], "n_landmarks": 5},
-        "n_landmarks=5, but landmarks gives 4; leave n_landmarks out",
+        "n_landmarks=5, but landmarks contains 4; leave n_landmarks out",
     ),
 ]
 BAD_TOL = [
@@ -555,7 +555,7 @@ def test_a_narrow_table_needs_its_landmarks():
     for landmarks in ("maxmin", [1, 2, 3], D[:5]):
         with pytest.raises(ValueError, match=r"must be square|must be one of"):
             LandmarkMDS(metric="precomputed", landmarks=landmarks).fit(D[:, :5])
-    with pytest.raises(ValueError, match=r"symmetric|zeros on its diagonal"):
+    with pytest.raises(ValueError, match=r"symmetric|zero diagonal"):
         LandmarkMDS(metric="precomputed", landmarks=[9, 8, 7, 6, 5]).fit(D[:, :5])
 
 
@@ -574,7 +574,7 @@ def test_disconnected_graphs_with_landmarks():
 def test_points_with_one_nearest_sample():
     X = points(40, 3)
     with pytest.raises(
-        ValueError, match="two of the points given for landmarks have the same nearest sample"
+        ValueError, match="two of the points given as landmarks have the same nearest sample"
     ):
         Isomap(landmarks=np.concatenate([X[:4], X[:1] + 1e-9])).fit(X)
 

@@ -606,7 +606,7 @@ def test_a_disconnected_graph_is_refused_when_asked(cls: type) -> None:
 def test_an_affinity_without_distances_cannot_be_connected(cls: type, kind: str) -> None:
     affinity = "precomputed_nearest_neighbors" if kind == "split graph" else "precomputed"
     model = cls(affinity=affinity, n_neighbors=5, on_disconnected="connect")
-    with pytest.raises(DisconnectedGraphError, match="3 components"):
+    with pytest.raises(DisconnectedGraphError, match="3 connected components"):
         model.fit(load(kind)[0])
 
 

@@ -404,7 +404,7 @@ def test_more_components_than_the_data_have() -> None:
 
 def test_weights_are_checked() -> None:
     X = rows(10, 3)
-    with pytest.raises(ValueError, match="sample_weight sums to 1, and must sum to more than 1"):
+    with pytest.raises(ValueError, match="sum of sample_weight must exceed 1, got 1"):
         PCA(2).fit(X, sample_weight=np.full(10, 0.1))
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         PCA(2).fit(X, sample_weight=np.arange(10) - 1)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from eigenscape.estimators._base import FitResult, spectral_attributes, spectral_result
@@ -14,6 +14,7 @@ from eigenscape.estimators._graph import (
     component_attributes,
     neighborhood_graph,
 )
+from eigenscape.estimators._types import KernelLike, Metric, Neighbors
 from eigenscape.estimators._validation import (
     check_choice,
     check_count,
@@ -21,12 +22,13 @@ from eigenscape.estimators._validation import (
     check_gamma,
     check_positive,
 )
+from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
-from eigenscape.kernels.affinity import GraphAffinity, edge_weight
+from eigenscape.kernels.affinity import GraphAffinity, WeightName, edge_weight
 from eigenscape.kernels.base import BoundKernel, Kernel
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
 from eigenscape.methods.independence import Independence, Selection
-from eigenscape.pieces import Affinity, Split, split_affinity, split_graph
+from eigenscape.pieces import Action, Affinity, Split, split_affinity, split_graph
 
 #: Affinities that are sparse graphs.
 GRAPHS = ("nearest_neighbors", "radius", "mst", "mst_nearest_neighbors", "precomputed_nearest_neighbors")
@@ -36,16 +38,16 @@ GRAPHS = ("nearest_neighbors", "radius", "mst", "mst_nearest_neighbors", "precom
 class AffinityOptions:
     """The affinity parameters that estimators share, checked."""
 
-    affinity: str | Kernel | Callable[..., float]
+    affinity: KernelLike
     n_neighbors: int | None
-    joined: str
+    joined: Joined
     radius: float | None
-    weights: str
+    weights: WeightName
     t: float | None
     gamma: float | None
-    metric: str | Callable[..., float]
+    metric: Metric
     metric_params: dict[str, Any] | None
-    neighbors: Any
+    neighbors: Neighbors
     include_diagonal: bool
     n_jobs: int | None
 
@@ -61,9 +63,9 @@ class AffinityOptions:
         check_flag("include_diagonal", self.include_diagonal)
         if self.metric == "precomputed":
             raise ValueError(
-                "metric='precomputed' is not supported; use affinity='precomputed_nearest_neighbors' (X contains"
-                " distances) or 'precomputed' (similarities). A spanning tree needs rows, or a precomputed graph"
-                " that contains it"
+                "metric='precomputed' is not supported; use affinity='precomputed_nearest_neighbors' (X"
+                " contains distances) or 'precomputed' (similarities). A spanning tree needs rows, or a"
+                " precomputed graph that contains it"
             )
 
     @property
@@ -102,21 +104,21 @@ class GraphSamples:
     graph: SampleGraph
     options: AffinityOptions
 
-    def split(self, on_disconnected: Any, max_components: int | None = None) -> Split[Affinity]:
+    def split(self, on_disconnected: Action, max_components: int | None = None) -> Split[Affinity]:
         """Split the graph into the parts that are embedded; see :func:`eigenscape.pieces.split_graph`."""
         split = split_graph(self.graph.graph, on_disconnected, max_components)
         weights = [
             edge_weight(self.options.weights, part.distances.data, self.options.t) for part in split.parts
         ]
         kernels = [GraphAffinity(*pair) for pair in zip(split.parts, weights, strict=True)]
-        return replace(split, parts=tuple(Affinity(kernel) for kernel in kernels))
+        return split.with_parts(tuple(Affinity(kernel) for kernel in kernels))
 
     def result(self, embedding: Any, split: Split[Affinity], n_components: int) -> FitResult:
         """Return the fit result for an embedding of the vertices."""
         result = self.graph.result(embedding, split.labels, n_components)
         kernel = split.parts[0].kernel
-        heat = self.options.weights == "heat" and isinstance(kernel, GraphAffinity)
-        width = {"t_": kernel.weight.scale} if heat else {}
+        assert isinstance(kernel, GraphAffinity)
+        width = {"t_": kernel.weight.scale} if self.options.weights == "heat" else {}
         return result.with_attributes({**spectral_attributes(result.embedding), **width})
 
 
@@ -127,7 +129,7 @@ class KernelSamples:
     kernel: BoundKernel
     options: AffinityOptions
 
-    def split(self, on_disconnected: Any, max_components: int | None = None) -> Split[Affinity]:
+    def split(self, on_disconnected: Action, max_components: int | None = None) -> Split[Affinity]:
         """Split a kernel that is zero between groups; see :func:`eigenscape.pieces.split_affinity`."""
         named = isinstance(self.options.affinity, str) and self.options.affinity != "precomputed"
         return split_affinity(
@@ -173,13 +175,13 @@ def fit_affinity_dictionary(
     ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows, or None."""
     if options.is_graph:
         raise ValueError(
-            "dictionary_size and dictionary_tol need a kernel between all samples, such as affinity='rbf'; the"
-            f" graph of affinity={options.affinity!r} is sparse and needs no dictionary"
+            "dictionary_size and dictionary_tol need a kernel between all samples, such as affinity='rbf';"
+            f" the graph of affinity={options.affinity!r} is sparse and needs no dictionary"
         )
     if not options.include_diagonal:
         raise ValueError(
-            "include_diagonal=False needs the similarity of each sample to itself, which a dictionary does not"
-            " store; leave it True"
+            "include_diagonal=False needs the similarity of each sample to itself, which a dictionary does"
+            " not store; leave it True"
         )
     if blocks is None:
         _check_samples(X, n_components)
@@ -197,7 +199,8 @@ def check_independence(
     check_positive("independence_threshold", threshold)
     if threshold >= 1:
         raise ValueError(
-            f"independence_threshold={threshold!r} must be below 1, the residual of an independent eigenvector"
+            f"independence_threshold={threshold!r} must be below 1, the residual of an independent"
+            " eigenvector"
         )
     if n_candidates is not None and check_count("n_candidates", n_candidates) < n_components:
         raise ValueError(

@@ -17,14 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape import distributed
 from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
-from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._collections import averaged, rowwise, validate_blocks
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample
+from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_input, check_jobs, like
-from eigenscape.methods.ordinal import OrdinalEmbedding
-from eigenscape.pieces import PiecewiseEmbedding
+from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import kernel_loss
-from eigenscape.solvers import NAMES, SolverConfig
+from eigenscape.solvers import SolverConfig
 
 
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -51,6 +50,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     _has_embedding = True
 
     verbose: bool = False
+    n_jobs: int | None
+    eigen_solver: GraphSolver
+    tol: float
+    max_iter: int | None
+    random_state: Seed
     _model_: Any  # the fitted map
 
     @rowwise()
@@ -145,14 +149,19 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _solver(self) -> SolverConfig:
         """Return the eigensolver configuration given by the parameters."""
-        if self.eigen_solver in NAMES and self.eigen_solver not in self._solvers:
+        check_jobs(self.n_jobs)
+        solver = self.eigen_solver
+        if isinstance(solver, SolverConfig):  # used as it is
+            config = replace(solver, n_jobs=self.n_jobs)
+        else:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            config = SolverConfig(solver, self.tol, self.max_iter, seed, self.n_jobs)
+        if isinstance(config.method, str) and config.method not in self._solvers:
             raise ValueError(
-                f"eigen_solver={self.eigen_solver!r} needs a sparse graph matrix; use 'auto', 'dense' or"
+                f"eigen_solver={config.method!r} needs a sparse graph matrix; use 'auto', 'dense' or"
                 " 'lanczos' here"
             )
-        check_jobs(self.n_jobs)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return SolverConfig(self.eigen_solver, self.tol, self.max_iter, seed, self.n_jobs)
+        return config
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +181,7 @@ class FitResult:
         The training samples, if ``embedding`` was learnt from a part of them and does not store them all.
     """
 
-    embedding: Embedding | PiecewiseEmbedding | OrdinalEmbedding
+    embedding: AnyEmbedding
     attributes: Mapping[str, Any] = field(default_factory=dict)
     vertex: np.ndarray | None = None
     training: Any = None
@@ -189,7 +198,7 @@ class FitResult:
         return coordinates if self.vertex is None else coordinates[self.vertex]
 
 
-def spectral_attributes(embedding: Embedding | PiecewiseEmbedding) -> dict[str, Any]:
+def spectral_attributes(embedding: AnyEmbedding) -> dict[str, Any]:
     """Return the fitted attributes that all models with a kernel have."""
     return {
         "eigenvalues_": embedding.eigenvalues,
@@ -201,7 +210,7 @@ def spectral_attributes(embedding: Embedding | PiecewiseEmbedding) -> dict[str, 
 
 
 def spectral_result(
-    embedding: Embedding | PiecewiseEmbedding,
+    embedding: AnyEmbedding,
     attributes: Mapping[str, Any] | None = None,
     *,
     vertex: np.ndarray | None = None,

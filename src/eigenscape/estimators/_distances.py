@@ -1,4 +1,4 @@
-"""What the distance methods tell about their distances."""
+"""Spectral properties of the distances of distance methods."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def bind_distance(metric: Metric, metric_params: dict[str, Any] | None, X: Any) 
 
 
 class DistanceSpectrum:
-    """The spectrum of centred ``-d^2/2``, looked at when asked: it needs the whole matrix again, and ``fit``
-    does not."""
+    """Properties of the spectrum of the centred ``-d^2/2``, computed on first access."""
 
     def __init__(self, distance: BoundKernel) -> None:
         self.distance = distance
@@ -53,14 +52,14 @@ class DistanceSpectrumMixin:
 
     @property
     def negative_fraction_(self) -> float:
-        """Share of the spectrum that is negative: ``sum |l < 0| / sum |l|``, before any repair. Computed when
-        asked for."""
+        """Negative share ``sum |l < 0| / sum |l|`` of the spectrum, computed on first access.
+
+        Negative eigenvalues are counted before they are treated (see ``indefinite``)."""
         return self._whole_spectrum().negative_fraction
 
     @property
     def is_euclidean_(self) -> bool:
-        """Whether the distances are those of points in some Euclidean space (Burges sec. 2.2). Computed when
-        asked for."""
+        """Whether the distances are Euclidean (Burges sec. 2.2), computed on first access."""
         return self._whole_spectrum().is_euclidean
 
     def _whole_spectrum(self) -> DistanceSpectrum:
@@ -69,6 +68,6 @@ class DistanceSpectrumMixin:
             raise AttributeError("an ordinal map has no spectrum; see stress_, or set ordinal=False")
         if self._spectrum_ is None:
             raise AttributeError(
-                "the graph was embedded in several pieces, which have no common distances; see eigenvalues_"
+                "several components were embedded separately and have no common distances; see eigenvalues_"
             )
         return self._spectrum_

@@ -54,10 +54,15 @@ metric/distance : str or callable
     if ``X`` is a list of objects.
 metric_params : dict or None
     Additional keyword arguments of the metric.
-neighbors : {"auto", "exact", "approximate"}
+neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher, or tuple of arrays
     Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-    whose measured recall is ``neighbor_recall_``. "auto" is exact for up to 30 000 samples, in few dimensions
-    and for most metrics; larger dense data with a Euclidean or cosine metric are searched approximately.
+    whose measured recall is ``neighbor_recall_``. "auto" is exact for up to 30 000 samples, in few
+    dimensions and for most metrics; larger dense data with a Euclidean or cosine metric are searched
+    approximately. An object with scikit-learn's ``kneighbors``, such as
+    :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric is
+    used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple ``(indices,
+    distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples; new points are
+    then searched exactly by ``metric``.
 affinity : str, callable or Kernel
     Similarity of samples. "nearest_neighbors" and "radius": a neighbourhood graph with the given ``weights``.
     "mst": the minimum spanning tree of the samples, to which a new point is connected by its nearest sample.
@@ -164,12 +169,16 @@ inverse_alpha : float or None
 inverse_gamma : float or None
     Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``, not that of ``kernel``. If
     None, one over the median squared distance between coordinates.
-eigen_solver : {"auto", "dense", "lanczos"} or EigenSolver
-    Eigensolver. "auto" chooses by the size and storage of the matrix; see :mod:`eigenscape.solvers.solve`. An
-    object with the methods of :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver.
-eigen_solver/graph : {"auto", "dense", "lanczos", "shift-invert", "multilevel"} or EigenSolver
+eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig
+    Eigensolver. "auto" chooses by the size and storage of the matrix; see :mod:`eigenscape.solvers.solve`.
+    An object with the methods of :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose
+    results are verified like those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` is used
+    as it is, and ``tol`` and ``max_iter`` are ignored.
+eigen_solver/graph : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, EigenSolver or SolverConfig
     Eigensolver. "auto" chooses by the size and sparsity of the matrix; see :mod:`eigenscape.solvers.solve`.
-    An object with the methods of :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver.
+    An object with the methods of :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose
+    results are verified like those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` is used
+    as it is, and ``tol`` and ``max_iter`` are ignored.
 tol : float
     Tolerance of the residuals, relative to the eigenvalue.
 tol/graph : float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,10 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.estimators._base import FitResult
+from eigenscape.estimators._types import Metric
 from eigenscape.estimators._validation import check_choice, check_count, check_metric_params, check_positive
 from eigenscape.graph.components import add_spanning_tree, spanning_tree
-from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
-from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
+from eigenscape.graph.neighborhood import Joined, NeighborGraph, nearest_neighbor_graph, radius_graph
+from eigenscape.graph.neighbors import Neighbors, neighbor_index
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.graph.sparse_distances import with_self, without_self
 from eigenscape.pieces import embed_columns, merge_columns
@@ -27,46 +28,65 @@ class Neighborhood:
 
     n_neighbors: int | None
     radius: float | None
-    metric: str | Callable[..., float]
+    metric: Metric
     metric_params: dict[str, Any] | None
-    neighbors: Any
+    neighbors: Neighbors
     n_jobs: int | None
-    joined: Any = "union"
+    joined: Joined = "union"
     kind: str = "nearest_neighbors"  # or "mst", or "mst_nearest_neighbors"
 
-    def graph(self, points: Any, n_samples: int) -> NeighborGraph:
-        """Return the neighbourhood graph of the distinct rows ``points`` of ``n_samples`` samples."""
-        check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
+    def graph(self, points: Any, first: np.ndarray, vertex: np.ndarray) -> NeighborGraph:
+        """Return the neighbourhood graph of distinct rows.
+
+        Parameters
+        ----------
+        points : array of shape (m, n_features) or (m, m)
+            The distinct rows.
+        first : ndarray of shape (m,)
+            Index of the first sample that is equal to each row.
+        vertex : ndarray of shape (n_samples,)
+            Row that each sample is equal to.
+        """
+        by_name = isinstance(self.neighbors, str)
+        if by_name:
+            check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
         check_metric_params(self.metric_params)
         check_choice("joined", self.joined, JOINED)
-        m = points.shape[0]
+        if isinstance(self.neighbors, tuple) and (self.radius is not None or self.kind == "mst"):
+            kind = "a minimum spanning tree" if self.kind == "mst" else "a radius"
+            raise ValueError(
+                f"neighbors=(indices, distances) lists nearest neighbours and cannot be used with {kind}; use"
+                " 'exact' or a neighbour index"
+            )
+        m, n_samples = points.shape[0], len(vertex)
+        options: tuple[Any, ...] = (self.metric, self.metric_params, self.n_jobs)
+        distinct = None if m == n_samples else (first, vertex)
         if self.kind == "mst":
-            return spanning_tree(self._index(points))
+            return spanning_tree(neighbor_index(points, *options, self.neighbors, distinct))
         if self.radius is None:
             k = check_count("n_neighbors", self.count(n_samples))
             if k > m - 1:
-                distinct = "" if m == n_samples else f" distinct ones among {n_samples}"
+                among = "" if m == n_samples else f" distinct ones among {n_samples}"
                 raise ValueError(
-                    f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{distinct}; lower"
+                    f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{among}; lower"
                     " n_neighbors"
                 )
-            graph = nearest_neighbor_graph(self._index(points), k, self.joined)
+            index = neighbor_index(points, *options, self.neighbors, distinct)
+            graph = nearest_neighbor_graph(index, k, self.joined)
             return add_spanning_tree(graph) if self.kind == "mst_nearest_neighbors" else graph
         if self.joined != "union":
             raise ValueError(
-                f"joined={self.joined!r} is for n_neighbors and has no effect with radius: neighbours within a"
-                " radius are mutual; leave it 'union'"
+                f"joined={self.joined!r} is for n_neighbors and has no effect with radius: neighbours within"
+                " a radius are mutual; leave it 'union'"
             )
         check_positive("radius", self.radius)
-        if self.neighbors == "approximate":
+        if by_name and self.neighbors == "approximate":
             raise ValueError(
-                "neighbors='approximate' finds the nearest neighbours, not all within a radius; use 'exact' or"
-                " n_neighbors"
+                "neighbors='approximate' finds the nearest neighbours, not all within a radius; use 'exact'"
+                " or n_neighbors"
             )
-        return radius_graph(replace(self, neighbors="exact")._index(points), self.radius)
-
-    def _index(self, points: Any) -> NeighborIndex:
-        return neighbor_index(points, self.metric, self.metric_params, self.n_jobs, self.neighbors)
+        search = "exact" if by_name else self.neighbors
+        return radius_graph(neighbor_index(points, *options, search, distinct), self.radius)
 
     def count(self, n_samples: int) -> int:
         """Return the number of neighbours, given or by default."""
@@ -114,7 +134,7 @@ def component_attributes(labels: np.ndarray) -> dict[str, Any]:
 
 
 def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) -> SampleGraph:
-    """Return the neighbourhood graph of the distinct rows of ``X``, which must be more than ``n_components``."""
+    """Return the neighbourhood graph of the distinct rows of ``X``, at least ``n_components + 1``."""
     n_samples = X.shape[0]
     precomputed = neighborhood.metric == "precomputed"
     sparse_table = precomputed and sparse.issparse(X)
@@ -127,7 +147,7 @@ def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) ->
     merged = precomputed and points.shape[1] != len(first)
     if merged:
         points = merge_columns(points, vertex, len(first)) if sparse_table else points[:, first]
-    graph = replace(neighborhood.graph(points, n_samples), samples=first)
+    graph = replace(neighborhood.graph(points, first, vertex), samples=first)
     if n_components > graph.n_vertices - 1:
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} distinct samples, got"

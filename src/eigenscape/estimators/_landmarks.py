@@ -1,4 +1,4 @@
-"""What the user wishes for landmarks, checked before any work."""
+"""Validation and choice of landmarks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import NAMES, choose_points
 from eigenscape.estimators._graph import Neighborhood
 from eigenscape.estimators._validation import (
@@ -28,179 +28,190 @@ from eigenscape.methods.landmark_mds import LandmarkSearch
 
 
 @dataclass(frozen=True)
-class LandmarkWish:
-    """How many landmarks, and which: chosen by ``how``, or given as samples or as points."""
+class LandmarkChoice:
+    """Number and choice of landmarks.
 
-    count: int | None  # None: as many as it takes
-    how: str | None
+    Parameters
+    ----------
+    count : int or None
+        Number of landmarks; None if a sufficient number is searched for.
+    method : str or None
+        Name of the method that chooses them; None if they are given.
+    samples : ndarray or None
+        Indices of the samples that are given as landmarks.
+    points : array or None
+        Points that are given as landmarks.
+    """
+
+    count: int | None
+    method: str | None
     samples: np.ndarray | None = None
     points: Any = None
 
     @property
     def reason(self) -> str:
-        """Why there are so many, where they are not sought."""
+        """Explanation of the number of landmarks, unless it is searched for."""
         return (
-            f"n_landmarks={self.count} was asked for"
-            if self.how is not None
-            else f"{self.count} landmarks were given"
+            f"{self.count} landmarks were given"
+            if self.method is None
+            else f"n_landmarks={self.count} was given"
         )
 
 
 def check_landmarks(
-    n_landmarks: Any, landmarks: Any, tol: Any, n_components: int, X: Any, rows: bool
-) -> LandmarkWish:
-    """The wish behind ``n_landmarks`` and ``landmarks``; ``rows``: whether ``X`` are rows of features (or
-    else a table, or objects)."""
+    n_landmarks: object, landmarks: Any, tol: object, n_components: int, X: Any, rows: bool
+) -> LandmarkChoice:
+    """Return the choice that the parameters ``n_landmarks`` and ``landmarks`` describe.
+
+    ``rows`` is True if ``X`` contains rows of features, False for a table of distances or objects."""
     check_positive("landmark_tol", tol)
     n = n_points(X)
     if isinstance(landmarks, str):
         check_choice("landmarks", landmarks, NAMES)
         if landmarks == "kmeans" and not rows:
             raise ValueError(
-                "landmarks='kmeans' needs rows of features to average; use 'maxmin', 'greedy' or 'random' for distances"
+                "landmarks='kmeans' needs rows of features to average; use 'maxmin', 'greedy' or 'random' for"
+                " distances"
             )
-        wish = LandmarkWish(None if n_landmarks == "auto" else _check_number(n_landmarks, n), landmarks)
+        choice = LandmarkChoice(None if n_landmarks == "auto" else _check_number(n_landmarks, n), landmarks)
     else:
-        wish = _given(landmarks, X, rows)
-        if n_landmarks not in (None, "auto") and check_count("n_landmarks", n_landmarks) != wish.count:
+        choice = _check_given(landmarks, X, rows)
+        if n_landmarks not in (None, "auto") and check_count("n_landmarks", n_landmarks) != choice.count:
             raise ValueError(
-                f"n_landmarks={n_landmarks}, but landmarks gives {wish.count}; leave n_landmarks out"
+                f"n_landmarks={n_landmarks}, but landmarks contains {choice.count}; leave n_landmarks out"
             )
     least = n_components + 1
-    if wish.count is not None and wish.count < least:
-        name = "n_landmarks" if wish.how is not None else "len(landmarks)"
+    if choice.count is not None and choice.count < least:
+        name = "len(landmarks)" if choice.method is None else "n_landmarks"
         raise ValueError(
-            f"{name}={wish.count} are too few for n_components={n_components}, which need at least {least}; take more landmarks, or lower"
-            " n_components"
+            f"{name}={choice.count} are too few for n_components={n_components}, which need at least {least};"
+            " use more landmarks, or lower n_components"
         )
-    return wish
+    return choice
 
 
-def _check_number(n_landmarks: Any, n: int) -> int:
-    if isinstance(n_landmarks, bool) or not isinstance(n_landmarks, numbers.Integral) or n_landmarks < 1:
+def _check_number(n_landmarks: object, n: int) -> int:
+    whole = isinstance(n_landmarks, numbers.Integral) and not isinstance(n_landmarks, bool)
+    count = int(n_landmarks) if whole else 0  # type: ignore[call-overload]
+    if count < 1:
         raise ValueError(f"n_landmarks={n_landmarks!r} must be an integer of at least 1, or 'auto'")
-    if n_landmarks > n:
-        raise ValueError(
-            f"n_landmarks={n_landmarks} needs as many samples, got n_samples={n}; lower n_landmarks"
-        )
-    return int(n_landmarks)
+    if count > n:
+        raise ValueError(f"n_landmarks={count} needs as many samples, got n_samples={n}; lower n_landmarks")
+    return count
 
 
-def _given(landmarks: Any, X: Any, rows: bool) -> LandmarkWish:
-    """Sample numbers, or points like those of ``X``."""
-    given = landmarks if sparse.issparse(landmarks) else np.asarray(landmarks)
-    if given.ndim == 1 and given.dtype.kind in "iu":
-        return LandmarkWish(len(given), None, samples=_check_samples(given, X))
+def _check_given(landmarks: Any, X: Any, rows: bool) -> LandmarkChoice:
+    """Return landmarks given as sample indices or as points."""
+    given = landmarks if is_sparse(landmarks) else np.asarray(landmarks)
+    if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
+        return LandmarkChoice(len(given), None, samples=_check_samples(given, X))
+    points: Any
     if X.ndim == 1 and given.ndim == 1 and given.dtype.kind in "OUS":  # objects
-        points = np.empty(len(given), dtype=object)
+        points = np.empty(len(landmarks), dtype=np.object_)
         points[:] = list(landmarks)
     elif rows and given.ndim == 2 and given.dtype.kind in "fiu":
-        points = (
-            sparse.csr_array(given, dtype=np.float64) if sparse.issparse(given) else given.astype(np.float64)
-        )
+        points = given.tocsr().astype(np.float64) if is_sparse(given) else given.astype(np.float64)
         if points.shape[1] != X.shape[1]:
             raise ValueError(
-                f"landmarks given as points have {points.shape[1]} features, but the samples have {X.shape[1]}"
+                f"landmarks given as points have {points.shape[1]} features, but the samples have"
+                f" {X.shape[1]}"
             )
-        if not np.isfinite(points.data if sparse.issparse(points) else points).all():
+        if not np.isfinite(points.data if is_sparse(points) else points).all():
             raise ValueError("landmarks given as points must be finite")
     else:
-        kinds = ", ".join(map(repr, NAMES))
         raise ValueError(
-            f"landmarks must be one of {kinds}, a list of sample numbers, or points like the samples; got an array of shape"
-            f" {given.shape} and type {given.dtype}"
+            f"landmarks must be one of {', '.join(map(repr, NAMES))}, an array of sample indices, or points"
+            f" like the samples; got an array of shape {given.shape} and type {given.dtype}"
         )
     if n_points(points) == 0:
         raise ValueError("landmarks is empty; give at least n_components + 1")
-    twin = RowIndex(points).find(points) != np.arange(n_points(points))
-    if twin.any():
-        second = int(np.argmax(twin))
+    duplicate = RowIndex(points).find(points) != np.arange(n_points(points))
+    if duplicate.any():
+        second = int(np.argmax(duplicate))
         raise ValueError(
-            f"landmarks must be different points, but number {second} is equal to an earlier one; leave it out"
+            f"landmarks must be different points, but point {second} is equal to an earlier one; leave it out"
         )
-    return LandmarkWish(n_points(points), None, points=points)
+    return LandmarkChoice(n_points(points), None, points=points)
 
 
 def _check_samples(samples: np.ndarray, X: Any) -> np.ndarray:
+    """Return valid indices of different samples; all samples may be landmarks, equal or not."""
     n = n_points(X)
     outside = samples[(samples < 0) | (samples >= n)]
     if len(outside):
-        raise ValueError(f"landmarks must be numbers of samples, 0 to {n - 1}, got {outside[0]}")
+        raise ValueError(f"landmarks must be sample indices from 0 to {n - 1}, got {outside[0]}")
     found = np.array([], dtype=np.intp) if len(samples) == 0 else RowIndex(X[samples]).find(X[samples])
-    once = len(np.unique(samples)) == len(samples)
-    if (once and len(samples) == n) or (
-        found == np.arange(len(samples))
-    ).all():  # all samples may be landmarks, equal or not
+    is_permutation = len(samples) == n and len(np.unique(samples)) == n
+    if is_permutation or (found == np.arange(len(samples))).all():
         return samples.astype(np.intp)
     second = int(np.argmax(found != np.arange(len(samples))))
     raise ValueError(
-        f"landmarks must be different points, but samples {samples[found[second]]} and {samples[second]} are the same; leave one out"
+        f"landmarks must be different points, but samples {samples[found[second]]} and {samples[second]} are"
+        " the same; leave one out"
     )
 
 
-def check_narrow(X: np.ndarray, wish: LandmarkWish) -> None:
-    """A precomputed matrix with a column for each landmark only."""
-    if wish.samples is None or len(wish.samples) != X.shape[1]:
+def check_narrow(X: np.ndarray, choice: LandmarkChoice) -> None:
+    """Check a precomputed matrix of the distances to landmarks, (n_samples, n_landmarks)."""
+    if choice.samples is None or len(choice.samples) != X.shape[1]:
         raise ValueError(
-            f"a precomputed matrix must be square (n_samples, n_samples), or have one column for each landmark given as a sample number;"
-            f" got shape {X.shape}; did you pass the data themselves?"
+            "a precomputed matrix must be square (n_samples, n_samples), or have one column for each landmark"
+            f" given as a sample index; got shape {X.shape}; did you pass the data themselves?"
         )
-    own = X[wish.samples]
+    own = X[choice.samples]
     check_symmetric(own, "distance")
     check_zero_diagonal(own)
 
 
-def different_samples(X: Any, wish: LandmarkWish) -> np.ndarray:
-    """The samples to choose landmarks from: of equal ones the first."""
+def different_samples(X: Any, choice: LandmarkChoice) -> np.ndarray:
+    """Return the indices of the distinct samples, from which landmarks are chosen."""
     first = distinct_rows(X)[0]
-    if wish.count is not None and len(first) < wish.count < n_points(X):
+    if choice.count is not None and len(first) < choice.count < n_points(X):
         raise ValueError(
-            f"n_landmarks={wish.count} needs as many different samples, got {len(first)}; lower n_landmarks"
+            f"n_landmarks={choice.count} needs as many different samples, got {len(first)}; lower n_landmarks"
         )
     return first
 
 
 def choose_samples(
-    distance: BoundKernel, X: Any, candidates: np.ndarray, how: str, count: int, seed: int
+    distance: BoundKernel, X: Any, candidates: np.ndarray, method: str, count: int, seed: int
 ) -> np.ndarray:
-    """``count`` of the ``candidates``, or all samples where so many are wanted."""
+    """Return the indices of ``count`` landmarks among the ``candidates``, or of all samples."""
     if count == n_points(X):
         return np.arange(count)
     row = squared_distance_rows(distance)
-    whole = len(candidates) == n_points(X)
-    points = X if whole else X[candidates]
-    among = choose_points(
-        points, row if whole else lambda i: row(candidates[i])[candidates], how, count, seed
-    )
-    return candidates[among]
+    if len(candidates) == n_points(X):
+        return candidates[choose_points(X, row, method, count, seed)]
+    chosen = choose_points(X[candidates], lambda i: row(candidates[i])[candidates], method, count, seed)
+    return candidates[chosen]
 
 
-def given_vertices(X: Any, wish: LandmarkWish, neighborhood: Neighborhood) -> np.ndarray | None:
-    """The samples given for landmarks, of equal ones the first; for points their nearest samples."""
-    if wish.how is not None:
+def given_vertices(X: Any, choice: LandmarkChoice, neighborhood: Neighborhood) -> np.ndarray | None:
+    """Return the first sample equal to each given landmark (for points: to its nearest sample), or None."""
+    if choice.method is not None:
         return None
-    given = wish.samples
+    given = choice.samples
     if given is None:
         index = neighbor_index(
             X, neighborhood.metric, neighborhood.metric_params, neighborhood.n_jobs, "exact"
         )
-        given = index.nearest(wish.points, 1)[1][:, 0]
+        given = index.nearest(choice.points, 1)[1][:, 0]
         if len(np.unique(given)) < len(given):
             raise ValueError(
-                "two of the points given for landmarks have the same nearest sample; leave one out"
+                "two of the points given as landmarks have the same nearest sample; leave one out"
             )
-    rows = with_self(X) if neighborhood.metric == "precomputed" and sparse.issparse(X) else X
+    rows = with_self(X) if neighborhood.metric == "precomputed" and is_sparse(X) else X
     return np.unique(RowIndex(rows).find(rows[given]))
 
 
 def landmark_attributes(
-    wish: LandmarkWish, which: np.ndarray | None, searches: Sequence[LandmarkSearch] = ()
+    choice: LandmarkChoice, which: np.ndarray | None, searches: Sequence[LandmarkSearch] = ()
 ) -> dict[str, Any]:
-    """What a fitted estimator tells about its landmarks."""
-    landmarks = wish.points if which is None else which
+    """Return the fitted attributes that describe the landmarks."""
+    landmarks = choice.points if which is None else which
     return {
         "landmarks_": landmarks,
         "n_landmarks_": n_points(landmarks),
         "landmark_steps_": [step for search in searches for step in search.steps],
-        "landmark_reason_": "; ".join(search.reason for search in searches) or wish.reason,
+        "landmark_reason_": "; ".join(search.reason for search in searches) or choice.reason,
     }

@@ -23,7 +23,7 @@ from eigenscape.estimators._validation import (
     check_count,
     check_input,
     check_weights,
-    standing_rows,
+    valid_rows,
 )
 from eigenscape.methods.component_count import NComponents
 from eigenscape.methods.missing import observed
@@ -90,7 +90,7 @@ def training_samples(estimator: Any, X: Any, sample_weight: Any) -> WeightedSamp
         check_weight(rows.weight, sample_weight)
         return rows
     X = check_input(estimator, X, reset=True)
-    X, weights = standing_rows(X, check_weights(sample_weight, X))
+    X, weights = valid_rows(X, check_weights(sample_weight, X))
     return WeightedSamples(observed(X, training=True), weights)
 
 

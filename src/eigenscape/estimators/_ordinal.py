@@ -1,32 +1,29 @@
-"""What ordinal MDS and ordinal Isomap share: their parameters, and how they report."""
+"""Validation and warnings of ordinal MDS and ordinal Isomap."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
-from eigenscape.methods.ordinal import Layout, OrdinalOptions
+from eigenscape.methods.ordinal import Layout, OrdinalOptions, Ties
 
 TIES = ("primary", "secondary")
 
 
 def ordinal_options(
-    n_components: Any, n_init: Any, max_iter: Any, tol: Any, ties: Any, random_state: Any
+    n_components: int, n_init: int, max_iter: int, tol: float, ties: Ties, random_state: Seed
 ) -> OrdinalOptions:
     """Validate the parameters of an ordinal map and return them."""
     check_choice("ties", ties, TIES)
     check_positive("tol", tol)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
-    count, starts, steps = (
-        check_count("n_components", n_components),
-        check_count("n_init", n_init),
-        check_count("max_iter", max_iter),
-    )
-    return OrdinalOptions(count, starts, steps, tol, ties, seed)
+    for name, value in (("n_components", n_components), ("n_init", n_init), ("max_iter", max_iter)):
+        check_count(name, value)
+    return OrdinalOptions(n_components, n_init, max_iter, tol, ties, seed)
 
 
 def report_stress(layouts: list[Layout], options: OrdinalOptions) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
-from typing import Any
-
-import numpy as np
+from typing import Any, Literal
 
 from eigenscape.estimators._affinity import (
     AffinityOptions,
@@ -16,12 +13,15 @@ from eigenscape.estimators._affinity import (
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import default_neighbors
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
+from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
+from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
+from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels import Kernel, VariableGaussian
+from eigenscape.kernels.affinity import WeightName
 from eigenscape.methods.diffusion import diffused, without_density
 from eigenscape.methods.independence import independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
-from eigenscape.pieces import ON_DISCONNECTED, join
+from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
 from eigenscape.solvers import NAMES
 
 
@@ -127,28 +127,28 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
         self,
         n_components: int = 2,
         *,
-        affinity: Any = "rbf",
+        affinity: KernelLike = "rbf",
         alpha: float = 1.0,
         diffusion_time: float = 1,
-        bandwidth: str = "global",
+        bandwidth: Literal["global", "local"] = "global",
         gamma: float | None = None,
         n_neighbors: int | None = None,
-        joined: str = "union",
+        joined: Joined = "union",
         radius: float | None = None,
-        weights: str = "binary",
+        weights: WeightName = "binary",
         t: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict | None = None,
-        neighbors: str = "auto",
+        metric: Metric = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        neighbors: Neighbors = "auto",
         include_diagonal: bool = True,
-        on_disconnected: str = "connect",
+        on_disconnected: OnDisconnected = "connect",
         independent: bool = False,
         independence_threshold: float = 0.4,
         n_candidates: int | None = None,
-        eigen_solver: str = "auto",
+        eigen_solver: GraphSolver = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -181,8 +181,8 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         n_components = check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        _check_not_negative("alpha", self.alpha)
-        _check_not_negative("diffusion_time", self.diffusion_time)
+        check_not_negative("alpha", self.alpha)
+        check_not_negative("diffusion_time", self.diffusion_time)
         criterion = check_independence(
             self.independent, self.independence_threshold, self.n_candidates, n_components
         )
@@ -221,7 +221,8 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
             return None
         if self.affinity not in ("rbf", "gaussian"):
             raise ValueError(
-                f"bandwidth='local' is for affinity='rbf', got affinity={self.affinity!r}; set bandwidth='global'"
+                f"bandwidth='local' is for affinity='rbf', got affinity={self.affinity!r}; set"
+                " bandwidth='global'"
             )
         check_positive("gamma", self.gamma, optional=True)
         k = check_count(
@@ -229,14 +230,10 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
         )
         if k > X.shape[0] - 1:
             raise ValueError(
-                f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={X.shape[0]}; lower n_neighbors"
+                f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={X.shape[0]}; lower"
+                " n_neighbors"
             )
         return VariableGaussian(k, 1.0 if self.gamma is None else self.gamma, self.n_jobs)
 
     def _precomputed_kind(self) -> str:
         return "affinity" if self.affinity == "precomputed" else "distance"
-
-
-def _check_not_negative(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value < np.inf:
-        raise ValueError(f"{name}={value!r} must be a number of at least 0")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from eigenscape import _memory
 from eigenscape.dictionary.landmarks import NAMES
@@ -21,7 +22,9 @@ from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin, local_inverse
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
 from eigenscape.estimators._ordinal import ordinal_options, report_stress
+from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_flag
+from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import (
     LandmarkOptions,
@@ -31,8 +34,10 @@ from eigenscape.methods.isomap import (
     require_landmark_memory,
 )
 from eigenscape.methods.kernel_pca import require_components
-from eigenscape.methods.ordinal import require_square
-from eigenscape.pieces import ON_DISCONNECTED, join, split_graph
+from eigenscape.methods.mds import Indefinite
+from eigenscape.methods.ordinal import Ties, require_square
+from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
+from eigenscape.solvers import Order
 
 
 @documented
@@ -142,7 +147,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
     True
     """
 
-    _make_inverse = local_inverse
+    _make_inverse = staticmethod(local_inverse)
     _pairwise_parameter = "metric"
 
     def __init__(
@@ -150,24 +155,24 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
         n_components: int = 2,
         *,
         n_neighbors: int | None = None,
-        joined: str = "union",
+        joined: Joined = "union",
         radius: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict | None = None,
-        neighbors: str = "auto",
-        on_disconnected: str = "connect",
-        n_landmarks: int | str | None = None,
-        landmarks: Any = "maxmin",
+        metric: Metric = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        neighbors: Neighbors = "auto",
+        on_disconnected: OnDisconnected = "connect",
+        n_landmarks: int | Literal["auto"] | None = None,
+        landmarks: LandmarkStrategy | ArrayLike = "maxmin",
         landmark_tol: float = 0.01,
         ordinal: bool = False,
         n_init: int = 4,
-        ties: str = "primary",
-        order: str = "value",
-        indefinite: str = "keep",
-        eigen_solver: str = "auto",
+        ties: Ties = "primary",
+        order: Order = "value",
+        indefinite: Indefinite = "keep",
+        eigen_solver: DenseSolver = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -222,7 +227,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
         return result.with_attributes({**spectral_attributes(result.embedding), "_spectrum_": spectrum})
 
     def _embed_landmarks(self, X: Any) -> FitResult:
-        wish = check_landmarks(
+        choice = check_landmarks(
             self.n_landmarks,
             self.landmarks,
             self.landmark_tol,
@@ -231,10 +236,10 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
             not self._is_precomputed(),
         )
         solver, dtype = self._solver(), np.float32 if X.dtype == np.float32 else np.float64
-        require_landmark_memory(X.shape[0], wish.count or self.n_components + 1, dtype)
+        require_landmark_memory(X.shape[0], choice.count or self.n_components + 1, dtype)
         neighborhood = self._neighborhood()
-        given = given_vertices(X, wish, neighborhood)
-        landmarks = LandmarkOptions(wish.how, wish.count, given, self.landmark_tol)
+        given = given_vertices(X, choice, neighborhood)
+        landmarks = LandmarkOptions(choice.method, choice.count, given, self.landmark_tol)
         graph = neighborhood_graph(X, neighborhood, self.n_components)
         split = split_graph(graph.graph, self.on_disconnected)
         found = [
@@ -260,7 +265,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
         return result.with_attributes(
             {
                 **spectral_attributes(result.embedding),
-                **landmark_attributes(wish, which, searches),
+                **landmark_attributes(choice, which, searches),
                 "_spectrum_": DistanceSpectrum(found[0].distances) if len(found) == 1 else None,
             }
         )

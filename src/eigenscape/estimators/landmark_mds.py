@@ -162,22 +162,22 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
         solver, distance = self._solver(), bind_distance(self.metric, self.metric_params, X)
         model: Embedding | None
         landmarks: BoundKernel
-        if options.how is not None and options.count is None:
+        if options.method is not None and options.count is None:
             candidates = different_samples(X, options)
             tol, n_components = self.landmark_tol, self.n_components
             search = LandmarkSearch.start(X, candidates, n_components, n_components, tol, solver.seed)
             while not search.reason:
                 count = search.n_landmarks
-                indices = choose_samples(distance, X, candidates, options.how, count, solver.seed)
+                indices = choose_samples(distance, X, candidates, options.method, count, solver.seed)
                 landmarks = to_landmarks(distance, indices)
                 search = search.after(self._fit_landmarks(landmarks, indices, solver))
             model, attributes = search.embedding, landmark_attributes(options, indices, [search])
             assert model is not None
         else:
             indices = options.samples
-            if options.how is not None:
+            if options.method is not None:
                 candidates = different_samples(X, options)
-                indices = choose_samples(distance, X, candidates, options.how, options.count, solver.seed)
+                indices = choose_samples(distance, X, candidates, options.method, options.count, solver.seed)
             landmarks = BoundPairwise(distance.kernel, options.points)
             if indices is not None:
                 landmarks = to_landmarks(distance, indices)

@@ -20,11 +20,14 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, local_inverse
+from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count
+from eigenscape.graph.neighborhood import Joined
+from eigenscape.kernels.affinity import WeightName
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
 from eigenscape.methods.independence import independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
-from eigenscape.pieces import ON_DISCONNECTED, join
+from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
 from eigenscape.solvers import NAMES
 
 
@@ -110,7 +113,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
     (True, True)
     """
 
-    _make_inverse = local_inverse
+    _make_inverse = staticmethod(local_inverse)
     _objects = True
     _solvers = NAMES
     _pairwise_parameter = "affinity"
@@ -119,27 +122,27 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
         self,
         n_components: int = 2,
         *,
-        affinity: Any = "nearest_neighbors",
+        affinity: KernelLike = "nearest_neighbors",
         n_neighbors: int | None = None,
-        joined: str = "union",
+        joined: Joined = "union",
         radius: float | None = None,
-        weights: str = "binary",
+        weights: WeightName = "binary",
         t: float | None = None,
         gamma: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict | None = None,
-        neighbors: str = "auto",
+        metric: Metric = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        neighbors: Neighbors = "auto",
         include_diagonal: bool = True,
-        on_disconnected: str = "connect",
+        on_disconnected: OnDisconnected = "connect",
         dictionary_size: int | None = None,
         dictionary_tol: float | None = None,
         independent: bool = False,
         independence_threshold: float = 0.4,
         n_candidates: int | None = None,
-        eigen_solver: str = "auto",
+        eigen_solver: GraphSolver = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -178,8 +181,8 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
         if check_dictionary(self.dictionary_size, self.dictionary_tol):
             if criterion is not None:
                 raise ValueError(
-                    "independent=True needs eigenvectors of all samples, which a dictionary does not have; leave"
-                    " out one of them"
+                    "independent=True needs eigenvectors of all samples, which a dictionary does not have;"
+                    " leave out one of them"
                 )
             dictionary = dictionary_options(self, "divisive")
             state, attributes = fit_affinity_dictionary(X, options, dictionary, n_components, blocks)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
-
-import numpy as np
 
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin, local_inverse
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
+from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
+from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
+from eigenscape.methods.alignment import LLEMethod
 from eigenscape.methods.lle import locally_linear_embedding
-from eigenscape.pieces import ON_DISCONNECTED, join, split_graph
+from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 
 
@@ -80,27 +79,30 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
     (100, 2)
     """
 
-    _make_inverse = local_inverse
+    _make_inverse = staticmethod(local_inverse)
     _sparse = None
     _solvers = NAMES
-    _no_sparse = "local differences of sparse rows fill in; reduce the rows first (PCA, TruncatedSVD) or pass them dense"
+    _no_sparse = (
+        "differences of sparse rows are dense; reduce the rows first (PCA, TruncatedSVD) or pass a dense"
+        " array"
+    )
 
     def __init__(
         self,
         n_components: int = 2,
         *,
         n_neighbors: int | None = None,
-        method: str = "standard",
+        method: LLEMethod = "standard",
         reg: float = 1e-3,
         c: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict | None = None,
-        neighbors: str = "auto",
-        on_disconnected: str = "connect",
-        eigen_solver: str = "auto",
+        metric: Metric = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        neighbors: Neighbors = "auto",
+        on_disconnected: OnDisconnected = "connect",
+        eigen_solver: GraphSolver = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -143,18 +145,22 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
         check_positive("reg", self.reg)
         if self.metric == "precomputed":
             raise ValueError(
-                "metric='precomputed' is not enough for LocallyLinearEmbedding, which needs the rows themselves; use Isomap"
+                "metric='precomputed' is not enough for LocallyLinearEmbedding, which needs the rows"
+                " themselves; use Isomap"
             )
-        if self.c is not None and (not isinstance(self.c, numbers.Real) or not 1 < self.c < np.inf):
+        if self.c is not None and (as_number(self.c) or 0) <= 1:
             raise ValueError(
-                f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or None for the limit"
+                f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or"
+                " None for the limit"
             )
         least = {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
         if k < least:
             raise ValueError(
-                f"method={self.method!r} with n_components={d} needs n_neighbors of at least {least}, got n_neighbors={k}"
+                f"method={self.method!r} with n_components={d} needs n_neighbors of at least {least}, got"
+                f" n_neighbors={k}"
             )
         if self.method != "standard" and d > n_features:
             raise ValueError(
-                f"method={self.method!r} needs n_components of at most n_features={n_features}, got n_components={d}"
+                f"method={self.method!r} needs n_components of at most n_features={n_features}, got"
+                f" n_components={d}"
             )

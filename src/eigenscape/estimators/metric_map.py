@@ -141,9 +141,9 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
         distance = bind_distance(self.metric, self.metric_params, X)
         landmarks = options.samples
         if landmarks is None:
-            assert options.how is not None
+            assert options.method is not None
             candidates = different_samples(X, options)
-            landmarks = choose_samples(distance, X, candidates, options.how, options.count, solver.seed)
+            landmarks = choose_samples(distance, X, candidates, options.method, options.count, solver.seed)
         model, references = metric_map(
             to_landmarks(distance, landmarks), landmarks, self.n_components, solver, self.order
         )

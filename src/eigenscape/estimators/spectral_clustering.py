@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape._progress import reporting, stage
-from eigenscape.dictionary.low_rank import LowRankOperator
+from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import AffinityOptions, bind_affinity, fit_affinity_dictionary
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
@@ -24,14 +24,17 @@ from eigenscape.estimators._dictionary import (
     warn_if_disconnected,
 )
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_input
 from eigenscape.exceptions import NotEnoughMemoryError
+from eigenscape.graph.neighborhood import Joined
+from eigenscape.kernels.affinity import WeightName
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.clustering import best_threshold, cluster_sums, low_rank_cut, normalized_cut
 from eigenscape.methods.dictionary_embedding import greedy_spectral_map
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions, spectral_map
 from eigenscape.operators import Operator, gram
-from eigenscape.pieces import ON_DISCONNECTED, join
+from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
 from eigenscape.solvers import NAMES
 
 #: Evenly spaced rows of a collection that k-means looks at.
@@ -141,26 +144,26 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         self,
         n_clusters: int = 8,
         *,
-        assign_labels: str = "kmeans",
+        assign_labels: Literal["kmeans", "threshold"] = "kmeans",
         n_init: int = 10,
-        affinity: Any = "nearest_neighbors",
+        affinity: KernelLike = "nearest_neighbors",
         n_neighbors: int | None = None,
-        joined: str = "union",
+        joined: Joined = "union",
         radius: float | None = None,
-        weights: str = "binary",
+        weights: WeightName = "binary",
         t: float | None = None,
         gamma: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict | None = None,
-        neighbors: str = "auto",
+        metric: Metric = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        neighbors: Neighbors = "auto",
         include_diagonal: bool = True,
-        on_disconnected: str = "connect",
+        on_disconnected: OnDisconnected = "connect",
         dictionary_size: int | None = None,
         dictionary_tol: float | None = None,
-        eigen_solver: str = "auto",
+        eigen_solver: GraphSolver = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -196,15 +199,18 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         by_threshold = self.assign_labels == "threshold"
         if by_threshold and n_clusters != 2:
             raise ValueError(
-                f"assign_labels='threshold' cuts in two, got n_clusters={n_clusters}; use assign_labels='kmeans'"
+                f"assign_labels='threshold' cuts in two, got n_clusters={n_clusters}; use"
+                " assign_labels='kmeans'"
             )
         if n_clusters > n_points(X):
             raise ValueError(
-                f"n_clusters={n_clusters} needs at least {n_clusters} samples, got n_samples={n_points(X)}; lower n_clusters"
+                f"n_clusters={n_clusters} needs at least {n_clusters} samples, got n_samples={n_points(X)};"
+                " lower n_clusters"
             )
         if by_threshold and (self.dictionary_size is not None or self.dictionary_tol is not None):
             raise ValueError(
-                "assign_labels='threshold' compares all cuts, which needs all similarities; use 'kmeans' with a dictionary"
+                "assign_labels='threshold' compares all cuts, which needs all similarities; use 'kmeans'"
+                " with a dictionary"
             )
         options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
         if check_dictionary(self.dictionary_size, self.dictionary_tol):
@@ -234,14 +240,17 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         result = spectral_result(model, attributes)
         if blocks is not None:
             return self._assign_blocks(result, blocks)
+        assert isinstance(model.kernel, LowRankKernel)
         return self._assign(result, model, LowRankOperator(model.kernel))
 
-    def _assign(self, result: FitResult, model: Embedding, weights: Operator) -> FitResult:
+    def _assign(self, result: FitResult, model: Embedding, weights: Operator | LowRankOperator) -> FitResult:
         """Assign samples to clusters; ``model`` and ``weights`` are those of the part that is embedded."""
         coordinates = result.coordinates()
         attributes: dict[str, Any]
         if self.assign_labels == "threshold":
-            rule: Threshold | KMeans = Threshold(best_threshold(weights.matrix(), model.coordinates[:, 0]))
+            matrix = None if isinstance(weights, LowRankOperator) else weights.matrix()
+            assert matrix is not None
+            rule: Threshold | KMeans = Threshold(best_threshold(matrix, model.coordinates[:, 0]))
             attributes = {"threshold_": rule.value}
         else:
             with stage("clustering"):

@@ -1,9 +1,11 @@
-"""Alignment matrices: how far a map is from locally linear, as a quadratic form.
+"""Alignment matrices ``M = F'F``: quadratic forms that measure how far a map is from locally linear.
 
-Each neighbourhood says which changes of the map it forbids, by vectors on its points: the rows of a sparse
-matrix ``F``. The map minimises ``|F y|^2 = y' M y``. All of these ``M = F'F`` vanish on constants."""
+The rows of the sparse matrix ``F`` are vectors on the points of one neighbourhood each, and the map minimises
+``|F y|^2 = y' M y``. All of these matrices have the constant vector in their null space."""
 
 from __future__ import annotations
+
+from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -12,11 +14,13 @@ from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.local import barycentric_weights, local_weights, over_neighborhoods
 
+LLEMethod: TypeAlias = Literal["standard", "modified", "hessian", "ltsa"]
+
 
 def alignment_factor(
-    graph: NeighborGraph, method: str, n_components: int, reg: float, n_jobs: int | None = None
+    graph: NeighborGraph, method: LLEMethod, n_components: int, reg: float, n_jobs: int | None = None
 ) -> sparse.csr_array:
-    """``F`` (any, m) of one of the methods ``standard``, ``modified``, ``hessian``, ``ltsa``."""
+    """Return the factor ``F`` (n_rows, m) of the alignment matrix of a method."""
     X = np.asarray(graph.vertices.X, dtype=np.float64)
     with stage("local solves"):
         if method == "standard":
@@ -34,8 +38,7 @@ def alignment_factor(
 
 
 def squared(factor: sparse.csr_array) -> sparse.csr_array:
-    """``F'F``, exactly symmetric: both halves add the same products in the same order, that of the rows of
-    ``F``."""
+    """Return ``F'F``, which is exactly symmetric: both halves sum the same products in the same order."""
     matrix = sparse.csr_array(factor.T.tocsr() @ factor)
     matrix.sort_indices()
     return matrix
@@ -61,16 +64,14 @@ def _stack(patches: list[Patch], m: int) -> sparse.csr_array:
 
 
 def _tangent(tangent: np.ndarray) -> np.ndarray:
-    """Local tangent space alignment (Zhang and Zha): what is left of the map off the affine functions on the
-    tangent plane."""
+    """Local tangent space alignment (Zhang and Zha): the map without its affine part on the tangent plane."""
     b, p, d = tangent.shape
     basis, _ = np.linalg.qr(np.concatenate([np.ones((b, p, 1)), tangent], axis=2), mode="complete")
     return basis[:, :, 1 + d :].transpose(0, 2, 1)
 
 
 def _hessian(tangent: np.ndarray) -> np.ndarray:
-    """Hessian eigenmaps (Donoho and Grimes): the quadratic part of the map on the tangent plane, d (d + 1) /
-    2 rows."""
+    """Hessian eigenmaps (Donoho and Grimes): the quadratic part of the map, ``d (d + 1) / 2`` rows."""
     b, p, d = tangent.shape
     first, second = np.triu_indices(d)
     squares = tangent[:, :, first] * tangent[:, :, second]
@@ -79,7 +80,7 @@ def _hessian(tangent: np.ndarray) -> np.ndarray:
 
 
 def _tangents(patch: np.ndarray, d: int) -> np.ndarray:
-    """Orthonormal tangent coordinates (b, p, d) of neighbourhoods with their centre (b, p, features)."""
+    """Return orthonormal tangent coordinates (b, p, d) of neighbourhoods (b, p, features)."""
     patch = patch - patch.mean(axis=1, keepdims=True)
     _, vectors = np.linalg.eigh(patch @ patch.transpose(0, 2, 1))
     return vectors[:, :, : -d - 1 : -1]
@@ -88,7 +89,7 @@ def _tangents(patch: np.ndarray, d: int) -> np.ndarray:
 def _modified(
     X: np.ndarray, neighbors: sparse.csr_array, d: int, reg: float, n_jobs: int | None
 ) -> list[Patch]:
-    """Modified LLE (Zhang and Wang): several weight vectors a neighbourhood instead of one."""
+    """Modified LLE (Zhang and Wang): several weight vectors per neighbourhood instead of one."""
 
     def solve(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, ...]:
         spread = X[columns] - X[rows][:, None, :]
@@ -115,7 +116,7 @@ def _modified(
 
 
 def _local_spectrum(spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues (b, k), largest first, and vectors of the local Gram matrices."""
+    """Return eigenvalues (b, k), largest first, and eigenvectors of the local Gram matrices."""
     values, vectors = np.linalg.eigh(spread @ spread.transpose(0, 2, 1))
     return np.maximum(values[:, ::-1], 0.0), vectors[:, :, ::-1]
 
@@ -125,8 +126,9 @@ def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _multiple_weights(V: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Rows (-1, weights) for ``s`` weight vectors; ``V`` (b, k, s) spans the near-null space of the local
-    Gram matrix."""
+    """Return rows (-1, weights) for ``s`` weight vectors.
+
+    ``V`` (b, k, s) spans the near-null space of the local Gram matrix."""
     b, _, s = V.shape
     sums = V.sum(axis=1)  # V' 1, (b, s)
     alpha = np.linalg.norm(sums, axis=1) / np.sqrt(s)

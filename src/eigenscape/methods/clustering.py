@@ -9,22 +9,23 @@ from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._typing import Matrix
+from eigenscape.dictionary.low_rank import LowRankOperator
 from eigenscape.kernels.base import n_points
 from eigenscape.operators import Operator
 
 
-def normalized_cut(weights: Operator, labels: np.ndarray) -> float:
-    """``sum_a cut(a, rest) / assoc(a, all)`` of a partition; 0 for a single cluster."""
+def normalized_cut(weights: Operator | LowRankOperator, labels: np.ndarray) -> float:
+    """Return ``sum_a cut(a, rest) / assoc(a, all)`` of a partition; 0 for a single cluster."""
     indicator = np.eye(labels.max() + 1)[labels]  # (m, n_clusters)
     product = weights.matmat(indicator)
     return _cut(np.einsum("ij,ij->j", indicator, product), indicator.T @ product.sum(axis=1))
 
 
 def cluster_sums(Y: Any, model: Any, rule: Any) -> np.ndarray:
-    """Sums (n_clusters, m) of the kernel values to a dictionary's members over the points of each cluster.
+    """Return the kernel values to the members of a dictionary, summed over each cluster (n_clusters, m).
 
-    Features without the constraint of eq. 7 are linear in these values, so that the sums tell all that a cut
-    asks of the points."""
+    Features without the constraint of Ouimet eq. 7 are linear in these values, so the cut can be computed
+    from the sums."""
     span, sums = model.kernel.span, 0.0
     for rows in row_blocks(n_points(Y), 24 * span.size):
         labels = rule.predict(model.transform(Y[rows]))
@@ -33,22 +34,21 @@ def cluster_sums(Y: Any, model: Any, rule: Any) -> np.ndarray:
 
 
 def low_rank_cut(features: np.ndarray) -> float:
-    """The normalised cut from the summed features (n_clusters, m) of each cluster: inner products are
-    similarities between clusters."""
+    """Return the normalised cut, given the summed features (n_clusters, m) of each cluster."""
     return _cut(np.einsum("cm,cm->c", features, features), features @ features.sum(axis=0))
 
 
 def _cut(within: np.ndarray, volume: np.ndarray) -> float:
-    """``sum_a 1 - assoc(a, a) / assoc(a, all)``."""
+    """Return ``sum_a 1 - assoc(a, a) / assoc(a, all)``."""
     occupied = volume > 0
     return max(float(np.sum(1.0 - within[occupied] / volume[occupied])), 0.0)
 
 
 def best_threshold(weights: Matrix, z: np.ndarray) -> float:
-    """The threshold on ``z`` whose two sides have the least normalised cut (Shi and Malik), over all
-    thresholds at once.
+    """Return the threshold on ``z`` with the smallest normalised cut (Shi and Malik).
 
-    Moving the next vertex across changes the cut by its degree less twice its weight to those already there.
+    All thresholds are evaluated at once: moving the next vertex across changes the cut by its degree minus
+    twice its weight to the vertices already there.
     """
     order = np.argsort(z, kind="stable")
     rank = np.argsort(order, kind="stable")

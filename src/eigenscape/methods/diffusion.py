@@ -1,5 +1,4 @@
-"""Diffusion maps: a second divisive normalisation, before that of Laplacian eigenmaps, and a scale that knows
-time."""
+"""Diffusion maps: Laplacian eigenmaps normalised for the density, with a scale that depends on time."""
 
 from __future__ import annotations
 
@@ -17,46 +16,44 @@ from eigenscape.operators import DividedOperator, Operator, gram, materialized
 def without_density(
     affinity: BoundKernel, weights: Operator | None, alpha: float, diagonal: bool, n_jobs: int | None = None
 ) -> tuple[BoundKernel, Operator]:
-    """``k(x, y) / (q(x) q(y))^alpha`` and the operator of its Gram matrix; ``q``, the sums of ``k``,
-    estimates the density.
+    """Return the kernel ``k(x, y) / (q(x) q(y))^alpha`` and its Gram operator, ``q`` the sums of ``k``.
 
-    With ``alpha=1`` what follows tends to the Laplace-Beltrami operator of the manifold, however densely its
-    parts were sampled; with 1/2 to a Fokker-Planck operator; 0 leaves the kernel as it is (Coifman and Lafon
-    2006, sec. 3)."""
+    ``q`` estimates the density. With ``alpha=1`` the eigenfunctions converge to those of the Laplace-Beltrami
+    operator of the manifold for any sampling density; with 1/2 to those of a Fokker-Planck operator; 0 leaves
+    the kernel unchanged (Coifman and Lafon 2006, sec. 3)."""
     weights = gram(affinity, n_jobs=n_jobs) if weights is None else weights
     if alpha == 0:
         return affinity, weights
-    kernel = divide(
-        affinity, weights, diagonal or not weights.diagonal().any(), alpha
-    )  # graph affinities have no diagonal
+    diagonal = diagonal or not weights.diagonal().any()  # graph affinities have no diagonal
+    kernel = divide(affinity, weights, diagonal, alpha)
     return kernel, materialized(DividedOperator(weights, kernel.sums, alpha))
 
 
 @dataclass(frozen=True, eq=False)
 class DiffusionScale:
-    """``l_r^t psi_r(x)`` from the solutions of the generalised problem, which ``base`` gives."""
+    """``l_r^t psi_r(x)``: the coordinates of Laplacian eigenmaps, ``base``, times ``factors``."""
 
     base: Scale
-    factors: (
-        np.ndarray
-    )  # l_r^t and what makes psi_r of unit mean square under the walk's stationary distribution, (r,)
+    factors: np.ndarray  # (r,) l_r^t and the norm of psi_r under the stationary distribution of the walk
 
     def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
         return self.base(values, Y) * self.factors
 
 
 def diffused(model: Embedding, time: float) -> Embedding:
-    """Laplacian eigenmaps as a diffusion map: ``psi_r = f_r / f_0``, of unit mean square, times ``l_r^time``.
+    """Return Laplacian eigenmaps rescaled to ``l_r^time psi_r``, ``psi_r = f_r / f_0`` of unit mean square.
 
-    All coordinates together, the squared distance of two points is then the diffusion distance at that time:
-    how far apart the distributions are that a random walk has reached from each."""
+    With all coordinates, the distance of two points is the diffusion distance at that time: the distance
+    between the distributions of a random walk that started at one or the other."""
     values = model.eigenvalues
     if time != int(time) and values.min() < 0:
         raise ValueError(
-            f"diffusion_time={time!r} is no whole number, and eigenvalue {values.min():.3g} is negative, so its power is not real; use a"
-            " whole number, or an affinity without negative eigenvalues such as 'rbf'"
+            f"diffusion_time={time!r} is not an integer, but eigenvalue {values.min():.3g} is negative, so"
+            " its power is not real; use an integer, or an affinity without negative eigenvalues such as"
+            " 'rbf'"
         )
-    kernel: DividedKernel = model.kernel  # type: ignore[assignment]
+    kernel = model.kernel
+    assert isinstance(kernel, DividedKernel)
     return replace(
         model, scale=DiffusionScale(model.scale, np.sqrt(kernel.sums.mean()) * np.power(values, time))
     )

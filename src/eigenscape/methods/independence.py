@@ -1,4 +1,4 @@
-"""Selection of independent eigenvectors by local linear regression on earlier ones (Dsilva et al. 2018, sec. 3)."""
+"""Selection of independent eigenvectors by local linear regression (Dsilva et al. 2018, sec. 3)."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def independent_eigenmaps(
         count = min(2 * count, most)
     if len(kept) < wanted:
         warnings.warn(
-            f"only {len(kept)} of {len(residuals)} eigenvectors are independent of those before them, fewer than"
-            f" n_components={wanted}; the embedding has fewer coordinates. Raise n_candidates, lower"
+            f"only {len(kept)} of {len(residuals)} eigenvectors are independent of those before them, fewer"
+            f" than n_components={wanted}; the embedding has fewer coordinates. Raise n_candidates, lower"
             " independence_threshold or lower n_components",
             DependentCoordinatesWarning,
             stacklevel=2,
@@ -92,7 +92,7 @@ def independent_eigenmaps(
 
 
 def independent(coordinates: np.ndarray, n_wanted: int, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of up to ``n_wanted`` independent columns, and the residual of each column examined."""
+    """Return the indices of up to ``n_wanted`` independent columns and all residuals computed."""
     size = np.sqrt(np.mean(np.square(coordinates), axis=0))
     values = np.divide(coordinates, size, out=np.zeros_like(coordinates), where=size > 0)
     kept, residuals = [0], [1.0]

@@ -14,11 +14,10 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.graph.geodesics import geodesics, geodesics_to_landmarks
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
-from eigenscape.methods.kernel_pca import Order
 from eigenscape.methods.landmark_mds import LandmarkSearch, check_landmark_rank, landmark_mds
 from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.methods.ordinal import OrdinalEmbedding, OrdinalOptions, ordinal_mds
-from eigenscape.solvers import SolverConfig
+from eigenscape.solvers import Order, SolverConfig
 
 
 def isomap(
@@ -89,7 +88,7 @@ class LandmarkOptions:
 
 @dataclass(frozen=True, eq=False)
 class LandmarkResult:
-    """Landmark Isomap of one part: the embedding, its distances, and the search for the number of landmarks."""
+    """Landmark Isomap of one part: embedding, distances, and the search for the number of landmarks."""
 
     embedding: Embedding
     distances: LandmarkGeodesics

@@ -1,4 +1,4 @@
-"""Laplacian eigenmaps (Bengio sec. 2.4; Belkin sec. 2) and the map of spectral clustering (Bengio sec. 2.3)."""
+"""Laplacian eigenmaps (Bengio sec. 2.4; Belkin sec. 2) and the map of spectral clustering (sec. 2.3)."""
 
 from __future__ import annotations
 
@@ -94,8 +94,9 @@ def require_eigenfunctions(embedding: Embedding, n_components: int) -> Embedding
     """Return ``embedding`` if it has ``n_components`` coordinates, else raise RankError."""
     if len(embedding.eigenvalues) < n_components:
         raise RankError(
-            "an eigenvalue of the divided kernel is zero, so its eigenfunction cannot be extended to new points;"
-            " use fewer neighbours (the graph is almost complete), lower n_components, or use another affinity"
+            "an eigenvalue of the divided kernel is zero, so its eigenfunction cannot be extended to new"
+            " points; use fewer neighbours (the graph is almost complete), lower n_components, or use"
+            " another affinity"
         )
     return embedding
 
@@ -103,7 +104,7 @@ def require_eigenfunctions(embedding: Embedding, n_components: int) -> Embedding
 def next_to_trivial(
     problem: SemidefiniteProblem, count: int, solver: SolverConfig, c: float = 1.0
 ) -> EigenPairs:
-    """Return pairs of ``K = c I - A`` from the smallest eigenvalues of ``A``, after the known trivial one."""
+    """Return the trivial pair of ``K = c I - A``, then those of the smallest eigenvalues of ``A``."""
     if count == 0:
         found = EigenPairs(np.empty(0), np.empty((len(problem.null), 0)), np.empty(0), "known")
     else:
@@ -122,8 +123,8 @@ def next_to_trivial(
 class GeneralizedScale:
     """``v_r(x) / sqrt(S(x))``: from the symmetric problem back to Bengio eq. 13.
 
-    The trivial eigenfunction is ``sqrt(S(x))`` up to a factor and provides the degrees of new points. If it is
-    not (sums without the diagonal), they are computed from ``kernel``."""
+    The trivial eigenfunction is ``sqrt(S(x))`` up to a factor and provides the degrees of new points. If it
+    is not (sums without the diagonal), they are computed from ``kernel``."""
 
     mean_sum: float  # mean of S over the training points
     kernel: DividedKernel | None = None

@@ -10,7 +10,7 @@ from eigenscape.exceptions import RankError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.local import ExtendedKernel, FiniteLocalKernel, LocalWeights
-from eigenscape.methods.alignment import alignment_factor, squared
+from eigenscape.methods.alignment import LLEMethod, alignment_factor, squared
 from eigenscape.methods.laplacian import ZERO, next_to_trivial
 from eigenscape.operators import SparseOperator
 from eigenscape.solvers import SemidefiniteProblem, SolverConfig
@@ -21,7 +21,7 @@ def locally_linear_embedding(
     n_components: int,
     solver: SolverConfig,
     *,
-    method: str = "standard",
+    method: LLEMethod = "standard",
     reg: float = 1e-3,
     c: float | None = None,
 ) -> Embedding:
@@ -39,8 +39,8 @@ def locally_linear_embedding(
     pairs = next_to_trivial(problem, n_components, solver, 1.0 if c is None else c)
     if np.abs(pairs.values).min() < ZERO:
         raise RankError(
-            f"an eigenvalue of c I - M is zero for c={1.0 if c is None else c:g}, so its eigenfunction cannot be"
-            " extended to new points; lower n_components or set another c"
+            f"an eigenvalue of c I - M is zero for c={1.0 if c is None else c:g}, so its eigenfunction cannot"
+            " be extended to new points; lower n_components or set another c"
         )
     weights = LocalWeights(graph, reg, solver.n_jobs)  # w(x, x_i)
     inner = sparse.csr_array(sparse.eye_array(m) - alignment)  # k'' = W + W' - W'W for the standard method

@@ -1,8 +1,16 @@
 """Graphs and kernels with several connected components: split them, embed each part, join the embeddings."""
 
-from eigenscape.pieces.embedding import Piece, PiecewiseEmbedding, SinglePiece, embed_columns, merge_columns
+from eigenscape.pieces.embedding import (
+    AnyEmbedding,
+    Piece,
+    PiecewiseEmbedding,
+    SinglePiece,
+    embed_columns,
+    merge_columns,
+)
 from eigenscape.pieces.split import (
     ON_DISCONNECTED,
+    Action,
     Affinity,
     OnDisconnected,
     Split,
@@ -13,7 +21,9 @@ from eigenscape.pieces.split import (
 
 __all__ = [
     "ON_DISCONNECTED",
+    "Action",
     "Affinity",
+    "AnyEmbedding",
     "OnDisconnected",
     "Piece",
     "PiecewiseEmbedding",

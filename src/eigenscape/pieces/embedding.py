@@ -31,8 +31,8 @@ class Piece:
     members : ndarray of shape (n_members,)
         Indices of the training points.
     by_table : bool
-        Whether points are rows of distances to all training points, of which the piece uses the columns of its
-        members.
+        Whether points are rows of distances to all training points, of which the piece uses the columns of
+        its members.
     merge : ndarray of shape (n_samples,) or None
         For each column of a sparse table of distances, the column of the piece that it is merged into.
     """

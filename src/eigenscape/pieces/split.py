@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 import numpy as np
 from scipy import sparse
 
+from eigenscape._typing import is_sparse
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
 from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import NeighborGraph
@@ -18,16 +19,17 @@ from eigenscape.kernels.affinity import LEAST
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.kernels.restricted import FlooredKernel, RestrictedKernel
 from eigenscape.operators import Operator, gram
+from eigenscape.operators.gram import BlockedOperator
 from eigenscape.pieces.embedding import AnyEmbedding, Assignment, Piece, PiecewiseEmbedding, SinglePiece
 
 #: Values of the parameter ``on_disconnected``.
 OnDisconnected = Literal["connect", "per_component", "largest", "raise"]
 ON_DISCONNECTED: tuple[str, ...] = get_args(OnDisconnected)
 #: "whole": solve one block-diagonal problem; "floor": raise all similarities to a minimum.
-_Action = Literal["connect", "per_component", "largest", "raise", "whole", "floor"]
+Action = Literal["connect", "per_component", "largest", "raise", "whole", "floor"]
 _DESCRIPTION = {
     "connect": "they are connected by the shortest missing edges",
-    "per_component": "each is embedded separately, and coordinates of different components are not comparable",
+    "per_component": "each is embedded separately, and coordinates of different ones are not comparable",
     "floor": "the kernel is zero between them, and all similarities are raised to at least 1e-8",
     "whole": "each has its own eigenvectors",
     "largest": "the largest is embedded and all other points are placed on its map as new points",
@@ -47,6 +49,7 @@ class Affinity:
 
 
 Part = TypeVar("Part")
+NewPart = TypeVar("NewPart")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +79,10 @@ class Split(Generic[Part]):
     X: Any = None
     by_table: bool = False
 
+    def with_parts(self, parts: tuple[NewPart, ...]) -> Split[NewPart]:
+        """Return a copy with other parts, one for each part."""
+        return Split(parts, self.labels, self.members, self.assign, self.X, self.by_table)
+
     @property
     def is_whole(self) -> bool:
         """Whether there is a single part that contains all points."""
@@ -96,7 +103,7 @@ def join(embeddings: Sequence[AnyEmbedding], split: Split[Any], n_components: in
 
 def split_graph(
     graph: NeighborGraph,
-    on_disconnected: _Action,
+    on_disconnected: Action,
     max_components: int | None = None,
     choices: Sequence[str] = ON_DISCONNECTED,
 ) -> Split[NeighborGraph]:
@@ -136,7 +143,7 @@ def split_graph(
 
 def split_affinity(
     kernel: BoundKernel,
-    on_disconnected: _Action,
+    on_disconnected: Action,
     max_components: int | None = None,
     *,
     floor: bool = False,
@@ -144,14 +151,15 @@ def split_affinity(
 ) -> Split[Affinity]:
     """Split a kernel that is zero between groups of points; see :func:`split_graph`.
 
-    Such a kernel has no distances by which components could be connected. With ``floor``, "connect" raises all
-    its values to a minimum instead.
+    Such a kernel has no distances by which components could be connected. With ``floor``, "connect" raises
+    all its values to a minimum instead.
     """
     weights = gram(kernel, n_jobs=n_jobs)
     lowest, labels = affinity_components(weights)
     if lowest < 0:
         raise ValueError(
-            f"an affinity must not be negative, got {lowest:g}; use a similarity that is zero for dissimilar points"
+            f"an affinity must not be negative, got {lowest:g}; use a similarity that is zero for dissimilar"
+            " points"
         )
     if labels.max() == 0:
         return Split((Affinity(kernel, weights),), labels)
@@ -160,7 +168,7 @@ def split_affinity(
             f"the affinity has {labels.max() + 1} connected components and contains no distances by which to"
             " connect them; widen the kernel, or set on_disconnected='per_component' or 'largest'"
         )
-    action: _Action = "floor" if on_disconnected == "connect" else on_disconnected
+    action: Action = "floor" if on_disconnected == "connect" else on_disconnected
     _check_components(labels, action, max_components, "widen the kernel")
     if action == "floor":
         return Split((Affinity(FlooredKernel(kernel, LEAST)),), labels)
@@ -172,18 +180,19 @@ def split_affinity(
     return Split(parts, labels, members, assign, kernel.X)
 
 
-def _members(labels: np.ndarray, action: _Action) -> tuple[np.ndarray, ...]:
+def _members(labels: np.ndarray, action: Action) -> tuple[np.ndarray, ...]:
     """Return the indices of the points of the largest component, or of every one."""
     count = 1 if action == "largest" else int(labels.max()) + 1
     return tuple(np.flatnonzero(labels == number) for number in range(count))
 
 
 def affinity_components(weights: Operator) -> tuple[float, np.ndarray]:
-    """Return the lowest affinity and the component of each point; block by block if the matrix is not stored."""
+    """Return the lowest affinity and the component of each point, block by block if necessary."""
     matrix = weights.matrix()
     if matrix is not None:
         return float(matrix.min()), component_labels(matrix)
     lowest, label = np.inf, np.arange(weights.shape[0])
+    assert isinstance(weights, BlockedOperator)
     for rows, values in weights.blocks():
         lowest = min(lowest, float(values.min()))
         row, column = np.nonzero(values)
@@ -196,7 +205,7 @@ def affinity_components(weights: Operator) -> tuple[float, np.ndarray]:
 
 def _check_components(
     labels: np.ndarray,
-    action: _Action,
+    action: Action,
     max_components: int | None,
     remedy: str,
     choices: Sequence[str] = ON_DISCONNECTED,
@@ -213,7 +222,8 @@ def _check_components(
         raise DisconnectedGraphError(f"{message}; {remedy}, or set on_disconnected={listed}")
     if action == "whole" and sizes[-1] == 1:
         raise DisconnectedGraphError(
-            f"{message}, some of them points without any neighbour; {remedy}, or set on_disconnected='connect'"
+            f"{message}, some of them points without any neighbour; {remedy}, or set"
+            " on_disconnected='connect'"
         )
     if action == "whole" and max_components is not None and len(sizes) > max_components:
         raise DisconnectedGraphError(
@@ -245,7 +255,7 @@ class NearestVertex:
 
 @dataclass(frozen=True, eq=False)
 class StoredDistance:
-    """Assigns 0 to points whose sparse row has a distance to one of ``members``, otherwise -1, with a warning."""
+    """Assigns 0 to points with a stored distance to one of ``members``, otherwise -1, with a warning."""
 
     members: np.ndarray
 
@@ -272,5 +282,5 @@ class StrongestAffinity:
         similarity = self.affinity(Y)
         strongest = self.label[np.asarray(similarity.argmax(axis=1)).ravel()]
         largest = similarity.max(axis=1)
-        largest = np.asarray(largest.todense() if sparse.issparse(largest) else largest).ravel()
+        largest = np.asarray(largest.toarray() if is_sparse(largest) else largest).ravel()
         return np.where(largest > 0, strongest, -1)
