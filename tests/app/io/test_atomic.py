@@ -46,13 +46,13 @@ def test_an_error_leaves_the_old_file(tmp_path: Path, error: type[BaseException]
     assert parts(tmp_path) == []
 
 
-def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
+def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("old")
     with pytest.raises(FileExistsError, match=r"a\.txt exists already.*--force"):
         check_target(tmp_path / "a.txt")
 
 
-def test_a_file_that_came_meanwhile_is_kept(tmp_path: Path) -> None:
+def test_a_file_created_in_the_meantime_is_kept(tmp_path: Path) -> None:
     def late() -> None:
         with whole_file(tmp_path / "b.txt") as part:
             part.write_text("mine")
@@ -71,14 +71,14 @@ def test_a_file_that_came_meanwhile_is_kept(tmp_path: Path) -> None:
         ("/dev/null", "not a regular file"),
     ],
 )
-def test_targets_that_cannot_be_written_are_refused_at_once(tmp_path: Path, name: str, message: str) -> None:
+def test_targets_that_cannot_be_written(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(WriteError, match=message):
         check_target(tmp_path / name, force=True)
 
 
 @pytest.mark.parametrize("what", ["file", "folder"])
-def test_read_only_targets_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    """The system is asked; a test that runs as root may write anywhere, so the answer is given here."""
+def test_read_only_targets_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """The answer of the system is replaced, because root may write anywhere."""
     target = tmp_path / "a.txt"
     target.write_text("old")
     refused = target if what == "file" else tmp_path
@@ -116,8 +116,8 @@ for path in sys.argv[1:]:
 """
 
 
-def test_a_full_disk_is_named_and_changes_nothing(tmp_path: Path) -> None:
-    """A limit on the size of files stands for the full disk: the same error from the same calls."""
+def test_a_full_disk_leaves_the_target_unchanged(tmp_path: Path) -> None:
+    """A limit on the size of files raises the same errors as a full disk."""
     targets = [tmp_path / f"a.{suffix}" for suffix in ("csv", "parquet", "feather", "npy", "npz", "mtx")]
     for target in targets:
         write_table(target, np.eye(2))
@@ -149,7 +149,7 @@ def test_a_full_disk_while_a_model_is_saved(tmp_path: Path, monkeypatch: pytest.
     assert parts(tmp_path) == []
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     with whole_file(tmp_path / "a.txt") as part:
@@ -164,10 +164,10 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
         part.write_text("2")
     assert not stale.exists()
     assert alive.exists()  # another process may be writing it
-    assert other.exists()  # another target's
+    assert other.exists()  # the file of another target
 
 
-#: Forks writers and kills each at some moment: that is quicker than to start one anew each time.
+#: Fork writers and kill each at a random moment, which is faster than starting interpreters.
 _KILLER = """
 import os, random, signal, sys, time
 import numpy as np
@@ -197,12 +197,12 @@ for _ in range(40):
     assert (eigenscape.load(model_file).transform(X) == expected).all()
     last.add(-int(describe(model_file)["notes"]))
     left = [name for name in os.listdir(os.path.dirname(table)) if "eigenscape-part" in name]
-    assert len(left) <= 2, left  # one a target: a later process removes what an earlier one left
+    assert len(left) <= 2, left  # one per target: later processes remove the files of earlier ones
 print(len(last))
 """
 
 
-def test_killed_at_any_moment_there_is_the_old_file_or_the_new(tmp_path: Path) -> None:
+def test_a_killed_process_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _KILLER, str(tmp_path / "t.csv"), str(tmp_path / "m.skops")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]

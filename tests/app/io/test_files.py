@@ -1,4 +1,4 @@
-"""Tables from files and to files: what is read, what is refused, and in which words."""
+"""Reading and writing tables in all formats, and the errors of invalid files."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ def text(tmp_path: Path, content: str | bytes, name: str = "t.csv") -> Path:
         ("2019,2020,kind\n1,2.5,a\n3,4,b\n5,6,b\n", ("2019", "2020")),
     ],
 )
-def test_text_tables_are_understood(tmp_path: Path, content: str, names: tuple[str, ...]) -> None:
+def test_layouts_of_text_tables(tmp_path: Path, content: str, names: tuple[str, ...]) -> None:
     table = read(text(tmp_path, content))
     if names == ("x0", "x1") or content[0] != "2":
         assert table.names == names
         np.testing.assert_array_equal(table.array, [[1, 2.5], [3, 4], [5, 6]])
         assert table.labels.tolist() == ["a", "b", "b"]
-    else:  # nothing tells a line of numbers and a word from a row: the first line is data
+    else:  # a header of numbers cannot be distinguished from a row
         assert table.array.shape == (4, 2)
 
 
-def test_utf16_and_packed_text(tmp_path: Path) -> None:
+def test_utf16_and_compressed_text(tmp_path: Path) -> None:
     content = "größe,y\n1,2\n3,4\n"
     (tmp_path / "a.csv").write_bytes(content.encode("utf-16"))
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress(content.encode()))
@@ -84,7 +84,7 @@ def test_row_names_of_pandas_and_r_are_ids(tmp_path: Path) -> None:
         assert table.ids is not None
 
 
-def test_columns_are_chosen_and_the_rest_kept(tmp_path: Path) -> None:
+def test_selected_columns_and_extra(tmp_path: Path) -> None:
     path = text(
         tmp_path, "n,x,y,z,kind,day\n7,1,2,3,a,2020-01-01\n8,4,5,6,b,2020-01-02\n9,7,8,9,b,2020-01-03\n"
     )
@@ -104,12 +104,12 @@ def test_columns_are_chosen_and_the_rest_kept(tmp_path: Path) -> None:
         read(path, columns=["kind"])
 
 
-def test_codes_ids_and_labels_are_kept_as_they_are_written(tmp_path: Path) -> None:
+def test_codes_ids_and_labels_are_text(tmp_path: Path) -> None:
     lines = "".join(f"{i:04d},0{i}.5, {'ab'[i % 2]} ,{i + 10:03d}\n" for i in range(6))
     table = read(text(tmp_path, "Id,x, kind,zip\n" + lines))
     assert table.ids.tolist() == [f"{i:04d}" for i in range(6)]
     assert (table.id_name, table.label_name, table.names) == ("Id", "kind", ("x",))
-    assert table.labels.tolist() == ["a", "b"] * 3  # without the blanks around them
+    assert table.labels.tolist() == ["a", "b"] * 3  # without surrounding blanks
     assert table.extra["zip"].tolist() == [f"{i + 10:03d}" for i in range(6)]
     assert "'zip'" in table.remarks[0]
     assert read(tmp_path / "t.csv", columns=["zip"]).array[:, 0].tolist() == list(range(10, 16))
@@ -118,18 +118,18 @@ def test_codes_ids_and_labels_are_kept_as_they_are_written(tmp_path: Path) -> No
     assert read(tmp_path / "t.csv").labels.tolist() == ["true", "false"]
 
 
-def test_a_delimiter_at_the_end_of_lines_makes_no_column(tmp_path: Path) -> None:
+def test_a_delimiter_at_the_end_of_lines_adds_no_column(tmp_path: Path) -> None:
     for content in ("x,y,\n1,2,\n3,4,\n", "x,y\n1,2,\n3,4,\n", "1,2,\n3,4,\n"):
         assert read(text(tmp_path, content)).array.tolist() == [[1, 2], [3, 4]]
 
 
-def test_words_for_missing_values(tmp_path: Path) -> None:
+def test_markers_of_missing_values(tmp_path: Path) -> None:
     path = text(tmp_path, "x,y\n1, 2\nNone, NA\n<NA>,4\nNAN,5\nNull, none\n")
     assert np.isnan(read(path, missing="keep").array).sum(axis=0).tolist() == [4, 2]
 
 
 def test_types_may_change_after_the_first_block(tmp_path: Path) -> None:
-    """Whole numbers for a megabyte, then a fraction, and labels that begin as numbers."""
+    """Integers for a megabyte, then a fraction; labels that begin as numbers."""
     lines = ["x,k"] + ["1,2"] * 400_000 + ["0.5,b"] * 500_000
     table = read(text(tmp_path, "\n".join(lines)), label="k")
     assert table.array.shape == (900_000, 1)
@@ -212,7 +212,7 @@ def _numeric(word: str) -> bool:
     d=st.integers(1, 4),
     suffix=st.sampled_from(["csv", "tsv", "parquet", "feather", "npz"]),
 )
-def test_what_is_written_is_read_again(tmp_path: Path, data: Any, n: int, d: int, suffix: str) -> None:
+def test_written_tables_are_read_unchanged(tmp_path: Path, data: Any, n: int, d: int, suffix: str) -> None:
     array = np.array(data.draw(st.lists(st.lists(cells, min_size=d, max_size=d), min_size=n, max_size=n)))
     labels = data.draw(st.lists(words, min_size=n, max_size=n))
     ids = [f"r{i}" for i in range(n)]
@@ -229,7 +229,7 @@ def test_what_is_written_is_read_again(tmp_path: Path, data: Any, n: int, d: int
 @pytest.mark.parametrize(
     "suffix", ["csv", "tsv", "parquet", "pq", "arrow", "feather", "npy", "npz", "mtx", "h5ad"]
 )
-def test_every_format_keeps_what_it_can(tmp_path: Path, suffix: str) -> None:
+def test_every_format(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t.{suffix}"
     write_table(path, X, ids=IDS, labels=LABELS)
     table = read(path)
@@ -248,7 +248,7 @@ def test_streams_have_the_same_rows(tmp_path: Path, suffix: str) -> None:
     write_table(path, X, ids=IDS, labels=LABELS)
     table = read(path, stream=True)
     np.testing.assert_array_equal(np.concatenate(list(table.array)), X)
-    np.testing.assert_array_equal(np.concatenate(list(table.array)), X)  # and again
+    np.testing.assert_array_equal(np.concatenate(list(table.array)), X)  # repeatedly
     assert as_chunks(table.array) is table.array
     if suffix != "npy":
         assert table.labels.tolist() == LABELS
@@ -276,7 +276,7 @@ def test_a_folder_of_parquet_files_and_arrow_streams(tmp_path: Path) -> None:
     assert next(iter(read(tmp_path / "s.arrow", stream=True).array)).tolist() == [[1, 3], [2, 4]]
 
 
-def test_arrow_types_are_understood(tmp_path: Path) -> None:
+def test_arrow_types(tmp_path: Path) -> None:
     table = pa.table(
         {
             "vector": pa.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], pa.list_(pa.float32())),
@@ -298,13 +298,13 @@ def test_arrow_types_are_understood(tmp_path: Path) -> None:
         "12345",
         "23456",
         "AB1",
-    ]  # a typed column says itself that it is text
+    ]  # the type of the column is text
     feather.write_feather(pa.table({"v": [[1.0], [1.0, 2.0]]}), tmp_path / "r.feather")
     with pytest.raises(InputFileError, match="different lengths"):
         read(tmp_path / "r.feather")
 
 
-def test_arrays_stay_on_disk_and_sparse_ones_sparse(tmp_path: Path) -> None:
+def test_arrays_are_mapped_and_sparse_arrays_stay_sparse(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", X.astype(np.float32))
     table = read(tmp_path / "a.npy")
     assert isinstance(table.array, np.memmap)
@@ -366,7 +366,7 @@ def test_folders_of_images_are_labels(tmp_path: Path) -> None:
     assert table.ids.tolist() == ["cat/1.png", "dog/1.png"]
 
 
-def test_annotated_data_get_their_coordinates(tmp_path: Path) -> None:
+def test_coordinates_are_added_to_annotated_data(tmp_path: Path) -> None:
     anndata = pytest.importorskip("anndata")
     import pandas as pd
 
@@ -393,6 +393,61 @@ def test_annotated_data_without_the_package(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "anndata", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "eigenscape\[anndata\]"'):
         read(text(tmp_path, "x", "a.h5ad"))
+
+
+_WITHOUT_EXTRAS = """
+import sys
+for package in ("anndata", "dask", "PIL", "pyarrow", "skops", "zarr", "zstandard"):
+    sys.modules[package] = None
+import numpy as np
+import eigenscape
+import eigenscape.io
+from eigenscape.exceptions import MissingDependencyError
+folder = sys.argv[1]
+X = np.arange(12.0).reshape(4, 3)
+for suffix in ("npy", "npz", "mtx"):
+    eigenscape.io.write_table(f"{folder}/t.{suffix}", X)
+    assert np.array_equal(eigenscape.read(f"{folder}/t.{suffix}").array, X)
+    assert np.array_equal(np.concatenate(list(eigenscape.read(f"{folder}/t.{suffix}", stream=True).array)), X)
+model = eigenscape.PCA(1).fit(X)
+calls = [lambda name=name: eigenscape.read(f"{folder}/{name}") for name in sys.argv[2:]]
+calls += [
+    lambda: eigenscape.read(f"{folder}/a.csv", stream=True),
+    lambda: eigenscape.read(f"{folder}/t.npy", dask=True),
+    lambda: eigenscape.save(model, f"{folder}/m"),
+    lambda: eigenscape.load(f"{folder}/a.csv"),
+    lambda: eigenscape.io.write_table(f"{folder}/b.csv", X),
+    lambda: eigenscape.io.write_table(f"{folder}/b.parquet", X),
+    lambda: eigenscape.io.write_table(f"{folder}/b.h5ad", X),
+]
+for call in calls:
+    try:
+        call()
+    except MissingDependencyError as error:
+        print(error)
+"""
+
+
+def test_files_without_optional_packages(tmp_path: Path) -> None:
+    """Arrays need the core only; other formats raise an error that names the package and the remedy."""
+    names = ["a.csv", "a.csv.gz", "a.parquet", "a.arrow", "a.h5ad", "a.zarr", "images"]
+    for name in names[:5]:
+        (tmp_path / name).write_text("x,y\n1,2\n")
+    (tmp_path / "a.zarr").mkdir()
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "1.png").write_text("")
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_EXTRAS, str(tmp_path), *names],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = done.stdout.splitlines()
+    packages = ["pyarrow"] * 4 + ["anndata", "zarr", "PIL", "pyarrow", "dask", "skops", "skops"]
+    packages += ["pyarrow", "pyarrow", "anndata"]
+    assert [line.split("needs the package ")[1].split(",")[0] for line in lines] == packages
+    assert all("install it with: pip install " in line for line in lines)
 
 
 # --- distances and edges ------------------------------------------------------------------------------------
@@ -451,7 +506,7 @@ def test_edges_in_parquet_without_weights(tmp_path: Path) -> None:
             read(text(tmp_path, f"source,target,weight\na,b,{weight}\n"), kind="edges")
 
 
-# --- bad files ----------------------------------------------------------------------------------------------
+# --- invalid files ------------------------------------------------------------------------------------------
 
 
 def _parquet_cut() -> bytes:
@@ -473,7 +528,7 @@ def _npz(**arrays: np.ndarray) -> bytes:
 
 
 def _bomb() -> bytes:
-    """An array of 2**50 bytes in its header, in an archive that says so too."""
+    """Return an archive that declares an array of 2**50 bytes."""
     shape = {"descr": "<f8", "fortran_order": False, "shape": (2**27, 2**20)}
     header = np.lib.format.magic(1, 0) + b"\x76\x00" + str(shape).ljust(117).encode() + b"\n"
     buffer = io.BytesIO()
@@ -540,7 +595,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
 
 
 @pytest.mark.parametrize("kind", list(BAD))
-def test_bad_files_are_named_with_the_place_and_a_remedy(tmp_path: Path, kind: str) -> None:
+def test_errors_name_the_file_the_place_and_the_remedy(tmp_path: Path, kind: str) -> None:
     name, content, message = BAD[kind]
     path = text(tmp_path, content, name)
     with pytest.raises(InputFileError, match=message) as caught:
@@ -549,7 +604,7 @@ def test_bad_files_are_named_with_the_place_and_a_remedy(tmp_path: Path, kind: s
     assert "\n" not in str(caught.value)
 
 
-def test_paths_that_are_no_files(tmp_path: Path) -> None:
+def test_paths_that_are_not_files(tmp_path: Path) -> None:
     with pytest.raises(InputFileError, match="does not exist"):
         read(tmp_path / "none.csv")
     with pytest.raises(InputFileError, match="is a directory without images or parquet files"):
@@ -558,14 +613,14 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         read(text(tmp_path, "1,2\n"), kind="table")
 
 
-def test_one_row_is_a_table_but_no_training_set(tmp_path: Path) -> None:
+def test_a_table_of_one_row(tmp_path: Path) -> None:
     table = read(text(tmp_path, "x,y\n1,2\n"))
     assert table.array.shape == (1, 2)
     with pytest.raises(ValueError, match="minimum of 2 is required"):
         eigenscape.KernelPCA().fit(table.array)
 
 
-def test_wrong_calls_of_write_table(tmp_path: Path) -> None:
+def test_errors_of_write_table(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="unsupported file extension; tables are written as"):
         write_table(tmp_path / "a.xls", X)
     with pytest.raises(ValueError, match="'label' has 2 values for 12 rows"):
@@ -577,7 +632,7 @@ def test_wrong_calls_of_write_table(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_table_says_what_it_is() -> None:
+def test_repr_of_a_table() -> None:
     assert repr(Table(X, source="a.csv")) == "Table(rows, (12, 3), labels=False, ids=False, source='a.csv')"
 
 
@@ -599,9 +654,8 @@ print(json.dumps({"n": int(model.n_samples_seen_), "peak": peak}))
 """
 
 
-def test_a_file_larger_than_the_memory_allowed_is_embedded(tmp_path: Path) -> None:
-    """1.2 GB on disk, most of them a hole in the file, with 800 MB to write to and less than 1.1 GB in
-    all."""
+def test_a_file_larger_than_memory_is_embedded(tmp_path: Path) -> None:
+    """A sparse file of 1.2 GB is read with 800 MB of data and less than 1.1 GB in total."""
     rows, columns = 19_000, 8_192
     array = np.lib.format.open_memmap(
         tmp_path / "large.npy", mode="w+", dtype=np.float64, shape=(rows, columns)

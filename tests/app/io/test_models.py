@@ -1,5 +1,4 @@
-"""Models on disk: described, compact, refused when they are not what we wrote. That all come back as they
-were is law 6 (test_laws.py)."""
+"""Model files: description, compact models, rejected files. Law 6 (test_laws.py) tests saving and loading."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from eigenscape.app.io.models import fingerprint
 from eigenscape.estimators.compact_map import CompactMap
 from eigenscape.exceptions import InputFileError, ModelFileError, ToleranceWarning, WriteError
 
-#: One of each kind.
+#: One estimator of each kind.
 KINDS = sorted({type(case.make()) for case in [*CASES, *WITHOUT_KERNEL, *MAPS]}, key=lambda cls: cls.__name__)
 
 rng = np.random.default_rng(0)
@@ -39,7 +38,7 @@ def model() -> Any:
 
 @pytest.fixture
 def saved(model: Any, tmp_path: Path) -> Path:
-    eigenscape.save(model, tmp_path / "m.skops", notes="a remark")
+    eigenscape.save(model, tmp_path / "m.skops", notes="a note")
     return tmp_path / "m.skops"
 
 
@@ -57,7 +56,7 @@ def test_a_model_describes_itself(model: Any, saved: Path) -> None:
     assert said["parameters"]["n_neighbors"] == 8
     assert said["version"] == eigenscape.__version__
     assert said["format"] == FORMAT
-    assert said["notes"] == "a remark"
+    assert said["notes"] == "a note"
     assert said["fingerprint"] == fingerprint(X)
     assert said["size"] == saved.stat().st_size
     assert said["compact"] is None
@@ -65,7 +64,7 @@ def test_a_model_describes_itself(model: Any, saved: Path) -> None:
     json.dumps(said)
 
 
-def test_feature_names_go_with_the_model(tmp_path: Path) -> None:
+def test_feature_names_are_stored(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     eigenscape.save(eigenscape.PCA(2).fit(frame), tmp_path / "m")
@@ -74,7 +73,7 @@ def test_feature_names_go_with_the_model(tmp_path: Path) -> None:
         eigenscape.load(tmp_path / "m").transform(frame[["b", "a", "c"]])
 
 
-def test_fingerprints_know_numbers_not_formats() -> None:
+def test_fingerprint_depends_on_values_not_formats() -> None:
     from scipy import sparse
 
     assert fingerprint(X) == fingerprint(np.asfortranarray(X)) == fingerprint(sparse.csr_array(X))
@@ -83,8 +82,8 @@ def test_fingerprints_know_numbers_not_formats() -> None:
     assert fingerprint(X) != fingerprint(X.reshape(-1, 6))
 
 
-def test_data_may_be_given_for_the_fingerprint(tmp_path: Path) -> None:
-    twice = np.concatenate([X, X[:5]])  # a graph method keeps equal rows once
+def test_fingerprint_of_given_data(tmp_path: Path) -> None:
+    twice = np.concatenate([X, X[:5]])  # a graph method stores equal rows once
     model = eigenscape.Isomap(n_neighbors=8).fit(twice)
     eigenscape.save(model, tmp_path / "a")
     eigenscape.save(model, tmp_path / "b", data=twice)
@@ -92,7 +91,7 @@ def test_data_may_be_given_for_the_fingerprint(tmp_path: Path) -> None:
     assert describe(tmp_path / "b")["fingerprint"] == fingerprint(twice)
 
 
-# --- what is not written ------------------------------------------------------------------------------------
+# --- omitted arrays -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -107,7 +106,7 @@ def test_data_may_be_given_for_the_fingerprint(tmp_path: Path) -> None:
         (lambda: eigenscape.SpectralClustering(3, affinity="precomputed"), lambda D: np.exp(-D)),
     ],
 )
-def test_no_square_matrix_goes_to_disk(
+def test_square_matrices_are_not_stored(
     tmp_path: Path, make: Callable[[], Any], table: Callable[[np.ndarray], np.ndarray]
 ) -> None:
     points, more = np.random.default_rng(1).random((400, 3)), np.random.default_rng(2).random((10, 3))
@@ -124,13 +123,13 @@ def test_no_square_matrix_goes_to_disk(
     )
     np.testing.assert_array_equal(
         model.transform(new), make().fit(own).transform(new)
-    )  # saving left the model as it was
+    )  # saving does not change the model
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("cls", KINDS, ids=[cls.__name__ for cls in KINDS])
-def test_files_grow_no_faster_than_the_data(tmp_path: Path, cls: type) -> None:
-    """Twice the rows, not four times the bytes: any array of all pairs, square or not, would show."""
+def test_file_size_grows_linearly_with_the_data(tmp_path: Path, cls: type) -> None:
+    """Twice the rows need about twice the bytes; an array of all pairs would need four times as many."""
     points = np.random.default_rng(1).random((300, 3))
     sizes = []
     for n in (75, 150, 300):
@@ -139,20 +138,19 @@ def test_files_grow_no_faster_than_the_data(tmp_path: Path, cls: type) -> None:
     assert sizes[2] - sizes[1] < 2.5 * (sizes[1] - sizes[0]) + 4096
 
 
-def test_what_was_left_out_says_so(tmp_path: Path) -> None:
+def test_omitted_arrays_raise_an_error(tmp_path: Path) -> None:
     model = eigenscape.KernelPCA(kernel="precomputed").fit(np.exp(-cdist(X, X)))
     eigenscape.save(model, tmp_path / "m")
     again = eigenscape.load(tmp_path / "m")
     with pytest.raises(
-        ModelFileError, match=r"shape \(60, 60\) was left out when this model was saved.*fit again"
+        ModelFileError, match=r"shape \(60, 60\) was omitted when this model was saved.*fit the model again"
     ):
         again.kernel_(again.kernel_.X[:3])
     assert np.isfinite(again.loss(np.exp(-cdist(NEW, X))))
 
 
-def test_layers_over_sequences_and_clusters_are_kept(tmp_path: Path) -> None:
-    """What the laws do not look at: distortion discriminant analysis, the labels of new points, an inverse
-    already made."""
+def test_layers_clusters_and_inverse_maps_are_stored(tmp_path: Path) -> None:
+    """Cases beyond the laws: distortion discriminant analysis, clusters of new samples, an inverse map."""
     clean = np.cumsum(np.random.default_rng(0).standard_normal((200, 3)), axis=0)
     noisy = [clean + np.random.default_rng(seed).standard_normal(clean.shape) for seed in (1, 2)]
     layers = eigenscape.DistortionDiscriminantAnalysis(layers=[(4, 5, 2), (2, 8, 4)]).fit(
@@ -174,7 +172,7 @@ def test_layers_over_sequences_and_clusters_are_kept(tmp_path: Path) -> None:
 
 
 class Stream:
-    """Chunks made by code, which no file could hold."""
+    """Chunks that are generated by code and cannot be serialized."""
 
     def __init__(self) -> None:
         self.make = lambda: iter([X[:30], X[30:]])
@@ -183,7 +181,7 @@ class Stream:
         return self.make()
 
 
-def test_a_model_of_a_stream_does_not_take_the_stream_along(tmp_path: Path) -> None:
+def test_streams_are_not_stored(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.tile(X, (200, 1)))
     chunks = eigenscape.read(tmp_path / "x.npy", stream=True).array
     for number, stream in enumerate((Stream(), tmp_path / "x.npy", [X[:30], X[30:]], chunks)):
@@ -219,20 +217,20 @@ class MyKernel:
         ),
     ],
 )
-def test_code_of_the_user_is_refused(tmp_path: Path, make: Callable[[], Any], message: str) -> None:
+def test_user_defined_callables_are_rejected(tmp_path: Path, make: Callable[[], Any], message: str) -> None:
     model = make().fit(X)
     with pytest.raises(ModelFileError, match=message):
         eigenscape.save(model, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_our_own_kernels_are_kept(tmp_path: Path) -> None:
+def test_kernels_of_the_library_are_stored(tmp_path: Path) -> None:
     model = eigenscape.KernelPCA(kernel=eigenscape.kernels.Laplace(gamma=0.7)).fit(X)
     eigenscape.save(model, tmp_path / "m")
     np.testing.assert_array_equal(eigenscape.load(tmp_path / "m").transform(NEW), model.transform(NEW))
 
 
-def test_what_cannot_be_saved_is_said_before_any_work(tmp_path: Path, model: Any) -> None:
+def test_errors_before_anything_is_written(tmp_path: Path, model: Any) -> None:
     with pytest.raises(ModelFileError, match="not fitted"):
         eigenscape.save(eigenscape.Isomap(), tmp_path / "m")
     with pytest.raises(WriteError, match="is a directory"):
@@ -246,20 +244,20 @@ def test_what_cannot_be_saved_is_said_before_any_work(tmp_path: Path, model: Any
             eigenscape.save(model, tmp_path / "c", compact=compact)
 
 
-# --- damaged and foreign files ------------------------------------------------------------------------------
+# --- damaged files, other types -----------------------------------------------------------------------------
 
 
-def refused(path: Path, message: str) -> None:
+def assert_rejected(path: Path, message: str) -> None:
     with pytest.raises(ModelFileError, match=message) as caught:
         eigenscape.load(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def rewritten(
+def rewrite(
     path: Path, change: Callable[[dict[str, bytes]], None], compression: int = zipfile.ZIP_STORED
 ) -> Path:
-    """The archive with changed members, its checksums put right: a forger would do that too."""
+    """Change members of the archive and correct the checksums, as an attacker would."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     change(members)
@@ -289,35 +287,35 @@ def change_schema(edit: Callable[[dict[str, Any]], None]) -> Callable[[dict[str,
     return change
 
 
-def test_a_rewritten_file_loads_so_that_the_following_tests_mean_something(saved: Path, model: Any) -> None:
-    rewritten(saved, dict.copy)
+def test_a_rewritten_file_loads(saved: Path, model: Any) -> None:
+    rewrite(saved, dict.copy)
     np.testing.assert_array_equal(eigenscape.load(saved).transform(NEW), model.transform(NEW))
 
 
-def test_files_that_are_no_models(tmp_path: Path) -> None:
+def test_files_that_are_not_models(tmp_path: Path) -> None:
     for content, message in (
         (b"", "is empty"),
         (b"hello", "not a model file"),
         (b"PK\x03\x04" + bytes(100), "damaged"),
     ):
         (tmp_path / "m").write_bytes(content)
-        refused(tmp_path / "m", message)
-    refused(tmp_path, "is a directory")
-    refused(tmp_path / "none", "does not exist")
+        assert_rejected(tmp_path / "m", message)
+    assert_rejected(tmp_path, "is a directory")
+    assert_rejected(tmp_path / "none", "does not exist")
     skops.io.dump(LinearRegression().fit(X, X[:, 0]), tmp_path / "linear")
-    refused(tmp_path / "linear", "not a model file of eigenscape")
+    assert_rejected(tmp_path / "linear", "not a model file of eigenscape")
     assert issubclass(ModelFileError, InputFileError)
 
 
-def test_a_file_cut_off_anywhere_is_refused(saved: Path) -> None:
+def test_a_truncated_file_is_rejected(saved: Path) -> None:
     whole = saved.read_bytes()
     for share in np.linspace(0.01, 0.999, 25):
         saved.write_bytes(whole[: int(share * len(whole))])
-        refused(saved, "damaged|not a model file")
+        assert_rejected(saved, "damaged|not a model file")
 
 
-def test_a_bit_flipped_anywhere_is_noticed_or_harmless(saved: Path, model: Any) -> None:
-    """Some bytes of an archive mean nothing (time stamps); every other change must be refused."""
+def test_a_flipped_bit_is_detected_or_harmless(saved: Path, model: Any) -> None:
+    """Some bytes of an archive have no effect (time stamps); all other changes must be detected."""
     whole, expected = bytearray(saved.read_bytes()), model.transform(NEW)
     refusals = 0
     for place in np.random.default_rng(3).integers(len(whole), size=60):
@@ -331,30 +329,32 @@ def test_a_bit_flipped_anywhere_is_noticed_or_harmless(saved: Path, model: Any) 
     assert refusals > 45
 
 
-def test_a_newer_format_is_refused(saved: Path) -> None:
+def test_a_later_format_is_rejected(saved: Path) -> None:
     def newer(members: dict[str, bytes]) -> None:
         members[HEADER] = json.dumps(
             {**json.loads(members[HEADER]), "format": FORMAT + 1, "version": "9.1"}
         ).encode()
 
-    rewritten(saved, newer)
-    refused(saved, f"written by eigenscape 9.1 in format {FORMAT + 1}.*update eigenscape")
+    rewrite(saved, newer)
+    assert_rejected(saved, f"written by eigenscape 9.1 in format {FORMAT + 1}.*update eigenscape")
     with pytest.raises(ModelFileError, match="update eigenscape"):
         describe(saved)
 
 
-def test_a_bomb_is_not_unpacked(saved: Path) -> None:
+def test_a_zip_bomb_is_not_decompressed(saved: Path) -> None:
     def blow_up(members: dict[str, bytes]) -> None:
         members["bomb.npy"] = bytes(50_000_000)
 
-    rewritten(saved, blow_up, zipfile.ZIP_DEFLATED)
+    rewrite(saved, blow_up, zipfile.ZIP_DEFLATED)
     assert saved.stat().st_size < 1e6
-    refused(saved, "would decompress to .* eigenscape did not write it")
+    assert_rejected(saved, "would decompress to .* eigenscape did not write it")
     with pytest.raises(ModelFileError, match="would decompress"):
         describe(saved)
 
 
-def test_a_bomb_inside_a_sparse_matrix_is_not_unpacked(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_bomb_in_a_sparse_matrix_is_not_decompressed(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def blow_up(members: dict[str, bytes]) -> None:
         inner = io.BytesIO()
         with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -362,9 +362,9 @@ def test_a_bomb_inside_a_sparse_matrix_is_not_unpacked(saved: Path, monkeypatch:
         name = next(name for name in members if name.endswith(".npz"))
         members[name] = inner.getvalue()
 
-    rewritten(saved, blow_up)
+    rewrite(saved, blow_up)
     monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 20_000_000)
-    refused(saved, "do not fit in memory")
+    assert_rejected(saved, "do not fit in memory")
 
 
 def array_file(values: np.ndarray) -> bytes:
@@ -374,7 +374,7 @@ def array_file(values: np.ndarray) -> bytes:
 
 
 def with_attributes(members: dict[str, bytes], parts: list[dict[str, Any]]) -> None:
-    """Give the model of a file further attributes."""
+    """Add attributes to the model in a file."""
     schema = json.loads(members[SCHEMA])
     attributes = schema["content"]
     for number, part in enumerate(parts):
@@ -394,24 +394,26 @@ SPARSE = {
 }
 
 
-def test_an_array_is_loaded_once_however_often_it_is_named(saved: Path, model: Any) -> None:
-    def name_often(numbers: list[dict[str, Any]]) -> Callable[[dict[str, bytes]], None]:
+def test_a_shared_array_is_loaded_once(saved: Path, model: Any) -> None:
+    def refer_repeatedly(numbers: list[dict[str, Any]]) -> Callable[[dict[str, bytes]], None]:
         def change(members: dict[str, bytes]) -> None:
             members["more.npy"] = array_file(np.zeros(100_000))
             with_attributes(members, [{**ARRAY, **number, "file": "more.npy"} for number in numbers])
 
         return change
 
-    rewritten(saved, name_often([{"__id__": -1}] * 50))  # one array, shared
+    rewrite(saved, refer_repeatedly([{"__id__": -1}] * 50))  # one array, shared
     loaded = eigenscape.load(saved)
     assert loaded.more7_ is loaded.more42_
-    rewritten(saved, name_often([{}] * 50))
-    refused(saved, "would load .* each array once")
-    rewritten(saved, name_often([{"__id__": -2 - i} for i in range(50)]))
-    refused(saved, "would load .* each array once")
+    rewrite(saved, refer_repeatedly([{}] * 50))
+    assert_rejected(saved, "would load .* each array once")
+    rewrite(saved, refer_repeatedly([{"__id__": -2 - i} for i in range(50)]))
+    assert_rejected(saved, "would load .* each array once")
 
 
-def test_a_packed_matrix_goes_by_no_other_name(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_extension_of_a_member_must_match_its_loader(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("data.npy", bytes(9_000_000))
@@ -432,12 +434,12 @@ def test_a_packed_matrix_goes_by_no_other_name(saved: Path, monkeypatch: pytest.
         (3, SPARSE, ".npz", "do not fit in memory"),  # each by itself would fit
     ):
         saved.write_bytes(content)
-        rewritten(saved, matrices(count, part, suffix))
+        rewrite(saved, matrices(count, part, suffix))
         monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 40_000_000)
-        refused(saved, message)
+        assert_rejected(saved, message)
 
 
-def test_what_a_damaged_list_of_contents_lacks_is_named(saved: Path) -> None:
+def test_errors_of_a_damaged_schema(saved: Path) -> None:
     content = saved.read_bytes()
     parts: list[tuple[Any, str]] = [
         (
@@ -456,17 +458,16 @@ def test_what_a_damaged_list_of_contents_lacks_is_named(saved: Path) -> None:
     ]
     for part, message in parts:
         saved.write_bytes(content)
-        rewritten(saved, lambda members, part=part: with_attributes(members, [part]))  # type: ignore[misc]
-        refused(saved, message)
+        rewrite(saved, lambda members, part=part: with_attributes(members, [part]))  # type: ignore[misc]
+        assert_rejected(saved, message)
     for schema in (b"[]", b"3", b"{}", b"[" * 100_000):
         saved.write_bytes(content)
-        rewritten(saved, lambda members, schema=schema: members.update({SCHEMA: schema}))  # type: ignore[misc]
-        refused(saved, "damaged: its schema")
+        rewrite(saved, lambda members, schema=schema: members.update({SCHEMA: schema}))  # type: ignore[misc]
+        assert_rejected(saved, "damaged: its schema")
 
 
-def test_damage_to_the_archive_itself_is_refused(saved: Path) -> None:
-    """Every byte of the entry of the header in the archive's directory, with some values that mean something
-    there."""
+def test_a_damaged_archive_raises_no_other_error(saved: Path) -> None:
+    """Change every byte of the directory entry of the header, to values that have a meaning there."""
     whole = saved.read_bytes()
     start = whole.rindex(b"PK\x01\x02")
     for place in range(start + 4, start + 46):
@@ -478,17 +479,17 @@ def test_damage_to_the_archive_itself_is_refused(saved: Path) -> None:
                 eigenscape.load(saved)
 
 
-def test_a_header_does_not_steer_the_terminal(saved: Path) -> None:
+def test_control_characters_are_removed_from_the_header(saved: Path) -> None:
     def steer(members: dict[str, bytes]) -> None:
         said = {**json.loads(members[HEADER]), "notes": "two\nlines\x1b[31m", "feature_names": ["a\x07"]}
         members[HEADER] = json.dumps(said).encode()
 
-    rewritten(saved, steer)
+    rewrite(saved, steer)
     assert (describe(saved)["notes"], describe(saved)["feature_names"]) == ("two\nlines[31m", ["a"])
 
 
-def foreign(loader: str, module: str, name: str) -> Callable[[dict[str, bytes]], None]:
-    """A file in which one parameter is an object of another type."""
+def with_foreign_type(loader: str, module: str, name: str) -> Callable[[dict[str, bytes]], None]:
+    """Return an edit that replaces a parameter by an object of another type."""
 
     def edit(schema: dict[str, Any]) -> None:
         arguments = {
@@ -532,36 +533,35 @@ def foreign(loader: str, module: str, name: str) -> Callable[[dict[str, bytes]],
         ("UnheardOfNode", "builtins", "list"),
     ],
 )
-def test_types_that_are_not_ours_are_refused(saved: Path, loader: str, module: str, name: str) -> None:
-    rewritten(saved, foreign(loader, module, name))
-    refused(saved, rf"{module}\.{name}.*not loaded")
+def test_other_types_are_rejected(saved: Path, loader: str, module: str, name: str) -> None:
+    rewrite(saved, with_foreign_type(loader, module, name))
+    assert_rejected(saved, rf"{module}\.{name}.*not loaded")
 
 
-class Acting:
-    acted = False
+class SideEffect:
+    executed = False
 
     def __setstate__(self, state: Any) -> None:
-        Acting.acted = True
+        SideEffect.executed = True
 
 
-def test_nothing_runs_on_loading(saved: Path) -> None:
-    """A class that acts as soon as it is made from a state: it never is, for the types are looked at
-    first."""
-    rewritten(saved, foreign("ObjectNode", __name__, "Acting"))
-    refused(saved, "not loaded")
-    assert not Acting.acted
+def test_loading_executes_no_code(saved: Path) -> None:
+    """A class with side effects in ``__setstate__`` is rejected before it is created."""
+    rewrite(saved, with_foreign_type("ObjectNode", __name__, "SideEffect"))
+    assert_rejected(saved, "not loaded")
+    assert not SideEffect.executed
 
 
-def test_members_must_be_those_listed(saved: Path) -> None:
+def test_members_must_be_those_in_the_header(saved: Path) -> None:
     with zipfile.ZipFile(saved, "a") as archive:
         archive.writestr("more.npy", b"1234")
-    refused(saved, "does not contain the members")
+    assert_rejected(saved, "does not contain the members")
 
 
 # --- compact ------------------------------------------------------------------------------------------------
 
 
-def test_a_compact_map_is_small_and_says_what_it_costs(tmp_path: Path) -> None:
+def test_a_compact_map_is_small_and_reports_its_error(tmp_path: Path) -> None:
     points = np.random.default_rng(4).random((500, 3))
     new = np.random.default_rng(5).random((300, 3))
     model = eigenscape.KernelPCA(3).fit(points)
@@ -577,7 +577,7 @@ def test_a_compact_map_is_small_and_says_what_it_costs(tmp_path: Path) -> None:
     expected = model.transform(new)
     spread = np.sqrt(np.square(expected - expected.mean(axis=0)).sum(axis=1).mean())
     actual = np.sqrt(np.square(small.transform(new) - expected).sum(axis=1).mean()) / spread
-    assert actual < 3 * facts["error"] + 1e-6  # what was promised holds for new rows
+    assert actual < 3 * facts["error"] + 1e-6  # the reported error holds for new samples
     assert small.transform(new.astype(np.float32)).dtype == np.float32
     np.testing.assert_allclose(small.transform(new[:1]), small.transform(new)[:1], atol=1e-10)
     with pytest.raises(ValueError, match="expecting 3 features"):
@@ -597,7 +597,7 @@ def test_a_compact_map_is_small_and_says_what_it_costs(tmp_path: Path) -> None:
     ],
     ids=["isomap", "laplacian", "landmarks", "cityblock", "ordinal"],
 )
-def test_the_error_of_a_compact_map_is_that_of_new_points(tmp_path: Path, estimator: Any) -> None:
+def test_the_error_of_a_compact_map_holds_for_new_points(tmp_path: Path, estimator: Any) -> None:
     points, new = np.random.default_rng(6).random((300, 2)), np.random.default_rng(7).random((200, 2))
     model = estimator.fit(points @ np.array([[1.0, 0, 0.5], [0, 0.6, 0.2]]))
     eigenscape.save(model, tmp_path / "m", compact=60)
@@ -622,7 +622,7 @@ def test_the_error_of_a_compact_map_is_that_of_new_points(tmp_path: Path, estima
     ],
     ids=["PCA", "greedy", "landmarks", "ppca"],
 )
-def test_maps_that_need_no_rows_lose_them_at_no_error(tmp_path: Path, estimator: Any) -> None:
+def test_maps_that_need_no_rows_are_compact_without_error(tmp_path: Path, estimator: Any) -> None:
     points = np.random.default_rng(8).random((2000, 4))
     model = estimator.fit(points)
     eigenscape.save(model, tmp_path / "all")
@@ -631,11 +631,11 @@ def test_maps_that_need_no_rows_lose_them_at_no_error(tmp_path: Path, estimator:
     np.testing.assert_array_equal(
         eigenscape.load(tmp_path / "small").transform(points[:50]), model.transform(points[:50])
     )
-    if type(estimator).__name__ in ("PCA", "GreedySpectralEmbedding"):  # the others keep none anyway
+    if type(estimator).__name__ in ("PCA", "GreedySpectralEmbedding"):  # the others contain no rows
         assert (tmp_path / "small").stat().st_size < (tmp_path / "all").stat().st_size - 0.9 * points.nbytes
 
 
-def test_a_map_that_few_rows_do_not_make_is_announced(tmp_path: Path) -> None:
+def test_a_compact_map_with_a_large_error_warns(tmp_path: Path) -> None:
     noise = np.random.default_rng(9).standard_normal((150, 10))
     with pytest.warns(
         ToleranceWarning, match=r"rows represent the map with an error of .* % on training rows, not 1 %"
@@ -643,7 +643,7 @@ def test_a_map_that_few_rows_do_not_make_is_announced(tmp_path: Path) -> None:
         eigenscape.save(eigenscape.Isomap(n_neighbors=6).fit(noise), tmp_path / "m", compact=True)
 
 
-def test_a_precomputed_map_has_no_rows_to_choose(tmp_path: Path) -> None:
+def test_a_precomputed_map_cannot_be_compact(tmp_path: Path) -> None:
     model = eigenscape.Isomap(metric="precomputed").fit(cdist(X, X))
     with pytest.raises(ValueError, match="has no rows; save it without compact"):
         eigenscape.save(model, tmp_path / "m", compact=True)

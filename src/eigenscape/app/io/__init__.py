@@ -1,4 +1,4 @@
-"""Files: tables in and out, chunks of tables larger than memory, models on disk."""
+"""Reading and writing tables and models, whole or in chunks of rows."""
 
 from eigenscape.app.io.atomic import check_target, whole_file
 from eigenscape.app.io.models import describe, load

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from eigenscape._extras import optional_import
 from eigenscape.app.io import arrays, columnar, images, relations
 from eigenscape.app.io.columns import ColumnSelection
 from eigenscape.app.io.delimited import read_delimited
@@ -106,6 +107,7 @@ def read(
                 f"{', '.join(name for name in others if others[name])} is not supported with dask=True, which"
                 " reads partitions unchanged; omit one of them"
             )
+        optional_import("dask.array", "read with dask=True")
         from eigenscape.app.io.dask_reading import read_collection
 
         return read_collection(path, selection)
