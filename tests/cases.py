@@ -331,11 +331,16 @@ def _dictionaries() -> None:
     _add("dictionary-size", "wide", KernelPCA, dictionary_size=30)
     _add("dictionary-precomputed", "similarities", KernelPCA, kernel="precomputed", dictionary_tol=1e-3)
     _add("dictionary-twins", "twins", KernelPCA, dictionary_tol=1e-4)
+    _add("dictionary-points", "curve", KernelPCA, dictionary=curve(15, seed=7))
+    fitted = GreedySpectralEmbedding(tol=1e-2, gamma=0.5).fit(curve(60, seed=7))
+    _add("dictionary-model", "curve", KernelPCA, gamma=0.5, dictionary=fitted)
+    add("model", "curve", gamma=0.5, selection=fitted)
     for cls, common in ((LaplacianEigenmaps, {}), (SpectralClustering, {"n_clusters": 3, "n_init": 2})):
         _add("dictionary", "curve", cls, affinity="rbf", dictionary_tol=1e-4, **common)
         _add("dictionary-size", "curve", cls, affinity="rbf", gamma=0.5, dictionary_size=30, **common)
         _add("dictionary-twins", "twins", cls, affinity="rbf", dictionary_tol=1e-4, **common)
         _add("dictionary-poly", "positive", cls, affinity="poly", dictionary_tol=1e-3, **common)
+        _add("dictionary-model", "curve", cls, affinity="rbf", gamma=0.5, dictionary=fitted, **common)
 
 
 def _pca() -> None:

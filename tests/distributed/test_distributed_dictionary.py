@@ -75,7 +75,7 @@ def test_a_collection_gives_the_map_of_its_rows(name):
 def test_sums_for_one_dictionary_are_those_of_one_machine(normalization, sizes):
     members = X[::30]
     model = GreedySpectralEmbedding(selection=members, gamma=0.5, normalization=normalization)
-    alone, model = clone(model).fit(X)._learnt_, model.fit(ragged(X, sizes))._learnt_
+    alone, model = clone(model).fit(X)._state_, model.fit(ragged(X, sizes))._state_
     for found, expected in ((model.moments, alone.moments), (model.weighted_moments, alone.weighted_moments)):
         assert (found is None) == (expected is None)
         if found is not None and found.second is not None:

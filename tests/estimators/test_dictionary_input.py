@@ -1,7 +1,8 @@
-"""Dictionaries that cannot be: kernels that have none, wishes that make no sense, and the words that say
-so."""
+"""Parameters of dictionaries: invalid ones and their errors, and dictionaries given by the user."""
 
 from __future__ import annotations
+
+import pickle
 
 import numpy as np
 import pytest
@@ -9,8 +10,17 @@ from cases import curve, shared_letters
 from cases import words as some_words
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
-from eigenscape import GreedySpectralEmbedding, KernelPCA, LaplacianEigenmaps, SpectralClustering
+from eigenscape import (
+    GreedySpectralEmbedding,
+    KernelPCA,
+    LaplacianEigenmaps,
+    SpectralClustering,
+    load,
+    save,
+)
 from eigenscape.exceptions import RankError, ToleranceWarning
 
 either = pytest.mark.parametrize("sum_to_one", [True, False], ids=["hull", "span"])
@@ -154,6 +164,99 @@ def test_methods_refuse_it_with_argument_value_and_remedy(cls, params, words):
         cls(**params).fit(curve(80))
     for word in words:
         assert word in str(refusal.value)
+
+
+# --- given dictionaries -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelPCA(dictionary_tol=1e-2),
+        KernelPCA(kernel="linear", dictionary_tol=1e-6),
+        KernelPCA(kernel="poly", dictionary_size=12),
+        LaplacianEigenmaps(affinity="rbf", dictionary_size=30),
+        SpectralClustering(3, affinity="laplacian", gamma=0.7, dictionary_tol=1e-2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("form", ["model", "points", "sparse"])
+def test_a_given_dictionary_gives_the_model_it_was_selected_for(model, form):
+    X, Y = curve(300), curve(20, seed=1)
+    expected = clone(model).fit(X)
+    points = expected.dictionary_
+    given = {"model": expected, "points": points.tolist(), "sparse": sparse.csr_array(points)}[form]
+    params = {"dictionary_size": None, "dictionary_tol": None, "dictionary": given}
+    found = clone(clone(model).set_params(**params)).fit(X)  # clone keeps the fitted dictionary
+    np.testing.assert_array_equal(found.dictionary_, points)
+    assert (found.dictionary_indices_ == -1).all()
+    np.testing.assert_allclose(found.eigenvalues_, expected.eigenvalues_, rtol=1e-7)
+    scale = np.abs(expected.embedding_).max()
+    np.testing.assert_allclose(found.embedding_, expected.embedding_, atol=1e-6 * scale)
+    np.testing.assert_allclose(found.transform(Y), expected.transform(Y), atol=1e-6 * scale)
+    np.testing.assert_allclose(found.projection_error(Y), expected.projection_error(Y), atol=1e-8)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_the_dictionary_of_a_greedy_model_serves_other_methods(frozen):
+    X = curve(300)
+    greedy = GreedySpectralEmbedding(tol=1e-2, gamma=0.7).fit(X)
+    given = FrozenEstimator(greedy) if frozen else greedy
+    for model in (
+        KernelPCA(gamma=0.7, dictionary=given),
+        GreedySpectralEmbedding(gamma=0.7, selection=given),
+    ):
+        model.fit(X)
+        np.testing.assert_array_equal(model.dictionary_, greedy.dictionary_)
+        np.testing.assert_allclose(model.eigenvalues_, greedy.eigenvalues_, rtol=1e-7)
+    clusters = SpectralClustering(2, affinity="rbf", gamma=0.7, dictionary=given).fit(X)
+    np.testing.assert_array_equal(clusters.dictionary_, greedy.dictionary_)
+
+
+def test_a_given_dictionary_survives_pickling_and_saving(tmp_path):
+    X = curve(200)
+    greedy = GreedySpectralEmbedding(tol=1e-2, gamma=0.7).fit(X)
+    model = KernelPCA(gamma=0.7, dictionary=greedy).fit(X)
+    save(model, tmp_path / "a.model")
+    for copy in (pickle.loads(pickle.dumps(model)), load(tmp_path / "a.model")):
+        np.testing.assert_array_equal(copy.transform(X[:9]), model.transform(X[:9]))
+        np.testing.assert_allclose(clone(copy).fit(X).eigenvalues_, model.eigenvalues_, rtol=1e-9)
+
+
+X_80 = curve(80)
+GREEDY_80 = GreedySpectralEmbedding(tol=1e-2, gamma=0.7).fit(X_80)
+GIVEN = [
+    ({"dictionary": GREEDY_80, "gamma": 0.5}, ["gamma=0.7", "gamma=0.5", "dictionary=model.dictionary_"]),
+    ({"dictionary": GREEDY_80, "kernel": "linear"}, ["Gaussian", "Linear", "same kernel parameters"]),
+    ({"dictionary": GREEDY_80, "dictionary_size": 9}, ["dictionary_size=9", "leave them None"]),
+    ({"dictionary": GREEDY_80, "dictionary_tol": 0.1}, ["dictionary_tol=0.1", "leave them None"]),
+    ({"dictionary": GreedySpectralEmbedding()}, ["without a dictionary", "fit"]),
+    ({"dictionary": KernelPCA().fit(X_80)}, ["KernelPCA without a dictionary"]),
+    ({"dictionary": X_80[:9, :2]}, ["(9, 2)", "3 features"]),
+    ({"dictionary": np.full((4, 3), np.nan)}, ["finite"]),
+    ({"dictionary": [0, 1, 2]}, ["dictionary must be", "(m, n_features)"]),
+    ({"dictionary": X_80[:0]}, ["dictionary must be"]),
+    ({"dictionary": X_80[:9], "kernel": "precomputed"}, ["dictionary needs a kernel of two rows"]),
+]
+
+
+@pytest.mark.parametrize(("params", "words"), GIVEN)
+def test_an_unsuitable_dictionary_is_refused(params, words):
+    X = np.eye(80) if params.get("kernel") == "precomputed" else X_80
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+        KernelPCA(**params).fit(X)
+    for word in words:
+        assert word in str(refusal.value)
+
+
+def test_a_given_dictionary_needs_a_full_kernel():
+    with pytest.raises(ValueError, match="affinity='rbf'"):
+        LaplacianEigenmaps(dictionary=GREEDY_80).fit(X_80)
+    with pytest.raises(ValueError, match="assign_labels='threshold'"):
+        SpectralClustering(2, affinity="rbf", assign_labels="threshold", dictionary=X_80[:9]).fit(X_80)
+
+
+# --- ranks and sizes ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", [GreedySpectralEmbedding, KernelPCA])

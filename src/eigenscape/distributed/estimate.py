@@ -47,7 +47,10 @@ def cost(estimator: BaseEstimator, rows: int, columns: int, largest: int, cores:
     """
     params = estimator.get_params(deep=False)
     partition = 8.0 * largest * columns * 2  # as read, and in double precision
-    if not (params.get("dictionary_size") or params.get("dictionary_tol") or "selection" in params):
+    by_dictionary = any(
+        params.get(name) is not None for name in ("dictionary_size", "dictionary_tol", "dictionary")
+    )
+    if not by_dictionary and "selection" not in params:
         # Methods with a kernel, a metric or a graph are fitted to a sample.
         by_sample = "kernel" in params or "metric" in params or "affinity" in params
         work = 2.0 * rows * columns * (sample_size(2) if by_sample else columns)

@@ -40,7 +40,7 @@ START_ROWS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class MixtureSums:
-    """Sums of an E-step over samples: likelihood, total responsibilities, and the statistics of each model."""
+    """Sums of an E-step over samples: likelihood, responsibilities, and statistics of each model."""
 
     log_likelihood: float
     responsibilities: np.ndarray  # (k,)

@@ -168,15 +168,21 @@ def width_attributes(kernel: BoundKernel) -> dict[str, float]:
 
 
 def fit_affinity_dictionary(
-    X: Any, options: AffinityOptions, dictionary: DictionaryOptions, n_components: int, blocks: Any
+    X: Any,
+    options: AffinityOptions,
+    dictionary: DictionaryOptions,
+    n_components: int,
+    blocks: Any,
+    given: Any = None,
 ) -> tuple[DictionaryState, dict[str, Any]]:
     """Fit a dictionary for the kernel that ``options`` describe; also return its fitted attributes.
 
-    ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows, or None."""
+    ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows, or None; ``given`` is a
+    dictionary given by the user, or None."""
     if options.is_graph:
         raise ValueError(
-            "dictionary_size and dictionary_tol need a kernel between all samples, such as affinity='rbf';"
-            f" the graph of affinity={options.affinity!r} is sparse and needs no dictionary"
+            "dictionary_size, dictionary_tol and dictionary need a kernel between all samples, such as"
+            f" affinity='rbf'; the graph of affinity={options.affinity!r} is sparse and needs no dictionary"
         )
     if not options.include_diagonal:
         raise ValueError(
@@ -186,7 +192,7 @@ def fit_affinity_dictionary(
     if blocks is None:
         _check_samples(X, n_components)
     kernel = bind(options.kernel(), X, blocks)
-    state = fit_by_dictionary(kernel, X, dictionary, blocks)
+    state = fit_by_dictionary(kernel, X, dictionary, blocks, given)
     described = dictionary_attributes(state, dictionary, X if blocks is None else None)
     return state, {**described, **width_attributes(kernel)}
 

@@ -18,7 +18,7 @@ from eigenscape import distributed
 from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, rowwise, validate_blocks
-from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample
+from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
 from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_input, check_jobs, like
 from eigenscape.pieces import AnyEmbedding
@@ -318,8 +318,7 @@ class EmbeddingMixin:
 
     def _fit_collection(self, X: Any) -> Self:
         with reporting(self.verbose):
-            parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
-            if parameters.get("dictionary_size") is None and parameters.get("dictionary_tol") is None:
+            if not uses_dictionary(self):
                 fit_to_sample(self, X)
             else:
                 blocks = validate_blocks(self, X, reset=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -16,13 +18,21 @@ from eigenscape._progress import reporting
 from eigenscape.dictionary.landmarks import choose_points
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.readers import ArrayReader, read_blocks
-from eigenscape.dictionary.source import ColumnSource, KernelSource, PointArray, kernel_source
+from eigenscape.dictionary.source import (
+    ColumnSource,
+    PairwiseSource,
+    PointArray,
+    ShiftedLinear,
+    kernel_source,
+)
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._validation import check_count, check_input, check_jobs
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
-from eigenscape.kernels.base import BoundKernel, Kernel, n_points
+from eigenscape.kernels import Gaussian, Laplace, Linear
+from eigenscape.kernels.base import BoundKernel, Kernel, as_float64, n_points
+from eigenscape.kernels.pairwise import PairwiseKernel
 from eigenscape.methods.dictionary_embedding import gram_error_bound, warn_tolerance
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState, fit_dictionary
 
@@ -39,13 +49,25 @@ def _has_dictionary(estimator: Any) -> bool:
     check_is_fitted(estimator, "eigenvalues_")
     if not isinstance(estimator.kernel_, LowRankKernel):
         raise AttributeError(
-            f"{type(estimator).__name__} has a projection error only with dictionary_size or dictionary_tol"
+            f"{type(estimator).__name__} has a projection error only with dictionary_size, dictionary_tol"
+            " or dictionary"
         )
     return True
 
 
 class DictionaryMixin:
-    """``projection_error`` for models whose kernel is approximated by a dictionary."""
+    """``projection_error`` of models whose kernel is approximated by a dictionary."""
+
+    verbose: bool
+    kernel_: LowRankKernel
+
+    def __sklearn_clone__(self) -> Self:
+        """Clone the estimator, but not a fitted model passed as its dictionary, which would lose its fit."""
+        copy = super().__sklearn_clone__()  # type: ignore[misc]
+        for name in ("dictionary", "selection"):
+            if hasattr(vars(self).get(name), "get_params"):
+                setattr(copy, name, getattr(self, name))
+        return copy
 
     @available_if(_has_dictionary)
     @rowwise(None, dtype=np.float64)
@@ -74,8 +96,10 @@ def bind(kernel: Kernel, X: PointArray, blocks: Blocks | None) -> BoundKernel:
     return kernel.bind(X) if blocks is None else distributed.bind_blocks(kernel, X, blocks)
 
 
-def check_dictionary(size: Any, tol: Any, tol_name: str = "dictionary_tol") -> bool:
-    """Validate the size and the tolerance of a dictionary; return whether either is given."""
+def check_dictionary(
+    size: int | None, tol: float | None, dictionary: Any = None, tol_name: str = "dictionary_tol"
+) -> bool:
+    """Validate the parameters of a dictionary; return whether one is used."""
     if size is not None:
         check_count("dictionary_size", size)
     if tol is not None and (
@@ -85,7 +109,12 @@ def check_dictionary(size: Any, tol: Any, tol_name: str = "dictionary_tol") -> b
             f"{tol_name}={tol!r} must be a non-negative finite number: the squared distance allowed in"
             " feature space"
         )
-    return size is not None or tol is not None
+    if dictionary is not None and (size is not None or tol is not None):
+        raise ValueError(
+            f"a given dictionary cannot be combined with dictionary_size={size!r} and {tol_name}={tol!r},"
+            " which select one; leave them None"
+        )
+    return size is not None or tol is not None or dictionary is not None
 
 
 def dictionary_options(
@@ -103,6 +132,72 @@ def dictionary_options(
     )
 
 
+def given_members(
+    dictionary: Any, similarity: BoundKernel, X: PointArray, name: str = "dictionary"
+) -> tuple[PointArray, np.ndarray]:
+    """Validate a given dictionary: a fitted model that has one, or points (m, n_features).
+
+    Returns the points, in the format of ``X``, and their row indices, which are -1. ``name`` is the name of
+    the parameter in error messages.
+    """
+    source = kernel_source(similarity)
+    if isinstance(source, ColumnSource) or X.ndim == 1:
+        raise ValueError(
+            f"{name} needs a kernel of two rows of features; the points of a precomputed kernel, or arbitrary"
+            " objects, cannot be given"
+        )
+    if hasattr(dictionary, "get_params"):
+        assert isinstance(source, PairwiseSource)
+        dictionary = _points_of_model(dictionary, source.kernel, name)
+    points = sparse.csr_array(dictionary) if sparse.issparse(dictionary) else np.asarray(dictionary)
+    if points.ndim != 2 or points.dtype.kind not in "fiu" or points.shape[0] == 0:
+        names = "one of 'greedy', 'random', 'maxmin', 'kmeans', row indices, " if name == "selection" else ""
+        raise ValueError(
+            f"{name} must be {names}a fitted model with a dictionary, or points of shape (m, n_features), got"
+            f" {dictionary!r}"
+        )
+    if (
+        points.shape[1] != X.shape[1]
+        or not np.isfinite(points.data if sparse.issparse(points) else points).all()
+    ):
+        raise ValueError(
+            f"{name} contains points of shape {points.shape}, which must be finite and have {X.shape[1]}"
+            " features"
+        )
+    points = as_float64(points)
+    if sparse.issparse(X):
+        points = sparse.csr_array(points)
+    elif sparse.issparse(points):
+        points = points.toarray()
+    return points, np.full(points.shape[0], -1, dtype=np.int64)
+
+
+def _points_of_model(model: Any, kernel: PairwiseKernel, name: str) -> PointArray:
+    """Return the dictionary of a fitted model whose kernel is ``kernel``."""
+    label = type(model).__name__
+    source = getattr(getattr(getattr(model, "kernel_", None), "span", None), "source", None)
+    if source is None or not hasattr(model, "dictionary_"):
+        raise ValueError(
+            f"{name} is a {label} without a dictionary; fit a GreedySpectralEmbedding, or a model with"
+            " dictionary_size or dictionary_tol, first"
+        )
+    if not isinstance(source, PairwiseSource):
+        raise ValueError(f"{name} is a {label} with a precomputed kernel, whose dictionary has no points")
+    if _comparable(source.kernel) != _comparable(kernel):
+        raise ValueError(
+            f"{name} is a {label} with the kernel {source.kernel!r}, and this kernel is {kernel!r}; set the"
+            f" same kernel parameters, or pass its points, {name}=model.dictionary_"
+        )
+    return model.dictionary_
+
+
+def _comparable(kernel: PairwiseKernel) -> PairwiseKernel:
+    """Return the kernel without settings that do not change a dictionary once its width is known."""
+    if isinstance(kernel, (Linear, ShiftedLinear)):
+        return Linear()
+    return replace(kernel, scale="median") if isinstance(kernel, (Gaussian, Laplace)) else kernel
+
+
 def check_size(size: int | None, X: PointArray) -> None:
     """Raise ValueError if there are fewer than ``size`` distinct points; the first rows usually suffice."""
     if size is None or X.ndim == 1:
@@ -117,7 +212,7 @@ def check_size(size: int | None, X: PointArray) -> None:
 
 
 def select_members(
-    selection: Any, size: int | None, source: KernelSource, X: PointArray, seed: int
+    selection: Any, size: int | None, similarity: BoundKernel, X: PointArray, seed: int
 ) -> tuple[PointArray, np.ndarray]:
     """Select a dictionary by a non-greedy ``selection``.
 
@@ -126,6 +221,7 @@ def select_members(
     if isinstance(selection, str):
         assert size is not None
         check_size(size, X)
+        source = kernel_source(similarity)
         if selection == "kmeans" and (isinstance(source, ColumnSource) or X.ndim == 1):
             raise ValueError("selection='kmeans' needs rows of features; use 'maxmin' or 'random'")
         diagonal = source.diagonal(X, np.arange(n_points(X)))
@@ -136,13 +232,16 @@ def select_members(
 
         indices = choose_points(X, squared_distances, selection, size, seed)
         return X[indices], indices
-    given = np.asarray(selection)
-    if given.ndim == 1 and given.dtype.kind in "iu":
-        check_row_indices(given, n_points(X))
-        return X[given], given.astype(np.int64)
-    if isinstance(source, ColumnSource) or X.ndim == 1:
-        given = np.empty(0)  # points cannot be added to a precomputed kernel or to objects
-    return check_points(given, X)
+    if _are_row_indices(selection):
+        indices = np.asarray(selection)
+        check_row_indices(indices, n_points(X))
+        return X[indices], indices.astype(np.int64)
+    return given_members(selection, similarity, X, "selection")
+
+
+def _are_row_indices(selection: Any) -> bool:
+    given = np.asarray(None if hasattr(selection, "get_params") else selection)
+    return given.ndim == 1 and given.dtype.kind in "iu"
 
 
 def check_row_indices(given: np.ndarray, n: int) -> None:
@@ -155,42 +254,35 @@ def check_row_indices(given: np.ndarray, n: int) -> None:
 
 
 def select_members_of_blocks(
-    selection: Any, blocks: Blocks, sample: PointArray
+    selection: Any, similarity: BoundKernel, blocks: Blocks, sample: PointArray
 ) -> tuple[PointArray, np.ndarray]:
     """Return the given points, or the rows of a collection with the given indices.
 
     ``sample`` are some rows of the collection.
     """
+    if not _are_row_indices(selection):
+        return given_members(selection, similarity, sample, "selection")
     given = np.asarray(selection)
-    if given.ndim != 1 or given.dtype.kind not in "iu":
-        return check_points(selection, sample)
     lengths = distributed.count_rows(blocks)
     check_row_indices(given, int(lengths.sum()))
     indices, inverse = np.unique(given, return_inverse=True)
     return distributed.take_rows(blocks, indices, lengths)[inverse], given.astype(np.int64)
 
 
-def check_points(selection: Any, X: PointArray) -> tuple[np.ndarray, np.ndarray]:
-    """Validate points given as a dictionary for rows such as those of ``X``; their row indices are -1."""
-    given = np.asarray(selection)
-    if given.ndim != 2 or given.dtype.kind not in "fiu":
-        raise ValueError(
-            "selection must be one of 'greedy', 'random', 'maxmin', 'kmeans', row indices, or points of shape"
-            f" (m, n_features), got {selection!r}"
-        )
-    if given.shape[1] != X.shape[1] or not np.isfinite(given).all():
-        raise ValueError(
-            f"selection contains points of shape {given.shape}, which must be finite and have {X.shape[1]}"
-            " features"
-        )
-    return given.astype(np.float64), np.full(len(given), -1, dtype=np.int64)
-
-
 def fit_by_dictionary(
-    similarity: BoundKernel, X: PointArray, options: DictionaryOptions, blocks: Blocks | None = None
+    similarity: BoundKernel,
+    X: PointArray,
+    options: DictionaryOptions,
+    blocks: Blocks | None = None,
+    given: Any = None,
 ) -> DictionaryState:
-    """Fit a dictionary to ``X``, or to the blocks of a collection of which ``X`` is a sample."""
+    """Fit a dictionary to ``X``, or to the blocks of a collection of which ``X`` is a sample.
+
+    ``given`` is a dictionary given by the user (see :func:`given_members`), or None to select one.
+    """
     source = kernel_source(similarity)
+    if given is not None:
+        options = replace(options, members=given_members(given, similarity, X))
     if blocks is not None:
         return distributed.fit_dictionary_blocks(source, blocks, options, X)
     if options.tol is None:

@@ -120,6 +120,10 @@ dictionary_size/affinity : int or None
 dictionary_tol : float or None
     Largest squared distance in feature space of a sample to the span of the dictionary. With
     ``dictionary_size``, samples are added until either limit is reached.
+dictionary : array-like of shape (m, n_features), fitted model or None
+    Dictionary to use instead of selecting one: points, or a fitted model with ``dictionary_``, such as
+    :class:`GreedySpectralEmbedding`, and the same kernel. Points that depend linearly on the others in
+    feature space are left out. Cannot be combined with ``dictionary_size`` or ``dictionary_tol``.
 independent : bool
     Whether to skip eigenvectors that are functions of those kept before, such as the harmonics along a
     manifold much longer than wide. Each eigenvector is regressed on the kept ones by local linear regression;

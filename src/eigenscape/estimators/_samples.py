@@ -55,6 +55,12 @@ def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
     return estimator
 
 
+def uses_dictionary(estimator: Any) -> bool:
+    """Return whether a parameter of the estimator selects, or is, a dictionary."""
+    names = ("dictionary_size", "dictionary_tol", "dictionary")
+    return any(getattr(estimator, name, None) is not None for name in names)
+
+
 def check_not_precomputed(estimator: Any) -> None:
     """Raise ValueError if the parameters require a precomputed matrix, which a collection cannot be."""
     for name, value in estimator.get_params(deep=False).items():

@@ -1,4 +1,4 @@
-"""Chunks of a stream, each checked before anything is learnt from it."""
+"""Chunks of a stream, each validated before it is used."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from eigenscape.graph.row_index import canonical_csr
 
 
 def check_chunk(estimator: Any, X: Any, reset: bool, first_row: int) -> Any:
-    """A chunk as a float array or CSR matrix; rows that are not finite are named by their place in the
-    stream."""
+    """Return a chunk as a float array or CSR matrix; errors give the rows by their position in the stream."""
     X = validate_data(
         estimator,
         X,
@@ -24,17 +23,18 @@ def check_chunk(estimator: Any, X: Any, reset: bool, first_row: int) -> Any:
         ensure_all_finite=False,
     )
     X = canonical_csr(X) if sparse.issparse(X) else X
-    bad = _rows_not_finite(X)
+    bad = _non_finite_rows(X)
     if len(bad):
         shown = ", ".join(str(first_row + row) for row in bad[:5]) + (", ..." if len(bad) > 5 else "")
         raise ValueError(
-            f"Input X contains NaN or infinity in {len(bad)} row(s) of a chunk: row(s) {shown}, counted from the start of the stream."
-            " Nothing of this chunk was learnt, and what came before it stays usable; drop or fill these rows and go on"
+            f"Input X contains NaN or infinity in {len(bad)} row(s) of a chunk: row(s) {shown}, counted from"
+            " the start of the stream. The chunk was not used, and the model of the previous chunks stays"
+            " usable; drop or impute these rows and continue"
         )
     return X
 
 
-def _rows_not_finite(X: Any) -> np.ndarray:
+def _non_finite_rows(X: Any) -> np.ndarray:
     if sparse.issparse(X):
         wrong = np.flatnonzero(~np.isfinite(X.data))
         return np.unique(np.searchsorted(X.indptr, wrong, side="right") - 1)
@@ -42,27 +42,31 @@ def _rows_not_finite(X: Any) -> np.ndarray:
 
 
 class CheckedChunks:
-    """The chunks of a stream, checked as they come; empty ones are passed over. ``first``: whether the
-    estimator has seen none yet."""
+    """The chunks of a stream, validated one by one; empty chunks are skipped.
+
+    ``first`` tells whether the number and names of the features are taken from the first chunk.
+    """
 
     def __init__(self, estimator: Any, chunks: Iterable[Any], first: bool = False) -> None:
         self.estimator, self.chunks, self.first = estimator, chunks, first
 
     def __iter__(self) -> Iterator[Any]:
-        seen, reset = 0, self.first
+        n_seen, reset = 0, self.first
         for chunk in self.chunks:
             if _is_empty(chunk):
                 continue
-            chunk = check_chunk(self.estimator, chunk, reset, seen)
-            seen, reset = seen + chunk.shape[0], False
+            chunk = check_chunk(self.estimator, chunk, reset, n_seen)
+            n_seen, reset = n_seen + chunk.shape[0], False
             yield chunk
-        if seen == 0:
-            raise ValueError("the stream is empty: there is not one row to learn from")
+        if n_seen == 0:
+            raise ValueError("the stream is empty: it has no rows")
 
 
 class KeptChunks:
-    """A stream that a model may read again, empty chunks left out. It is not pickled with the model: the data
-    may exceed memory."""
+    """A stream that a fitted model can read again, without empty chunks.
+
+    It is not pickled with the model, since the data may exceed memory.
+    """
 
     def __init__(self, chunks: Iterable[Any] | None) -> None:
         self.chunks = chunks

@@ -53,6 +53,7 @@ class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Esti
     {dictionary_size}
         ``storage`` is ignored, too.
     {dictionary_tol}
+    {dictionary}
     {inverse}
     {inverse_alpha}
     {inverse_gamma}
@@ -121,6 +122,7 @@ class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Esti
         storage: Storage = "auto",
         dictionary_size: int | None = None,
         dictionary_tol: float | None = None,
+        dictionary: Any = None,
         inverse: Literal["auto", "fixed-point", "ridge"] = "auto",
         inverse_alpha: float | None = None,
         inverse_gamma: float | None = None,
@@ -140,6 +142,7 @@ class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Esti
         self.storage = storage
         self.dictionary_size = dictionary_size
         self.dictionary_tol = dictionary_tol
+        self.dictionary = dictionary
         self.inverse = inverse
         self.inverse_alpha = inverse_alpha
         self.inverse_gamma = inverse_gamma
@@ -163,7 +166,7 @@ class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Esti
         gamma = getattr(getattr(similarity, "kernel", None), "gamma", None)
         attributes = {} if gamma is None else {"gamma_": gamma}
         solver = self._solver()
-        if not check_dictionary(self.dictionary_size, self.dictionary_tol):
+        if not check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
             model = kernel_pca(similarity, self.n_components, solver, order=self.order, storage=self.storage)
             return spectral_result(require_components(model, self.n_components, self.order), attributes)
         if self.order == "magnitude":
@@ -172,7 +175,7 @@ class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Esti
                 " kernel; use order='value'"
             )
         options, rows = dictionary_options(self, "additive"), X if blocks is None else None
-        state = fit_by_dictionary(similarity, X, options, blocks)
+        state = fit_by_dictionary(similarity, X, options, blocks, self.dictionary)
         model = greedy_embedding(state, options, self.n_components, rows)
         return spectral_result(model, {**dictionary_attributes(state, options, rows), **attributes})
 

@@ -60,6 +60,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
     {on_disconnected/affinity}
     {dictionary_size/affinity}
     {dictionary_tol}
+    {dictionary}
     {independent}
     {independence_threshold}
     {n_candidates}
@@ -136,6 +137,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
         on_disconnected: OnDisconnected = "connect",
         dictionary_size: int | None = None,
         dictionary_tol: float | None = None,
+        dictionary: Any = None,
         independent: bool = False,
         independence_threshold: float = 0.4,
         n_candidates: int | None = None,
@@ -161,6 +163,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
         self.on_disconnected = on_disconnected
         self.dictionary_size = dictionary_size
         self.dictionary_tol = dictionary_tol
+        self.dictionary = dictionary
         self.independent = independent
         self.independence_threshold = independence_threshold
         self.n_candidates = n_candidates
@@ -178,14 +181,16 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
         criterion = check_independence(
             self.independent, self.independence_threshold, self.n_candidates, n_components
         )
-        if check_dictionary(self.dictionary_size, self.dictionary_tol):
+        if check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
             if criterion is not None:
                 raise ValueError(
                     "independent=True needs eigenvectors of all samples, which a dictionary does not have;"
                     " leave out one of them"
                 )
             dictionary = dictionary_options(self, "divisive")
-            state, attributes = fit_affinity_dictionary(X, options, dictionary, n_components, blocks)
+            state, attributes = fit_affinity_dictionary(
+                X, options, dictionary, n_components, blocks, self.dictionary
+            )
             model = greedy_laplacian_eigenmaps(state, dictionary, n_components, X if blocks is None else None)
             warn_if_disconnected(model, self.on_disconnected)
             return spectral_result(model, attributes)

@@ -24,6 +24,7 @@ from eigenscape.estimators._dictionary import (
     warn_if_disconnected,
 )
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._samples import uses_dictionary
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_input
 from eigenscape.exceptions import NotEnoughMemoryError
@@ -88,6 +89,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         raises an error.
     {dictionary_size/affinity}
     {dictionary_tol}
+    {dictionary}
     {eigen_solver/graph}
     {tol/graph}
     {max_iter}
@@ -160,6 +162,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         on_disconnected: OnDisconnected = "connect",
         dictionary_size: int | None = None,
         dictionary_tol: float | None = None,
+        dictionary: Any = None,
         eigen_solver: GraphSolver = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
@@ -184,6 +187,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         self.on_disconnected = on_disconnected
         self.dictionary_size = dictionary_size
         self.dictionary_tol = dictionary_tol
+        self.dictionary = dictionary
         self.eigen_solver = eigen_solver
         self.tol = tol
         self.max_iter = max_iter
@@ -207,13 +211,13 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
                 f"n_clusters={n_clusters} needs at least {n_clusters} samples, got n_samples={n_points(X)};"
                 " lower n_clusters"
             )
-        if by_threshold and (self.dictionary_size is not None or self.dictionary_tol is not None):
+        if by_threshold and uses_dictionary(self):
             raise ValueError(
                 "assign_labels='threshold' compares all cuts, which needs all similarities; use 'kmeans'"
                 " with a dictionary"
             )
         options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
-        if check_dictionary(self.dictionary_size, self.dictionary_tol):
+        if check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
             return self._embed_dictionary(X, options, blocks)
         n_components = 1 if by_threshold else n_clusters
         samples = bind_affinity(X, options, n_components)
@@ -234,7 +238,9 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
 
     def _embed_dictionary(self, X: Any, options: AffinityOptions, blocks: Any) -> FitResult:
         dictionary = dictionary_options(self, "divisive")
-        state, attributes = fit_affinity_dictionary(X, options, dictionary, self.n_clusters, blocks)
+        state, attributes = fit_affinity_dictionary(
+            X, options, dictionary, self.n_clusters, blocks, self.dictionary
+        )
         model = greedy_spectral_map(state, dictionary, self.n_clusters, X if blocks is None else None)
         warn_if_disconnected(model, self.on_disconnected)
         result = spectral_result(model, attributes)

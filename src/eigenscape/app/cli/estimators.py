@@ -74,8 +74,8 @@ CLUSTERING = ("spectral-clustering", "mixture-ppca")
 #: Methods that cannot be fitted to dask collections.
 IN_MEMORY = ("ordinal-mds", "oriented-pca", "projection-pursuit")
 
-#: Parameters that are set by options of the command line itself.
-_EXCLUDED = ("verbose",)
+#: Parameters that are set by options of the command line itself, or from Python only.
+_EXCLUDED = ("verbose", "dictionary")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 #: Types that can be written on the command line, and how they are called in messages.
 _TYPE_NAMES = {
