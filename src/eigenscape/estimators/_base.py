@@ -150,11 +150,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _solver(self) -> SolverConfig:
         """Return the eigensolver configuration given by the parameters."""
         check_jobs(self.n_jobs)
-        solver = self.eigen_solver
-        if isinstance(solver, SolverConfig):  # used as it is
-            config = replace(solver, n_jobs=self.n_jobs)
+        solver, seed = self.eigen_solver, int(check_random_state(self.random_state).randint(2**31 - 1))
+        if isinstance(solver, SolverConfig):
+            config = replace(solver, seed=seed, n_jobs=self.n_jobs)
         else:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
             config = SolverConfig(solver, self.tol, self.max_iter, seed, self.n_jobs)
         if isinstance(config.method, str) and config.method not in self._solvers:
             raise ValueError(

@@ -176,13 +176,13 @@ inverse_gamma : float or None
 eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig
     Eigensolver. "auto" chooses by the size and storage of the matrix; see :mod:`eigenscape.solvers.solve`.
     An object with the methods of :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose
-    results are verified like those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` is used
-    as it is, and ``tol`` and ``max_iter`` are ignored.
+    results are verified like those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig`
+    contains the solver, ``tol`` and ``max_iter``; these two parameters are then ignored.
 eigen_solver/graph : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, EigenSolver or SolverConfig
     Eigensolver. "auto" chooses by the size and sparsity of the matrix; see :mod:`eigenscape.solvers.solve`.
     An object with the methods of :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose
-    results are verified like those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` is used
-    as it is, and ``tol`` and ``max_iter`` are ignored.
+    results are verified like those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig`
+    contains the solver, ``tol`` and ``max_iter``; these two parameters are then ignored.
 tol : float
     Tolerance of the residuals, relative to the eigenvalue.
 tol/graph : float

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from eigenscape._omitted import OmittedArray
 from eigenscape.exceptions import ModelFileError
+from eigenscape.solvers import SolverConfig
 
 #: Attributes that contain rows of the training data. In a model of a precomputed matrix these are rows of
 #: that matrix, which ``transform`` does not use: new samples bring their own.
@@ -91,4 +92,11 @@ def check_parameters(model: BaseEstimator) -> None:
             raise ModelFileError(
                 f"{type(model).__name__} was fitted with {name}={type(value).__name__}; user-defined kernels"
                 f" cannot be serialized. Use a kernel of eigenscape.kernels, or {name}='precomputed'"
+            )
+        if isinstance(value, SolverConfig) and not isinstance(value.method, str):
+            is_known, value = False, value.method
+        if not is_known:
+            raise ModelFileError(
+                f"{type(model).__name__} was fitted with {name}={type(value).__name__}; user-defined objects"
+                f" cannot be serialized. Use a {name} given by its name, or pickle the model"
             )
