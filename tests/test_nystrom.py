@@ -84,7 +84,7 @@ def test_exact_pairs_of_a_kernel_of_full_rank_are_those_of_its_completion():
 
 
 def test_rows_that_reach_beyond_their_own_span_are_refused():
-    with pytest.raises(RankError, match="A has rank 1, and the columns of B do not lie in its span"):
+    with pytest.raises(RankError, match="A has rank 1, and the columns of B are not in its span"):
         exact_eigh(np.diag([1.0, 0.0]), np.array([[1.0], [1.0]]))
 
 
@@ -210,7 +210,7 @@ def with_nan(K: np.ndarray, i: int, j: int) -> np.ndarray:
 
 def test_what_is_not_determined_is_refused_with_the_reason():
     K = low_rank(10, 3)
-    with pytest.raises(RankError, match="no row of K is without a missing entry"):
+    with pytest.raises(RankError, match="every row of K has a missing entry"):
         complete(with_nan(K, range(10), range(10)))
     with pytest.raises(RankError, match=r"linearly independent.*pass rank=3"):
         complete(damaged(K, 3))
@@ -224,7 +224,7 @@ def test_what_is_not_determined_is_refused_with_the_reason():
         complete(wrong)
     lost = np.array([[0.0, 0, 1, 2], [0, 1, 0, 1], [1, 0, np.nan, np.nan], [2, 1, np.nan, np.nan]])
     with pytest.raises(
-        RankError, match="have rank 1 among themselves, but more where they meet the other points"
+        RankError, match="have rank 1 among themselves, but a higher one with the other points"
     ):
         complete(lost)
 

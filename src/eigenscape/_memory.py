@@ -1,4 +1,4 @@
-"""How much memory there is, and how to stay within it."""
+"""Available memory, and blocks of rows that fit in it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from eigenscape._format import format_bytes
 from eigenscape.exceptions import NotEnoughMemoryError
 
-#: Temporary arrays are made in blocks of about this size.
+#: Approximate size of temporary arrays.
 BLOCK_BYTES = 64 * 2**20
 
 
 def available_bytes() -> int:
-    """Bytes that can be taken without swapping: the machine's, or the container's if it has fewer."""
+    """Return the bytes available without swapping, on the machine or in the container if it has fewer."""
     free = [_machine_bytes(), *_container_bytes()]
     return min(free)
 
@@ -28,7 +28,7 @@ def _machine_bytes() -> int:
                 return int(line.split()[1]) * 1024
     if hasattr(os, "sysconf"):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return 2**62  # no way to ask this platform: let the allocation itself speak
+    return 2**62  # unknown on this platform: the allocation itself may fail
 
 
 def _container_bytes() -> Iterator[int]:
@@ -41,12 +41,12 @@ def _container_bytes() -> Iterator[int]:
 
 
 def fits(n_bytes: float, share: float = 0.8) -> bool:
-    """Whether an array of ``n_bytes`` leaves some of the free memory to others."""
+    """Return True if ``n_bytes`` are at most ``share`` of the available memory."""
     return n_bytes <= share * available_bytes()
 
 
 def require(n_bytes: float, purpose: str, remedy: str) -> None:
-    """Raise before the work starts when ``purpose`` needs more memory than there is."""
+    """Raise NotEnoughMemoryError if ``purpose`` needs more memory than is available."""
     if not fits(n_bytes, share=0.95):
         raise NotEnoughMemoryError(
             f"{purpose} needs about {format_bytes(n_bytes)} of memory,"
@@ -55,7 +55,7 @@ def require(n_bytes: float, purpose: str, remedy: str) -> None:
 
 
 def row_blocks(n_rows: int, bytes_per_row: float, budget: int = BLOCK_BYTES) -> Iterator[slice]:
-    """Slices that cut ``n_rows`` rows into blocks of at most ``budget`` bytes (at least one row)."""
+    """Yield slices that divide ``n_rows`` rows into blocks of at most ``budget`` bytes, at least one row."""
     step = max(1, int(budget // max(bytes_per_row, 1)))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))

@@ -1,4 +1,4 @@
-"""Eigenfunctions and embeddings: the Nystrom formula, written once, for training points and all others."""
+"""Eigenfunctions and embeddings: the Nystrom formula for training points and new points."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-from eigenscape._typing import Matrix
+from eigenscape._typing import Matrix, Rows
 from eigenscape.kernels.base import BoundKernel, n_points, product
 from eigenscape.solvers import EigenPairs
 
 
 class Functions(Protocol):
-    """What an embedding is made from: functions of any point, known on the training points."""
+    """Interface of the functions from which an embedding is made, such as :class:`Eigenfunctions`."""
 
     @property
     def kernel(self) -> Any: ...
@@ -33,8 +33,8 @@ class Functions(Protocol):
         """Values (n, r) at the training points."""
         ...
 
-    def __call__(self, Y: Any) -> np.ndarray:
-        """Values (n_new, r) at any points."""
+    def __call__(self, Y: Rows) -> np.ndarray:
+        """Compute the values (n_new, r) at any points."""
         ...
 
 
@@ -44,9 +44,7 @@ class Eigenfunctions:
 
     kernel: BoundKernel
     pairs: EigenPairs
-    training: np.ndarray | None = (
-        None  # (m, r) their values on the training points, where the vectors are not eigenvectors
-    )
+    training: np.ndarray | None = None  # (m, r) values on the training points, if not sqrt(m) times vectors
 
     __repr__ = short_repr
 
@@ -56,19 +54,19 @@ class Eigenfunctions:
 
     @property
     def on_training(self) -> np.ndarray:
-        """``f_r(x_i) = sqrt(m) v_ri`` (Bengio eq. 21), (m, r)."""
+        """Values (m, r) on the training points, ``f_r(x_i) = sqrt(m) v_ri`` (Bengio eq. 21)."""
         return np.sqrt(self.n_train) * self.pairs.vectors if self.training is None else self.training
 
-    def __call__(self, Y: Any) -> np.ndarray:
-        """Values (n_new, r) at any points."""
+    def __call__(self, Y: Rows) -> np.ndarray:
+        """Compute the values (n_new, r) at any points."""
         return product(self.kernel, Y, self._coefficients)
 
     @property
     def _coefficients(self) -> np.ndarray:
         return np.sqrt(self.n_train) * self.pairs.vectors / self.pairs.values  # (m, r)
 
-    def blocks(self, Y: Any) -> Iterator[tuple[Matrix, np.ndarray]]:
-        """Kernel rows (b, m) and function values (b, r) for one block of points after another."""
+    def blocks(self, Y: Rows) -> Iterator[tuple[Matrix, np.ndarray]]:
+        """Yield kernel rows (b, m) and function values (b, r) for blocks of points."""
         coefficients = self._coefficients
         with stage("projection", total=n_points(Y)) as advance:
             for rows in row_blocks(n_points(Y), 24 * self.n_train):
@@ -77,30 +75,27 @@ class Eigenfunctions:
                 advance(rows.stop - rows.start)
 
 
-#: Turns function values (n, r) at points Y into coordinates (n, n_components); the same for training points
-#: and new ones.
-Scale = Callable[[np.ndarray, Any], np.ndarray]
+#: Converts function values (n, r) at points Y to coordinates (n, n_components), for training and new points.
+Scale = Callable[[np.ndarray, Rows], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Landmarks:
-    """The training points behind an embedding that was learnt on some of them, or on given points."""
+    """Training points of an embedding whose eigenfunctions were computed on landmarks."""
 
-    X: Any  # all training points; None where the model does not keep them
-    which: (
-        np.ndarray | None
-    )  # (q,) the training points that are landmarks; None where the landmarks are other points
+    X: Any  # all training points; None if the model does not store them
+    which: np.ndarray | None  # (q,) indices of the landmarks; None if they are not training points
 
     __repr__ = short_repr
 
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Eigenfunctions with the scale that a method gives them. The first ``trivial`` functions are not
-    coordinates.
+    """Eigenfunctions with the scaling of a method.
 
-    With ``landmarks`` the eigenfunctions live on these alone, and all training points are placed like new
-    ones."""
+    The first ``trivial`` functions are not coordinates. If ``landmarks`` is given, the eigenfunctions were
+    computed on the landmarks alone, and all training points are transformed like new ones.
+    """
 
     eigenfunctions: Functions
     scale: Scale
@@ -119,7 +114,7 @@ class Embedding:
 
     @property
     def columns(self) -> np.ndarray:
-        """The training points that the kernel has columns for."""
+        """Indices of the training points that belong to the columns of the kernel."""
         which = None if self.landmarks is None else self.landmarks.which
         return np.arange(self.n_train) if which is None else which
 
@@ -146,16 +141,16 @@ class Embedding:
             return self.transform(self.landmarks.X)
         return self.scale(self.eigenfunctions.on_training, self.kernel.X)
 
-    def transform(self, Y: Any) -> np.ndarray:
-        """Coordinates of any points."""
+    def transform(self, Y: Rows) -> np.ndarray:
+        """Compute the coordinates (n_new, n_components) of any points."""
         return self.scale(self.eigenfunctions(Y), Y)
 
-    def functions(self, Y: Any) -> np.ndarray:
-        """The unscaled eigenfunctions behind the coordinates."""
+    def functions(self, Y: Rows) -> np.ndarray:
+        """Compute the unscaled eigenfunctions of the coordinates at any points."""
         return self.eigenfunctions(Y)[:, self.trivial :]
 
-    def parts(self, Y: Any) -> Iterator[tuple[Functions, Any]]:
-        """The eigenfunctions and the points they speak for."""
+    def parts(self, Y: Rows) -> Iterator[tuple[Functions, Any]]:
+        """Yield (eigenfunctions, points) for each component."""
         yield self.eigenfunctions, Y
 
 
@@ -165,31 +160,31 @@ class RootScale:
 
     factors: np.ndarray  # sqrt(|l_r| / m), (r,)
 
-    def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
+    def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
         return values * self.factors
 
 
 @dataclass(frozen=True)
 class ShiftedScale:
-    """``sqrt(|l_r|) v_r`` with an origin of its own for each coordinate (FastMap, MetricMap)."""
+    """``sqrt(|l_r|) v_r`` minus an origin for each coordinate (FastMap, MetricMap)."""
 
     factors: np.ndarray  # sqrt(|l_r| / m), (r,)
     origin: np.ndarray  # (r,)
 
-    def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
+    def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
         return values * self.factors - self.origin
 
 
 @dataclass(frozen=True)
 class PlainScale:
-    """``sqrt(m) v_r``, the first ``trivial`` functions left out (LLE, Bengio sec. 2.6)."""
+    """``sqrt(m) v_r`` without the first ``trivial`` functions (LLE, Bengio sec. 2.6)."""
 
     trivial: int = 1
 
-    def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
+    def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
         return values[:, self.trivial :]
 
 
 def root_scale(pairs: EigenPairs) -> RootScale:
-    """The scale of kernel PCA for these pairs; negative eigenvalues count by their magnitude."""
+    """Return the scaling of kernel PCA; negative eigenvalues count by their magnitude."""
     return RootScale(np.sqrt(np.abs(pairs.values) / pairs.vectors.shape[0]))

@@ -1,4 +1,4 @@
-"""Errors and warnings a caller may want to catch by name."""
+"""Errors and warnings of the package."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DisconnectedGraphWarning(UserWarning):
 
 
 class DisconnectedGraphError(ValueError):
-    """The neighbourhood graph has several components and may not, or cannot, be joined."""
+    """The neighbourhood graph has several components, which may not or cannot be connected."""
 
 
 class IsolatedPointWarning(UserWarning):
@@ -42,23 +42,23 @@ class IsolatedPointWarning(UserWarning):
 
 
 class DegenerateSpectrumWarning(UserWarning):
-    """The wanted eigenvalues are not resolved: the coordinates are not determined by the data."""
+    """The eigenvalues are below rounding level, so the coordinates are not determined by the data."""
 
 
 class DependentCoordinatesWarning(UserWarning):
-    """Fewer eigenvectors are independent of one another than coordinates were asked for."""
+    """Fewer eigenvectors are functionally independent than coordinates were requested."""
 
 
 class PreimageWarning(UserWarning):
-    """Some points of feature space have no pre-image, or the search for it stopped early."""
+    """Some points of feature space have no pre-image, or the search for it did not converge."""
 
 
 class ToleranceWarning(UserWarning):
-    """A dictionary could not be made as accurate as was asked."""
+    """A dictionary does not reach the requested accuracy."""
 
 
 class NotConvergedError(RuntimeError):
-    """An eigen-solver stopped before its pairs were good. Carries ``residuals``."""
+    """An eigensolver did not converge. The attribute ``residuals`` holds the residuals of the eigenpairs."""
 
     def __init__(self, message: str, residuals: object = None) -> None:
         super().__init__(message)
@@ -66,34 +66,34 @@ class NotConvergedError(RuntimeError):
 
 
 class RankError(ValueError):
-    """More components were asked for than the kernel has usable eigenvalues."""
+    """More components were requested than the kernel has usable eigenvalues."""
 
 
 class UndefinedMapError(ValueError):
-    """The map asked for has no value at some training points."""
+    """The requested map is not defined at some training points."""
 
 
 class PoleWarning(UserWarning):
-    """A map divides by a function that changes its sign between training points, and is infinite where it
-    does."""
+    """A map divides by a function that changes sign between training points, where the map has a pole."""
 
 
 class NotEnoughMemoryError(MemoryError):
-    """The work would need more memory than the machine has free."""
+    """A computation needs more memory than is available."""
 
 
 class SingularNoiseWarning(UserWarning):
-    """The noise leaves directions of the signal untouched, and was regularised."""
+    """The noise covariance is singular in directions of the signal, and was regularised."""
 
 
 class NotConvergedWarning(UserWarning):
-    """An iteration that improves a model step by step ended before it stopped improving; the model is
-    usable."""
+    """An iterative fit reached the maximum number of iterations before convergence; the model is usable."""
 
 
 class NoiseFloorWarning(UserWarning):
-    """A noise variance fell to its floor, or a part of a mixture lost its rows: likelihoods depend on the
-    floor."""
+    """A noise variance is at its lower bound, or a mixture component is empty.
+
+    Likelihoods depend on the bound.
+    """
 
 
 class MissingDependencyError(ImportError):
@@ -105,25 +105,24 @@ class MissingDependencyWarning(UserWarning):
 
 
 class InputFileError(ValueError):
-    """A file is not what it was taken for: empty, damaged, of another kind, or holding values that cannot be
-    used."""
+    """A file is empty, damaged, of another format, or holds values that cannot be used."""
 
 
 class ModelFileError(InputFileError):
-    """A model file is damaged, too new, or holds what a model file may not hold."""
+    """A model file is damaged, of a later version, or holds types that a model file may not hold."""
 
 
 class WriteError(OSError):
-    """A file could not be written; what stood there before is unchanged."""
+    """A file could not be written; an existing file is unchanged."""
 
 
 class SchedulerError(ConnectionError):
-    """No dask scheduler answers where one was said to be."""
+    """No dask scheduler responds at the given address."""
 
 
 class VersionMismatchError(RuntimeError):
-    """A worker of a cluster runs another version of eigenscape, or none."""
+    """A worker of a cluster has another version of eigenscape, or none."""
 
 
 class VersionMismatchWarning(UserWarning):
-    """Workers of a cluster have other versions of the libraries that arrays and models are made of."""
+    """Workers of a cluster have other versions of the libraries on which results depend."""

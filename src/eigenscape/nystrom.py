@@ -1,20 +1,22 @@
-r"""The Nystrom method on matrices: a kernel known by some of its rows (Burges sec. 2.1).
+r"""The Nystrom method on matrices: a kernel matrix of which some rows are known (Burges sec. 2.1).
 
 A symmetric matrix of low rank is determined by the rows ``[A B]`` of a few points that span it,
 
 .. math:: K = \begin{bmatrix} A & B \\ B' & C \end{bmatrix}, \qquad C = B' A^{-1} B,
 
-and so are its eigenvectors. :func:`exact_eigh` gives them, :func:`approximate_eigh` the ones that do not
-change when further points come, :func:`schur_error` how far ``K`` is from such a matrix, and :func:`complete`
-the entries that are missing."""
+and so are its eigenvectors. :func:`exact_eigh` computes them, :func:`approximate_eigh` approximations that do
+not depend on the number of other points, :func:`schur_error` the difference between ``K`` and such a matrix,
+and :func:`complete` missing entries.
+"""
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg
 
 from eigenscape.exceptions import RankError
@@ -24,35 +26,38 @@ __all__ = ["SchurError", "approximate_eigh", "complete", "exact_eigh", "schur_er
 
 #: Eigenvalues of ``A`` below this share of the largest count as zero.
 _TOL = 1e-12
-#: What rounding may add to entries that a matrix of low rank determines, relative to the largest.
+#: Tolerance for entries that a matrix of low rank determines, relative to the largest.
 _AGREE = 1e-7
 
 
-def exact_eigh(A: Any, B: Any, tol: float = _TOL) -> tuple[np.ndarray, np.ndarray]:
-    r"""Eigenvalues and orthonormal eigenvectors of the completed matrix ``[A B; B' B'A^-1 B]`` (Burges eq.
-    1.20-1.24).
+def exact_eigh(A: ArrayLike, B: ArrayLike, tol: float = _TOL) -> tuple[np.ndarray, np.ndarray]:
+    r"""Compute eigenvalues and eigenvectors of the completed matrix ``[A B; B' B'A^-1 B]``.
 
-    With ``A = U L U'`` the matrix is ``G S G'``, ``G = [A B]' U |L|^-1/2``, ``S`` the signs of ``L``; it has
-    the eigenvectors of a matrix of the size of ``A``. Burges takes the symmetric root of ``A`` and
-    diagonalises ``Q = G'G``; here ``G`` is factorised into orthonormal columns and a triangle first, which
-    keeps the vectors orthogonal to rounding.
+    Burges eq. 1.20-1.24. With ``A = U L U'`` the matrix is ``G S G'``, ``G = [A B]' U |L|^-1/2``, ``S`` the
+    signs of ``L``, so its eigenvectors follow from a matrix of the size of ``A``. Burges uses the symmetric
+    root of ``A`` and diagonalises ``Q = G'G``; here ``G`` is factorised by QR first, which keeps the vectors
+    orthogonal up to rounding.
 
     Parameters
     ----------
     A : array-like of shape (q, q)
         Symmetric, of any rank; it may be indefinite, as for distances that are not Euclidean.
     B : array-like of shape (q, n)
-        The same rows at the other points, in the span of ``A``'s columns.
+        The same rows at the other points, in the span of the columns of ``A``.
     tol : float, default=1e-12
-        Eigenvalues of ``A`` below this share of the largest in magnitude count as zero.
+        Eigenvalues of ``A`` below this fraction of the largest magnitude are treated as zero.
 
     Returns
     -------
     values : ndarray of shape (r,)
-        The nonzero eigenvalues, largest first; ``r`` is the rank of ``A``, or less where the completed matrix
-        has less.
+        The nonzero eigenvalues, largest first; ``r`` is the rank of the completed matrix.
     vectors : ndarray of shape (q + n, r)
-        Orthonormal, the rows of ``A``'s points first, each column with its largest entry positive.
+        Orthonormal, the points of ``A`` first, each column with its largest entry positive.
+
+    Raises
+    ------
+    RankError
+        If the columns of ``B`` are not in the span of ``A``.
 
     Examples
     --------
@@ -69,8 +74,8 @@ def exact_eigh(A: Any, B: Any, tol: float = _TOL) -> tuple[np.ndarray, np.ndarra
     outside = float(np.abs(B - U @ (U.T @ B)).max(initial=0.0))
     if outside > _AGREE * float(np.abs(B).max(initial=0.0)):
         raise RankError(
-            f"A has rank {len(values)}, and the columns of B do not lie in its span (by up to {outside:.1e}), so that A and B do not"
-            " determine the matrix; take more points into A"
+            f"A has rank {len(values)}, and the columns of B are not in its span (by up to {outside:.1e}), so"
+            " A and B do not determine the matrix; include more points in A"
         )
     G = np.concatenate([A, B.T]) @ (U / np.sqrt(np.abs(values)))  # (q + n, r)
     Q, R = np.linalg.qr(G)
@@ -80,23 +85,24 @@ def exact_eigh(A: Any, B: Any, tol: float = _TOL) -> tuple[np.ndarray, np.ndarra
 
 
 def approximate_eigh(
-    A: Any, B: Any, n_components: int | None = None, tol: float = _TOL
+    A: ArrayLike, B: ArrayLike, n_components: int | None = None, tol: float = _TOL
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of ``A`` and its eigenvectors carried over to the other points, ``[A B]' U L^-1`` (Burges
-    eq. 1.23, 1.25).
+    """Compute eigenvalues of ``A`` and its eigenvectors extended to the other points, ``[A B]' U L^-1``.
 
-    Unlike those of :func:`exact_eigh` they are the same whatever further points come, which is what a
-    ``transform`` needs. The price is that they are orthonormal on the points of ``A`` only. ``V diag(values)
-    V'`` is the completed matrix all the same, if all of the rank is kept.
+    Burges eq. 1.23, 1.25. Unlike those of :func:`exact_eigh` they do not depend on further points, as a
+    ``transform`` requires, but they are orthonormal on the points of ``A`` only. ``V diag(values) V'`` is the
+    completed matrix if all nonzero eigenvalues are kept.
 
     Parameters
     ----------
     A : array-like of shape (q, q)
+        Symmetric, of any rank.
     B : array-like of shape (q, n)
+        The same rows at the other points.
     n_components : int or None, default=None
-        How many, largest eigenvalue first; None for all that are not zero.
+        Number of eigenpairs, largest eigenvalue first. If None, all that are not zero.
     tol : float, default=1e-12
-        As for :func:`exact_eigh`.
+        Eigenvalues of ``A`` below this fraction of the largest magnitude are treated as zero.
 
     Returns
     -------
@@ -122,8 +128,7 @@ def approximate_eigh(
 
 
 class SchurError(NamedTuple):
-    """The size of ``C - B'A^-1 B``: its Frobenius norm, the same over that of ``C``, and the standard error
-    of the first."""
+    """Norm of ``C - B'A^-1 B``, the same relative to ``C``, and the standard error of the first."""
 
     size: float
     relative: float
@@ -131,33 +136,37 @@ class SchurError(NamedTuple):
 
 
 def schur_error(
-    A: Any,
-    B: Any,
-    C: Any | Callable[[np.ndarray], Any],
+    A: ArrayLike,
+    B: ArrayLike,
+    C: ArrayLike | Callable[[np.ndarray], ArrayLike],
     n_columns: int = 64,
     random_state: int = 0,
     tol: float = _TOL,
 ) -> SchurError:
-    """How much of a kernel the rows ``[A B]`` miss: the Schur complement ``C - B'A^-1 B`` (Burges sec.
-    2.1.3).
+    """Compute the Frobenius norm of the Schur complement ``C - B'A^-1 B`` (Burges sec. 2.1.3).
+
+    It measures the part of a kernel matrix that is not determined by the rows ``[A B]``.
 
     Parameters
     ----------
     A : array-like of shape (q, q)
+        Symmetric, of any rank.
     B : array-like of shape (q, n)
-    C : array-like of shape (n, n), or function
-        The rest of the matrix; or a function that takes column numbers (c,) and returns these columns of it
-        (n, c), and is asked for a random sample of them.
+        The same rows at the other points.
+    C : array-like of shape (n, n), or callable
+        The rest of the matrix, or a function that returns the columns (n, c) of the given indices (c,), which
+        is called with a random sample of columns.
     n_columns : int, default=64
-        How many columns to sample where ``C`` is a function.
+        Number of columns to sample if ``C`` is callable.
     random_state : int, default=0
+        Seed of the sample.
     tol : float, default=1e-12
-        As for :func:`exact_eigh`.
+        Eigenvalues of ``A`` below this fraction of the largest magnitude are treated as zero.
 
     Returns
     -------
     SchurError
-        ``size``, ``relative`` and ``standard_error``, which is 0 where every column was looked at.
+        ``size``, ``relative`` and ``standard_error``, which is 0 if every column was used.
 
     Examples
     --------
@@ -174,8 +183,7 @@ def schur_error(
     n = B.shape[1]
     columns = np.arange(n)
     if callable(C):
-        if isinstance(n_columns, bool) or not isinstance(n_columns, numbers.Integral) or n_columns < 2:
-            raise ValueError(f"n_columns={n_columns!r} must be an integer of at least 2")
+        _check_columns(n_columns)
         if n_columns < n:
             columns = np.sort(np.random.default_rng(random_state).choice(n, int(n_columns), replace=False))
     given = np.asarray(C(columns) if callable(C) else C, dtype=np.float64)  # (n, c)
@@ -187,41 +195,47 @@ def schur_error(
     c = len(columns)
     size = float(np.sqrt(n * rest.mean()))
     whole = float(np.sqrt(n * np.square(given).sum(axis=0).mean()))
-    # The size is the root of n times a mean over columns drawn without replacement.
+    # The size is the square root of n times a mean over columns drawn without replacement.
     error = n * rest.std(ddof=1) * np.sqrt((1 - c / n) / c) if 1 < c < n else 0.0
     return SchurError(
         size, size / whole if whole > 0 else 0.0, float(error / (2 * size)) if size > 0 else 0.0
     )
 
 
-def complete(K: Any, rank: int | None = None, tol: float = 1e-8) -> np.ndarray:
-    """A low-rank kernel with missing entries grown back from the rows that are there (Burges note 11).
+def _check_columns(n_columns: object) -> None:
+    """Raise ValueError if the number of sampled columns is not an integer of at least 2."""
+    if isinstance(n_columns, bool) or not isinstance(n_columns, numbers.Integral) or int(n_columns) < 2:
+        raise ValueError(f"n_columns={n_columns!r} must be an integer of at least 2")
 
-    Where ``[A B]`` are the rows without a gap, the rest is ``C = B'A^-1 B``. That is *the* matrix only if no
-    row outside adds to the rank of these. Something must show it: the complete rows outnumber their rank
-    (points in general position would have shown a higher one); or the diagonal is known throughout and agrees
-    (a positive semi-definite remainder with a zero diagonal is zero); or the caller vouches for the ``rank``.
+
+def complete(K: ArrayLike, rank: int | None = None, tol: float = 1e-8) -> np.ndarray:
+    """Compute the missing entries of a low-rank kernel matrix from its complete rows (Burges note 11).
+
+    If ``[A B]`` are the complete rows, the rest is ``C = B'A^-1 B``, provided that no other row adds to their
+    rank. One of the following must show this: there are more complete rows than their rank (points in general
+    position would have a higher one); or the whole diagonal is known and agrees (a positive semi-definite
+    remainder with a zero diagonal is zero); or ``rank`` is given.
 
     Parameters
     ----------
     K : array-like of shape (n, n)
-        Symmetric, NaN where missing; an entry that is missing on one side of the diagonal is taken from the
-        other.
+        Symmetric matrix with NaN for missing entries; an entry missing on one side of the diagonal is taken
+        from the other.
     rank : int or None, default=None
         The rank of the whole matrix, if known.
     tol : float, default=1e-8
-        Eigenvalues, and disagreements with entries that are there, below this share of the largest count as
+        Eigenvalues, and differences from known entries, below this fraction of the largest are treated as
         zero.
 
     Returns
     -------
     ndarray of shape (n, n)
-        The entries that were there are left as they are.
+        The completed matrix; known entries are unchanged.
 
     Raises
     ------
     RankError
-        If the rows that are there do not determine the matrix; the message says why.
+        If the complete rows do not determine the matrix; the message gives the reason.
 
     Examples
     --------
@@ -243,60 +257,59 @@ def complete(K: Any, rank: int | None = None, tol: float = 1e-8) -> np.ndarray:
     missing = np.isnan(K)
     scale = float(np.abs(K[~missing]).max(initial=0.0))
     if float(np.abs(K - K.T)[~missing].max(initial=0.0)) > tol * scale:
-        raise ValueError("K must be symmetric, but entries (i, j) and (j, i) that are both there differ")
-    there = ~missing.any(axis=1)
-    if there.all():
+        raise ValueError("K must be symmetric, but known entries (i, j) and (j, i) differ")
+    full = ~missing.any(axis=1)
+    if full.all():
         return K
-    if not there.any():
-        raise RankError("no row of K is without a missing entry, so there is none to grow the others from")
-    A, B = K[np.ix_(there, there)], K[np.ix_(there, ~there)]
+    if not full.any():
+        raise RankError("every row of K has a missing entry; at least one complete row is needed")
+    A, B = K[np.ix_(full, full)], K[np.ix_(full, ~full)]
     found, U = _nonzero_eigh(A, tol)
     outside = float(np.abs(B - U @ (U.T @ B)).max())
     if outside > np.sqrt(tol) * scale:
         raise RankError(
-            f"the {len(A)} complete rows have rank {len(found)} among themselves, but more where they meet the other points (by up to"
-            f" {outside:.1e}): the missing entries are not determined; more complete rows are needed"
+            f"the {len(A)} complete rows have rank {len(found)} among themselves, but a higher one with the"
+            f" other points (by up to {outside:.1e}): the missing entries are not determined; more complete"
+            " rows are needed"
         )
     projected = U.T @ B
     C = projected.T @ (projected / found[:, None])  # Burges eq. 1.22
-    block = K[np.ix_(~there, ~there)]
+    block = K[np.ix_(~full, ~full)]
     known = ~np.isnan(block)
     worst = float(np.abs(C - block)[known].max(initial=0.0))
     if worst > np.sqrt(tol) * scale:
         raise RankError(
-            f"the {len(A)} complete rows have rank {len(found)}, and entries outside them differ from what that rank would make them by"
-            f" up to {worst:.1e}: the kernel has a higher rank, so the missing entries are not determined; more complete rows are needed"
+            f"the {len(A)} complete rows have rank {len(found)}, but known entries outside them differ from"
+            f" those that this rank implies by up to {worst:.1e}: the kernel has a higher rank, so the"
+            " missing entries are not determined; more complete rows are needed"
         )
-    # A known diagonal proves something for a positive semi-definite matrix only; equal rows count once.
-    vouching = bool(known.diagonal().all()) and bool(found.min() > 0)
-    _check_determined(len(found), _n_distinct(np.hstack([A, B]), tol), rank, vouching)
-    K[np.ix_(~there, ~there)] = np.where(known, block, (C + C.T) / 2)
+    # A known diagonal is conclusive for a positive semi-definite matrix only; equal rows count once.
+    conclusive = bool(known.diagonal().all()) and bool(found.min() > 0)
+    _check_determined(len(found), _n_distinct(np.hstack([A, B]), tol), rank, conclusive)
+    K[np.ix_(~full, ~full)] = np.where(known, block, (C + C.T) / 2)
     return K
 
 
 def _n_distinct(rows: np.ndarray, tol: float) -> int:
-    """How many of the rows are not equal to one before: the same point twice says nothing about the rank of
-    the others."""
+    """Return the number of distinct rows, as duplicates are no evidence for the rank."""
     apart = np.abs(rows[:, None, :] - rows).max(axis=2)
     return int(np.sum(~np.tril(apart <= tol * np.abs(rows).max(), -1).any(axis=1)))
 
 
 def _check_determined(found: int, n_rows: int, rank: int | None, diagonal: bool) -> None:
-    """Refuse a completion that nothing vouches for."""
+    """Raise RankError if the complete rows do not determine the missing entries."""
     if rank is not None and rank != found:
-        more = "more" if rank > found else "no such"
-        raise RankError(
-            f"rank={rank}, but the {n_rows} complete rows have rank {found}; {more} rows determine the missing entries"
-        )
+        remedy = "more complete rows are needed" if rank > found else f"pass rank={found} or None"
+        raise RankError(f"rank={rank}, but the {n_rows} complete rows have rank {found}; {remedy}")
     if rank is None and found >= n_rows and not diagonal:
         raise RankError(
-            f"the {n_rows} different complete rows are linearly independent, so nothing shows that the kernel has no higher rank;"
-            f" pass rank={found} if you know it, or more complete rows"
+            f"the {n_rows} distinct complete rows are linearly independent, so the kernel may have a higher"
+            f" rank; pass rank={found} if it is known, or more complete rows"
         )
 
 
-def _rows(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The rows that are known, checked."""
+def _rows(A: ArrayLike, B: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return the known rows as arrays, or raise ValueError."""
     A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape[0] == 0:
         raise ValueError(f"A must be square, got shape {A.shape}")
@@ -305,18 +318,17 @@ def _rows(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
     if not (np.isfinite(A).all() and np.isfinite(B).all()):
         raise ValueError("A and B must be finite; use complete for a matrix with missing entries")
     if float(np.abs(A - A.T).max()) > 1e-8 * float(np.abs(A).max()):
-        raise ValueError(
-            f"A must be symmetric, but entries (i, j) and (j, i) differ by up to {float(np.abs(A - A.T).max()):g}"
-        )
+        worst = float(np.abs(A - A.T).max())
+        raise ValueError(f"A must be symmetric, but entries (i, j) and (j, i) differ by up to {worst:g}")
     return (A + A.T) / 2, B
 
 
 def _nonzero_eigh(A: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenpairs of ``A`` that can be divided by, largest first."""
+    """Compute the eigenpairs of ``A`` with nonzero eigenvalues, largest first."""
     values, U = linalg.eigh((A + A.T) / 2)
     keep = np.flatnonzero(
         np.abs(values) > max(tol, len(A) * np.finfo(np.float64).eps) * np.abs(values).max()
     )[::-1]
     if len(keep) == 0:
-        raise RankError("A is zero: the points it stands for span nothing")
+        raise RankError("A is zero, so its points do not span the kernel; choose other points")
     return values[keep], U[:, keep]

@@ -160,7 +160,7 @@ def test_arguments_are_named(model, match):
 
 
 def test_sparse_rows_and_a_metric_that_does_not_take_them():
-    with pytest.raises(TypeError, match="metric='canberra' does not take sparse rows"):
+    with pytest.raises(TypeError, match="metric='canberra' does not support sparse input"):
         Isomap(metric="canberra").fit(sparse.csr_array(np.maximum(cloud(), 0)))
 
 

@@ -1,4 +1,4 @@
-"""One point after another placed at given distances from fixed points."""
+"""Placement of points at given distances from fixed points."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from numba import njit
 
 @njit(nogil=True, cache=True)
 def place_points(targets, points, places, tol, max_iter):
-    """Move each row of ``places`` (n, p) to a minimum of ``sum_j (|y - x_j| - t_j)^2``; how many did not come
-    to rest.
+    """Move each row of ``places`` (n, p) to a minimum of ``sum_j (|y - x_j| - t_j)^2``.
 
-    ``y <- mean_j (x_j + t_j (y - x_j) / |y - x_j|)`` never raises the sum (de Leeuw). A row sees its own
-    targets (n, m) alone."""
-    late = 0
+    ``y <- mean_j (x_j + t_j (y - x_j) / |y - x_j|)`` never raises the sum (de Leeuw 1977). A row depends on
+    its own targets (n, m) only. Return the number of rows that did not converge.
+    """
+    n_unconverged = 0
     m, p = points.shape
     new = np.empty(p)
     for i in range(places.shape[0]):
-        rest = False
+        converged = False
         for _ in range(max_iter):
             new[:] = 0.0
             for j in range(m):
@@ -33,7 +33,7 @@ def place_points(targets, points, places, tol, max_iter):
                 moved += (new[c] - places[i, c]) ** 2
                 places[i, c] = new[c]
             if moved <= tol * tol:
-                rest = True
+                converged = True
                 break
-        late += 0 if rest else 1
-    return late
+        n_unconverged += 0 if converged else 1
+    return n_unconverged

@@ -1,28 +1,28 @@
-"""Mixtures of affine maps: who belongs to which kernel, and the mixture's value."""
+"""Mixtures of affine maps: membership of points in kernels, and values of the mixture."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-#: ``exp`` of less is nothing beside 1.
-_NOTHING = -45.0
+#: Exponents below this do not change a sum of at least 1.
+_NEGLIGIBLE = -45.0
 
 
 @njit(nogil=True, cache=True)
 def count_members(exponents, threshold, top, total, counts):
-    """``top_i = max_k e_ik``, ``total_i = sum_k exp(e_ik - top_i)`` and how many kernels have a larger share
-    than ``threshold``.
+    """Count the kernels whose share of the sum exceeds ``threshold``.
 
-    Exponents are compared after the largest is subtracted: far from all kernels their own digits do not
-    resolve the threshold."""
+    ``top_i = max_k e_ik`` and ``total_i = sum_k exp(e_ik - top_i)``. The largest exponent is subtracted
+    before exponents are compared, as their own digits do not resolve the threshold far from all kernels.
+    """
     for i in range(exponents.shape[0]):
         top[i] = exponents[i].max()
         total[i] = 0.0
         for e in exponents[i]:
             if e == top[i]:
                 total[i] += 1.0
-            elif e - top[i] > _NOTHING:
+            elif e - top[i] > _NEGLIGIBLE:
                 total[i] += np.exp(e - top[i])
         cut = np.log(threshold * total[i])
         count = 0
@@ -34,8 +34,7 @@ def count_members(exponents, threshold, top, total, counts):
 
 @njit(nogil=True, cache=True)
 def fill_members(exponents, threshold, top, totals, indptr, columns, shares, kept):
-    """``s_ik = (q_ik - threshold)_+ / kept_i`` with ``q`` the share of the sum and ``kept`` what makes the
-    ``s`` sum to one."""
+    """Compute ``s_ik = (q_ik - threshold)_+ / kept_i`` of sum 1 over ``k``; ``q`` are shares of the sum."""
     for i in range(exponents.shape[0]):
         place = indptr[i]
         cut = np.log(threshold * totals[i])
@@ -54,7 +53,7 @@ def fill_members(exponents, threshold, top, totals, indptr, columns, shares, kep
 
 @njit(nogil=True, cache=True)
 def mix_affine(X, indptr, columns, shares, centers, slopes, offsets, out):
-    """``out_i = sum_k s_ik (offsets_k + (x_i - centers_k)' slopes_k)``, slopes (K, d, c)."""
+    """Compute ``out_i = sum_k s_ik (offsets_k + (x_i - centers_k)' slopes_k)``, slopes (K, d, c)."""
     n_outputs = offsets.shape[1]
     for i in range(X.shape[0]):
         for c in range(n_outputs):
@@ -72,7 +71,7 @@ def mix_affine(X, indptr, columns, shares, centers, slopes, offsets, out):
 
 @njit(nogil=True, cache=True)
 def mark_members(rows, indptr, columns, marked):
-    """Mark the kernels that any of ``rows`` belongs to."""
+    """Mark the kernels of which any of ``rows`` is a member."""
     for i in rows:
         for e in range(indptr[i], indptr[i + 1]):
             marked[columns[e]] = True
@@ -80,8 +79,10 @@ def mark_members(rows, indptr, columns, marked):
 
 @njit(nogil=True, cache=True)
 def local_coordinates(rows, X, indptr, columns, shares, centers, projections, plain, slot, out):
-    """``out[r, slot_k] = s_ik (K_k (x_i - mu_k), 1)`` for ``i = rows[r]``; ``plain`` leaves out the
-    projections ``K_k`` (q, d)."""
+    """Compute ``out[r, slot_k] = s_ik (K_k (x_i - mu_k), 1)`` for ``i = rows[r]``.
+
+    The projections ``K_k`` (q, d) are the identity if ``plain``.
+    """
     d = X.shape[1]
     n_local = out.shape[2] - 1
     out[:] = 0.0

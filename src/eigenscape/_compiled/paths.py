@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-#: Sources that travel together. Their fronts nearly coincide when they are near each other, and one visit
-#: serves all.
+#: Number of sources searched together. If they are close to each other, their fronts nearly coincide, and one
+#: visit of a vertex serves all.
 LANES = 16
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz", "contract"})
 def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_length, distance):
-    """Distances (m, LANES) from ``LANES`` sources; source ``b`` enters at its seeds, ``seed_vertex`` after
-    ``seed_length``.
+    """Compute distances (m, LANES) from ``LANES`` sources.
 
-    Label-correcting with a heap ordered by the least distance not yet passed on: ``d(v) = min_u d(u) + w(u,
-    v)``. A vertex may be visited again when a farther source improves on it; the result is exact."""
+    Source ``b`` has edges of ``seed_length`` to the vertices ``seed_vertex``. Label-correcting, with a heap
+    ordered by the smallest distance not yet propagated: ``d(v) = min_u d(u) + w(u, v)``. A vertex is visited
+    again if another source improves its distance; the result is exact.
+    """
     m = len(indptr) - 1
     distance[:] = np.inf
     key = np.full(m, np.inf)
@@ -51,19 +52,17 @@ def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_lengt
 
 @njit(nogil=True, cache=True)
 def lower_to_source(indptr, indices, lengths, source, step, nearest):
-    """Lower ``nearest`` (m,), the distances to the nearest of some sources, to those with ``source`` among
-    them.
+    """Update ``nearest`` (m,), the distances to the nearest of some sources, for an additional ``source``.
 
-    ``d(v) = min(d(v), d(source, v))``. Label-correcting: vertices nearer than a bound pass their distance on,
-    first come first served, until none of them changes; then the bound goes ``step`` beyond the nearest of
-    the others. No heap is kept, and the result is exact for any ``step``; some mean edge lengths are fast.
-    The search does not go on where an earlier source is as near."""
+    ``d(v) = min(d(v), d(source, v))``. Label-correcting: vertices nearer than a bound propagate their
+    distances, in order of arrival, until none of them changes; then the bound moves ``step`` beyond the
+    nearest of the others. No heap is needed, and the result is exact for any ``step``; a few mean edge
+    lengths are fast. The search stops at vertices to which an earlier source is as near.
+    """
     m = len(indptr) - 1
-    near, far = (
-        np.empty(m, dtype=np.int32),
-        np.empty(m, dtype=np.int32),
-    )  # a ring and a list, each vertex at most once in either
-    state = np.zeros(m, dtype=np.int8)  # 1 in the ring, 2 in the list
+    # A ring buffer and a list; each vertex is at most once in either.
+    near, far = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32)
+    state = np.zeros(m, dtype=np.int8)  # 1 in the ring buffer, 2 in the list
     nearest[source], near[0], state[source] = 0.0, source, 1
     head, n_near, n_far, bound = 0, 1, 0, step
     while n_near > 0:
@@ -90,8 +89,8 @@ def lower_to_source(indptr, indices, lengths, source, step, nearest):
         head, bound, kept = 0, least + step, 0
         for i in range(n_far):
             v = far[i]
-            if state[v] == 2:  # not passed on since
-                if nearest[v] < bound or nearest[v] == least:  # a step may be lost to rounding
+            if state[v] == 2:  # not propagated since
+                if nearest[v] < bound or nearest[v] == least:  # the step may be lost to rounding
                     state[v] = 1
                     near[n_near] = v
                     n_near += 1
@@ -103,7 +102,7 @@ def lower_to_source(indptr, indices, lengths, source, step, nearest):
 
 @njit(nogil=True, cache=True, inline="always")
 def _least(far, n_far, state, nearest):
-    """The least distance among the listed vertices that wait."""
+    """Return the smallest distance among the vertices that wait in the list."""
     least = np.inf
     for i in range(n_far):
         if state[far[i]] == 2 and nearest[far[i]] < least:
@@ -113,8 +112,10 @@ def _least(far, n_far, state, nearest):
 
 @njit(nogil=True, cache=True)
 def shortest_through(indptr, indices, lengths, onward, out):
-    """``out[y, l] = min_v lengths[y, v] + onward[v, l]`` over the stored entries of row ``y``; infinite where
-    it has none."""
+    """Compute ``out[y, l] = min_v lengths[y, v] + onward[v, l]`` over the stored entries of row ``y``.
+
+    Infinite for rows without entries.
+    """
     out[:] = np.inf
     for y in range(len(indptr) - 1):
         for e in range(indptr[y], indptr[y + 1]):
@@ -127,7 +128,7 @@ def shortest_through(indptr, indices, lengths, onward, out):
 
 @njit(nogil=True, cache=True, inline="always")
 def _lower(heap, place, key, size, v, value):
-    """Lower the key of ``v``, inserting it if need be; the heap has four children a node."""
+    """Lower the key of ``v``, or insert it; a node of the heap has four children."""
     key[v] = value
     i = place[v]
     if i < 0:
@@ -148,7 +149,7 @@ def _lower(heap, place, key, size, v, value):
 
 @njit(nogil=True, cache=True, inline="always")
 def _pop(heap, place, key, size):
-    """Remove the vertex with the least key."""
+    """Remove the vertex with the smallest key."""
     place[heap[0]] = -1
     size -= 1
     if size == 0:

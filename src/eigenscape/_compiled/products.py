@@ -7,8 +7,10 @@ from numba import njit
 
 @njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
 def multiply_rows(indptr, indices, data, V, first, last, out):
-    """``out[r] = sum_e data[e] V[indices[e]]`` for the rows ``first`` to ``last``: each row of ``V`` is read
-    once for all its columns."""
+    """Compute ``out[r] = sum_e data[e] V[indices[e]]`` for the rows ``first`` to ``last``.
+
+    All columns of a row of ``V`` are read at once.
+    """
     columns = V.shape[1]
     for r in range(first, last):
         for c in range(columns):

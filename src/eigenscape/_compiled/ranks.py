@@ -1,4 +1,4 @@
-"""Ranks of some values in a row of many, without sorting the row."""
+"""Ranks of some values in a row, without sorting the row."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from numba import njit
 
 @njit(nogil=True, cache=True)
 def count_below(rows, values):
-    """How many entries of each row of ``rows`` (b, n) are smaller than each of its ``values`` (b, k): (b, k)
-    integers.
+    """Count the entries of each row of ``rows`` (b, n) that are smaller than its ``values`` (b, k).
 
-    One pass for each value: a loop of comparisons alone runs on vectors, and beats a search with branches for
-    any useful ``k``."""
+    One pass per value: a loop of comparisons is vectorised, and faster than a search with branches for any
+    useful ``k``.
+    """
     b, n = rows.shape
     counts = np.zeros((b, values.shape[1]), dtype=np.int64)
     for i in range(b):

@@ -1,4 +1,4 @@
-"""The nearest of many, from a block of distances that may be a little off."""
+"""Selection of nearest neighbours from blocks of exact or approximate distances."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from numba import njit
 
 @njit(nogil=True, cache=True)
 def nearest_exact(Y, X, rough, slack, k, length, number):
-    """The ``k`` nearest rows of ``X`` to each row of ``Y``, by ``|y - x|`` and then by row number.
+    """Find the ``k`` nearest rows of ``X`` to each row of ``Y``, by ``|y - x|`` and then by row number.
 
-    ``rough`` (b, n) holds squared distances that are off by at most ``slack`` (b,): whatever may be among the
-    ``k`` nearest by them is measured exactly."""
+    ``rough`` (b, n) holds squared distances with errors of at most ``slack`` (b,). Exact distances are
+    computed for all rows that may be among the ``k`` nearest.
+    """
     b, n = rough.shape
     best = np.empty(k, dtype=rough.dtype)
     for i in range(b):
@@ -29,7 +30,7 @@ def nearest_exact(Y, X, rough, slack, k, length, number):
 
 @njit(nogil=True, cache=True)
 def nearest_given(values, k, length, number):
-    """The ``k`` smallest of each row of ``values``, by value and then by column number."""
+    """Find the ``k`` smallest of each row of ``values``, by value and then by column number."""
     for i in range(values.shape[0]):
         filled = 0
         for j in range(values.shape[1]):
@@ -39,7 +40,7 @@ def nearest_given(values, k, length, number):
 
 @njit(nogil=True, cache=True)
 def _kth_smallest(values, best):
-    """The ``len(best)``-th smallest value; ``best`` is scratch, kept sorted."""
+    """Return the ``len(best)``-th smallest value; ``best`` is a buffer, kept sorted."""
     k = len(best)
     filled = 0
     for value in values:
@@ -59,7 +60,7 @@ def _kth_smallest(values, best):
 
 @njit(nogil=True, cache=True)
 def _insert(length, number, filled, value, j):
-    """Insert ``value`` into a sorted list of at most ``len(length)``; equals keep their order of arrival."""
+    """Insert ``value`` into a sorted list of at most ``len(length)``, after equal values."""
     k = len(length)
     if filled < k:
         t = filled
@@ -79,8 +80,10 @@ def _insert(length, number, filled, value, j):
 
 @njit(nogil=True, cache=True)
 def rerank(Y, X, candidates, length, number):
-    """The nearest rows of ``X`` among each row's ``candidates`` (ascending numbers, -1 for none), and how
-    many there were."""
+    """Find the nearest rows of ``X`` among the ``candidates`` of each row of ``Y``; return their number.
+
+    Candidates are ascending row numbers, -1 for none.
+    """
     found = np.zeros(len(Y), dtype=np.int64)
     for i in range(len(Y)):
         filled = 0

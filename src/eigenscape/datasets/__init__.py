@@ -1,4 +1,4 @@
-"""Data of the papers' experiments, made on demand."""
+"""Generators of the data sets used in the papers."""
 
 from eigenscape.datasets.heads import heads
 from eigenscape.datasets.images import bars

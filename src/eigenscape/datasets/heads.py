@@ -1,4 +1,4 @@
-"""A head of ellipsoids, seen and lit from several sides: faces that may be shipped."""
+"""Images of a head made of ellipsoids, in varying pose and light: a substitute for face images."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ _RANGES = ((-60.0, 60.0), (-30.0, 30.0), (-60.0, 60.0))  # degrees: pan, tilt, l
 
 
 def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    r"""Images of one head that turns, nods and is lit from left to right: a manifold of three dimensions.
+    r"""Generate images of a head in varying pose and light, a manifold of three dimensions.
 
-    An ellipsoid with nose, eyes, mouth, ears and hair, each an ellipsoid again, in parallel projection. A
-    surface of albedo :math:`a` and normal :math:`n` has the brightness :math:`a (b + (1 - b) \max(0, n \cdot
-    l))` in light from the direction :math:`l`, with a little light :math:`b` from everywhere. A stand-in for
-    the faces of Bengio sec. 5.2.
+    The head, its nose, eyes, mouth, ears and hair are ellipsoids in parallel projection. A surface of albedo
+    :math:`a` and normal :math:`n` has the brightness :math:`a (b + (1 - b) \max(0, n \cdot l))` in light from
+    the direction :math:`l`, with ambient light :math:`b`. A substitute for the faces of Bengio sec. 5.2.
 
     Parameters
     ----------
     n_samples : int, default=698
+        Number of images.
     side : int, default=32
-        Pixels along either edge of an image.
+        Number of pixels along either edge of an image.
     random_state : int, default=0
-        Seed of pose and light, each uniform in its range.
+        Seed of pose and light, each uniformly distributed in its range.
 
     Returns
     -------
@@ -70,14 +70,12 @@ def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tup
 
 
 def _draw(parameters: np.ndarray, side: int) -> np.ndarray:
-    """Images (n, side ** 2) at twice the resolution, averaged over 2 x 2 pixels."""
+    """Render images (n, side ** 2) at twice the resolution, averaged over 2 x 2 pixels."""
     pan, tilt, light = np.radians(parameters).T
     turn = _rotations(pan, tilt)  # (n, 3, 3): from the head's directions to the camera's
     grid = (np.arange(2 * side) + 0.5) / side - 1
     across, down = (axis.ravel() * 1.12 for axis in np.meshgrid(grid, grid))
-    pixels = np.column_stack(
-        [across, -down, np.full_like(across, 4.0)]
-    )  # where sight begins, before the head
+    pixels = np.column_stack([across, -down, np.full_like(across, 4.0)])  # origins of the rays
     start, sight = pixels @ turn, -turn[:, 2, :]  # (n, p, 3) and (n, 3), in the head's directions
     towards_light = np.column_stack([np.sin(light), np.full_like(light, 0.4), np.cos(light)])
     towards_light = np.einsum(
@@ -97,7 +95,7 @@ def _draw(parameters: np.ndarray, side: int) -> np.ndarray:
 
 
 def _rotations(pan: np.ndarray, tilt: np.ndarray) -> np.ndarray:
-    """First around the head's upright axis, then around the camera's horizontal one; (n, 3, 3)."""
+    """Compute rotations (n, 3, 3) about the head's vertical axis, then about the camera's horizontal one."""
     one, zero = np.ones_like(pan), np.zeros_like(pan)
     around = np.array(
         [[np.cos(pan), zero, np.sin(pan)], [zero, one, zero], [-np.sin(pan), zero, np.cos(pan)]]
@@ -109,9 +107,8 @@ def _rotations(pan: np.ndarray, tilt: np.ndarray) -> np.ndarray:
 
 
 def _meet(part: _Part, start: np.ndarray, sight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far along each line of sight the ellipsoid is met, infinity where it is not, and the normal
-    there."""
-    a = (start - part.center) / part.radii  # (n, p, 3): the ellipsoid is the unit sphere now
+    """Compute the distance at which each ray meets the ellipsoid, or infinity, and the normal there."""
+    a = (start - part.center) / part.radii  # (n, p, 3), scaled so that the ellipsoid is the unit sphere
     b = (sight / part.radii)[:, np.newaxis]
     aa, ab, bb = (a * a).sum(axis=2), (a * b).sum(axis=2), (b * b).sum(axis=2)
     root = ab * ab - bb * (aa - 1)

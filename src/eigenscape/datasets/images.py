@@ -1,4 +1,4 @@
-"""Small images of simple things."""
+"""Images of simple objects."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from eigenscape.datasets._check import check_count, check_seed
 def bars(
     n_samples: int = 1000, *, side: int = 40, length: int = 20, thickness: int = 2, random_state: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Black and white images, each of one vertical or horizontal bar at a random place (Belkin sec. 6.2).
+    """Generate binary images of a vertical or horizontal bar at a random position (Belkin sec. 6.2).
 
     Parameters
     ----------
     n_samples : int, default=1000
-        The first half are vertical bars, the others horizontal ones.
+        Number of images. The first half are vertical bars, the others horizontal ones.
     side : int, default=40
-        Pixels along either edge of an image.
+        Number of pixels along either edge of an image.
     length, thickness : int, default=20, 2
-        Of the bars, in pixels; they lie wholly inside the image. The paper does not print them.
+        Size of the bars in pixels; they lie inside the image. The paper does not give the values.
     random_state : int, default=0
+        Seed of the positions.
 
     Returns
     -------
     X : ndarray of shape (n_samples, side ** 2)
-        Images row by row, 1 where the bar is.
+        Pixels in row-major order, 1 inside the bar.
     corners : ndarray of shape (n_samples, 2)
-        Row and column of the bar's top left pixel.
+        Row and column of the top left pixel of the bar.
     labels : ndarray of shape (n_samples,)
         0 for vertical, 1 for horizontal.
 
@@ -44,9 +45,8 @@ def bars(
             raise ValueError(f"{name}={extent} does not fit into images of side={side}; lower {name}")
     rng = np.random.default_rng(check_seed(random_state))
     labels = (np.arange(n_samples) >= (n_samples + 1) // 2).astype(np.int64)
-    extents = np.where(
-        labels[:, np.newaxis] == 0, [length, thickness], [thickness, length]
-    )  # rows and columns a bar covers
+    # Numbers of rows and columns that a bar covers.
+    extents = np.where(labels[:, np.newaxis] == 0, [length, thickness], [thickness, length])
     corners = rng.integers(0, side - extents, endpoint=True)
     inside = [
         (np.arange(side) >= corners[:, [axis]]) & (np.arange(side) < corners[:, [axis]] + extents[:, [axis]])

@@ -11,17 +11,20 @@ from eigenscape.datasets.rolls import arc_length
 def spiral(
     n_samples: int = 1000, *, turns: float = 2.0, noise: float = 0.02, random_state: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""Points near a spiral of unit radius, :math:`x(t) = (t \cos t, t \sin t) / t_1` (Ouimet sec. 5),
-    uniform along its length.
+    r"""Generate points near a spiral, uniform along its length (Ouimet sec. 5).
+
+    .. math:: x(t) = (t \cos t, t \sin t) / t_1, \quad t \in [0.1 t_1, t_1].
 
     Parameters
     ----------
     n_samples : int, default=1000
+        Number of points.
     turns : float, default=2.0
-        From the centre, or rather from a tenth of the way, to the end :math:`t_1`.
+        Number of turns from the centre to the end :math:`t_1`.
     noise : float, default=0.02
         Standard deviation of the noise in both directions.
     random_state : int, default=0
+        Seed of positions and noise.
 
     Returns
     -------
@@ -50,21 +53,22 @@ def spiral(
 def two_arcs(
     n_samples: int = 400, *, noise: float = 0.08, random_state: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two half circles, one reaching into the other (Bengio fig. 1).
+    """Generate points near two interleaved half circles (Bengio fig. 1).
 
     Parameters
     ----------
     n_samples : int, default=400
-        Half of them on either arc.
+        Number of points, half of them on either arc.
     noise : float, default=0.08
         Standard deviation of the noise in both directions; the circles have radius 1.
     random_state : int, default=0
+        Seed of positions and noise.
 
     Returns
     -------
     X : ndarray of shape (n_samples, 2)
     parameter : ndarray of shape (n_samples,)
-        Place along the arc, in the unit interval.
+        Position along the arc, in the unit interval.
     labels : ndarray of shape (n_samples,)
         Which arc, 0 or 1.
 
@@ -92,29 +96,29 @@ def two_clusters(
     noise: float = 0.05,
     random_state: int = 0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two clusters of one form and different density, joined by a thin bridge: together a curve (Bengio fig.
-    2).
+    """Generate two clusters of equal shape and different density, connected by a thin bridge (Bengio fig. 2).
 
-    The first is an arch at the top left, the second the same arch turned over at the bottom right; where they
-    meet, the density falls to a small part of its value, so that the points lie near one curve.
+    The first cluster is an arch at the top left, the second the same arch rotated by half a turn at the
+    bottom right. They meet where the density is low, so that all points lie near one curve.
 
     Parameters
     ----------
     n_first, n_second : int, default=100, 400
-        Points of the clusters.
+        Numbers of points of the clusters.
     bridge : float, default=0.06
-        Share of each cluster's points that lies in the last fifth of its arch, towards the other. 0.2 would
-        make no gap.
+        Fraction of each cluster in the last fifth of its arch, towards the other; 0.2 is a uniform density.
     noise : float, default=0.05
         Standard deviation of the noise in both directions; the arches are half circles of radius 1.
     random_state : int, default=0
+        Seed of positions and noise.
 
     Returns
     -------
     X : ndarray of shape (n_first + n_second, 2)
     parameter : ndarray of shape (n_first + n_second,)
-        Place along the curve: 0 to 1 in the first cluster, 1 to 2 in the second.
+        Position along the curve: 0 to 1 in the first cluster, 1 to 2 in the second.
     labels : ndarray of shape (n_first + n_second,)
+        Cluster, 0 or 1.
 
     Examples
     --------
@@ -127,8 +131,7 @@ def two_clusters(
     bridge, noise = check_number("bridge", bridge, 0, 1), check_number("noise", noise, 0)
     rng = np.random.default_rng(check_seed(random_state))
     labels = np.repeat([0, 1], [n_first, n_second])
-    # places in an arch, 1 at the meeting point; stratified, so that even a few points on the bridge are
-    # spread over it
+    # Positions along an arch, 1 at the meeting point; stratified, so that few points still cover the bridge.
     u = np.concatenate([(rng.permutation(n) + rng.random(n)) / n for n in (n_first, n_second)])
     u = np.interp(u, [0, 1 - bridge, 1], [0, 0.8, 1])
     parameter = np.where(labels == 0, u, 2 - u)

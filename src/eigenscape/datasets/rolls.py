@@ -8,25 +8,27 @@ import numpy as np
 
 from eigenscape.datasets._check import check_count, check_number, check_seed
 
-#: The spiral's radius runs from half a turn to a turn and a quarter.
+#: Range of the parameter of the twisted roll: from half a turn to a turn and a quarter.
 _FIRST, _LAST = np.pi, 2.5 * np.pi
 
 
 def swiss_roll(
     n_samples: int = 2000, *, width: float = 21.0, noise: float = 0.0, random_state: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""A rolled-up sheet (Belkin sec. 6.1, Bengio fig. 4), uniform on its surface.
+    r"""Generate points uniformly distributed on a Swiss roll (Belkin sec. 6.1, Bengio fig. 4).
 
     .. math:: x(t, h) = (t \cos t,\; h,\; t \sin t), \quad t \in [1.5 \pi, 4.5 \pi],\; h \in [0, w].
 
     Parameters
     ----------
     n_samples : int, default=2000
+        Number of points.
     width : float, default=21.0
         Extent :math:`w` along the axis; the sheet is about 90 long.
     noise : float, default=0.0
         Standard deviation of normal noise in each of the three directions.
     random_state : int, default=0
+        Seed of positions and noise.
 
     Returns
     -------
@@ -55,20 +57,23 @@ def swiss_roll(
 def twisted_roll(
     side: int = 30, *, twist: float = 1.0, noise: float = 0.05, random_state: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""A swiss roll whose cross-section turns along its axis (Brand sec. 4, fig. 2), on a regular grid of
-    parameters.
+    r"""Generate a Swiss roll whose cross-section rotates along its axis (Brand sec. 4, fig. 2).
 
-    .. math:: x(t, h) = (t \cos(t + \tau h / w),\; h,\; t \sin(t + \tau h / w)), \quad t \in [\pi, 2.5 \pi],\; h \in [0, w],
+    .. math::
 
-    with normal noise. The width :math:`w` is the arc length of the spiral, 26.4: on a roll much longer than
-    wide the second coordinate of any spectral map is only a harmonic of the first.
+        x(t, h) = (t \cos(t + \tau h / w),\; h,\; t \sin(t + \tau h / w)),
+        \quad t \in [\pi, 2.5 \pi],\; h \in [0, w],
+
+    on a regular grid of parameters, with normal noise. The width :math:`w` is the arc length of the spiral,
+    26.4: if a roll is much longer than wide, the second coordinate of a spectral map is a harmonic of the
+    first.
 
     Parameters
     ----------
     side : int, default=30
-        Points along either parameter.
+        Number of grid points along either parameter.
     twist : float, default=1.0
-        The turn :math:`\tau` from one end of the axis to the other, in radians.
+        Rotation :math:`\tau` from one end of the axis to the other, in radians.
     noise : float, default=0.05
         Standard deviation of the noise in each of the three directions.
     random_state : int, default=0
@@ -93,11 +98,10 @@ def twisted_roll(
     u, v = (grid.ravel() for grid in np.meshgrid(*2 * [np.linspace(0, 1, side)], indexing="ij"))
     t, angle = _FIRST + (_LAST - _FIRST) * u, _FIRST + (_LAST - _FIRST) * u + twist * v
     X = np.column_stack([t * np.cos(angle), width * v, t * np.sin(angle)])
-    return X + noise * np.random.default_rng(check_seed(random_state)).standard_normal(
-        X.shape
-    ), np.column_stack([u, v])
+    X += noise * np.random.default_rng(check_seed(random_state)).standard_normal(X.shape)
+    return X, np.column_stack([u, v])
 
 
 def arc_length(t: Any) -> Any:
-    """Of the spiral ``(t cos t, t sin t)`` from its centre."""
+    """Compute the arc length of the spiral ``(t cos t, t sin t)`` from its centre."""
     return (t * np.sqrt(1 + t * t) + np.arcsinh(t)) / 2

@@ -1,4 +1,4 @@
-"""Points and weights without any structure but that of their space."""
+"""Uniformly distributed points and graph weights."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from eigenscape.datasets._check import check_count, check_number, check_seed
 
 
 def sphere(n_samples: int = 1000, *, dimension: int = 2, random_state: int = 0) -> np.ndarray:
-    r"""Points uniform on the unit sphere :math:`S^d \subset \mathbb{R}^{d + 1}` (Burges sec. 1.1).
+    r"""Generate uniform points on the unit sphere :math:`S^d \subset \mathbb{R}^{d + 1}` (Burges sec. 1.1).
 
     Parameters
     ----------
     n_samples : int, default=1000
+        Number of points.
     dimension : int, default=2
-        :math:`d`, that of the surface.
+        Dimension :math:`d` of the surface.
     random_state : int, default=0
+        Seed.
 
     Returns
     -------
@@ -34,20 +36,21 @@ def sphere(n_samples: int = 1000, *, dimension: int = 2, random_state: int = 0) 
 
 
 def random_graph(n_vertices: int = 50, *, density: float = 1.0, random_state: int = 0) -> np.ndarray:
-    """The weights of a graph with edges between vertices chosen at random, uniform in the unit interval
-    (Brand fig. 1).
+    """Generate a random graph with weights uniform in the unit interval (Brand fig. 1).
 
     Parameters
     ----------
     n_vertices : int, default=50
+        Number of vertices.
     density : float, default=1.0
         Probability of an edge between two vertices.
     random_state : int, default=0
+        Seed.
 
     Returns
     -------
     ndarray of shape (n_vertices, n_vertices)
-        Symmetric, with zeros in the diagonal.
+        Symmetric weights with a zero diagonal.
 
     Examples
     --------

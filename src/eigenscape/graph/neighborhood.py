@@ -159,8 +159,8 @@ def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joine
         chosen = index.nearest_others_graph(n_neighbors)
     if chosen.data.max() <= SHORTEST:
         raise ValueError(
-            "all distances between neighbours are zero, so the metric does not distinguish the points; use"
-            " another metric"
+            "all distances between neighbours are zero, so the metric does not distinguish the points and"
+            " there is nothing to embed; use another metric"
         )
     if not index.known_symmetric:
         _check_symmetric(chosen)
