@@ -156,11 +156,12 @@ def _to_arrow(columns: Mapping[str, np.ndarray]) -> pa.Table:
 def _write_text(file: IO[bytes] | None, columns: Mapping[str, np.ndarray], delimiter: str) -> None:
     """Write a text table to a file, or to standard output if that accepts text only."""
     csv = optional_import("pyarrow.csv", "writing a text table")
-    text = BytesIO() if file is None else file
-    csv.write_csv(_to_arrow(columns), text, csv.WriteOptions(delimiter=delimiter))
-    if isinstance(text, BytesIO):
-        sys.stdout.write(text.getvalue().decode())
-    text.flush()
+    buffer = BytesIO()
+    csv.write_csv(_to_arrow(columns), buffer if file is None else file, csv.WriteOptions(delimiter=delimiter))
+    if file is None:
+        sys.stdout.write(buffer.getvalue().decode())
+    else:
+        file.flush()
 
 
 def _write_columnar(part: Path, columns: Mapping[str, np.ndarray], suffix: str) -> None:
