@@ -81,6 +81,7 @@ LINES = {
     "codes": ["x,zip,kind", *(f"{i}.5,{i * 7:04d},{'ab'[i % 2]}" for i in range(ROWS))],
     "codes late": ["x,zip,kind", *(f"{i}.5,{999 - i},a" for i in range(ROWS)), "1.5,0123,b"],
     "codes and words": ["x,zip,kind", *(f"{i}.5,{i:03d},a" for i in range(ROWS)), "1.5,-5,b"],
+    "codes first": [f"{i:02d},{i / 3}" for i in range(ROWS)],
     "codes of words alone": ["x,y", *(f"007 a,{i}b" for i in range(ROWS))],
     "ids": ["Id,x,y", *(f"{i:03d},{i / 3},{i}" for i in range(ROWS))],
     "row names": [",x,y", *(f"r{i},{i / 3},{i}" for i in range(ROWS))],

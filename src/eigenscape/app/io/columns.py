@@ -290,9 +290,18 @@ def to_floats(column: pa.ChunkedArray) -> np.ndarray:
 def to_array(column: pa.ChunkedArray) -> np.ndarray:
     """Convert an arrow column to numbers if it is numeric, to text otherwise; missing text is empty."""
     pa = optional_import("pyarrow", "reading a table")
-    if pa.types.is_dictionary(column.type):
+    if pa.types.is_dictionary(column.type) and is_number(column.type.value_type):
         column = column.cast(column.type.value_type)
     if is_number(column.type):
         exact = pa.types.is_integer(column.type) and column.null_count == 0
         return np.asarray(column.to_numpy()) if exact else to_floats(column)
-    return np.array([str(value) if value is not None else "" for value in column.to_pylist()], dtype=object)
+    if pa.types.is_nested(column.type):
+        values = ["" if value is None else str(value) for value in column.to_pylist()]
+        return np.array(values, dtype=object)
+    parts = [np.empty(0, dtype=object)]
+    for chunk in column.chunks:  # rows with the same text share one object
+        encoded = chunk.dictionary_encode()
+        values = ["" if value is None else str(value) for value in encoded.dictionary.to_pylist()]
+        indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)  # -1: the text appended last
+        parts.append(np.array([*values, ""], dtype=object)[indices])
+    return np.concatenate(parts)

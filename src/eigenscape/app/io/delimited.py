@@ -80,7 +80,7 @@ class DelimitedSource:
         """Return the types of the columns, and whether a cell begins with a zero and a digit."""
         found: dict[str, set[pa.DataType]] = {name: set() for name in self.layout.names}
         delimiter = re.escape(self.layout.delimiter.encode())
-        leading_zero = re.compile(rb'(?:^|["' + delimiter + rb"])[ \t]*0\d", flags=re.MULTILINE)
+        leading_zero = re.compile(rb'[\r\n"' + delimiter + rb"][ \t]*0\d")
         n_rows, has_leading_zeros = 0, False
         for i, content in enumerate(self._blocks()):
             block = _trim(parse_text(content, self.layout, self.source, None, i == 0, n_rows))
@@ -89,7 +89,8 @@ class DelimitedSource:
                 if self._contents is not None:
                     self._parsed[name, column.type] = column
             n_rows += len(block[self.layout.names[0]])
-            has_leading_zeros = has_leading_zeros or leading_zero.search(content) is not None
+            if not has_leading_zeros:  # the first cell of a block has nothing before it
+                has_leading_zeros = bool(re.match(rb"[ \t]*0\d", content) or leading_zero.search(content))
         if n_rows == 0:
             raise InputFileError(f"{self.source} has a header and no rows")
         types = {name: self._join_types(name, kinds) for name, kinds in found.items()}
