@@ -61,9 +61,7 @@ def compare(
     'PCA'
     """
     if n_columns is not None:
-        check_integer("n_columns", n_columns)
-        if n_columns < 1:
-            raise ValueError(f"n_columns={n_columns} must be at least 1")
+        check_integer("n_columns", n_columns, 1)
     coordinates = {name: coordinates_of(model) for name, model in _named(models).items()}
     names = list(coordinates)
     first = coordinates[names[0]]

@@ -71,9 +71,7 @@ def eigenfunction(
             "an eigenfunction is drawn over the plane, so the model must be fitted to two features,"
             f" got {type(model).__name__} with n_features_in_={n_features}"
         )
-    check_integer("resolution", resolution)
-    if resolution < 2:
-        raise ValueError(f"resolution={resolution} must be at least 2")
+    check_integer("resolution", resolution, 2)
     check_integer("component", component)
     points = _points_of(model, X)
     if limits is None and points is None:
@@ -81,11 +79,8 @@ def eigenfunction(
             f"{type(model).__name__} does not store its training points; pass X, or limits of the region"
         )
     left, right, bottom, top = extent = _extent(limits, points)
-    cells = (np.arange(resolution) + 0.5) / resolution  # centres of the cells
-    across, up = left + (right - left) * cells, bottom + (top - bottom) * cells
-    grid = np.stack(np.meshgrid(across, up), axis=2).reshape(-1, 2)
     function = model.eigenfunctions if hasattr(model, "eigenfunctions") else model.transform
-    values = np.asarray(function(grid))
+    values = np.asarray(function(_cell_centers(extent, resolution)))
     if not 0 <= component < values.shape[1]:
         raise ValueError(f"component={component} must lie between 0 and {values.shape[1] - 1}")
     field = values[:, component].reshape(resolution, resolution)
@@ -111,6 +106,14 @@ def eigenfunction(
     color_bar(ax, image)
     set_title(ax, title or f"eigenfunction {component + 1}" + (" (logarithm)" if log else ""))
     return ax
+
+
+def _cell_centers(extent: tuple[float, float, float, float], resolution: int) -> np.ndarray:
+    """Return the centres of the cells of a grid, (resolution**2, 2), in rows from the bottom."""
+    left, right, bottom, top = extent
+    cells = (np.arange(resolution) + 0.5) / resolution
+    across, up = left + (right - left) * cells, bottom + (top - bottom) * cells
+    return np.stack(np.meshgrid(across, up), axis=2).reshape(-1, 2)
 
 
 def _points_of(model: Any, X: ArrayLike | None) -> np.ndarray | None:

@@ -7,10 +7,12 @@ import numbers
 import numpy as np
 
 
-def check_integer(name: str, value: object) -> None:
-    """Raise ValueError unless ``value`` is an integer."""
+def check_integer(name: str, value: object, minimum: int | None = None) -> None:
+    """Raise ValueError unless ``value`` is an integer of at least ``minimum``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ValueError(f"{name}={value!r} must be an integer")
+    if minimum is not None and int(value) < minimum:
+        raise ValueError(f"{name}={value} must be at least {minimum}")
 
 
 def check_random_state(random_state: object) -> None:

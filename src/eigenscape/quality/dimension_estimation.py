@@ -99,10 +99,8 @@ def intrinsic_dimension(
     """
     if method not in _METHODS:
         raise ValueError(f"method={method!r} is not known; choose one of {', '.join(map(repr, _METHODS))}")
-    check_integer("n_neighbors", n_neighbors)
-    check_integer("most", most)
-    if min(n_neighbors, most) < 1:
-        raise ValueError(f"n_neighbors={n_neighbors} and most={most} must be at least 1")
+    check_integer("n_neighbors", n_neighbors, 1)
+    check_integer("most", most, 1)
     installed = find_spec("skdim") is not None
     if method == "scikit-dimension" and not installed:
         raise ModuleNotFoundError(

@@ -42,9 +42,11 @@ def mean_estimate(values: np.ndarray, population: int | None = None) -> Estimate
 
     For a sample of size s drawn without replacement from ``population`` values the standard error is
     multiplied by ``sqrt(1 - s / population)``; the interval of the whole population has width zero, that of
-    a single value is infinite.
+    a single value is infinite. The mean of no values is NaN.
     """
     s = len(values)
+    if s == 0:
+        return Estimate(np.nan, np.nan, np.nan)
     mean = float(np.mean(values))
     unknown = 1.0 if population is None else 1.0 - s / population
     if unknown <= 0:

@@ -185,9 +185,7 @@ def _select(
 ) -> ParameterChoice:
     if not candidates:
         raise ValueError("candidates is empty; pass at least one value")
-    check_integer("n_repeats", n_repeats)
-    if n_repeats < 2:
-        raise ValueError(f"n_repeats={n_repeats} must be at least 2, to estimate the variance between splits")
+    check_integer("n_repeats", n_repeats, 2)  # to estimate the variance between splits
     if name not in estimator.get_params(deep=False):
         raise ValueError(f"{type(estimator).__name__} has no parameter {name}")
     scores = []

@@ -165,10 +165,8 @@ def perturbation_stability(
         for i, size in enumerate(np.rint(fractions * n).astype(int))
     ]
     total = sum(len(split.left_out) + 2 for family in splits for split in family)
-    with (
-        reporting(bool(getattr(estimator, "verbose", False))),
-        stage("perturbations", total=total) as advance,
-    ):
+    verbose = bool(getattr(estimator, "verbose", False))
+    with reporting(verbose), stage("perturbations", total=total) as advance:
         errors = [
             [_split_errors(estimator, X, pairwise, split, n_jobs, advance) for split in family]
             for family in splits
@@ -189,13 +187,9 @@ def _check_fractions(fraction: float | Sequence[float] | np.ndarray, n: int) -> 
 
 
 def _check_counts(estimator: BaseEstimator, n_repeats: int, n_left_out: int | None) -> None:
-    check_integer("n_repeats", n_repeats)
+    check_integer("n_repeats", n_repeats, 1)
     if n_left_out is not None:
-        check_integer("n_left_out", n_left_out)
-    if n_repeats < 1:
-        raise ValueError(f"n_repeats={n_repeats} must be at least 1")
-    if n_left_out is not None and n_left_out < 0:
-        raise ValueError(f"n_left_out={n_left_out} must be at least 0, or None for all points")
+        check_integer("n_left_out", n_left_out, 0)
     if n_left_out != 0 and not callable(getattr(estimator, "transform", None)):
         raise TypeError(
             f"{type(estimator).__name__} has no transform, so points left out cannot be placed;"
@@ -228,7 +222,7 @@ def _split_errors(
     q = len(split.fixed)
     first, second = np.concatenate([split.fixed, split.before]), np.concatenate([split.fixed, split.after])
     original, other = (
-        _embedding(_quiet_clone(estimator).fit(_subset(X, which, which, pairwise)), X, which, pairwise)
+        _embedding(quiet_clone(estimator).fit(_subset(X, which, which, pairwise)), X, which, pairwise)
         for which in (first, second)
     )
     advance(2)
@@ -251,13 +245,13 @@ def _induction_error(
 ) -> float:
     """Return the distance of a training point from its position by ``transform`` when it is left out."""
     rest = np.delete(training, position)
-    model = _quiet_clone(estimator).fit(_subset(X, rest, rest, pairwise))
+    model = quiet_clone(estimator).fit(_subset(X, rest, rest, pairwise))
     new = np.asarray(model.transform(_subset(X, training[[position]], rest, pairwise)))[0]
     signs = np.sum(_embedding(model, X, rest, pairwise) * np.delete(full, position, axis=0), axis=0)
     return float(np.linalg.norm(np.where(signs < 0, -new, new) - full[position]))
 
 
-def _quiet_clone(estimator: BaseEstimator) -> Any:
+def quiet_clone(estimator: BaseEstimator) -> Any:
     """Clone an estimator and switch off its progress messages."""
     copy = clone(estimator)
     return copy.set_params(verbose=False) if "verbose" in copy.get_params(deep=False) else copy
@@ -292,14 +286,15 @@ def _summarize(
             counts[split.fixed] += 1
             differences.append(moved.perturbation[split.left_out] - moved.induction)
         movements.append(np.sqrt(np.divide(squares, counts, out=np.full(n, np.nan), where=counts > 0)))
-        delta.append(_mean(np.concatenate(differences)))
-        perturbation.append(_mean(np.concatenate([moved.perturbation for moved in moves])))
-        induction.append(_mean(np.concatenate([moved.induction for moved in moves])))
+        delta.append(mean_estimate(np.concatenate(differences)))
+        perturbation.append(mean_estimate(np.concatenate([moved.perturbation for moved in moves])))
+        induction.append(mean_estimate(np.concatenate([moved.induction for moved in moves])))
         by_split.append([float(d.mean()) if len(d) else np.nan for d in differences])
         movement_by_split.append([np.sqrt(np.mean(np.square(m.perturbation))) / m.spread for m in moves])
     kept = np.isfinite(movements).any(axis=0)
     per_point = np.full(n, np.nan)
     per_point[kept] = np.nanmean(np.array(movements)[:, kept], axis=0)
+    spread = float(np.mean([moved.spread for moves in errors for moved in moves]))
     return Stability(
         fractions,
         tuple(delta),
@@ -308,9 +303,5 @@ def _summarize(
         per_point,
         np.array(by_split),
         np.array(movement_by_split),
-        float(np.mean([moved.spread for moves in errors for moved in moves])),
+        spread,
     )
-
-
-def _mean(values: np.ndarray) -> Estimate:
-    return mean_estimate(values) if len(values) else Estimate(np.nan, np.nan, np.nan)

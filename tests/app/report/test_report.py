@@ -377,7 +377,7 @@ def test_report_of_a_loaded_model(tmp_path):
     X, _ = load("distances")
     eigenscape.save(ClassicalMDS(metric="precomputed").fit(X), tmp_path / "m.eig")
     path = write_report(tmp_path / "r.html", eigenscape.load(tmp_path / "m.eig"), X)
-    assert "Negative part : an array of shape (80, 80) was left out when this model was saved" in words_of(
+    assert "Negative part : an array of shape (80, 80) was omitted when this model was saved" in words_of(
         path, "left-out"
     )
     assert "Trustworthiness" in words_of(path, "neighbours")

@@ -122,7 +122,7 @@ def measure(
     wide: Any = "not computed"
     if not brief:
         n_features = int(points.X.shape[1]) if has_rows(model, points) and not points.stream else None
-        wide = subset if isinstance(subset, str) else refit_with_more_coordinates(model, subset, n_features)
+        wide = refit_with_more_coordinates(model, subset, n_features)
         _add_spectrum(measures, model, wide, subset)
         _add_reconstruction(measures, model, points, seed)
     _add_residual(measures, model, reference, embedding, wide, subset, seed)
@@ -156,11 +156,8 @@ def _add_neighbors(
         return
     n = len(embedded)
     measures.n_sampled = min(n, int(np.clip(_MAX_DISTANCES // n, 100, _N_SAMPLES)))
-    options: dict[str, Any] = {
-        "n_samples": measures.n_sampled,
-        "random_state": seed,
-        "metric": reference.metric,
-    }
+    options: dict[str, Any] = {"n_samples": measures.n_sampled, "random_state": seed}
+    options["metric"] = reference.metric
     sizes = np.unique(np.geomspace(1, min(n - 1, _MAX_NEIGHBORHOOD), 30).round().astype(np.intp))
     try:
         trust = sampled_trustworthiness(reference.data, embedded, measures.n_neighbors, **options)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._points import Points, has_rows, is_pairwise
 from eigenscape.app.report._references import sample_rows
+from eigenscape.quality.stability import quiet_clone
 
 #: Maximum number of points of a further fit.
 MAX_REFIT = 2000
@@ -66,14 +67,12 @@ def refit(model: BaseEstimator, X: Any, **parameters: Any) -> Any:
         return quiet_clone(model).set_params(**parameters).fit(X)
 
 
-def quiet_clone(model: BaseEstimator) -> Any:
-    """Clone a model and switch off its progress messages."""
-    copy = clone(model)
-    return copy.set_params(verbose=False) if "verbose" in copy.get_params(deep=False) else copy
-
-
-def refit_with_more_coordinates(model: BaseEstimator, subset: Subset, n_features: int | None) -> Any | str:
+def refit_with_more_coordinates(
+    model: BaseEstimator, subset: Subset | str, n_features: int | None
+) -> Any | str:
     """Fit the model with more coordinates, or return the reason why it cannot be fitted."""
+    if isinstance(subset, str):
+        return subset
     n_components = model.get_params().get("n_components")
     if n_components is None:
         return "the number of coordinates is not a parameter of this model"

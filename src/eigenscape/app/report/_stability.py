@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,11 +14,11 @@ from eigenscape.app.report._refits import (
     EXPECTED_ERRORS,
     MAX_REFIT,
     Subset,
-    quiet_clone,
     refit,
     refit_failed,
 )
 from eigenscape.quality import linear_alignment, perturbation_stability
+from eigenscape.quality.stability import quiet_clone
 
 _N_REPEATS = 3
 
@@ -50,14 +51,13 @@ def movement(
             warnings.simplefilter("ignore")
             if len(subset.rows) < points.n:
                 return _between_samples(model, points, shown, seed)
-            result = perturbation_stability(
-                quiet_clone(model),
-                subset.X,
-                fraction=0.1,
-                n_repeats=_N_REPEATS,
-                n_left_out=0,
-                random_state=seed,
-            )
+            options: dict[str, Any] = {
+                "fraction": 0.1,
+                "n_repeats": _N_REPEATS,
+                "n_left_out": 0,
+                "random_state": seed,
+            }
+            result = perturbation_stability(quiet_clone(model), subset.X, n_left_out=0, **options)
     except EXPECTED_ERRORS as error:
         return refit_failed(error)
     text = f"in {_N_REPEATS} repetitions, a tenth of the training points was exchanged, and the maps aligned"
