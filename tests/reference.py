@@ -94,8 +94,10 @@ def divided_kernel(K_new, K):
 
 
 def divided_without_diagonal(K_new, K, is_point):
-    """Bengio footnote 3: sums over ``j`` other than the point itself; ``is_point(i, j)`` says new point i is
-    training point j."""
+    """Bengio footnote 3: sums over ``j`` other than the point itself.
+
+    ``is_point(i, j)``: whether new point i is training point j.
+    """
     m = len(K)
     S = [sum(K[i, j] for j in range(m) if j != i) for i in range(m)]
     S_new = [sum(row[j] for j in range(m) if not is_point(i, j)) for i, row in enumerate(K_new)]
@@ -103,8 +105,7 @@ def divided_without_diagonal(K_new, K, is_point):
 
 
 def generalized_problem(K, count):
-    """Bengio eq. 13, ``(S - K) z = sigma S z`` by a general eigen-solver: the ``count`` smallest after the
-    first, ``z' S z = 1``."""
+    """Bengio eq. 13: ``(S - K) z = sigma S z`` after the first, with ``z' S z = 1``."""
     S = np.diag(K.sum(axis=1))
     sigma, Z = np.linalg.eig(np.linalg.inv(S) @ (S - K))
     order = np.argsort(sigma.real)[1 : count + 1]
@@ -206,7 +207,7 @@ def floyd(edges):
 
 
 def shortest_by_enumeration(edges, start, end):
-    """Bengio eq. 14 as it stands: the minimum over all sequences of points. For a handful of points only."""
+    """Bengio eq. 14 literally: the minimum over all sequences of points, for very few points."""
     inner = [i for i in range(len(edges)) if i not in (start, end)]
     best = np.inf if start != end else 0.0
     for size in range(len(inner) + 1):
@@ -217,8 +218,7 @@ def shortest_by_enumeration(edges, start, end):
 
 
 def geodesics_new(edges_new, length):
-    """Bengio eq. 14 for a new point: its last step leads to a neighbour, all others run through training
-    points."""
+    """Bengio eq. 14 for a new point: an edge to a neighbour, then training points."""
     n, m = edges_new.shape
     return np.array(
         [[min(edges_new[a, i] + length[i, j] for i in range(m)) for j in range(m)] for a in range(n)]
@@ -229,8 +229,7 @@ def geodesics_new(edges_new, length):
 
 
 def local_weights(x, neighbours, reg):
-    """Weights of ``x`` on its neighbours (Bengio sec. 2.6): regularised local Gram matrix, solved for ones,
-    scaled to sum one."""
+    """Weights of ``x`` on its neighbours (Bengio sec. 2.6), by the regularised local Gram matrix; sum 1."""
     k = len(neighbours)
     gram = np.array([[(neighbours[r] - x) @ (neighbours[s] - x) for s in range(k)] for r in range(k)])
     gram = gram + np.eye(k) * reg / k * sum(gram[r, r] for r in range(k))
@@ -316,8 +315,7 @@ def hessian_alignment(X, k, d):
 
 
 def modified_alignment(X, k, d, reg):
-    """Modified LLE (Zhang and Wang): ``s_i`` weight vectors ``(1 - alpha_i) w_i 1' + V_i H_i`` a
-    neighbourhood."""
+    """Modified LLE (Zhang and Wang): ``s_i`` weight vectors ``(1 - alpha_i) w_i 1' + V_i H_i`` each."""
     m = len(X)
     D = table(euclidean, X, X)
     own = [nearest(D[i], k, leave_out=i) for i in range(m)]
@@ -372,8 +370,7 @@ def best_threshold_cut(W, z):
 
 
 def projection(K_new, own, M_inverse, sum_to_one):
-    """Ouimet eq. 6 to 8: unconstrained weights, weights and ``delta`` of one point, by its kernel values (m,)
-    to the dictionary."""
+    """Ouimet eq. 6 to 8: unconstrained weights, weights and ``delta`` of a point from kernel values (m,)."""
     ones = np.ones(len(K_new))
     a_hat = M_inverse @ K_new
     delta = own - K_new @ a_hat
@@ -439,8 +436,7 @@ def projection_weights(K_new, M, sum_to_one):
 
 
 def normalised_weights(A, mean, M, n, normalization):
-    """Ouimet prop. 2: the rows that take the place of ``A``, with ``mean`` the average row over the ``n``
-    training points."""
+    """Ouimet prop. 2: the rows that replace ``A``; ``mean`` is the average row of the training points."""
     if normalization == "additive":
         return A - mean
     if normalization == "divisive":

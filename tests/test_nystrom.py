@@ -1,5 +1,4 @@
-"""Nystrom on matrices (Burges sec. 2.1, note 11) against literal transcriptions and dense
-eigen-decompositions."""
+"""Nystrom method on matrices (Burges sec. 2.1, note 11) against transcriptions and dense decompositions."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ def literal_exact(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def assert_decomposes(K: np.ndarray, values: np.ndarray, vectors: np.ndarray, tol: float = 1e-10) -> None:
-    """The pairs are those of a dense decomposition of ``K``, all that are not zero."""
+    """The eigenpairs are the nonzero ones of a dense decomposition of ``K``."""
     dense = np.linalg.eigvalsh(K)[::-1]
     scale = np.abs(dense).max()
     nonzero = dense[np.abs(dense) > 1e-9 * scale]
@@ -157,7 +156,7 @@ def test_sampled_schur_error_covers_the_true_one():
 
 
 def damaged(K: np.ndarray, n_rows: int) -> np.ndarray:
-    """All but the first rows and columns lost."""
+    """All but the first rows and columns missing."""
     K = K.copy()
     K[n_rows:, n_rows:] = np.nan
     return K

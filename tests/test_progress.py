@@ -1,5 +1,4 @@
-"""Stages: every estimator announces them, bars show them on standard error, recordings time them. And short
-reprs."""
+"""Stages of estimators, progress displays on standard error, recorded times, and short representations."""
 
 from __future__ import annotations
 

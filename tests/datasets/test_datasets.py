@@ -1,4 +1,4 @@
-"""The generators give what their docstrings say."""
+"""Generators of data sets, against their documentation."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def close(a, b, tol=1e-8):
 
 
 def brute_nearest(D, k):
-    """Distances and numbers of the k nearest, ties by row number."""
+    """Distances and indices of the k nearest, ties broken by row number."""
     number = np.argsort(D, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(D, number, axis=1), number
 
@@ -69,7 +69,7 @@ def blobs(*sizes, gap=50.0, features=3, seed=0):
     )
 
 
-# --- the search engines -------------------------------------------------------------------------------------
+# --- the indexes --------------------------------------------------------------------------------------------
 
 TREE = [
     ("euclidean", None),
@@ -92,7 +92,7 @@ BLOCK = [
 
 
 def check_engine(index, X, Y, D, k=5):
-    """``nearest`` and ``within`` against the full matrix of distances."""
+    """Compare ``nearest`` and ``radius_graph`` with the full matrix of distances."""
     length, number = index.nearest(Y, k)
     truth = brute_nearest(D, k)
     np.testing.assert_allclose(length, truth[0], rtol=1e-9, atol=1e-12)
@@ -224,7 +224,7 @@ def test_edges_of_length_zero_are_edges(dtype):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_different_points_at_distance_zero_stay_joined(dtype):
-    """Rows 0 and 1 differ, the metric calls them equal."""
+    """Rows 0 and 1 differ, but their distance is zero."""
     x = np.array([0, 0, 1, 2, 3, 4, 5.0])
     D = np.abs(x[:, None] - x).astype(dtype)
     D[1, 6] = D[6, 1] = 5.5
@@ -564,7 +564,7 @@ def test_isolated_vertices_in_pieces(name, choice):
 @pytest.mark.parametrize("choice", ["per_component", "largest"])
 @pytest.mark.parametrize("name", ["isomap", "laplacian"])
 def test_a_radius_that_joins_nothing(name, choice):
-    """No edge at all: an error that names the radius, or the origin for every point; but no crash."""
+    """Without any edge: an error that names the radius, or all points at the origin."""
     X = np.random.default_rng(0).uniform(size=(20, 2))
     radius = {"radius": 1e-9} if name == "isomap" else {"radius": 1e-9, "affinity": "radius"}
     told, model = "", make(name, on_disconnected=choice, **radius)
@@ -605,7 +605,7 @@ def test_kernel_affinities_in_pieces():
     )  # the two are told apart
 
 
-# --- new points far from everything -------------------------------------------------------------------------
+# --- new points far from all others -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["isomap", "laplacian", "heat"])
@@ -630,7 +630,7 @@ def test_far_points_of_neighbour_graphs_are_placed(name):
 
 
 def self_entries(graph):
-    """The same graph with a stored zero for every point's distance to itself."""
+    """The same graph with explicit zeros on the diagonal."""
     graph = sparse.coo_array(graph)
     own = np.arange(graph.shape[0])
     data = np.concatenate([graph.data, np.zeros(len(own))])
@@ -703,7 +703,7 @@ def test_stored_zeros_between_duplicates_are_edges(name):
 
 
 def test_points_with_the_same_stored_neighbours_are_still_different_points():
-    """The leaves of a star: equal rows in the sparse table, yet distance 2 from one another."""
+    """The leaves of a star: equal rows of the sparse matrix, but distance 2 from one another."""
     rows = np.arange(1, 6)
     star = sparse.csr_array((np.ones(5), (rows, np.zeros(5, dtype=int))), shape=(6, 6))
     star = star + star.T
@@ -715,7 +715,7 @@ def test_points_with_the_same_stored_neighbours_are_still_different_points():
 
 
 def test_equal_rows_of_a_directed_graph_are_still_different_points():
-    """Points 0 and 1 choose the same two, but only point 1 is chosen by the others."""
+    """Points 0 and 1 have the same two neighbours, but only point 1 is a neighbour of others."""
     rows = {
         0: {2: 1.0, 3: 1.0},
         1: {2: 1.0, 3: 1.0},

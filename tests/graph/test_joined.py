@@ -1,4 +1,4 @@
-"""Kinds of neighbourhood graphs: who is joined to whom, trees, and how a new point comes in."""
+"""Kinds of neighbourhood graphs: rules for edges, spanning trees, and edges of new points."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lists(D: np.ndarray) -> list[set[int]]:
 
 
 def joined(rule: str, i_in_j: bool, j_in_i: bool, common: int) -> bool:
-    """The rule in words."""
+    """Whether two points are joined, by the definition of the rule."""
     return {
         "union": i_in_j or j_in_i,
         "mutual": i_in_j and j_in_i,
@@ -89,7 +89,7 @@ def test_a_point_that_no_vertex_wants_is_announced(rule):
 
 
 def test_sharing_removes_a_short_cut():
-    """Two sheets, and one pair of points between them that are each other's neighbours by chance."""
+    """Two sheets, and one pair of points on different sheets that are mutual neighbours by chance."""
     rng = np.random.default_rng(3)
     sheets = np.concatenate(
         [np.column_stack([rng.random((150, 2)) * 4, np.full(150, z)]) for z in (0.0, 1.5)]

@@ -251,7 +251,7 @@ def test_new_points_on_a_lattice_join_every_training_point_that_reaches_them():
 
 
 def test_ties_are_broken_by_row_number():
-    """As :mod:`eigenscape.graph.neighbors` promises, by either engine."""
+    """As documented in :mod:`eigenscape.graph.neighbors`, for either index."""
     axis = np.arange(5.0)
     X = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     D = np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2))
@@ -467,8 +467,7 @@ def test_lle_like_scikit_learn(method):
 
 
 def test_ltsa_like_scikit_learn_on_a_plane():
-    """Their neighbourhoods lack the centre; on a plane both maps are affine all the same, theirs not free of
-    the constant."""
+    """scikit-learn's neighbourhoods exclude the centre; on a plane both maps are affine nevertheless."""
     axis = np.arange(8.0)
     plane = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2) + 0.3 * points(64, 2, 17)
     X = plane @ np.linalg.qr(points(3, 3, 18))[0][:2]
@@ -481,7 +480,7 @@ def test_ltsa_like_scikit_learn_on_a_plane():
 
 
 def test_laplacian_eigenmaps_like_scikit_learn(X):
-    """scikit-learn drops the diagonal of the affinity altogether: compare on one that has none."""
+    """scikit-learn ignores the diagonal of the affinity: compare with a zero diagonal."""
     W = ref.table(ref.gaussian(0.5), X, X)
     np.fill_diagonal(W, 0.0)
     ours = LaplacianEigenmaps(2, affinity="precomputed").fit(W).embedding_

@@ -43,7 +43,7 @@ def up_to_sign(actual, expected, **tolerance):
 
 
 def turned(actual, expected):
-    """``expected`` turned (and mirrored) on to ``actual``: the same map if only a rotation is free."""
+    """Return ``expected`` after the rotation or reflection that best maps it to ``actual``."""
     U, _, V = np.linalg.svd(expected.T @ actual)
     return expected @ U @ V
 
@@ -123,7 +123,7 @@ def test_hypercube():
 
 
 def test_star_of_two_sides():
-    """A bipartite graph has the eigenvalue -1, and zeros that no new point can be placed by."""
+    """A bipartite graph has the eigenvalue -1, and zeros, which give no coordinates for new points."""
     W = np.zeros((5, 5))
     W[0, 1:] = W[1:, 0] = 1.0
     with pytest.raises(ValueError, match="zero"):
@@ -135,8 +135,7 @@ def test_star_of_two_sides():
 
 @pytest.mark.parametrize("n", [9, 24, 50])
 def test_gaussian_kernel_on_a_circle(n):
-    """A circulant matrix: eigenvalues are the Fourier transform of its first row; centring removes the
-    constant one."""
+    """A circulant matrix: eigenvalues are the Fourier transform of a row; centring removes the constant."""
     X = circle(n)
     first_row = np.exp(-0.8 * np.square(X - X[0]).sum(axis=1))
     expected = np.fft.fft(first_row).real[1:]
@@ -206,8 +205,7 @@ def test_isotropic_kernel_pca_is_mds_in_feature_space(cloud, others):
 
 
 def test_laplacian_eigenmaps_and_spectral_clustering_agree(cloud, others):
-    """Bengio sec. 2.4: the same eigenvectors up to a factor for each point; rows scaled to length one take it
-    away."""
+    """Bengio sec. 2.4: the same eigenvectors up to a factor for each point, which unit rows remove."""
     maps = LaplacianEigenmaps(2, affinity="rbf", gamma=0.05).fit(cloud)
     clusters = SpectralClustering(3, affinity="rbf", gamma=0.05).fit(cloud)
     total = ref.table(ref.gaussian(0.05), cloud, cloud).sum()
@@ -289,8 +287,7 @@ def test_distance_matrix_theorem(name):
 
 @pytest.mark.parametrize("name", ["sphere", "broken"])
 def test_repair_by_shift_and_by_clipping(name):
-    """Burges sec. 2.2.2: the smallest constant added to squared distances; the nearest positive semi-definite
-    matrix."""
+    """Burges sec. 2.2.2: the smallest constant for squared distances, the nearest semi-definite matrix."""
     D = DISTANCES[name]
     K = ref.centred_distances(D**2)
     values = np.linalg.eigvalsh(K)[::-1]
@@ -387,8 +384,7 @@ def test_a_line_is_recovered():
 
 
 def test_too_few_constraints_are_announced():
-    """One curvature for each of 50 points, but those at the ends share theirs: more null vectors than 1 and
-    t."""
+    """The points at the ends have the same curvature as others: more null vectors than 1 and t."""
     t = np.arange(50) + 0.3 * RNG(12).random(50)
     with pytest.warns(DegenerateSpectrumWarning, match="not determined"):
         LocallyLinearEmbedding(1, n_neighbors=5, method="hessian").fit(np.outer(t, [1.0, -2.0, 0.5]))
@@ -396,8 +392,7 @@ def test_too_few_constraints_are_announced():
 
 @pytest.mark.parametrize("method", ["standard", "modified", "hessian", "ltsa"])
 def test_large_c_tends_to_the_default(method, cloud, others):
-    """A new point's coordinates are the limit's times ``(c - 1) / (c - mu_r)``, ``mu_r`` the eigenvalue of
-    M."""
+    """New coordinates are those of the limit times ``(c - 1) / (c - mu_r)``, ``mu_r`` eigenvalues of M."""
     options = {"n_neighbors": 8, "method": method}
     limit = LocallyLinearEmbedding(2, **options).fit(cloud)
     mu = 1 - limit.eigenvalues_

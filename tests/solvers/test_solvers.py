@@ -1,4 +1,4 @@
-"""Solvers and operators against numpy's dense answers."""
+"""Solvers and operators against numpy's dense results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RNG = np.random.default_rng
 
 
 def with_spectrum(values, seed=0):
-    """A dense symmetric matrix with these eigenvalues."""
+    """Return a dense symmetric matrix with the given eigenvalues."""
     Q = np.linalg.qr(RNG(seed).standard_normal((len(values), len(values))))[0]
     A = (Q * values) @ Q.T
     return (A + A.T) / 2
@@ -55,7 +55,7 @@ MATRICES = {
 
 
 def check_pairs(pairs: EigenPairs, A, expected):
-    """Right values, orthonormal vectors, honest residuals."""
+    """Check eigenvalues, orthonormality of the vectors, and reported residuals."""
     norm = np.abs(np.linalg.eigvalsh(A)).max()
     assert_allclose(pairs.values, expected, rtol=1e-9, atol=1e-12 * norm)
     assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(len(pairs)), atol=1e-10)
@@ -116,7 +116,7 @@ def test_principal_of_a_zero_matrix():
     assert_allclose(pairs.values, 0.0, atol=0)
 
 
-# The small end
+# Smallest eigenvalues
 
 
 def ring(n):
@@ -170,7 +170,7 @@ def test_smallest_above_the_dense_limit(graph, solver):
 
 @pytest.mark.parametrize("features", [2, 10, 30])
 def test_default_solver_on_clouds_of_any_dimension(features):
-    """Many features make an expander: eigenvalues crowd, and neither rung may give up."""
+    """Neighbourhood graphs of many features are expanders, whose eigenvalues are close together."""
     X = RNG(0).standard_normal((1000, features))
     model = LaplacianEigenmaps(2).fit(X)
     assert np.all(model.residuals_ <= 1e-10)
@@ -208,7 +208,7 @@ def test_shift_invert_needs_a_sparse_matrix():
         principal(as_operator(L), 2, "value", SolverConfig("shift-invert"))
 
 
-# Refusals
+# Errors and warnings
 
 
 @pytest.mark.parametrize("max_iter", [1, 3])
@@ -221,7 +221,7 @@ def test_not_converged_names_residual_and_remedy(max_iter):
     assert max(caught.value.residuals) > 1e-10
 
 
-def test_not_converged_at_the_small_end():
+def test_not_converged_smallest_eigenvalues():
     L, null = laplacian(chain(400))
     with pytest.raises(NotConvergedError, match="residual"):
         smallest(SemidefiniteProblem(as_operator(L), null, 2.0), 2, SolverConfig("lanczos", max_iter=3))
@@ -243,7 +243,7 @@ def test_unknown_solver_and_bad_tolerance():
 
 
 def test_degenerate_spectrum_is_announced():
-    """Four rings apart: more null vectors than coordinates asked for."""
+    """Four separate rings have more null vectors than the two coordinates requested."""
     W = sparse.csr_array(sparse.block_diag([ring(9)] * 4))
     L, null = laplacian(W)
     for solver in ("dense", "lanczos", "shift-invert"):
@@ -252,7 +252,7 @@ def test_degenerate_spectrum_is_announced():
 
 
 def test_a_resolved_null_space_is_not_announced():
-    """Three pieces have two further null vectors: exactly the two coordinates asked for."""
+    """Three separate rings have two further null vectors, as many as coordinates requested."""
     W = sparse.csr_array(sparse.block_diag([ring(9)] * 3))
     L, null = laplacian(W)
     for solver in ("dense", "lanczos", "shift-invert"):
@@ -386,7 +386,7 @@ def test_a_kernel_that_is_not_finite_names_its_row():
 
 
 class Rotated:
-    """A matrix with a given spectrum in the basis of signed cosines: large, full, and quick to apply."""
+    """A large dense matrix with a given spectrum, in the basis of signed cosines, with fast products."""
 
     def __init__(self, values):
         self.values = values
@@ -406,7 +406,7 @@ class Rotated:
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_estimated_negative_fraction(seed):
-    """Stochastic quadrature against the exact sums, at a size where it is in use."""
+    """Stochastic quadrature against exact sums, at a size at which it is used."""
     values = np.r_[np.linspace(1, 100, 1200), -np.linspace(0.1, 20, 2400)]
     exact = np.maximum(-values, 0).sum() / np.abs(values).sum()
     assert negative_fraction(Rotated(values), seed) == pytest.approx(exact, abs=0.01)
@@ -427,7 +427,7 @@ def test_quadrature_is_exact_for_a_multiple_of_the_identity_and_for_low_degree()
 
 
 def test_quadrature_of_a_low_rank_indefinite_matrix():
-    """The probes' spaces are exhausted after three steps; what comes after must not count."""
+    """The Krylov spaces of the probes are exhausted after three steps; later steps must not count."""
     A = with_spectrum(np.r_[4.0, -2.0, np.zeros(398)], seed=3)
     nodes, weights = _quadrature(as_operator(A), 0)
     probes = RNG(0).choice([-1.0, 1.0], size=(400, 12))
