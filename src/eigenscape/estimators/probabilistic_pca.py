@@ -181,7 +181,7 @@ class ProbabilisticPCA(LinearMixin, Estimator):
                 " integer"
             )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        method = "em" if self.method == "em" or not samples.complete else "closed"
+        method: Literal["closed", "em"] = "em" if self.method == "em" or not samples.complete else "closed"
         return PPCAOptions(self.n_components, method, self.tol, self.max_iter, seed)
 
     def _transform(self, X: np.ndarray) -> np.ndarray:

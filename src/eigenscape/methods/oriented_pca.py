@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import linalg
@@ -233,7 +233,8 @@ class OrientedKernel:
 
     __repr__ = short_repr
 
-    def __call__(self, Y: np.ndarray) -> np.ndarray:
+    def __call__(self, Y: Any) -> np.ndarray:
+        """Compute ``k(y, x_i)``, (n_new, m)."""
         own, new = (
             (np.asarray(points, dtype=np.float64) - self.mean) @ self.whitener for points in (self.X, Y)
         )
