@@ -1,5 +1,4 @@
-"""PCA: against the equations written out, against scikit-learn, in chunks, with weights, sparse, and what it
-refuses."""
+"""PCA against its equations and scikit-learn; chunks, weights, sparse data and errors."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ some = settings(max_examples=25, deadline=None, derandomize=True)
 
 
 def rows(n: int, d: int, offset: float = 0.0, seed: int = 0) -> np.ndarray:
-    """Rows with a spectrum that falls off, around an offset."""
+    """Return rows with a decaying spectrum around an offset."""
     rng = np.random.default_rng(seed)
     rank = min(n, d)
     return (
@@ -37,7 +36,7 @@ def rows(n: int, d: int, offset: float = 0.0, seed: int = 0) -> np.ndarray:
 
 
 def few_counts(n: int, d: int, seed: int = 0) -> sparse.csr_array:
-    """Sparse rows of counts over a few topics."""
+    """Return sparse rows of counts over a few topics."""
     rng = np.random.default_rng(seed)
     topics = sparse.random_array((8, d), density=min(0.1, 100 / d), rng=rng)
     shares = rng.dirichlet(np.full(8, 0.2), n)
@@ -47,7 +46,7 @@ def few_counts(n: int, d: int, seed: int = 0) -> sparse.csr_array:
 
 
 def between(A: np.ndarray, B: np.ndarray) -> float:
-    """How far the span of the rows of ``A`` is from that of ``B``: the sine of the largest angle."""
+    """Return the sine of the largest angle between the row spaces of ``A`` and ``B``."""
     return float(np.linalg.norm(A - (A @ B.T) @ B, 2))
 
 
@@ -56,12 +55,11 @@ def same_up_to_sign(A: np.ndarray, B: np.ndarray, atol: float) -> None:
     assert_allclose(A * signs, B, atol=atol)
 
 
-# --- the equations, literally -------------------------------------------------------------------------------
+# --- literal transcription of the equations -----------------------------------------------------------------
 
 
 def literal_pca(X: np.ndarray, q: int) -> tuple[np.ndarray, np.ndarray]:
-    """Burges sec. 1.1.2: eigenvectors of ``C = 1/m sum (x - mu)(x - mu)'``, principal first; variances and
-    directions."""
+    """Compute variances and directions of ``C = 1/m sum (x - mu)(x - mu)'`` (Burges sec. 1.1.2)."""
     mean = sum(X) / len(X)
     C = sum(np.outer(x - mean, x - mean) for x in X) / len(X)
     values, vectors = np.linalg.eigh(C)
@@ -102,7 +100,7 @@ def test_it_is_kernel_pca_with_a_linear_kernel() -> None:
     assert model.loss(Y) == pytest.approx(linear.loss(Y), rel=1e-8)
 
 
-def test_the_error_of_reconstruction_is_the_variance_left_out() -> None:
+def test_the_reconstruction_error_is_the_discarded_variance() -> None:
     X = rows(70, 9, offset=1)
     model = PCA(4).fit(X)
     again = model.inverse_transform(model.transform(X))
@@ -121,7 +119,7 @@ def test_the_entropy_kept_is_that_of_the_projected_gaussian() -> None:
     )  # Burges eq. 1.6, in bits
 
 
-# --- beside scikit-learn ------------------------------------------------------------------------------------
+# --- comparison with scikit-learn ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("solver", ["auto", "dense", "lanczos"])
@@ -158,7 +156,7 @@ def test_few_components_of_a_large_matrix_are_iterated_for(shape: tuple[int, int
 
 
 @pytest.mark.parametrize("share", [0.3, 0.8, 0.95, 0.9999])
-def test_a_share_of_the_variance(share: float) -> None:
+def test_a_ratio_of_the_variance(share: float) -> None:
     X = rows(100, 12)
     model = PCA(share).fit(X)
     assert model.n_components_ == decomposition.PCA(share).fit(X).n_components_
@@ -176,10 +174,10 @@ def test_the_evidence_finds_the_dimension(q: int) -> None:
     assert PCA("mle").fit(X).n_components_ == decomposition.PCA("mle").fit(X).n_components_ == q
 
 
-# --- digits -------------------------------------------------------------------------------------------------
+# --- precision ----------------------------------------------------------------------------------------------
 
 
-def test_an_offset_costs_no_digits() -> None:
+def test_an_offset_costs_no_precision() -> None:
     X = rows(200, 8)
     near, far = PCA(4).fit(X), PCA(4).fit(X + 2.0**27)
     assert_allclose(far.eigenvalues_, near.eigenvalues_, rtol=1e-6)  # the rows themselves are rounded at 3e-8
@@ -187,7 +185,7 @@ def test_an_offset_costs_no_digits() -> None:
 
 
 @pytest.mark.parametrize("shape", [(60, 8), (9, 40)])
-def test_small_directions_come_from_the_rows_themselves(shape: tuple[int, int]) -> None:
+def test_small_variances_are_precise(shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(0)
     left, right = (np.linalg.qr(rng.standard_normal((size, 6)))[0] for size in shape)
     left -= left.mean(axis=0)
@@ -199,7 +197,7 @@ def test_small_directions_come_from_the_rows_themselves(shape: tuple[int, int]) 
     same_up_to_sign(model.components_, right.T, 1e-9)
 
 
-def test_float32_is_worked_on_in_double() -> None:
+def test_float32_is_computed_in_double_precision() -> None:
     X = rows(300, 20, offset=100).astype(np.float32)
     single, double = PCA(5).fit(X), PCA(5).fit(X.astype(np.float64))
     assert (
@@ -217,7 +215,7 @@ def test_float32_is_worked_on_in_double() -> None:
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("shape", [(40, 6), (12, 50)])
-def test_a_weight_is_a_row_repeated(shape: tuple[int, int], make: Any) -> None:
+def test_a_weight_equals_repeated_rows(shape: tuple[int, int], make: Any) -> None:
     X, times = rows(*shape, offset=1), np.random.default_rng(1).integers(0, 4, shape[0])
     times[0] = 2
     weighted, repeated = (
@@ -267,7 +265,7 @@ def test_all_components_give_the_rows_back() -> None:
 
 @pytest.mark.parametrize("shape", [(200, 40), (40, 200)])
 @pytest.mark.parametrize("solver", ["dense", "lanczos"])
-def test_sparse_rows_give_what_dense_ones_give(shape: tuple[int, int], solver: str) -> None:
+def test_sparse_and_dense_rows_agree(shape: tuple[int, int], solver: str) -> None:
     X = few_counts(*shape)
     thin, full = (PCA(3, eigen_solver=solver).fit(part) for part in (X, X.toarray()))
     assert_allclose(thin.components_, full.components_, atol=1e-9)
@@ -298,7 +296,7 @@ def in_chunks(X: Any, cuts: list[int], model: PCA, weights: np.ndarray | None = 
 
 @some
 @given(st.lists(st.integers(1, 59), max_size=8), st.sampled_from([0.0, 1e6]), st.booleans())
-def test_chunks_however_cut_give_what_all_rows_give(cuts: list[int], offset: float, thin: bool) -> None:
+def test_the_result_does_not_depend_on_the_chunks(cuts: list[int], offset: float, thin: bool) -> None:
     X: Any = rows(60, 5, offset)
     X = sparse.csr_array(X) if thin and offset == 0 else X
     whole, parts = PCA(3).fit(X), in_chunks(X, cuts, PCA(3))
@@ -322,7 +320,7 @@ def test_single_rows_and_weights_in_chunks() -> None:
     ]
 
 
-def test_a_stream_goes_on_after_a_fit_and_after_pickling() -> None:
+def test_partial_fit_continues_after_fit_and_pickling() -> None:
     X = rows(90, 6, offset=7)
     model = PCA(3).fit(X[:40])
     model.partial_fit(X[40:60])
@@ -338,10 +336,10 @@ def test_a_stream_goes_on_after_a_fit_and_after_pickling() -> None:
     assert model.embedding_.shape == (40, 3)
 
 
-def test_too_few_rows_so_far_are_no_model_yet() -> None:
+def test_too_few_rows_do_not_determine_a_model() -> None:
     X = rows(10, 5)
     model = PCA(3).partial_fit(X[:1]).partial_fit(X[1:3])
-    with pytest.raises(NotFittedError, match="do not determine n_components=3 components; call partial_fit on more samples"):
+    with pytest.raises(NotFittedError, match="n_components=3 components; call partial_fit on more samples"):
         model.transform(X)
     assert model.partial_fit(X[3:]).transform(X).shape == (10, 3)
     with pytest.raises(ValueError, match="4 features"):
@@ -367,11 +365,11 @@ def test_projections_are_orthogonal_ordered_and_optimal(seed: int, n: int, d: in
     assert_allclose(model.transform(X), model.embedding_, atol=1e-8 * np.abs(model.embedding_).max())
 
 
-# --- what is refused ----------------------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("wish", "message"),
+    ("n_components", "message"),
     [
         (0, "n_components=0 must be an integer of at least 1"),
         (True, "n_components=True"),
@@ -384,9 +382,9 @@ def test_projections_are_orthogonal_ordered_and_optimal(seed: int, n: int, d: in
         ),
     ],
 )
-def test_a_wrong_number_of_components(wish: Any, message: str) -> None:
+def test_a_wrong_number_of_components(n_components: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        PCA(wish).fit(rows(20, 5))
+        PCA(n_components).fit(rows(20, 5))
 
 
 def test_more_components_than_the_data_have() -> None:
@@ -412,20 +410,20 @@ def test_weights_are_checked() -> None:
         PCA(2).fit(X, sample_weight=np.array([3, 4] + [0] * 8))
 
 
-def test_coordinates_of_another_model_are_refused() -> None:
+def test_coordinates_of_another_model_raise() -> None:
     model = PCA(2).fit(rows(10, 3))
     with pytest.raises(ValueError, match="X has 3 coordinates, but PCA has 2 components"):
         model.inverse_transform(np.ones((4, 3)))
 
 
-def test_signs_do_not_toss_a_coin() -> None:
+def test_signs_are_deterministic_for_ties() -> None:
     X = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 0.1], [0.0, -0.1]])
     first = PCA(2).fit(X).embedding_
     assert_array_equal(PCA(2).fit(X).embedding_, first)
     assert first[0, 0] > 0  # of two that are equally large the first one decides
 
 
-def test_a_fit_that_fails_leaves_no_model() -> None:
+def test_a_failed_fit_leaves_no_model() -> None:
     X = rows(60, 5)
     model = PCA(2).fit(X)
     with pytest.raises(ValueError, match="lower n_components"):
@@ -440,14 +438,14 @@ def test_a_fit_that_fails_leaves_no_model() -> None:
         fresh.transform(X)
 
 
-def test_settings_of_the_output_survive_a_fit() -> None:
+def test_set_output_survives_a_fit() -> None:
     X = rows(20, 5)
     model = PCA(2).set_output(transform="pandas").fit(X)
     assert list(model.fit(X).transform(X).columns) == ["pca0", "pca1"]
 
 
 @pytest.mark.parametrize("weight", [0.01, 1 / 60])
-def test_rows_that_weigh_no_more_than_one_have_no_variance_yet(weight: float) -> None:
+def test_a_total_weight_of_at_most_one_determines_no_variance(weight: float) -> None:
     X = rows(60, 5)
     model = PCA(2, whiten=True).partial_fit(X, sample_weight=np.full(60, weight))
     with pytest.raises(NotFittedError, match="do not determine"):
@@ -455,7 +453,7 @@ def test_rows_that_weigh_no_more_than_one_have_no_variance_yet(weight: float) ->
     assert (model.partial_fit(X).explained_variance_ > 0).all()
 
 
-def test_chunks_of_low_rank_wait_for_others() -> None:
+def test_chunks_of_low_rank_do_not_determine_a_model() -> None:
     flat = np.outer([0, 1, 2, 3.0], np.arange(5))
     model = PCA(2).partial_fit(flat).partial_fit(flat)
     assert model.n_samples_seen_ == 8
@@ -466,7 +464,7 @@ def test_chunks_of_low_rank_wait_for_others() -> None:
     assert_allclose(model.partial_fit(X).explained_variance_, expected.explained_variance_)
 
 
-def test_a_refused_chunk_changes_nothing() -> None:
+def test_an_invalid_chunk_changes_nothing() -> None:
     X = rows(20, 5)
     model = PCA(2).partial_fit(X)
     before = model.transform(X)

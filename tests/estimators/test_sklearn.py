@@ -63,7 +63,7 @@ ALL = [
 MAPS = [ProbabilisticPCA, MixturePPCA]
 
 #: Distortion discriminant analysis is no scikit-learn transformer: fit needs distorted versions, which the
-#: checks cannot give, and fewer rows come out than go in. test_distortion.py runs the checks that need no
+#: checks cannot give, and fewer rows come out than go in. test_distortion_discriminant.py runs the checks that need no
 #: fit.
 CHECKED = [
     *(cls() for cls in [*ALL, *MAPS]),

@@ -1,4 +1,4 @@
-"""Mixtures of probabilistic PCA: planted planes, likelihood, degenerate parts, missing values."""
+"""Mixtures of probabilistic PCA: planted planes, likelihood, degenerate planes, missing values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
-from test_ppca import low_rank, with_gaps
+from test_probabilistic_pca import low_rank, with_gaps
 
 from eigenscape import MixturePPCA, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
@@ -34,8 +34,7 @@ from eigenscape.solvers import SolverConfig
 def planes(
     n: int, apart: float, noise: float = 0.05, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Points near three planes in ten dimensions, ``apart`` from the origin: rows, labels, orthonormal bases
-    (10, 2)."""
+    """Return samples near three planes in ten dimensions, their labels, and orthonormal bases (10, 2)."""
     rng = np.random.default_rng(seed)
     bases = [np.linalg.qr(rng.standard_normal((10, 2)))[0] for _ in range(3)]
     centres = apart * np.linalg.qr(rng.standard_normal((10, 3)))[0].T
@@ -47,7 +46,7 @@ def planes(
 
 
 def worst_angle(model: MixturePPCA, bases: list[np.ndarray]) -> float:
-    """Degrees between each planted plane and the found one that it is matched with, the worst."""
+    """Return the largest angle in degrees between a planted plane and its match."""
     angles = np.array(
         [[np.degrees(subspace_angles(found.T, basis)[0]) for basis in bases] for found in model.components_]
     )
@@ -90,7 +89,7 @@ def test_planted_planes_are_found_with_values_missing() -> None:
     assert error < np.sqrt(np.mean(np.square(one.impute(gaps) - X)[missing])) / 2  # one plane is not three
 
 
-# --- the equations, literally -------------------------------------------------------------------------------
+# --- literal transcription of the equations -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3])
@@ -114,7 +113,7 @@ def test_densities_and_responsibilities(share: float) -> None:
     assert model.aic(X) == pytest.approx(-2 * logsumexp(joint, axis=1).sum() + 2 * parameters)
 
 
-def test_far_away_nothing_underflows() -> None:
+def test_distant_points_do_not_underflow() -> None:
     X = planes(90, 3.0)[0]
     model = MixturePPCA(3, 2).fit(X)
     far = X[:5] + 1e6
@@ -122,7 +121,7 @@ def test_far_away_nothing_underflows() -> None:
     assert_allclose(model.predict_proba(far).sum(axis=1), 1)
 
 
-def test_one_part_is_probabilistic_pca() -> None:
+def test_a_mixture_of_one_is_probabilistic_pca() -> None:
     X = low_rank(100, 6, 2, 0.3)
     one, model = MixturePPCA(1, 2, n_init=1).fit(X), ProbabilisticPCA(2).fit(X)
     assert one.noise_variances_[0] == pytest.approx(model.noise_variance_, rel=1e-10)
@@ -150,10 +149,10 @@ def test_the_information_criterion_finds_the_number_of_planes() -> None:
     assert np.argmin(values) == 2
 
 
-# --- degenerate parts ---------------------------------------------------------------------------------------
+# --- degenerate planes --------------------------------------------------------------------------------------
 
 
-def test_a_part_that_fits_few_points_exactly_is_reported() -> None:
+def test_a_plane_that_fits_few_points_exactly_warns() -> None:
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.standard_normal((60, 5)), 50 + 0.1 * rng.standard_normal((3, 5))])
     with pytest.warns(
@@ -166,18 +165,18 @@ def test_a_part_that_fits_few_points_exactly_is_reported() -> None:
     assert np.isfinite(model.transform(X)).all()
 
 
-def test_more_parts_than_distinct_rows_survive() -> None:
+def test_more_planes_than_distinct_rows() -> None:
     X = np.repeat(np.arange(12.0).reshape(3, 4) ** 2, 8, axis=0)
     with pytest.warns(NoiseFloorWarning):
         model = MixturePPCA(4, 1).fit(X)
     assert np.isfinite(model.score_samples(X)).all()
 
 
-def test_a_part_without_rows_keeps_its_plane() -> None:
+def test_a_model_without_samples_is_not_updated() -> None:
     X = planes(60, 3.0)[0]
     data, ones = observed(X, True), np.ones(60)
     options = MixtureOptions(1e-6, 3.0, 1e-9, 50, SolverConfig())
-    labels = np.arange(60) % 2  # nobody is in part 2
+    labels = np.arange(60) % 2  # no sample is in part 2
     samples = WeightedSamples(data, ones)
     start = mixture_from_labels(samples, labels, 3, 2, options)
     found = run_mixture_em(start, WeightedMixtureSamples(samples), options).mixture
@@ -185,16 +184,16 @@ def test_a_part_without_rows_keeps_its_plane() -> None:
     assert np.isfinite(membership(found, data).log_likelihood).all()
 
 
-def test_em_that_is_cut_short_says_so() -> None:
+def test_em_that_does_not_converge_warns() -> None:
     with pytest.warns(NotConvergedWarning, match=r"max_iter=2 steps: .* raise max_iter or tol"):
         model = MixturePPCA(3, 2, max_iter=2, n_init=1).fit(planes(200, 0.0, 0.5)[0])
     assert not model.converged_
 
 
-# --- samples, weights, what is refused ----------------------------------------------------------------------
+# --- sampling, weights, errors ------------------------------------------------------------------------------
 
 
-def test_samples_are_of_the_model() -> None:
+def test_samples_follow_the_model() -> None:
     X = planes(300, 4.0)[0]
     model = MixturePPCA(3, 2).fit(X)
     drawn, labels = model.sample(30_000)
@@ -205,7 +204,7 @@ def test_samples_are_of_the_model() -> None:
         assert_allclose(np.cov(drawn[labels == k].T), C, atol=0.3)
 
 
-def test_a_weight_is_a_row_repeated() -> None:
+def test_a_weight_equals_repeated_rows() -> None:
     X = planes(150, 4.0)[0]
     times = np.random.default_rng(0).integers(1, 4, 150)
     weighted, repeated = (
@@ -250,14 +249,14 @@ def test_wrong_parameters(params: dict[str, Any], message: str) -> None:
         MixturePPCA(**params).fit(planes(30, 4.0)[0])
 
 
-def test_a_row_or_column_without_values_is_named() -> None:
+def test_the_error_names_rows_and_columns_without_values() -> None:
     X = planes(30, 4.0)[0]
     X[:, 2] = np.nan
     with pytest.raises(ValueError, match="column 2 of the 10 columns has no observed value"):
         MixturePPCA(2).fit(X)
 
 
-def test_a_fit_that_fails_leaves_no_model() -> None:
+def test_a_failed_fit_leaves_no_model() -> None:
     X = low_rank(60, 5, 2, 0.1)
     for model in (MixturePPCA(2, 1).fit(X), MixturePPCA()):
         with pytest.raises(ValueError, match="lower n_components"):
@@ -279,7 +278,7 @@ def test_a_column_never_observed_in_one_part() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2])
-def test_a_row_of_weight_zero_is_not_there(share: float) -> None:
+def test_a_row_of_weight_zero_has_no_effect(share: float) -> None:
     X = with_gaps(planes(40, 3.0)[0], share)
     more = np.concatenate([X, np.full((1, 10), np.nan)])
     weights = np.append(np.ones(len(X)), 0.0)

@@ -1,5 +1,4 @@
-"""Projection pursuit: planted directions, the indices against their formulas, and what projections cannot
-show."""
+"""Projection pursuit: planted directions, indices against their formulas, projections of spheres, errors."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from eigenscape.quality import sphere_projection_density
 
 
 def planted(n: int = 1500, d: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Two clumps and a skewed variable among normal ones, mixed; the sources of the first two beside them."""
+    """Return two clusters and a skewed variable mixed with normal ones, and the first two sources."""
     rng = np.random.default_rng(seed)
     sources = rng.standard_normal((n, d))
     sources[:, 0] = rng.choice([-1, 1], n) + 0.2 * rng.standard_normal(n)
@@ -29,7 +28,7 @@ def planted(n: int = 1500, d: int = 6, seed: int = 0) -> tuple[np.ndarray, np.nd
 
 
 def agreement(embedding: np.ndarray, sources: np.ndarray) -> np.ndarray:
-    """For each source the largest correlation with a coordinate."""
+    """Return the largest correlation of each source with a coordinate."""
     k = embedding.shape[1]
     return np.abs(np.corrcoef(embedding.T, sources.T)[:k, k:]).max(axis=0)
 
@@ -46,7 +45,7 @@ def test_planted_directions_are_found(index: str) -> None:
     assert 1 <= model.n_iter_ <= model.max_iter
 
 
-def test_clumps_are_found_by_their_density() -> None:
+def test_clusters_are_found_by_their_density() -> None:
     X, sources = planted(d=4)
     model = ProjectionPursuit(n_components=1, index="friedman-tukey", n_init=20).fit(X)
     assert agreement(model.embedding_, sources[:, :1]) > 0.99
@@ -60,7 +59,7 @@ def test_any_function_of_a_projection_can_be_the_index() -> None:
     np.testing.assert_allclose(model.index_values_[0], stats.skew(model.embedding_[:, 0]) ** 2, rtol=1e-8)
 
 
-def test_many_rows_are_sketched_first_and_finished_on_all() -> None:
+def test_many_rows_are_searched_on_a_subset_and_refined() -> None:
     X, sources = planted(12_000, 8)
     model = ProjectionPursuit(n_components=2).fit(X)
     assert (agreement(model.embedding_, sources) > 0.99).all()
@@ -68,7 +67,7 @@ def test_many_rows_are_sketched_first_and_finished_on_all() -> None:
     assert model.converged_.all()
 
 
-def test_what_is_found_is_a_maximum() -> None:
+def test_the_result_is_a_maximum() -> None:
     X, _ = planted(500, 4)
     model = ProjectionPursuit(n_components=1).fit(X)
     Z = ProjectionPursuit(n_components=4).fit_transform(X)  # whitened, in some basis
@@ -92,7 +91,7 @@ def test_more_starts_are_never_worse_and_are_reported() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 1000))
-def test_coordinates_are_white_and_lead_back(seed: int) -> None:
+def test_coordinates_are_white_and_inverted(seed: int) -> None:
     X, _ = planted(120, 4, seed)
     model = ProjectionPursuit(n_components=4, n_init=2, tol=1e-3).fit(X)
     np.testing.assert_allclose(np.cov(model.embedding_.T, bias=True), np.eye(4), atol=1e-9)
@@ -111,7 +110,7 @@ def test_a_linear_change_of_variables_changes_no_index() -> None:
     assert (agreement(first.embedding_, second.embedding_) > 1 - 1e-6).all()
 
 
-def test_directions_without_variance_are_left_out() -> None:
+def test_directions_without_variance_are_omitted() -> None:
     X, sources = planted(d=4)
     padded = np.column_stack([X, X[:, 0] + X[:, 1], np.ones(len(X))])
     model = ProjectionPursuit(n_components=2).fit(padded)
@@ -163,7 +162,7 @@ def test_derivatives_of_indices(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", INDICES)
-def test_a_normal_sample_is_of_no_interest(name: str) -> None:
+def test_the_index_of_a_normal_sample_is_small(name: str) -> None:
     rng = np.random.default_rng(0)
     normal = INDICES[name](rng.standard_normal((20_000, 3)))[0]
     clumps = INDICES[name](rng.choice([-1.0, 1.0], (20_000, 1)))[0]
@@ -171,12 +170,12 @@ def test_a_normal_sample_is_of_no_interest(name: str) -> None:
     assert clumps > 0.2
 
 
-# --- what projections cannot show: fig. 1.1 -----------------------------------------------------------------
+# --- projections of spheres (Burges fig. 1.1) ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [1, 3, 5, 19])
 def test_the_density_of_a_projected_sphere(n: int) -> None:
-    """Burges eq. 1.1, literally, for odd n; the sphere has dimension n + 1."""
+    """Compare with Burges eq. 1.1 for odd n; the sphere has dimension n + 1."""
     double_factorial = np.prod(np.arange(n, 0, -2, dtype=float))
     C = 2 ** (-(n + 1) / 2) * double_factorial / factorial((n - 1) // 2)
     xi = np.linspace(-1, 1, 41)
@@ -202,7 +201,7 @@ def test_a_sample_of_the_sphere_has_that_density(dimension: int) -> None:
     assert test.pvalue > 1e-3
 
 
-def test_the_density_is_zero_off_the_sphere_and_refuses_what_is_no_sphere() -> None:
+def test_the_density_is_zero_off_the_sphere_and_checks_its_arguments() -> None:
     np.testing.assert_array_equal(sphere_projection_density([-1.5, 1.2], 4), 0)
     assert np.isinf(sphere_projection_density(1.0, 1))
     with pytest.raises(ValueError, match="dimension=0"):
@@ -210,8 +209,7 @@ def test_the_density_is_zero_off_the_sphere_and_refuses_what_is_no_sphere() -> N
 
 
 def test_projections_of_a_sphere_are_near_normal() -> None:
-    """The lesson of fig. 1.1: more so in higher dimensions, and pursuit finds nothing there; on the circle it
-    is plain."""
+    """Burges fig. 1.1: more so in higher dimensions, where pursuit finds nothing, unlike on the circle."""
 
     def distance(dimension: int) -> float:
         xi = np.linspace(-1, 1, 20_001)[1:-1]
@@ -230,7 +228,7 @@ def test_projections_of_a_sphere_are_near_normal() -> None:
     assert most[20] < 0.005 < 0.01 < most[2]
 
 
-# --- refusals -----------------------------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -250,12 +248,12 @@ def test_projections_of_a_sphere_are_near_normal() -> None:
         ({"tol": 0.0}, r"tol=0\.0"),
     ],
 )
-def test_bad_parameters_are_refused(params: dict, message: str) -> None:
+def test_invalid_parameters_raise(params: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ProjectionPursuit(**params).fit(planted()[0])
 
 
-def test_a_search_that_does_not_end_is_announced() -> None:
+def test_a_search_that_does_not_converge_warns() -> None:
     X, _ = planted()
     with pytest.warns(
         ConvergenceWarning,
@@ -266,7 +264,7 @@ def test_a_search_that_does_not_end_is_announced() -> None:
     assert model.n_iter_ == 2
 
 
-def test_a_fit_that_fails_leaves_no_model() -> None:
+def test_a_failed_fit_leaves_no_model() -> None:
     X, _ = planted(100)
     for model in (ProjectionPursuit(1).fit(X), ProjectionPursuit()):
         with pytest.raises(ValueError, match="lower n_components"):
@@ -289,7 +287,7 @@ def test_an_offset_is_no_direction_of_few_rows() -> None:
     np.testing.assert_allclose(embedding.mean(axis=0), 0.0, atol=1e-9)
 
 
-def test_equal_rows_are_refused() -> None:
+def test_equal_rows_raise() -> None:
     with pytest.raises(RankError, match="all rows are equal"):
         ProjectionPursuit(1).fit(np.tile([0.1, 2024.1, 1 / 3], (7, 1)))
 
@@ -302,6 +300,6 @@ def test_a_small_unit_beside_a_large_offset_is_a_direction() -> None:
     np.testing.assert_allclose(ProjectionPursuit(3).fit(X).embedding_.std(axis=0), 1.0, rtol=1e-6)
 
 
-def test_an_index_that_is_no_number_is_refused() -> None:
+def test_an_index_must_return_a_finite_number() -> None:
     with pytest.raises(ValueError, match=r"index returned nan .* must return a finite number"):
         ProjectionPursuit(1, index=lambda _: np.nan).fit(planted(50)[0])

@@ -21,7 +21,7 @@ from eigenscape.solvers import generalized_eigh, whiten
 
 
 def covariance(X: np.ndarray) -> np.ndarray:
-    """Burges eq. 1.16, term by term."""
+    """Compute Burges eq. 1.16 term by term."""
     C = np.zeros((X.shape[1], X.shape[1]))
     for x in X:
         C += np.outer(x - X.mean(axis=0), x - X.mean(axis=0)) / len(X)
@@ -29,7 +29,7 @@ def covariance(X: np.ndarray) -> np.ndarray:
 
 
 def correlation(X: np.ndarray, versions: list[np.ndarray]) -> np.ndarray:
-    """Burges eq. 1.17, term by term."""
+    """Compute Burges eq. 1.17 term by term."""
     R = np.zeros((X.shape[1], X.shape[1]))
     for version in versions:
         for x, distorted in zip(X, version, strict=True):
@@ -40,7 +40,7 @@ def correlation(X: np.ndarray, versions: list[np.ndarray]) -> np.ndarray:
 def sample(
     m: int = 120, d: int = 6, n_versions: int = 3, seed: int = 0
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Signal and distorted versions with correlated noise that has a mean."""
+    """Return a signal and distorted versions with correlated noise of nonzero mean."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((m, d)) @ rng.standard_normal((d, d)) + rng.standard_normal(d)
     mix, shift = rng.standard_normal((d, d)), 0.5 * rng.standard_normal(d)
@@ -186,7 +186,7 @@ def test_without_groups_of_two_there_is_no_noise() -> None:
         OrientedPCA().fit(X, np.arange(len(X)))
 
 
-def test_one_source_of_noise_is_needed() -> None:
+def test_exactly_one_source_of_noise_is_required() -> None:
     X, versions = sample()
     with pytest.raises(ValueError, match=r"requires y to be passed.*noise= or distorted="):
         OrientedPCA().fit(X)
@@ -208,7 +208,7 @@ def test_one_source_of_noise_is_needed() -> None:
         ({"y": np.r_[np.nan, np.zeros(119)]}, "y contains NaN"),
     ],
 )
-def test_bad_noise_is_refused(noise: dict, message: str) -> None:
+def test_invalid_noise_raises(noise: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         OrientedPCA().fit(sample()[0], **noise)
 
@@ -223,13 +223,13 @@ def test_bad_noise_is_refused(noise: dict, message: str) -> None:
         ({"regularization": True}, "regularization=True"),
     ],
 )
-def test_bad_parameters_are_refused(params: dict, message: str) -> None:
+def test_invalid_parameters_raise(params: dict, message: str) -> None:
     X, versions = sample()
     with pytest.raises(ValueError, match=message):
         OrientedPCA(**params).fit(X, distorted=versions)
 
 
-def test_more_components_than_the_signal_has_are_refused() -> None:
+def test_more_components_than_the_signal_has_raise() -> None:
     X, versions = sample()
     flat = X @ np.diag([1.0, 1, 0, 0, 0, 0])
     with pytest.raises(
@@ -244,7 +244,7 @@ def test_more_components_than_the_signal_has_are_refused() -> None:
 # --- singular noise -----------------------------------------------------------------------------------------
 
 
-def test_singular_noise_is_regularised_and_that_is_said() -> None:
+def test_singular_noise_is_regularised_with_a_warning() -> None:
     X, _ = sample()
     Z = np.random.default_rng(1).standard_normal((200, 6)) @ np.diag([1.0, 2, 1, 0, 1, 1])
     with pytest.warns(SingularNoiseWarning, match=r"rank 5 in 6 variables, from 200 noise vectors"):
@@ -265,7 +265,7 @@ def test_singular_noise_is_regularised_and_that_is_said() -> None:
     assert_same_directions(model.components_, louder.components_)
 
 
-def test_a_single_noise_vector_will_do() -> None:
+def test_a_single_noise_vector_suffices() -> None:
     X, _ = sample()
     with pytest.warns(SingularNoiseWarning):
         model = OrientedPCA(n_components=5).fit(X, noise=np.eye(6)[:1])
@@ -274,7 +274,7 @@ def test_a_single_noise_vector_will_do() -> None:
     assert np.isfinite(model.embedding_).all()
 
 
-def test_what_neither_signal_nor_noise_reaches_needs_no_regularisation() -> None:
+def test_directions_without_signal_and_noise_need_no_regularisation() -> None:
     X, versions = sample()
     padded = np.column_stack([X, np.full(len(X), 7.0)])
     model = OrientedPCA(n_components=6).fit(
@@ -286,7 +286,7 @@ def test_what_neither_signal_nor_noise_reaches_needs_no_regularisation() -> None
     )
 
 
-def test_noise_that_is_only_rounding_counts_as_none() -> None:
+def test_noise_at_rounding_level_counts_as_zero() -> None:
     X, versions = sample()
     Z = versions[0] - X
     Z[:, 0] = 1e-16 * np.random.default_rng(0).standard_normal(len(Z))
@@ -315,7 +315,7 @@ def test_regularisation_can_be_chosen() -> None:
 # --- more variables than rows -------------------------------------------------------------------------------
 
 
-def test_many_variables_are_done_in_the_span() -> None:
+def test_many_variables_are_solved_in_the_span() -> None:
     rng = np.random.default_rng(0)
     X, Z = rng.standard_normal((12, 60)) + 3, rng.standard_normal((15, 60))
     model = OrientedPCA(n_components=5, regularization=0.1).fit(X, noise=Z)
@@ -331,7 +331,7 @@ def test_many_variables_are_done_in_the_span() -> None:
     assert automatic.components_.shape == (11, 60)
 
 
-# --- there and back -----------------------------------------------------------------------------------------
+# --- inverse transform --------------------------------------------------------------------------------------
 
 
 def test_inverse_transform() -> None:
@@ -342,14 +342,14 @@ def test_inverse_transform() -> None:
     T = model.transform(X[:7])
     back = model.inverse_transform(T)
     np.testing.assert_allclose(model.transform(back), T, atol=1e-10)
-    # Of all points with these coordinates it is the one nearest to the mean in units of the noise.
+    # It is the nearest to the mean, in units of the noise, of all points with these coordinates.
     R, others = correlation(X, versions), linalg.null_space(model.components_)
     assert np.abs((back - model.mean_) @ np.linalg.solve(R, others)).max() < 1e-9
     with pytest.raises(ValueError, match="3 coordinates, but OrientedPCA has 2"):
         model.inverse_transform(np.ones((4, 3)))
 
 
-def test_single_precision_goes_in_and_comes_out() -> None:
+def test_float32_in_and_out() -> None:
     X, versions = sample()
     model = OrientedPCA().fit(X.astype(np.float32), distorted=[versions[0].astype(np.float32)])
     assert model.transform(X.astype(np.float32)).dtype == np.float32
@@ -390,7 +390,7 @@ def test_generalised_pairs(order: str) -> None:
     assert pairs.rank == 9
 
 
-def test_the_rank_guard_leaves_out_what_is_not_seen() -> None:
+def test_the_null_space_is_omitted() -> None:
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((4, 50))
     Z = np.concatenate([Z, Z[:2] + Z[2:]])  # six rows, of rank four
@@ -403,7 +403,7 @@ def test_the_rank_guard_leaves_out_what_is_not_seen() -> None:
     np.testing.assert_allclose(pairs.values, reduced, rtol=1e-10)
 
 
-def test_units_do_not_pass_for_a_lack_of_rank() -> None:
+def test_units_do_not_affect_the_rank() -> None:
     units = np.logspace(0, -12, 5)
     B = spd(5, 5, 1) * units * units[:, None]
     whitener, null = whiten(B)
@@ -421,7 +421,7 @@ def test_a_matrix_of_zeros_has_no_pairs() -> None:
     assert (len(pairs.values), pairs.vectors.shape, pairs.rank) == (0, (3, 0), 0)
 
 
-def test_a_fit_that_fails_leaves_no_model() -> None:
+def test_a_failed_fit_leaves_no_model() -> None:
     X = np.random.default_rng(0).standard_normal((60, 5))
     for model in (OrientedPCA(2).fit(X, noise=X), OrientedPCA()):
         with pytest.raises(ValueError, match="lower n_components"):
@@ -431,7 +431,7 @@ def test_a_fit_that_fails_leaves_no_model() -> None:
                 ask(X)
 
 
-def test_columns_in_another_order_are_refused() -> None:
+def test_columns_in_another_order_raise() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((30, 3)), columns=["a", "b", "c"])
     noise = pd.DataFrame(rng.standard_normal((30, 3)), columns=["a", "b", "c"])
@@ -447,6 +447,6 @@ def test_columns_in_another_order_are_refused() -> None:
 
 
 @pytest.mark.parametrize("distorted", [3, np.array(3.0)])
-def test_distorted_that_is_no_list_is_refused(distorted: object) -> None:
+def test_distorted_must_be_a_list(distorted: object) -> None:
     with pytest.raises(ValueError, match=r"distorted=.* must be a list of arrays of the shape of X"):
         OrientedPCA(1).fit(np.eye(5), distorted=distorted)

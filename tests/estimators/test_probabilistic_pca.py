@@ -41,7 +41,7 @@ def low_rank(n: int, d: int, q: int, noise: float, seed: int = 0) -> np.ndarray:
 
 
 def with_gaps(X: np.ndarray, share: float, seed: int = 1) -> np.ndarray:
-    """Values missing at random, never a whole row or column."""
+    """Replace random values by NaN, never a whole row or column."""
     rng = np.random.default_rng(seed)
     gaps = rng.random(X.shape) < share
     gaps[np.arange(len(X)), rng.integers(X.shape[1], size=len(X))] = False
@@ -50,16 +50,15 @@ def with_gaps(X: np.ndarray, share: float, seed: int = 1) -> np.ndarray:
 
 
 def between(A: np.ndarray, B: np.ndarray) -> float:
-    """Sine of the largest angle between the spans of orthonormal rows."""
+    """Return the sine of the largest angle between the spans of orthonormal rows."""
     return float(np.linalg.norm(A - (A @ B.T) @ B, 2))
 
 
-# --- the equations, literally -------------------------------------------------------------------------------
+# --- literal transcription of the equations -----------------------------------------------------------------
 
 
 def literal_log_likelihood(model: ProbabilisticPCA, X: np.ndarray) -> np.ndarray:
-    """The Gaussian ``N(mu, W W' + s^2 I)`` of Burges eq. 1.7, of what is observed of each row, evaluated
-    directly."""
+    """Evaluate the Gaussian ``N(mu, W W' + s^2 I)`` of Burges eq. 1.7 on the observed values of each row."""
     C = model.loadings_ @ model.loadings_.T + model.noise_variance_ * np.eye(X.shape[1])
     out = []
     for x in X:
@@ -69,7 +68,7 @@ def literal_log_likelihood(model: ProbabilisticPCA, X: np.ndarray) -> np.ndarray
 
 
 def literal_posterior(model: ProbabilisticPCA, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of the latent given the observed, by conditioning the joint Gaussian of both."""
+    """Condition the joint Gaussian of latent and observed values: mean and covariance."""
     o = ~np.isnan(x)
     W = model.loadings_[o]
     gain = W.T @ np.linalg.inv(W @ W.T + model.noise_variance_ * np.eye(o.sum()))
@@ -77,7 +76,7 @@ def literal_posterior(model: ProbabilisticPCA, x: np.ndarray) -> tuple[np.ndarra
 
 
 def literal_em_step(W: np.ndarray, noise: float, X: np.ndarray) -> tuple[np.ndarray, float]:
-    """Tipping and Bishop's EM for complete data, row by row, around the mean."""
+    """Perform a step of EM for complete data as Tipping and Bishop write it, row by row."""
     T, q = X - X.mean(axis=0), W.shape[1]
     Minv = np.linalg.inv(W.T @ W + noise * np.eye(q))
     means = [Minv @ W.T @ t for t in T]
@@ -135,8 +134,7 @@ def test_the_closed_form() -> None:
 
 
 def test_em_steps_are_tipping_and_bishops() -> None:
-    """The expansion changes the lengths within the span of ``W`` only; the likelihood rises with it and
-    without."""
+    """Parameter expansion changes lengths within the span of ``W`` only; both steps raise the likelihood."""
     X, rng = low_rank(40, 5, 2, 0.3), np.random.default_rng(2)
     data, ones = observed(X, True), np.ones(40)
     model = LatentGaussian(X.mean(axis=0), rng.standard_normal((5, 2)), 0.7)
@@ -187,7 +185,7 @@ def test_em_finds_the_closed_form() -> None:
     assert (np.diff(em.log_likelihoods_) >= -1e-9).all()
 
 
-def test_em_that_is_cut_short_says_so() -> None:
+def test_em_that_does_not_converge_warns() -> None:
     X = with_gaps(low_rank(80, 8, 3, 0.5), 0.3)
     with pytest.warns(
         NotConvergedWarning,
@@ -202,7 +200,7 @@ def test_em_that_is_cut_short_says_so() -> None:
 
 
 @pytest.mark.parametrize("noise", [1e-1, 1e-2, 1e-3])
-def test_it_becomes_whitened_pca_as_the_noise_goes(noise: float) -> None:
+def test_it_becomes_whitened_pca_as_the_noise_vanishes(noise: float) -> None:
     X = low_rank(300, 10, 3, noise)
     model, pca = ProbabilisticPCA(3).fit(X), PCA(3, whiten=True).fit(X)
     assert between(model.components_, pca.components_) < 1e-10
@@ -248,7 +246,7 @@ def test_imputed_values_are_five_times_better_than_means() -> None:
     assert error(model.impute(gaps)) < 0.13  # hardly more than the noise of 0.1
 
 
-def test_new_rows_with_gaps_are_placed_near_where_whole_ones_are() -> None:
+def test_rows_with_missing_values_are_placed_near_complete_ones() -> None:
     X = low_rank(400, 15, 2, 0.05)
     model = ProbabilisticPCA(2).fit(X[:300])
     whole, part = model.transform(X[300:]), model.transform(with_gaps(X[300:], 0.4))
@@ -334,7 +332,7 @@ def test_samples_have_the_models_moments() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3])
-def test_a_weight_is_a_row_repeated(share: float) -> None:
+def test_a_weight_equals_repeated_rows(share: float) -> None:
     X = with_gaps(low_rank(60, 6, 2, 0.4), share) if share else low_rank(60, 6, 2, 0.4)
     times = np.random.default_rng(3).integers(0, 4, 60)
     times[np.isnan(X).sum(axis=1) == 0] += 1
@@ -361,10 +359,10 @@ def test_pickle_keeps_everything() -> None:
         assert np.array_equal(call(thawed), call(model))
 
 
-# --- what is refused ----------------------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------------------
 
 
-def test_a_row_or_column_without_values_is_named() -> None:
+def test_the_error_names_rows_and_columns_without_values() -> None:
     X = low_rank(20, 5, 2, 0.3)
     X[:, 3] = np.nan
     with pytest.raises(ValueError, match="column 3 of the 5 columns has no observed value"):
@@ -400,7 +398,7 @@ def test_wrong_parameters(params: dict[str, Any], message: str) -> None:
         ProbabilisticPCA(**params).fit(with_gaps(low_rank(20, 5, 2, 0.3), 0.1))
 
 
-def test_values_without_variance_are_refused() -> None:
+def test_values_without_variance_raise() -> None:
     X = np.ones((6, 3))
     X[0, 0], X[3, 1] = np.nan, np.nan
     with pytest.raises(ValueError, match="all observed values of each column are equal"):
@@ -409,7 +407,7 @@ def test_values_without_variance_are_refused() -> None:
         ProbabilisticPCA(1).fit(np.array([[1.0, np.inf], [0, 1], [2, 2]]))
 
 
-def test_a_fit_that_fails_leaves_no_model() -> None:
+def test_a_failed_fit_leaves_no_model() -> None:
     X = low_rank(60, 5, 2, 0.1)
     for model in (ProbabilisticPCA(2).fit(X), ProbabilisticPCA()):
         with pytest.raises(ValueError, match="lower n_components"):
@@ -420,31 +418,31 @@ def test_a_fit_that_fails_leaves_no_model() -> None:
             model.get_covariance()
 
 
-def test_blocks_of_gaps_are_no_saddle() -> None:
+def test_em_escapes_saddle_points_of_missing_blocks() -> None:
     rng = np.random.default_rng(0)
     whole = rng.standard_normal((400, 2)) @ rng.standard_normal((2, 8)) + 0.05 * rng.standard_normal((400, 8))
     X = whole.copy()
     X[10:200, 4:] = np.nan
     X[200:, :4] = np.nan
     gaps = np.isnan(X)
-    for wish in (2, "bayes"):
-        model = ProbabilisticPCA(wish).fit(X)
+    for n_components in (2, "bayes"):
+        model = ProbabilisticPCA(n_components).fit(X)
         assert model.n_components_ == 2
         assert model.log_likelihood_ > 162
         by_means = np.where(gaps, np.nanmean(X, axis=0), X) - whole
         assert np.abs(model.impute(X) - whole)[gaps].mean() < 0.2 * np.abs(by_means)[gaps].mean()
 
 
-@pytest.mark.parametrize("wish", ["mle", "bayes"])
-def test_a_direction_without_variance_is_no_component(wish: str) -> None:
+@pytest.mark.parametrize("n_components", ["mle", "bayes"])
+def test_a_direction_without_variance_is_no_component(n_components: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 2)) @ rng.standard_normal((2, 5))
     with pytest.warns(NoiseFloorWarning):
-        assert ProbabilisticPCA(wish).fit(X).n_components_ == 2
+        assert ProbabilisticPCA(n_components).fit(X).n_components_ == 2
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2])
-def test_a_row_of_weight_zero_is_not_there(share: float) -> None:
+def test_a_row_of_weight_zero_has_no_effect(share: float) -> None:
     X = with_gaps(low_rank(40, 5, 2, 0.1), share)
     more = np.concatenate([X, 1e3 * np.ones((3, 5)), np.full((1, 5), np.nan)])
     weights = np.concatenate([np.ones(40), np.zeros(4)])
@@ -453,7 +451,7 @@ def test_a_row_of_weight_zero_is_not_there(share: float) -> None:
     )
 
 
-def test_rows_of_weight_zero_do_not_make_up_the_number() -> None:
+def test_rows_of_weight_zero_are_not_counted() -> None:
     X = low_rank(40, 5, 2, 0.1)
     with pytest.raises(ValueError, match="n_samples=3"):
         ProbabilisticPCA(3).fit(X, sample_weight=np.arange(40) < 3)

@@ -1,5 +1,4 @@
-"""Distortion discriminant analysis: the layers by their definition, streams in any chunks, refusals, and the
-example."""
+"""Distortion discriminant analysis: layers by their definition, streams, errors, the example."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ LAYERS = [(4, 5, 2), (3, 6, 3)]
 def sequences(
     n: int = 3, steps: int = 90, channels: int = 2, seed: int = 0
 ) -> tuple[list[np.ndarray], list[list[np.ndarray]]]:
-    """Smooth signals, and versions with noise of their own and a drift that is the same for all."""
+    """Return smooth signals, and versions with independent noise and a common drift."""
     rng = np.random.default_rng(seed)
     clean = [np.cumsum(rng.standard_normal((steps + 7 * i, channels)), axis=0) + 5 for i in range(n)]
     return clean, [[c + size * rng.standard_normal(c.shape) + size / 2 for c in clean] for size in (0.5, 1.0)]
@@ -40,8 +39,7 @@ def windows(sequence: np.ndarray, window: int, step: int) -> np.ndarray:
 def literal_layers(
     clean: list, versions: list, layers: list
 ) -> tuple[list[np.ndarray], list[list[np.ndarray]]]:
-    """What each layer does, window by window: outputs of the last layer for the signal and for its
-    versions."""
+    """Compute the outputs of the last layer for the signal and its versions, window by window."""
     for n_components, window, step in layers:
         X = np.concatenate([windows(c, window, step) for c in clean])
         pairs = [(v, c) for version in versions for v, c in zip(version, clean, strict=True)]
@@ -152,7 +150,7 @@ def test_noise_that_is_a_constant_keeps_its_mean_square() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(cuts=st.lists(st.integers(0, 90), max_size=12), step=st.integers(1, 9))
-def test_a_stream_gives_what_the_whole_gives(cuts: list[int], step: int) -> None:
+def test_a_stream_equals_transform(cuts: list[int], step: int) -> None:
     clean, versions = sequences(2)
     model = DistortionDiscriminantAnalysis([(3, 4, step), (2, 2, 1)]).fit(
         clean, distorted=versions
@@ -164,7 +162,7 @@ def test_a_stream_gives_what_the_whole_gives(cuts: list[int], step: int) -> None
     np.testing.assert_allclose(np.concatenate(outputs), whole, atol=1e-11 * np.abs(whole).max())
 
 
-def test_outputs_come_as_soon_as_their_window_is_complete(fitted: DistortionDiscriminantAnalysis) -> None:
+def test_outputs_are_returned_when_their_window_is_complete(fitted: DistortionDiscriminantAnalysis) -> None:
     (clean, *_), _ = sequences()
     stream, other = fitted.stream(), fitted.stream()
     counts = []
@@ -220,14 +218,14 @@ def test_one_sequence_several_or_one_channel() -> None:
     assert vector.n_features_in_ == 1
 
 
-def test_single_precision_goes_in_and_comes_out(fitted: DistortionDiscriminantAnalysis) -> None:
+def test_float32_in_and_out(fitted: DistortionDiscriminantAnalysis) -> None:
     clean, _ = sequences()
     single = fitted.transform(clean[0].astype(np.float32))
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, fitted.transform(clean[0]), atol=1e-4 * np.abs(single).max())
 
 
-# --- refusals -----------------------------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -251,13 +249,13 @@ def test_single_precision_goes_in_and_comes_out(fitted: DistortionDiscriminantAn
         ([(2, 20, 5), (2, 20, 1)], r"all layers together need at least 115 time steps, but X\[0\] has 90"),
     ],
 )
-def test_bad_layers_are_refused(layers: object, message: str) -> None:
+def test_invalid_layers_raise(layers: object, message: str) -> None:
     clean, versions = sequences()
     with pytest.raises(ValueError, match=message):
         DistortionDiscriminantAnalysis(layers).fit(clean, distorted=versions)
 
 
-def test_bad_versions_are_refused() -> None:
+def test_invalid_versions_raise() -> None:
     clean, versions = sequences()
     model = DistortionDiscriminantAnalysis(LAYERS)
     with pytest.raises(
@@ -283,7 +281,7 @@ def test_bad_versions_are_refused() -> None:
         model.fit(clean, distorted=[clean])
 
 
-def test_bad_sequences_are_refused(fitted: DistortionDiscriminantAnalysis) -> None:
+def test_invalid_sequences_raise(fitted: DistortionDiscriminantAnalysis) -> None:
     with pytest.raises(ValueError, match=r"X has 3 channel\(s\), but 2 are expected"):
         fitted.transform(np.ones((50, 3)))
     with pytest.raises(ValueError, match=r"at least 15 time steps, but X has 14"):
@@ -294,7 +292,7 @@ def test_bad_sequences_are_refused(fitted: DistortionDiscriminantAnalysis) -> No
         DistortionDiscriminantAnalysis().transform(np.ones((50, 2)))
 
 
-def test_too_few_windows_for_the_directions_are_refused() -> None:
+def test_too_few_windows_raise() -> None:
     (clean,), versions = sequences(1, steps=9)
     with pytest.raises(
         RankError, match="n_components=4 needs at least 5 windows, but the training sequences have 2"
@@ -304,8 +302,8 @@ def test_too_few_windows_for_the_directions_are_refused() -> None:
 
 # --- as an estimator ----------------------------------------------------------------------------------------
 
-#: scikit-learn's checks that do not fit. The others do so without distorted versions, and expect a row for
-#: each row.
+#: scikit-learn's checks that do not call fit. The others fit without distorted versions and expect one output
+#: per row.
 UNFITTED = [
     "check_estimator_cloneable",
     "check_estimator_repr",
