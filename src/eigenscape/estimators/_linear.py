@@ -1,4 +1,4 @@
-"""What linear maps share: their inverse, their training samples, and the number of components."""
+"""What linear maps share: ``inverse_transform`` and the validation of the number of components."""
 
 from __future__ import annotations
 
@@ -8,26 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from eigenscape import distributed
 from eigenscape._progress import stage
-from eigenscape.distributed import is_collection
-from eigenscape.estimators._collections import (
-    check_in_memory,
-    check_weight,
-    rowwise,
-    validate_blocks,
-    weight_blocks,
-)
-from eigenscape.estimators._validation import (
-    check_choice,
-    check_count,
-    check_input,
-    check_weights,
-    valid_rows,
-)
+from eigenscape.estimators._collections import check_in_memory, rowwise
+from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.methods.component_count import NComponents
-from eigenscape.methods.missing import observed
-from eigenscape.methods.ppca_fit import WeightedSamples
 
 
 class LinearMixin:
@@ -81,17 +65,6 @@ def check_rows(estimator: Any, X: Any) -> np.ndarray:
     """Validate dense training data of at least two samples; record the number and names of features."""
     check_in_memory(estimator, X)
     return validate_data(estimator, X, reset=True, dtype=[np.float64, np.float32], ensure_min_samples=2)
-
-
-def training_samples(estimator: Any, X: Any, sample_weight: Any) -> WeightedSamples | distributed.BlockRows:
-    """Validate the training data of a probabilistic model, an array or a dask collection."""
-    if is_collection(X):
-        rows = distributed.BlockRows(validate_blocks(estimator, X, reset=True), weight_blocks(sample_weight))
-        check_weight(rows.weight, sample_weight)
-        return rows
-    X = check_input(estimator, X, reset=True)
-    X, weights = valid_rows(X, check_weights(sample_weight, X))
-    return WeightedSamples(observed(X, training=True), weights)
 
 
 def check_n_components(n_components: Any, n_samples: int, n_features: int) -> NComponents:

@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 from eigenscape import distributed
 from eigenscape._progress import reporting, stage
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._linear import training_samples
-from eigenscape.estimators._validation import check_count, check_input, check_positive
+from eigenscape.estimators._latent import LatentMixin, training_samples
+from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
 from eigenscape.methods.mixture_ppca import (
@@ -38,7 +38,7 @@ from eigenscape.solvers import SolverConfig
 
 
 @documented
-class MixturePPCA(Estimator):
+class MixturePPCA(LatentMixin, Estimator):
     r"""Mixture of probabilistic PCA models: several planes, with the membership of each sample.
 
     Maximises the likelihood of :math:`p(y) = \sum_k \pi_k N(y; \mu_k, W_k W_k' + \sigma_k^2 I)` by EM that
@@ -99,10 +99,6 @@ class MixturePPCA(Estimator):
     [0, 1]
     """
 
-    _sparse = None
-    _no_sparse = "zeros and missing values are ambiguous; pass a dense array with NaN for missing values"
-    _missing = True
-    _has_embedding = False
     _mixture_: Mixture
 
     def __init__(
@@ -237,7 +233,9 @@ class MixturePPCA(Estimator):
         -------
         ndarray of shape (n_new,)
         """
-        return np.argmax(self._membership(X)[2].log_responsibilities, axis=1)
+        _, data = self._observed(X)
+        with reporting(self.verbose):
+            return np.argmax(self._membership(data).log_responsibilities, axis=1)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit to ``X`` and return the most probable plane of each training sample."""
@@ -256,54 +254,15 @@ class MixturePPCA(Estimator):
         -------
         ndarray of shape (n_new, n_mixtures)
         """
-        X, _, found = self._membership(X)
-        return self._like(X, np.exp(found.log_responsibilities))
+        X, data = self._observed(X)
+        with reporting(self.verbose):
+            return self._like(X, np.exp(self._membership(data).log_responsibilities))
 
     def _transform(self, X: np.ndarray) -> np.ndarray:
         """Compute latent coordinates in the plane that :meth:`predict` returns; comparable within it only."""
-        found = self._responsibilities(observed(X, training=False))
+        found = self._membership(observed(X, training=False))
         means = np.stack([posterior.means for posterior in found.posteriors])  # (k, n, q)
         return means[np.argmax(found.log_responsibilities, axis=1), np.arange(len(X))]
-
-    @rowwise("n_features_in_")
-    def impute(self, X: Any) -> np.ndarray:
-        """Replace missing values by their expectation, over all planes, given the observed values.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            Samples, NaN for missing values.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_features)
-        """
-        X, data, found = self._membership(X)
-        responsibilities = np.exp(found.log_responsibilities)
-        expected = np.zeros(X.shape)
-        for k, (posterior, model) in enumerate(zip(found.posteriors, self._mixture_.models, strict=True)):
-            expected += responsibilities[:, k, None] * (posterior.means @ model.loadings.T + model.mean)
-        return self._like(X, data.filled(expected))
-
-    @rowwise(None, dtype=np.float64)
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Compute the log-likelihood of the observed values of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            Samples, NaN for missing values.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-        """
-        return self._membership(X)[2].log_likelihood
-
-    @averaged
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Compute the mean log-likelihood of the samples; see ``score_samples``."""
-        return float(np.average(self.score_samples(X), weights=sample_weight))
 
     def bic(self, X: Any) -> float:
         """Compute the Bayesian information criterion on ``X``; lower is better."""
@@ -337,14 +296,17 @@ class MixturePPCA(Estimator):
         random = check_random_state(self.random_state if random_state is None else random_state)
         return draw_mixture_samples(self._mixture_, check_count("n_samples", n_samples), random)
 
-    def _membership(self, X: Any) -> tuple[np.ndarray, Observed, Membership]:
-        """Validate new samples and compute their responsibilities."""
-        self._check_fitted()
-        X = check_input(self, X, reset=False)
-        data = observed(X, training=False)
-        with reporting(self.verbose):
-            return X, data, self._responsibilities(data)
+    def _expected(self, data: Observed) -> np.ndarray:
+        found = self._membership(data)
+        responsibilities = np.exp(found.log_responsibilities)
+        expected = np.zeros(data.shape)
+        for k, (posterior, model) in enumerate(zip(found.posteriors, self._mixture_.models, strict=True)):
+            expected += responsibilities[:, k, None] * (posterior.means @ model.loadings.T + model.mean)
+        return expected
 
-    def _responsibilities(self, data: Observed) -> Membership:
+    def _log_density(self, data: Observed) -> np.ndarray:
+        return self._membership(data).log_likelihood
+
+    def _membership(self, data: Observed) -> Membership:
         with stage("projection"):
             return membership(self._mixture_, data)

@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 
 from eigenscape._progress import reporting, stage
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._linear import LinearMixin, check_rank, training_samples
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive
+from eigenscape.estimators._latent import LatentMixin, training_samples
+from eigenscape.estimators._linear import LinearMixin, check_rank
+from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import Observed, observed
 from eigenscape.methods.ppca_fit import NOISE_FLOOR, PPCAOptions, PPCASamples, fit_ppca
@@ -26,7 +26,7 @@ from eigenscape.methods.probabilistic_pca import (
 
 
 @documented
-class ProbabilisticPCA(LinearMixin, Estimator):
+class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
     r"""PCA as a Gaussian model with latent coordinates: likelihoods, missing values, sampling.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
@@ -88,9 +88,6 @@ class ProbabilisticPCA(LinearMixin, Estimator):
     2
     """
 
-    _no_sparse = "zeros and missing values are ambiguous; pass a dense array with NaN for missing values"
-    _missing = True
-    _has_embedding = False
     _model_: LatentGaussian
 
     def __init__(
@@ -192,6 +189,12 @@ class ProbabilisticPCA(LinearMixin, Estimator):
     def _inverse(self, Y: np.ndarray) -> np.ndarray:
         return Y @ self.loadings_.T + self.mean_
 
+    def _expected(self, data: Observed) -> np.ndarray:
+        return infer(self._model_, data).means @ self.loadings_.T + self.mean_
+
+    def _log_density(self, data: Observed) -> np.ndarray:
+        return infer(self._model_, data).log_likelihood
+
     def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Compute the posterior distribution of the latent coordinates.
 
@@ -208,43 +211,6 @@ class ProbabilisticPCA(LinearMixin, Estimator):
         X, data = self._observed(X)
         found = infer(self._model_, data)
         return self._like(X, found.means), self._like(X, self.noise_variance_ * found.inverses[data.group])
-
-    @rowwise("n_features_in_")
-    def impute(self, X: Any) -> np.ndarray:
-        """Replace missing values by their expectation given the observed values of the sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            Samples, NaN for missing values.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_features)
-        """
-        X, data = self._observed(X)
-        return self._like(X, data.filled(infer(self._model_, data).means @ self.loadings_.T + self.mean_))
-
-    @rowwise(None, dtype=np.float64)
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Compute the log-likelihood of the observed values of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            Samples, NaN for missing values.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-        """
-        _, data = self._observed(X)
-        return infer(self._model_, data).log_likelihood
-
-    @averaged
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Compute the mean log-likelihood of the samples; see ``score_samples``."""
-        return float(np.average(self.score_samples(X), weights=sample_weight))
 
     def get_covariance(self) -> np.ndarray:
         """Compute the covariance ``W W' + s^2 I`` of the model, of shape (n_features, n_features)."""
@@ -270,9 +236,3 @@ class ProbabilisticPCA(LinearMixin, Estimator):
         self._check_fitted()
         random = check_random_state(self.random_state if random_state is None else random_state)
         return draw_samples(self._model_, check_count("n_samples", n_samples), random)
-
-    def _observed(self, X: Any) -> tuple[np.ndarray, Observed]:
-        """Validate new samples."""
-        self._check_fitted()
-        X = check_input(self, X, reset=False)
-        return X, observed(X, training=False)
