@@ -15,8 +15,14 @@ settings.register_profile("random", derandomize=False, deadline=None, print_blob
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def single_threaded_blas():
-    """Run BLAS on one thread: tests run in parallel and on small matrices."""
+    """Run BLAS on one thread: tests run in parallel and on small matrices.
+
+    Setting the limits takes as long as a typical test, so they are set once, after the libraries are loaded.
+    """
+    import scipy.linalg
+    import sklearn.cluster  # noqa: F401
+
     with threadpool_limits(1):
         yield
