@@ -454,7 +454,7 @@ def test_a_saved_model_places_points_as_before(case: Case, tmp_path: Path) -> No
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
-    """Return the parameters; a fitted model among them, saved without its training rows, by its dictionary."""
+    """Return the parameters, with a fitted model among them replaced by its dictionary."""
     parameters = model.get_params()
     return {name: getattr(value, "dictionary_", value) for name, value in parameters.items()}
 

@@ -138,9 +138,7 @@ class WrongSolver(NumpySolver):
 def test_a_solver_object_gives_the_map_of_the_dense_solver(name):
     make = SPECTRAL[name]
     model = make(eigen_solver=NumpySolver()).fit(X)
-    same(
-        model, make(eigen_solver="dense").fit(X), atol=1e-6
-    )  # LLE is solved through a factor, not its square
+    same(model, make(eigen_solver="dense").fit(X), atol=1e-6)
     assert "NumpySolver" in model.solver_
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,18 @@ class Neighborhood:
                 " 'exact' or a neighbour index"
             )
         m, n_samples = points.shape[0], len(vertex)
-        options: tuple[Any, ...] = (self.metric, self.metric_params, self.n_jobs)
-        distinct = None if m == n_samples else (first, vertex)
+        search = "exact" if by_name and self.radius is not None else self.neighbors
+        index = partial(
+            neighbor_index,
+            points,
+            self.metric,
+            self.metric_params,
+            self.n_jobs,
+            search,
+            None if m == n_samples else (first, vertex),
+        )
         if self.kind == "mst":
-            return spanning_tree(neighbor_index(points, *options, self.neighbors, distinct))
+            return spanning_tree(index())
         if self.radius is None:
             k = check_count("n_neighbors", self.count(n_samples))
             if k > m - 1:
@@ -71,8 +80,7 @@ class Neighborhood:
                     f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{among}; lower"
                     " n_neighbors"
                 )
-            index = neighbor_index(points, *options, self.neighbors, distinct)
-            graph = nearest_neighbor_graph(index, k, self.joined)
+            graph = nearest_neighbor_graph(index(), k, self.joined)
             return add_spanning_tree(graph) if self.kind == "mst_nearest_neighbors" else graph
         if self.joined != "union":
             raise ValueError(
@@ -85,8 +93,7 @@ class Neighborhood:
                 "neighbors='approximate' finds the nearest neighbours, not all within a radius; use 'exact'"
                 " or n_neighbors"
             )
-        search = "exact" if by_name else self.neighbors
-        return radius_graph(neighbor_index(points, *options, search, distinct), self.radius)
+        return radius_graph(index(), self.radius)
 
     def count(self, n_samples: int) -> int:
         """Return the number of neighbours, given or by default."""

@@ -64,7 +64,7 @@ def check_input(estimator: Any, X: Any, reset: bool, chunk: bool = False) -> Any
         # A fitted model stores its training points, which must not change with the user's array.
         copy=reset and not chunk and not estimator._is_precomputed(),
     )
-    if sparse.issparse(X):
+    if is_sparse(X):
         X = _with_small_indices(canonical_csr(X))
     if estimator._is_precomputed():
         narrow = estimator._narrow_tables and X.shape[1] < X.shape[0]

@@ -195,7 +195,7 @@ def affinity_components(weights: Operator) -> tuple[float, np.ndarray]:
     assert isinstance(weights, BlockedOperator)
     for rows, values in weights.blocks():
         lowest = min(lowest, float(values.min()))
-        row, column = np.nonzero(values)
+        row, column = np.nonzero(np.asarray(values))
         edges = sparse.coo_array(
             (np.ones(len(row)), (label[row + rows.start], label[column])), shape=weights.shape
         )
