@@ -266,12 +266,13 @@ def kernel_by_name(
         return kernel
     if callable(kernel):
         return CallableKernel(kernel)
-    if kernel not in _BY_NAME:
+    name: object = kernel
+    if not isinstance(name, str) or name not in _BY_NAME:
         names = ", ".join(map(repr, [*also, *_BY_NAME]))
         raise ValueError(
             f"{argument}={kernel!r} is not known; choose one of {names}, a function of two points or a Kernel"
         )
-    maker = _BY_NAME[kernel]
+    maker = _BY_NAME[name]
     fields = getattr(maker, "__dataclass_fields__", {})
     return maker(**{name: value for name, value in params.items() if name in fields})
 
