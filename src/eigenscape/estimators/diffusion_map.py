@@ -27,11 +27,11 @@ from eigenscape.solvers import NAMES
 
 @documented
 class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
-    r"""Where a random walk on the data goes in a given time, as coordinates.
+    r"""Diffusion maps: coordinates whose distances are those of a random walk on the data.
 
-    The affinity, freed of the sampling density :math:`q(x) = \sum_i k(x, x_i)` by
-    :math:`k_\alpha(x, y) = k(x, y) / (q(x) q(y))^\alpha`, makes a random walk with transitions
-    :math:`k_\alpha(x, y) / S(x)`, :math:`S` its sums. With the walk's eigenfunctions
+    The affinity is normalised by the sampling density :math:`q(x) = \sum_i k(x, x_i)` to
+    :math:`k_\alpha(x, y) = k(x, y) / (q(x) q(y))^\alpha`, which defines a random walk with transition
+    probabilities :math:`k_\alpha(x, y) / S(x)`, :math:`S` the row sums. With the eigenfunctions of the walk,
 
     .. math:: \frac{1}{S(x)} \sum_i k_\alpha(x, x_i)\, \psi_r(x_i) = \lambda_r \psi_r(x)
 
@@ -45,20 +45,19 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
     {n_components}
     {affinity}
     alpha : float, default=1.0
-        How much of the density is taken out, at least 0. With 1 the walk follows the shape of the data alone
-        (Laplace-Beltrami), with 1/2 also a potential (Fokker-Planck), with 0 the density as much as the
-        shape.
+        Exponent of the normalisation by the density, at least 0. With 1 the density has no effect on the walk
+        (Laplace-Beltrami), with 1/2 it acts as a potential (Fokker-Planck), with 0 it has its full effect.
     diffusion_time : float, default=1
-        The time ``t``, at least 0: eigenfunctions that vary fast fade as it grows. It must be whole where an
+        The time ``t``, at least 0: rapidly varying eigenfunctions decay with it. It must be an integer if an
         eigenvalue is negative.
     bandwidth : {"global", "local"}, default="global"
-        "local" gives a Gaussian ("rbf") each point's own width: ``exp(-gamma |x - y|^2 / (rho(x) rho(y)))``
-        with ``rho`` the distance to the ``n_neighbors``-th nearest training point. Such a kernel has nearly
-        the same sums everywhere, so that ``alpha`` has little left to do, and the walk takes longer steps
-        where points are sparse.
+        "local", for "rbf", is a Gaussian with a width for each point, ``exp(-gamma |x - y|^2 / (rho(x)
+        rho(y)))`` with ``rho`` the distance to the ``n_neighbors``-th nearest training point. Its sums are
+        nearly equal everywhere, so ``alpha`` has little effect, and steps of the walk are longer where points
+        are sparse.
     gamma : float or None, default=None
-        Width of a full kernel. For "rbf" None takes one over the median squared distance to the tenth
-        neighbour; 1 where "local".
+        Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
+        neighbour, or 1 if ``bandwidth="local"``.
     {n_neighbors}
     {joined}
     {radius/affinity}
@@ -103,8 +102,8 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
 
     Examples
     --------
-    A circle, sampled ten times as densely on one side, comes out round, where :class:`LaplacianEigenmaps`
-    sees the density:
+    The map of a circle that is sampled ten times as densely on one side is a circle. Without normalisation by
+    the density it is not:
 
     >>> import numpy as np
     >>> from eigenscape import DiffusionMap

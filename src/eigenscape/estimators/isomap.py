@@ -42,22 +42,22 @@ from eigenscape.solvers import Order
 
 @documented
 class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
-    r"""Classical MDS of the distances along the data.
+    r"""Isomap: classical MDS of geodesic distances.
 
-    The distance of two points is the length of the shortest path between them through the neighbourhood graph
-    of the training points (Bengio eq. 14); these geodesic distances are double-centred and the coordinates
-    are :math:`\sqrt{l_r}\, v_r` (Bengio sec. 2.5). A new point joins the graph at the end of paths only, so
-    new points do not affect one another. The geodesic distances of ``fit`` are kept in single precision while
-    it works where the data are float32 or memory asks for it.
+    The geodesic distance of two points is the length of the shortest path between them through the
+    neighbourhood graph of the training points (Bengio eq. 14). The squared distances are double-centred, and
+    the coordinates are :math:`\sqrt{l_r}\, v_r` (Bengio sec. 2.5). New points are end points of paths only,
+    so they do not affect one another. ``fit`` stores the geodesic distances in single precision if the data are
+    float32 or if double precision would not fit in memory.
 
-    With ``n_landmarks`` the geodesic distances to these alone are found, in O(q n) memory instead of O(n^2):
-    the map is made of the landmarks and all other points are placed on it,
+    With ``n_landmarks`` only the geodesic distances to :math:`q` landmarks are computed, in O(q n) memory
+    instead of O(n^2). The landmarks are embedded, and all other points are placed by
 
     .. math:: e_r(x) = \frac{1}{2\sqrt{l_r}} \sum_i v_{ri}\bigl(E_{x'} d^2(x', x_i) - d^2(x_i, x)\bigr)
 
-    (Bengio eq. 15), which is the Nystrom formula again (Bengio eq. 23). The distances (n_samples, q) stay in
-    the model, and a new point takes its own from those of its neighbours. With all samples as landmarks it is
-    Isomap.
+    (Bengio eq. 15), which is the Nystrom formula (Bengio eq. 23). The distances (n_samples, q) are part of
+    the model, and those of a new point are computed from those of its neighbours. With all samples as landmarks
+    the result is that of Isomap.
 
     Parameters
     ----------
@@ -133,13 +133,13 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
     >>> model.transform(X[1000:]).shape
     (100, 2)
 
-    From any place of the map back to the roll:
+    ``inverse_transform`` maps coordinates back to the roll:
 
     >>> again = model.inverse_transform(model.transform(X[1000:]))
     >>> bool(abs(again - X[1000:]).mean() < 0.02 * X.std())
     True
 
-    A tenth of the samples for landmarks gives nearly the same map:
+    A tenth of the samples as landmarks gives nearly the same embedding:
 
     >>> from eigenscape.quality import aligned_error
     >>> few = Isomap(n_components=2, n_neighbors=10, n_landmarks=100).fit(X[:1000])

@@ -33,15 +33,15 @@ from eigenscape.solvers import NAMES
 
 @documented
 class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
-    r"""The smoothest functions on the neighbourhood graph, as coordinates.
+    r"""Laplacian eigenmaps: the smoothest functions on a neighbourhood graph as coordinates.
 
-    With affinities :math:`K`, degrees :math:`S` and the Laplacian :math:`S - K` it solves
+    With affinities :math:`K`, degrees :math:`S` and the Laplacian :math:`S - K`, solve
 
     .. math:: (S - K)\, z_r = \sigma_r S z_r
 
     for the smallest nonzero :math:`\sigma_r` (Bengio eq. 13, Belkin eq. 1); coordinates are :math:`\sqrt m\,
     z_r` with :math:`z_r' S z_r = 1`. In the symmetric form they are principal eigenvectors of :math:`k(x, y)
-    / \sqrt{S(x) S(y)}` with :math:`l_r = 1 - \sigma_r`, which places new points.
+    / \sqrt{S(x) S(y)}` with :math:`l_r = 1 - \sigma_r`; this kernel places new points.
 
     Parameters
     ----------
@@ -104,8 +104,8 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
     >>> model.transform(X[1000:]).shape
     (797, 2)
 
-    On a strip much longer than wide the second eigenvector is a harmonic of the first. The one across comes
-    later:
+    On a strip much longer than wide the second eigenvector is a harmonic of the first. ``independent=True``
+    selects a later one, which varies across the strip:
 
     >>> import numpy as np
     >>> strip = np.random.default_rng(0).random((1000, 2)) * [3.5, 1]

@@ -18,15 +18,14 @@ from eigenscape.solvers import NAMES
 
 @documented
 class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
-    r"""Coordinates in which every point is still the same combination of its neighbours.
+    r"""Locally linear embedding: each point is reconstructed from its neighbours by the same weights.
 
-    Weights :math:`W` reconstruct each point from its neighbours; the map minimises
-    :math:`\sum_i |y_i - \sum_j W_{ij} y_j|^2`, i.e. takes the lowest eigenvectors of :math:`M = (I - W)'(I -
-    W)` after the constant one, scaled by :math:`\sqrt m` (Bengio sec. 2.6). The variants replace :math:`M`:
-    several weight vectors a point ("modified"), the curvature ("hessian") or the deviation from the tangent
-    plane ("ltsa") of the map; the patches of the last two hold the point and its neighbours. A new point is
-    placed by its own weights, :math:`P(x) = \sum_i w(x, x_i) P(x_i)`; one equal to a training point has
-    weight one on it.
+    Weights :math:`W` reconstruct each point from its neighbours. The embedding minimises
+    :math:`\sum_i |y_i - \sum_j W_{ij} y_j|^2`: it consists of the eigenvectors of :math:`M = (I - W)'(I - W)`
+    with the smallest eigenvalues after the constant one, scaled by :math:`\sqrt m` (Bengio sec. 2.6). The
+    variants use another matrix :math:`M`: several weight vectors per point ("modified"), the curvature
+    ("hessian") or the deviation from the tangent plane ("ltsa") of the map. A new point is placed by its own
+    weights, :math:`P(x) = \sum_i w(x, x_i) P(x_i)`; a point equal to a training point has weight one on it.
 
     Parameters
     ----------
@@ -38,8 +37,8 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
     reg : float, default=1e-3
         Regularisation of the local Gram matrices: ``reg / k`` of their trace is added to the diagonal.
     c : float or None, default=None
-        None: new points by the limit of large ``c``, as above. A number above 1: Bengio's kernel
-        ``k_m = (c - 1) k' + k''`` with that ``c``, under which new points are drawn towards the origin.
+        If None, new points are placed by the limit of large ``c``, as above. A number above 1 selects
+        Bengio's kernel ``k_m = (c - 1) k' + k''``, which draws new points towards the origin.
     {metric}
         The weights are computed from the rows, so "precomputed" distances are not supported.
     {metric_params}

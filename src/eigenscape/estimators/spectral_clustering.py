@@ -38,13 +38,13 @@ from eigenscape.operators import Operator, gram
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
 from eigenscape.solvers import NAMES
 
-#: Evenly spaced rows of a collection that k-means looks at.
+#: Number of evenly spaced rows of a collection that k-means is fitted to.
 _KMEANS_ROWS = 50_000
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """Labels by the side of a value that the first coordinate is on."""
+    """Assigns labels 0 and 1 by a threshold on the first coordinate."""
 
     value: float
 
@@ -54,18 +54,18 @@ class Threshold:
 
 @documented
 class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMixin, Estimator):
-    r"""Clusters found in the map of the divided kernel.
+    r"""Spectral clustering: k-means or a threshold on the eigenfunctions of the normalised affinity.
 
-    The affinity is divided by the roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"`` takes its
-    first ``n_clusters`` eigenfunctions, scales every point's row to length one and runs k-means (Ng, Jordan
-    and Weiss). ``assign_labels="threshold"`` cuts in two at the value of the second generalised eigenvector
-    with the least normalised cut (Shi and Malik). New points are mapped by the Nystrom formula and get the
-    label of the nearest centre, or of their side.
+    The affinity is divided by the square roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"``
+    scales the rows of the first ``n_clusters`` eigenfunctions to length one and runs k-means (Ng, Jordan and
+    Weiss). ``assign_labels="threshold"`` splits the samples in two at the value of the second generalised
+    eigenvector with the smallest normalised cut (Shi and Malik). New points are mapped by the Nystrom formula
+    and assigned to the nearest centre, or by the threshold.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Also the number of coordinates for "kmeans". "threshold" needs 2.
+        Number of clusters, and of coordinates for "kmeans". Must be 2 for "threshold".
     assign_labels : {"kmeans", "threshold"}, default="kmeans"
         Method that derives the clusters from the coordinates, as above.
     n_init : int, default=10
@@ -103,8 +103,8 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training sample.
     ncut_ : float
-        Normalised cut of the clustering, summed over clusters: 0 is perfect, ``n_clusters - 1`` or more is
-        none.
+        Normalised cut, summed over clusters: 0 for clusters without connections, ``n_clusters - 1`` or more
+        for a random assignment.
     embedding_ : ndarray of shape (n_samples, n_clusters), or (n_samples, 1) for "threshold"
         Coordinates of the training samples.
     cluster_centers_ : ndarray of shape (n_clusters, n_clusters)
@@ -282,7 +282,17 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
 
     @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each point, new or not: shape (n_new,)."""
+        """Return the cluster of each point.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points, as for ``transform``.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
         check_is_fitted(self)
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
