@@ -51,12 +51,7 @@ def movement(
             warnings.simplefilter("ignore")
             if len(subset.rows) < points.n:
                 return _between_samples(model, points, shown, seed)
-            options: dict[str, Any] = {
-                "fraction": 0.1,
-                "n_repeats": _N_REPEATS,
-                "n_left_out": 0,
-                "random_state": seed,
-            }
+            options: dict[str, Any] = {"fraction": 0.1, "n_repeats": _N_REPEATS, "random_state": seed}
             result = perturbation_stability(quiet_clone(model), subset.X, n_left_out=0, **options)
     except EXPECTED_ERRORS as error:
         return refit_failed(error)
