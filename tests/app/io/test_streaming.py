@@ -74,6 +74,14 @@ LINES = {
     "blanks": ["x y kind", *(f"{i}   {i / 7} {'abc'[i % 3]}" for i in range(ROWS))],
     "comments": ["# made today", "x y kind", *(f"{i}   {i / 7} a\n% a remark" for i in range(ROWS))],
     "blank lines": ["", "x,y,kind", *(f"{i},{i / 7},{'abc'[i % 3]}\n" for i in range(ROWS))],
+    "blocks of blank lines": ["x,y", *(f"{i},{i / 7}" for i in range(ROWS)), "\n" * 200, "5,6", "\n" * 200],
+    "blocks of comments": [
+        *["# a comment"] * 30,
+        "x y",
+        *(f"{i} {i / 7}" for i in range(ROWS)),
+        *["# a comment"] * 30,
+        "5 6",
+    ],
     "quotes": ['"x","y","kind"', *(f'{i},"{i / 7}","a ""b"", c"' for i in range(ROWS))],
     "line ends in quotes": ["x,y,kind", *(f'{i},1.5,"a\n{i % 3}, ""b"""' for i in range(ROWS))],
     "quotes in words": ["x,y,kind", *(f'{i},2.5,5" pipe' for i in range(ROWS)), '7,8,"a\n""b"']

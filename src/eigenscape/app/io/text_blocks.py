@@ -45,12 +45,14 @@ class TextInput:
         return head
 
     def blocks(self, layout: TextLayout) -> Iterator[bytes]:
-        """Yield blocks of complete rows, without the byte-order mark and leading empty lines."""
+        """Yield blocks of complete rows, without byte-order mark, leading empty lines and empty blocks."""
         n_lines = 0
         for block in self._row_blocks(layout.delimiter):
             check_utf8(block, self.source, n_lines)
             n_lines += block.count(b"\n")
-            yield blanks_to_tabs(block) if layout.by_blanks else block
+            rows = blanks_to_tabs(block) if layout.by_blanks else block
+            if rows.strip(_NEWLINES):
+                yield rows
 
     def _row_blocks(self, delimiter: str) -> Iterator[bytes]:
         if isinstance(self.content, bytes):
