@@ -45,10 +45,10 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
     r"""Isomap: classical MDS of geodesic distances.
 
     The geodesic distance of two points is the length of the shortest path between them through the
-    neighbourhood graph of the training points (Bengio eq. 14). The squared distances are double-centred, and
-    the coordinates are :math:`\sqrt{l_r}\, v_r` (Bengio sec. 2.5). New points are end points of paths only,
-    so they do not affect one another. ``fit`` stores the geodesic distances in single precision if the data are
-    float32 or if double precision would not fit in memory.
+    neighbourhood graph of the training points (Bengio eq. 14). The squared distances are double-centred,
+    and the coordinates are :math:`\sqrt{l_r}\, v_r` (Bengio sec. 2.5). New points are end points of paths
+    only, so they do not affect one another. ``fit`` stores the geodesic distances in single precision if
+    the data are float32 or if double precision would not fit in memory.
 
     With ``n_landmarks`` only the geodesic distances to :math:`q` landmarks are computed, in O(q n) memory
     instead of O(n^2). The landmarks are embedded, and all other points are placed by
@@ -56,8 +56,8 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
     .. math:: e_r(x) = \frac{1}{2\sqrt{l_r}} \sum_i v_{ri}\bigl(E_{x'} d^2(x', x_i) - d^2(x_i, x)\bigr)
 
     (Bengio eq. 15), which is the Nystrom formula (Bengio eq. 23). The distances (n_samples, q) are part of
-    the model, and those of a new point are computed from those of its neighbours. With all samples as landmarks
-    the result is that of Isomap.
+    the model, and those of a new point are computed from those of its neighbours. With all samples as
+    landmarks the result is that of Isomap.
 
     Parameters
     ----------
