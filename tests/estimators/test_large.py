@@ -151,7 +151,7 @@ def test_many_long_rows_are_searched_approximately(monkeypatch):
 @pytest.mark.parametrize(
     ("params", "match"),
     [
-        ({"metric": "cityblock"}, "neighbors='approximate' knows"),
+        ({"metric": "cityblock"}, "neighbors='approximate' supports"),
         ({"affinity": "radius", "radius": 1.0}, "within a radius"),
         ({"neighbors": "fast"}, "neighbors='fast' is not known"),
     ],
