@@ -21,7 +21,7 @@ def single_threaded_blas():
 
     Setting the limits takes as long as a typical test, so they are set once, after the libraries are loaded.
     """
-    import scipy.linalg
+    import scipy.linalg  # noqa: F401
     import sklearn.cluster  # noqa: F401
 
     with threadpool_limits(1):
