@@ -138,9 +138,6 @@ def _add(measures: Measures, name: str, value: Loss | Movement | str) -> None:
         setattr(measures, name, value)
 
 
-# --- neighbours ---------------------------------------------------------------------------------------------
-
-
 def _add_neighbors(
     measures: Measures, reference: Reference | str, embedding: np.ndarray, points: Points, seed: int
 ) -> None:
