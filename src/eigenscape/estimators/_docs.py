@@ -322,7 +322,7 @@ def documented(cls: Class) -> Class:
     signature = inspect.signature(cls).parameters
     lines = []
     for line in cls.__doc__.split("\n"):
-        match = re.fullmatch(r"( *)\{([a-z_]+)(/[a-z]+)?\}", line)
+        match = re.fullmatch(r"( *)\{([a-z_0-9]+)(/[a-z]+)?\}", line)
         if match is None:
             lines.append(line)
             continue

@@ -43,7 +43,7 @@ def test_every_estimator_is_a_method():
 def test_parameters_are_those_of_the_signature_and_all_are_described(method):
     cls = estimator_class(method)
     found = parameters(cls)
-    assert set(found) == set(inspect.signature(cls).parameters) - {"verbose"}
+    assert set(found) == set(inspect.signature(cls).parameters) - {"verbose", "dictionary"}
     for name, parameter in found.items():
         assert parameter.default == inspect.signature(cls).parameters[name].default
         assert parameter.doc_type or parameter.description, f"{method} does not describe {name}"

@@ -93,13 +93,6 @@ _TYPE_NAMES = {
     Any: "Any",
     object: "Any",
 }
-#: Descriptions of parameters for which a docstring gives the type only.
-_USUAL = {
-    "n_components": "Number of coordinates.",
-    "metric_params": "Further arguments of the metric.",
-    "max_iter": "Maximum number of iterations.",
-    "eigen_solver": "How eigenvectors are found.",
-}
 _EXPECTED = {
     "int": "an integer",
     "float": "a number",
@@ -200,7 +193,7 @@ class Parameter:
         if {"str", "Any"} & set(self.types) and self.name != "random_state":
             return text
         expected = [*map(str, self.choices), *(_EXPECTED[name] for name in self.types if name in _EXPECTED)]
-        raise CommandError(f"{self.option} must be {' or '.join(expected) or 'an integer'}, got {text!r}")
+        raise CommandError(f"{self.option} must be {' or '.join(expected) or 'an integer or none'}, got {text!r}")
 
 
 def _parse_dict(text: str) -> dict[str, Any]:
@@ -280,33 +273,12 @@ def _type_name(type_: Any) -> str:
 
 def _documented_parameters(cls: type[BaseEstimator]) -> dict[str, tuple[str, str]]:
     """Return type and description of the parameters in the docstring of a class, by name."""
-    found = {name: (kind, _resolve(cls, name, text)) for name, (kind, text) in _entries(cls).items()}
-    return {name: (kind, _plain_text(text) or _USUAL.get(name, "")) for name, (kind, text) in found.items()}
-
-
-def _entries(cls: type[BaseEstimator]) -> dict[str, tuple[str, str]]:
-    """Parse the section Parameters of the docstring of a class."""
     docscrape = optional_import("numpydoc.docscrape", "listing the parameters of a method")
     return {
-        name.strip(): (entry.type, " ".join(line.strip() for line in entry.desc))
+        name.strip(): (entry.type, _plain_text(" ".join(line.strip() for line in entry.desc)))
         for entry in docscrape.NumpyDocString(inspect.getdoc(cls) or "")["Parameters"]
         for name in entry.name.split(",")
     }
-
-
-def _resolve(cls: type[BaseEstimator], name: str, text: str) -> str:
-    """Replace a reference to another class by the description there."""
-    import eigenscape
-
-    seen = [cls]
-    while reference := re.match(r"As (?:for|in) :class:`~?(?:[\w.]+\.)?(\w+)`[.,;:]?\s*", text):
-        cls = getattr(eigenscape, reference[1])
-        rest = text[reference.end() :]
-        if cls in seen:
-            return rest
-        seen.append(cls)
-        text = f"{_entries(cls).get(name, ('', ''))[1]} {rest[:1].upper()}{rest[1:]}".strip()
-    return text
 
 
 def summary(cls: type[BaseEstimator]) -> str:
