@@ -498,7 +498,7 @@ def test_the_number_of_cores_changes_nothing(cls: type, roll) -> None:
 @pytest.mark.parametrize("cls", [KernelEigenmap, LocalityPreservingProjection])
 def test_two_pieces(cls: type, roll) -> None:
     X = np.concatenate([roll[0][:300], roll[0][:300] + 200])
-    with pytest.warns(DisconnectedGraphWarning, match="joined"):
+    with pytest.warns(DisconnectedGraphWarning, match="connected by the shortest"):
         joined = cls(2).fit(X)
     assert joined.n_connected_components_ == 2
     with pytest.warns(DisconnectedGraphWarning):
