@@ -124,14 +124,9 @@ class DelimitedSource:
         """Return the columns of digits in which some values have leading zeros, such as ``00417``."""
         pa = optional_import("pyarrow", _PURPOSE)
         compute = optional_import("pyarrow.compute", _PURPOSE)
-        codes, digits = (
-            set(),
-            {
-                name
-                for name, kind in self.types.items()
-                if pa.types.is_integer(kind) or pa.types.is_floating(kind)
-            },
-        )
+        is_number = (pa.types.is_integer, pa.types.is_floating)
+        digits = {name for name, kind in self.types.items() if any(test(kind) for test in is_number)}
+        codes = set()
         for block in self._parse_blocks(dict.fromkeys(sorted(digits), pa.string())):
             for name, column in block.items():
                 if not compute.all(compute.match_substring_regex(column, r"^\d*$"), min_count=0).as_py():
