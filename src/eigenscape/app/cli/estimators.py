@@ -193,7 +193,9 @@ class Parameter:
         if {"str", "Any"} & set(self.types) and self.name != "random_state":
             return text
         expected = [*map(str, self.choices), *(_EXPECTED[name] for name in self.types if name in _EXPECTED)]
-        raise CommandError(f"{self.option} must be {' or '.join(expected) or 'an integer or none'}, got {text!r}")
+        raise CommandError(
+            f"{self.option} must be {' or '.join(expected) or 'an integer or none'}, got {text!r}"
+        )
 
 
 def _parse_dict(text: str) -> dict[str, Any]:
