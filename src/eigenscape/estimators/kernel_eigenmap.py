@@ -13,6 +13,7 @@ from eigenscape._progress import reporting, stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_in_memory, rowwise
+from eigenscape.estimators._docs import documented
 from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._validation import check_choice, check_kernel_parameters, double
 from eigenscape.estimators._vertices import Vertices, vertices
@@ -26,6 +27,7 @@ from eigenscape.quality.edge_distortion import distortion
 _KERNELS = 64
 
 
+@documented
 class KernelEigenmap(Estimator):
     r"""A continuous map from the space of the data, smooth along the edges of a graph, and its inverse.
 
@@ -45,50 +47,58 @@ class KernelEigenmap(Estimator):
 
     Parameters
     ----------
-    n_components : int, default=2
+    {n_components}
     n_kernels : int, "auto" or None, default=None
-        Number of kernels. None takes 64, or fewer where :math:`z` would have more entries than half the
-        samples. "auto" doubles the number from 4 to at most 256 and takes the smallest whose distortion on
+        Number of kernels. If None, 64, or fewer if :math:`z` would have more entries than half the number of
+        samples. "auto" doubles the number from 4 to at most 256 and uses the smallest whose distortion on
         held-out edges is within 5 % of the best.
     sigma : float or "auto", default="auto"
         Width of the kernels. "auto" is half the median distance of a centre to its third nearest other
         centre.
-    centers : {"random", "kmeans", "maxmin", "greedy"} or array of shape (n_kernels, n_features),
-    default="random"
-        "random": a random subset of the data. "maxmin": each centre is the point farthest from those before.
-        "greedy": each is the point whose Gaussian those before represent worst. "kmeans": means of clusters.
+    centers : {"random", "kmeans", "maxmin", "greedy"} or array-like, default="random"
+        Centres of the kernels. "random": a random subset of the data. "maxmin": each centre is the point
+        farthest from the earlier ones. "greedy": each is the point whose Gaussian is approximated worst by
+        the earlier ones. "kmeans": means of clusters. An array of shape (n_kernels, n_features) gives the
+        centres.
     local_components : int or None, default=None
         Dimensions of the local coordinates :math:`K_k (x - \mu_k)`: principal directions of the points around
-        each kernel. None takes all features; 0 leaves only the posteriors.
+        each kernel. If None, all features are used; if 0, only the posteriors.
     correction : {"reweighted", "stochastic", "affine", "raw"}, default="reweighted"
-        What is done where the constant function is not in the span of :math:`Z` and :math:`v_1` is not
-        uniform (Brand sec. 2.1). With posteriors it is in the span, all four give the same map, and the
-        constant is taken out exactly. "reweighted" and "stochastic" divide by :math:`v_1'z(x)`; where that
-        changes its sign the map has a pole, of which a ``PoleWarning`` tells. Features centred at zero, or of
-        both signs, want "affine".
+        Correction if the constant function is not in the span of :math:`Z`, so that :math:`v_1` is not
+        uniform (Brand sec. 2.1). With posteriors it is in the span, and all four give the same map.
+        "reweighted" and "stochastic" divide by :math:`v_1'z(x)`; if this changes sign, the map has a pole
+        and a ``PoleWarning`` is issued. Use "affine" for features that are centred or of both signs.
     posterior : bool, default=True
-        Whether kernels are divided by their sum (eq. 14). Without it the corrections differ.
+        Whether kernels are divided by their sum (Brand eq. 14). If False, the corrections differ.
     basis : {"kernels", "features"}, default="kernels"
-        "features" takes :math:`z(x) = x` (which may be sparse): a graph with features at its vertices, see
-        ``fit``.
+        Description :math:`z(x)`. "features" uses :math:`z(x) = x`, which may be sparse, for a graph with
+        features at its vertices (see ``fit``).
     inverse : {"refined", "blocks"}, default="refined"
-        "blocks" is eq. 19: the kernels mapped, and their affine maps undone. "refined" then fits its
-        coefficients to the training data. Either is made at the first use of ``inverse_transform`` or
-        ``inverse_error_``.
-    n_neighbors, radius, t, metric, metric_params, neighbors, on_disconnected, n_jobs
-        Of the neighbourhood graph, as for :class:`LocalityPreservingProjection`.
-    weights : {"inverse", "heat", "binary"}, default="inverse"
-        Weight of an edge of length d: ``1 / d`` scaled to a largest value of 1, ``exp(-d^2 / t)``, or 1.
+        Method of ``inverse_transform``. "blocks" inverts the affine map of each kernel (Brand eq. 19).
+        "refined" also fits the coefficients to the training data. The inverse is computed on first use.
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample. If None, 12, or fewer for fewer than 48 distinct samples.
+    {radius}
+    {weights}
+    {t}
+    {metric}
+        Rows are needed, so "precomputed" distances are not supported.
+    {metric_params}
+    {neighbors}
     regularization : float, default=0
-        Added to the diagonal of :math:`W`: makes the map more isometric where neighbourhoods are of one size
-        (Brand sec. 4).
-    random_state : int, RandomState or None, default=0
-        For the centres.
-    verbose : bool, default=False
+        Value added to the diagonal of :math:`W`, which makes the map more isometric if neighbourhoods have
+        similar sizes (Brand sec. 4).
+    on_disconnected : {"connect", "whole", "raise"}, default="connect"
+        Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
+        them; "whole" keeps them as they are. Both issue a
+        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error.
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_samples, n_components)
+    {embedding_}
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, largest first.
     distortion_ : float
@@ -98,8 +108,11 @@ class KernelEigenmap(Estimator):
     rank_ : int
         Dimensions that :math:`Z` spans, the constant apart where it was taken out.
     centers_ : ndarray of shape (n_kernels, n_features)
+        Centres of the kernels.
     sigma_ : float
+        Width of the kernels.
     n_kernels_ : int
+        Number of kernels.
     held_out_distortion_ : dict
         For each number of kernels that "auto" tried, the distortion on held-out edges; infinite where so few
         cannot carry the map.
@@ -107,8 +120,13 @@ class KernelEigenmap(Estimator):
         Median distance of a training point to its round trip, in units of the diameter of the data.
     graph_ : sparse array of shape (n_vertices, n_vertices)
         The weights in use; equal rows are one vertex.
-    component_labels_, n_connected_components_, degrees_, n_neighbors_, neighbor_recall_, t_, n_features_in_
-        As for :class:`LaplacianEigenmaps`.
+    {component_labels_}
+    {n_connected_components_}
+    {degrees_}
+    {n_neighbors_}
+    {neighbor_recall_}
+    {t_}
+    {n_features_in_}
 
     Examples
     --------
@@ -308,7 +326,8 @@ class KernelEigenmap(Estimator):
             and self.local_components > X.shape[1]
         ):
             raise ValueError(
-                f"local_components={self.local_components} needs as many features, got n_features={X.shape[1]}; lower it"
+                f"local_components={self.local_components} needs as many features, got"
+                f" n_features={X.shape[1]}; lower it"
             )
         return sparse.csr_array(X) if sparse.issparse(X) else X
 
