@@ -190,6 +190,8 @@ def check_weights(sample_weight: Any, X: Any, least: float = 1) -> np.ndarray | 
         )
     if (weights < 0).any():
         raise ValueError(f"Negative values in data passed to `sample_weight`: got {weights.min():g}")
+    if not weights.any():
+        raise ValueError("sample weights must contain at least one non-zero number, got only zeros")
     if not weights.sum() > least:
         raise ValueError(
             f"sum of sample_weight must exceed {least:g}, got {weights.sum():g}; a weight of 2 is equivalent"
