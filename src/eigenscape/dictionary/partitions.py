@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
+from eigenscape._typing import is_sparse
 from eigenscape.dictionary.readers import ArrayReader, RowReader, SubsetReader, read_blocks
 from eigenscape.dictionary.selection import Dictionary, extend_from_rows
 from eigenscape.dictionary.source import PointArray, stack_rows
@@ -237,7 +238,7 @@ def _extend_from_pool(
 
 def pool_size(sample: np.ndarray | sparse.csr_array) -> int:
     """Return how many rows such as those of ``sample``, with indices and bounds, are collected at once."""
-    nbytes = sample.data.nbytes + sample.indices.nbytes if sparse.issparse(sample) else sample.nbytes
+    nbytes = sample.data.nbytes + sample.indices.nbytes if is_sparse(sample) else sample.nbytes
     return max(_MIN_ROWS, int(_POOL_BYTES / (16 + nbytes / n_points(sample))))
 
 

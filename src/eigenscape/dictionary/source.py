@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from eigenscape._typing import Rows
+from eigenscape._typing import Rows, is_sparse
 from eigenscape.kernels.base import BoundKernel, as_float64, n_points
 from eigenscape.kernels.pairwise import BoundPairwise, Linear, PairwiseKernel, Precomputed
 
@@ -56,7 +56,7 @@ class ColumnSource:
 
     def values(self, Y: PointArray, members: PointArray) -> np.ndarray:
         values = self.kernel(Y)[:, members]
-        return np.asarray(values.todense() if sparse.issparse(values) else values, dtype=np.float64)
+        return np.asarray(values.todense() if is_sparse(values) else values, dtype=np.float64)
 
     def diagonal(self, Y: PointArray, indices: np.ndarray | None) -> np.ndarray:
         if indices is None:
@@ -77,7 +77,7 @@ def kernel_source(similarity: BoundKernel) -> KernelSource:
     if not isinstance(similarity, BoundPairwise) or isinstance(similarity.kernel, Precomputed):
         return ColumnSource(similarity)
     if isinstance(similarity.kernel, Linear) and similarity.kernel.around_mean:
-        dense = not sparse.issparse(similarity.X)
+        dense = not is_sparse(similarity.X)
         return PairwiseSource(ShiftedLinear(similarity.X.mean(axis=0)) if dense else Linear())
     return PairwiseSource(similarity.kernel)
 
@@ -97,6 +97,6 @@ class ShiftedLinear(PairwiseKernel):
 
 def stack_rows(first: Any, second: Any) -> Any:
     """Concatenate two sets of rows, dense or sparse."""
-    if sparse.issparse(first) or sparse.issparse(second):
+    if is_sparse(first) or is_sparse(second):
         return sparse.csr_array(sparse.vstack([sparse.csr_array(first), sparse.csr_array(second)]))
     return np.concatenate([first, second])

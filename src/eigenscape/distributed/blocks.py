@@ -10,7 +10,8 @@ import dask.array as da
 import numpy as np
 from dask.core import flatten
 from dask.utils import ensure_dict
-from scipy import sparse
+
+from eigenscape._typing import is_sparse
 
 #: Key of a task in a dask graph: a string or a tuple.
 Key = Any
@@ -222,7 +223,7 @@ def check_block(block: Any, partition: int, spec: BlockSpec, n_rows: float = np.
 
 def _as_array(block: Any, spec: BlockSpec, where: str) -> Any:
     """Return a dense array, or a CSR array if sparse blocks are allowed."""
-    if sparse.issparse(block):
+    if is_sparse(block):
         if spec.dense_only or spec.n_columns is None:
             raise TypeError(
                 f"{where} is sparse, but dense data is required; convert it with"
@@ -257,11 +258,11 @@ def _first_few(rows: np.ndarray) -> str:
 
 def _non_finite_rows(block: Any, allow_nan: bool) -> np.ndarray:
     """Return the indices of rows with infinite values, or NaN unless ``allow_nan``."""
-    values = block.data if sparse.issparse(block) else block
+    values = block.data if is_sparse(block) else block
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # the common case, in one pass
             return np.array([], dtype=int)
     bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
-    if sparse.issparse(block):
+    if is_sparse(block):
         return np.unique(np.searchsorted(block.indptr, np.flatnonzero(bad), side="right") - 1)
     return np.flatnonzero(bad.reshape(len(block), -1).any(axis=1))

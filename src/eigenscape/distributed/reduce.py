@@ -12,8 +12,8 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
 from numpy.typing import DTypeLike
-from scipy import sparse
 
+from eigenscape._typing import is_sparse
 from eigenscape.dictionary.source import stack_rows
 from eigenscape.distributed._allocation import kept_memory
 from eigenscape.distributed.blocks import Blocks, BlockSpec, ExpectedBlock, Key, check_block
@@ -310,7 +310,7 @@ def take_rows(blocks: Blocks, indices: np.ndarray, lengths: np.ndarray) -> Any:
     ]
     pieces = graph.add("rows", functions, [[keys[block]] for block in owners])
     parts = graph.compute(graph.add("rows-of-all", [list], [[pieces]])[0])
-    return reduce(stack_rows, parts) if any(map(sparse.issparse, parts)) else np.concatenate(parts)
+    return reduce(stack_rows, parts) if any(map(is_sparse, parts)) else np.concatenate(parts)
 
 
 def _take(expected: ExpectedBlock, which: np.ndarray, block: Any) -> Any:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape._progress import reporting
+from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import choose_points
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.readers import ArrayReader, read_blocks
@@ -96,14 +97,12 @@ def bind(kernel: Kernel, X: PointArray, blocks: Blocks | None) -> BoundKernel:
     return kernel.bind(X) if blocks is None else distributed.bind_blocks(kernel, X, blocks)
 
 
-def check_dictionary(
-    size: int | None, tol: float | None, dictionary: Any = None, tol_name: str = "dictionary_tol"
-) -> bool:
+def check_dictionary(size: Any, tol: Any, dictionary: Any = None, tol_name: str = "dictionary_tol") -> bool:
     """Validate the parameters of a dictionary; return whether one is used."""
     if size is not None:
         check_count("dictionary_size", size)
     if tol is not None and (
-        isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= tol < np.inf
+        isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= float(tol) < np.inf
     ):
         raise ValueError(
             f"{tol_name}={tol!r} must be a non-negative finite number: the squared distance allowed in"
@@ -149,25 +148,23 @@ def given_members(
     if hasattr(dictionary, "get_params"):
         assert isinstance(source, PairwiseSource)
         dictionary = _points_of_model(dictionary, source.kernel, name)
-    points = sparse.csr_array(dictionary) if sparse.issparse(dictionary) else np.asarray(dictionary)
+    points = sparse.csr_array(dictionary) if is_sparse(dictionary) else np.asarray(dictionary)
     if points.ndim != 2 or points.dtype.kind not in "fiu" or points.shape[0] == 0:
         names = "one of 'greedy', 'random', 'maxmin', 'kmeans', row indices, " if name == "selection" else ""
         raise ValueError(
             f"{name} must be {names}a fitted model with a dictionary, or points of shape (m, n_features), got"
             f" {dictionary!r}"
         )
-    if (
-        points.shape[1] != X.shape[1]
-        or not np.isfinite(points.data if sparse.issparse(points) else points).all()
-    ):
+    values: np.ndarray = points.data if is_sparse(points) else points  # type: ignore[assignment]
+    if points.shape[1] != X.shape[1] or not np.isfinite(values).all():
         raise ValueError(
             f"{name} contains points of shape {points.shape}, which must be finite and have {X.shape[1]}"
             " features"
         )
     points = as_float64(points)
-    if sparse.issparse(X):
+    if is_sparse(X):
         points = sparse.csr_array(points)
-    elif sparse.issparse(points):
+    elif is_sparse(points):
         points = points.toarray()
     return points, np.full(points.shape[0], -1, dtype=np.int64)
 
@@ -296,9 +293,11 @@ def dictionary_attributes(
     """Return the fitted attributes that describe the dictionary; warn if the tolerance was not reached."""
     warn_tolerance(state, options)
     span, indices = state.span, state.dictionary.indices
-    by_index = isinstance(span.source, ColumnSource) and X is not None
+    points = span.members
+    if X is not None and isinstance(span.source, ColumnSource):  # whose members are row indices
+        points = X[indices]
     return {
-        "dictionary_": X[indices] if by_index else span.members,
+        "dictionary_": points,
         "dictionary_indices_": indices,
         "gram_error_bound_": gram_error_bound(state, options.normalization),
     }

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from eigenscape._typing import is_sparse
 from eigenscape.graph.row_index import canonical_csr
 
 
@@ -22,7 +22,7 @@ def check_chunk(estimator: Any, X: Any, reset: bool, first_row: int) -> Any:
         dtype=[np.float64, np.float32],
         ensure_all_finite=False,
     )
-    X = canonical_csr(X) if sparse.issparse(X) else X
+    X = canonical_csr(X) if is_sparse(X) else X
     bad = _non_finite_rows(X)
     if len(bad):
         shown = ", ".join(str(first_row + row) for row in bad[:5]) + (", ..." if len(bad) > 5 else "")
@@ -35,7 +35,7 @@ def check_chunk(estimator: Any, X: Any, reset: bool, first_row: int) -> Any:
 
 
 def _non_finite_rows(X: Any) -> np.ndarray:
-    if sparse.issparse(X):
+    if is_sparse(X):
         wrong = np.flatnonzero(~np.isfinite(X.data))
         return np.unique(np.searchsorted(X.indptr, wrong, side="right") - 1)
     return np.flatnonzero(~np.isfinite(X).all(axis=1))

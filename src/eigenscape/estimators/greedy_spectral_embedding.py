@@ -175,10 +175,14 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     (3, 2)
     """
 
-    _make_inverse = kernel_inverse
+    _make_inverse = staticmethod(kernel_inverse)
     _objects = True
     _pairwise_parameter = "kernel"
     _precomputed_means = "kernel"
+    tol: float | None  # type: ignore[assignment]  # None here, unlike the tolerance of eigensolvers
+    _state_: DictionaryState
+    _stream_: KeptChunks | None
+    _embedding_: Any
 
     def __init__(
         self,
@@ -340,12 +344,13 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         """Coordinates of the training points."""
         if vars(self).get("_embedding_") is not None:
             return self._embedding_
-        if not vars(self).get("_stream_"):
+        stream = vars(self).get("_stream_")
+        if not stream:
             raise AttributeError(
                 "embedding_ is available after fit with data that can be read again; after partial_fit, an"
                 " iterator or unpickling call transform with each chunk"
             )
-        return np.concatenate([self.transform(chunk) for chunk in self._stream_])
+        return np.concatenate([self.transform(chunk) for chunk in stream])
 
     def _fit_collection(self, X: Any, options: DictionaryOptions) -> Self:
         blocks = validate_blocks(self, X, reset=True)
@@ -434,8 +439,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         self._state_, self.n_samples_seen_, self.n_passes_ = state, state.moments.count, 1 + state.exact
         self._fixed_ = {name: getattr(self, name) for name in _FIXED}
         if attributes:
-            vars(self).pop("_inverse_", None)  # of the previous model
-            vars(self).update(attributes)
+            self.__dict__.pop("_inverse_", None)  # of the previous model
+            self.__dict__.update(attributes)
 
     def _is_greedy(self) -> bool:
         return isinstance(self.selection, str) and self.selection == "greedy"
