@@ -35,8 +35,20 @@ _NUMBERS = {"bool", "bool_", "str_", "intp", "float16", "float32", "float64", "l
 _NUMBERS |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _SPARSE = _by_module(sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
 _ESTIMATORS = _by_module(KMeans, Pipeline, StandardScaler)
-#: Modules and packages of eigenscape whose classes are not part of models.
-_NOT_IN_MODELS = {"__main__", "app", "datasets", "distributed", "io", "plot", "report", "streams"}
+#: Modules and packages of eigenscape whose classes a model may contain.
+_IN_MODELS = {
+    "_omitted",
+    "dictionary",
+    "eigenfunctions",
+    "estimators",
+    "graph",
+    "kernels",
+    "methods",
+    "normalize",
+    "operators",
+    "pieces",
+    "solvers",
+}
 #: First bytes of an npy file.
 _NPY_MAGIC = b"\x93NUMPY"
 
@@ -122,7 +134,7 @@ def _check_type(node: dict[str, Any], path: Path) -> str:
 def _is_own_class(module: str, name: str) -> bool:
     """Return whether a class is defined, not only imported, in a module of eigenscape used by models."""
     package, *path = module.split(".")
-    if package != "eigenscape" or not path or path[0] in _NOT_IN_MODELS:
+    if package != "eigenscape" or not path or path[0] not in _IN_MODELS:
         return False
     try:
         found = getattr(import_module(module), name)
