@@ -456,7 +456,7 @@ def test_frames_and_pipelines() -> None:
 def test_the_error_of_many_points_is_measured_on_a_sample() -> None:
     X = make_swiss_roll(2500, random_state=0)[0]
     model = ClassicalMDS(2, metric="cityblock").fit(X)
-    inverse = model._ready_inverse()
+    inverse = model._fitted_inverse()
     which = np.linspace(0, 2499, 1000).astype(int)
     expected = np.linalg.norm(inverse.reconstruct(which) - X[which]) / np.linalg.norm(
         X[which] - X.mean(axis=0)
@@ -492,7 +492,7 @@ def test_no_rows_no_inverse() -> None:
         with pytest.raises(AttributeError) as caught:
             model.fit(table).inverse_transform(np.zeros((1, 2)))
         assert "precomputed" in str(caught.value.__cause__)
-        assert "no rows" in str(caught.value.__cause__)
+        assert "not to rows" in str(caught.value.__cause__)
 
 
 def test_objects_cannot_be_made() -> None:
@@ -563,7 +563,7 @@ def test_points_without_a_pre_image_are_counted() -> None:
 def test_early_stops_are_counted() -> None:
     X = ring(60, 0.1)[1]
     model = KernelPCA(4, gamma=3.0).fit(X)
-    ready = model._ready_inverse()
+    ready = model._fitted_inverse()
     hasty = FixedPoint(X, ready.coordinates, ready.expansion, ready.starts, 3.0, max_iter=1)
     with pytest.warns(PreimageWarning, match=r"\d+ of 60 .* still moved after 1 steps, by up to .* widths"):
         Z = hasty(model.embedding_)

@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-Class = TypeVar("Class", bound=type)
+Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 #: Entries in numpydoc format, without defaults.
 _TEXT = """
@@ -315,8 +316,8 @@ def _parse(text: str) -> dict[str, tuple[str, str]]:
 ENTRIES = _parse(_TEXT)
 
 
-def documented(cls: Class) -> Class:
-    """Replace the lines ``{name}`` of the docstring of a class by the entries of this module."""
+def documented(cls: Documented) -> Documented:
+    """Replace the lines ``{name}`` of the docstring of a class or function by the entries of this module."""
     if cls.__doc__ is None:  # python -OO
         return cls
     signature = inspect.signature(cls).parameters

@@ -1,9 +1,7 @@
-"""``inverse_transform`` for the nonlinear methods: which inverse a fitted model has, made when it is first
-asked for."""
+"""``inverse_transform`` of nonlinear methods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,12 +26,13 @@ from eigenscape.pieces import PiecewiseEmbedding
 
 
 def _has_inverse(estimator: Any) -> bool:
-    """Whether there are rows to go back to; an error that says why not."""
+    """Return True if there is an inverse; raise AttributeError with the reason otherwise."""
     name, model = type(estimator).__name__, vars(estimator).get("_model_")
     if estimator._is_precomputed():
+        parameter = estimator._pairwise_parameter
         raise AttributeError(
-            f"{name} has no inverse with {estimator._pairwise_parameter}={getattr(estimator, estimator._pairwise_parameter)!r}: it has"
-            " seen similarities or distances only, and no rows to make new ones from"
+            f"{name} has no inverse with {parameter}={getattr(estimator, parameter)!r}: it is fitted to"
+            " similarities or distances, not to rows of features"
         )
     if getattr(estimator, "ordinal", False):
         raise AttributeError(
@@ -42,133 +41,132 @@ def _has_inverse(estimator: Any) -> bool:
     if isinstance(model, PiecewiseEmbedding):
         if len(model.pieces) > 1:
             raise AttributeError(
-                f"{name} has no inverse where {len(model.pieces)} components were embedded each by itself: the same coordinates belong to"
-                " points of several; use on_disconnected='connect' or 'largest'"
+                f"{name} has no inverse if {len(model.pieces)} components are embedded separately: the same"
+                " coordinates belong to points of several components; use on_disconnected='connect' or"
+                " 'largest'"
             )
     elif model is not None and np.ndim(model.kernel.X) != 2:
-        raise AttributeError(
-            f"{name} has no inverse for objects that are no rows of numbers: it cannot make new ones"
-        )
+        raise AttributeError(f"{name} has no inverse for objects that are not rows of numbers")
     return True
 
 
 class InverseMixin:
-    """``inverse_transform`` and ``inverse_error_``. Subclasses name the function that makes the inverse of a
-    fitted estimator."""
+    """``inverse_transform`` and ``inverse_error_``; the hook ``_make_inverse`` returns the inverse."""
 
-    _make_inverse: Callable[[Any], Inverse]
+    verbose: bool
+    _like: Any
+    _n_features_out: Any
+
+    def _make_inverse(self) -> Inverse:
+        """Return the inverse of the fitted model. A hook."""
+        return local_inverse(self)
 
     @available_if(_has_inverse)
-    @rowwise("n_features_in_", of="_n_features_out", ready="_ready_inverse")
+    @rowwise("n_features_in_", of="_n_features_out", ready="_fitted_inverse")
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Rows that have the given coordinates, as nearly as the method can tell.
+        """Compute rows of features for given coordinates.
 
-        The inverse is made at the first call and kept. A point's row does not depend on the other points of
-        ``X``. How far the training points are from what becomes of their own coordinates is told by
-        ``inverse_error_``.
+        The inverse is fitted on the first call. ``inverse_error_`` is its error on training rows.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_components)
-            Coordinates, such as ``transform`` gives.
+            Coordinates, such as those returned by ``transform``.
 
         Returns
         -------
         ndarray of shape (n_new, n_features)
-            Dense, also where the training rows were sparse.
+            Dense rows, also if the training rows were sparse. A row does not depend on the other coordinates
+            in ``X``.
         """
         check_is_fitted(self, "eigenvalues_")
         X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
         if X.shape[1] != self._n_features_out:
             raise ValueError(
-                f"X has {X.shape[1]} coordinates, but {type(self).__name__} has {self._n_features_out} components; pass coordinates"
+                f"X has {X.shape[1]} coordinates, but {type(self).__name__} has {self._n_features_out}"
+                " components; pass coordinates"
             )
         with reporting(self.verbose):
-            return self._like(X, self._ready_inverse()(np.asarray(X, dtype=np.float64)))
+            return self._like(X, self._fitted_inverse()(np.asarray(X, dtype=np.float64)))
 
     @property
     def inverse_error_(self) -> float:
-        """How well training rows are made again from their coordinates: root mean square distance over the
-        rows' spread.
+        """Root mean square distance of training rows from their reconstructions, relative to their spread.
 
-        Measured on at most 1000 evenly spaced rows when asked for. In a local affine inverse and in a ridge
-        regression each row is left out when it is made again; pre-images by fixed points and linear inverses
-        have no such help to leave out."""
+        Measured on at most 1000 evenly spaced rows, on first access. In a local affine inverse and in a ridge
+        regression each row is left out of its own reconstruction; fixed points and linear inverses use all
+        rows.
+        """
         check_is_fitted(self, "n_iter_")
         _has_inverse(self)
         with reporting(self.verbose):
-            return relative_error(self._ready_inverse())
+            return relative_error(self._fitted_inverse())
 
-    def _ready_inverse(self) -> Inverse:
-        """The inverse, made if there is none yet or if it was made by other parameters. ``_adopt`` drops it
-        with its model."""
-        wish = {
-            name: value for name, value in self.get_params(deep=False).items() if name.startswith("inverse")
-        }
-        made, inverse = vars(self).get("_inverse_", (None, None))
-        if inverse is None or made != wish:
-            inverse = type(self)._make_inverse(self)
-            self._inverse_ = (wish, inverse)
+    def _fitted_inverse(self) -> Inverse:
+        """Return the inverse; it is computed anew if a parameter ``inverse*`` has changed since."""
+        parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
+        current = {name: value for name, value in parameters.items() if name.startswith("inverse")}
+        used, inverse = vars(self).get("_inverse_", (None, None))
+        if inverse is None or used != current:
+            inverse = self._make_inverse()
+            self._inverse_ = (current, inverse)
         return inverse
 
 
 def local_inverse(estimator: Any) -> Inverse:
-    """For maps of graphs: affine around every place."""
+    """Return the inverse of embeddings of graphs: an affine function around every point of the map."""
     return LocalAffine(*training_points(estimator._model_), estimator.n_jobs)
 
 
 def distance_inverse(estimator: Any) -> Inverse:
-    """For maps of distances: that of PCA where the distances are Euclidean, else affine around every
-    place."""
+    """Return the inverse of embeddings of distances: that of PCA if they are Euclidean, else a local one."""
     model = estimator._model_
     metric = _kernel_of(model)
-    if (
-        isinstance(metric, HalfSquaredDistance)
-        and metric.metric in ("euclidean", "l2")
-        and not metric.metric_params
-    ):
+    if isinstance(metric, HalfSquaredDistance) and is_euclidean_metric(metric):
         return LinearInverse(*training_points(model), expansion_of(model, model.kernel.X))
     return local_inverse(estimator)
 
 
+def is_euclidean_metric(kernel: HalfSquaredDistance) -> bool:
+    """Return whether the distance is the Euclidean one."""
+    return kernel.metric in ("euclidean", "l2") and not kernel.metric_params
+
+
 def kernel_inverse(estimator: Any) -> Inverse:
-    """For kernel methods: pre-images, by the way that suits the kernel or that ``inverse`` names."""
+    """Return the inverse of kernel methods: pre-images, by the method that ``inverse`` names."""
     model, kernel = estimator._model_, _kernel_of(estimator._model_)
-    check_inverse(estimator, kernel)  # again: parameters may have been set after fit
+    check_inverse(estimator, kernel)  # parameters may have been set after fit
     points = training_points(model)
     if estimator.inverse == "ridge" or not isinstance(kernel, (Gaussian, Linear, ShiftedLinear)):
         return KernelRidge(*points, estimator.inverse_gamma, estimator.inverse_alpha, estimator.n_jobs)
     by_dictionary = isinstance(model.kernel, LowRankKernel)
     expansion = expansion_of(model, model.kernel.span.members if by_dictionary else model.kernel.X)
-    if isinstance(
-        kernel, (Linear, ShiftedLinear)
-    ):  # combinations whose weights sum to one do not see the origin
+    if not isinstance(kernel, Gaussian):  # weights that sum to one do not depend on the origin
         return LinearInverse(*points, expansion)
+    assert kernel.gamma is not None
     starts = model.transform(expansion.X) if by_dictionary else points[1]
     return FixedPoint(*points, expansion, starts, kernel.gamma, estimator.n_jobs)
 
 
 def check_inverse(estimator: Any, kernel: Any) -> None:
-    """The parameters ``inverse``, ``inverse_alpha`` and ``inverse_gamma`` for a kernel of two points (None
-    for any other)."""
+    """Validate the parameters ``inverse*`` for a pairwise kernel, or None for any other kernel."""
     check_choice("inverse", estimator.inverse, ("auto", "fixed-point", "ridge"))
     check_positive("inverse_alpha", estimator.inverse_alpha, optional=True)
     check_positive("inverse_gamma", estimator.inverse_gamma, optional=True)
     if estimator.inverse == "fixed-point" and not isinstance(kernel, Gaussian):
         raise ValueError(
-            "inverse='fixed-point' needs kernel='rbf' and a kernel that is not divided by its row sums; use 'ridge', or 'auto' for what"
-            " suits the kernel"
+            "inverse='fixed-point' needs kernel='rbf' and a kernel that is not divided by its row sums; use"
+            " 'ridge', or 'auto' to choose by the kernel"
         )
 
 
 def pairwise_kernel(similarity: BoundKernel) -> Any:
-    """The kernel of two points that a similarity is, or None."""
+    """Return the pairwise kernel of a bound kernel, or None if it is not one."""
     return similarity.kernel if isinstance(similarity, BoundPairwise) else None
 
 
 def _kernel_of(model: Embedding) -> Any:
-    """The kernel of two points before it was centred; None where it is no such kernel, or was repaired or
-    divided."""
+    """Return the pairwise kernel before centring; None for kernels that are not only centred."""
     kernel = model.kernel
     if isinstance(kernel, CenteredKernel):
         return pairwise_kernel(kernel.base)

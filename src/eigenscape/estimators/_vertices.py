@@ -1,4 +1,4 @@
-"""The vertices and weighted edges that kernel eigenmaps and locality preserving projections are learnt on."""
+"""Weighted graphs of samples for kernel eigenmaps and locality preserving projections."""
 
 from __future__ import annotations
 
@@ -21,47 +21,49 @@ from eigenscape.kernels.affinity import GraphAffinity, edge_weight
 from eigenscape.kernels.base import as_float64
 from eigenscape.pieces import split_graph
 
-#: Neighbours of a point where nothing is said (Brand sec. 4), given enough points.
+#: Default number of neighbours (Brand sec. 4), if there are enough samples.
 _NEIGHBORS = 12
 ON_DISCONNECTED = ("connect", "whole", "raise")
 
 
 class Vertices(NamedTuple):
-    """Points (n, D), their edge weights ``W`` (n, n) and degrees, for each sample its vertex (None: its own),
-    and attributes to be set."""
+    """A graph whose vertices are points."""
 
-    points: Any
-    W: sparse.csr_array
-    degree: np.ndarray
-    group: np.ndarray | None
-    attributes: dict[str, Any]
+    points: Any  # (n, D)
+    W: sparse.csr_array  # edge weights (n, n)
+    degree: np.ndarray  # row sums of W
+    vertex: np.ndarray | None  # index of the vertex of each sample; None if each sample is a vertex
+    attributes: dict[str, Any]  # fitted attributes of the estimator
 
     def samples(self, values: np.ndarray) -> np.ndarray:
-        """Values of the vertices as values of the samples."""
-        return values if self.group is None else values[self.group]
+        """Return values of the vertices as values of the samples."""
+        return values if self.vertex is None else values[self.vertex]
 
 
 def vertices(estimator: Any, X: Any, graph: Any) -> Vertices:
-    """The graph given, or that of the nearest neighbours of the distinct rows of ``X``, with
-    ``regularization`` on its diagonal."""
+    """Return the given graph, or the neighbourhood graph of the distinct rows of ``X``.
+
+    ``regularization`` is added to its diagonal.
+    """
     check_edges(estimator)
+    vertex: np.ndarray | None
     if graph is None:
-        affinity, group, attributes = neighbor_affinity(estimator, X)
+        affinity, vertex, attributes = neighbor_affinity(estimator, X)
         points, W = affinity.X, affinity.edges()
     else:
-        points, W, group, attributes = _given(X, graph, estimator.on_disconnected)
+        points, W, vertex, attributes = _given_graph(X, graph, estimator.on_disconnected)
     W = with_loops(W, estimator.regularization)
     degree = np.asarray(W.sum(axis=1)).ravel()
-    return Vertices(as_float64(points), W, degree, group, {**attributes, "graph_": W})
+    return Vertices(as_float64(points), W, degree, vertex, {**attributes, "graph_": W})
 
 
 def with_loops(W: sparse.csr_array, weight: float) -> sparse.csr_array:
-    """Brand sec. 4: ``W -> W + c I``."""
+    """Return ``W + weight I`` (Brand sec. 4)."""
     return sparse.csr_array(W + weight * sparse.eye_array(W.shape[0])) if weight else W
 
 
 def check_edges(estimator: Any) -> None:
-    """The parameters that say what an edge weighs."""
+    """Validate the parameters that determine edge weights."""
     check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
     check_positive("t", estimator.t, optional=True)
     check_choice("on_disconnected", estimator.on_disconnected, ON_DISCONNECTED)
@@ -71,11 +73,10 @@ def check_edges(estimator: Any) -> None:
 
 
 def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
-    """The weighted neighbourhood graph of the distinct rows of ``X``, for each row its vertex, and attributes
-    to be set."""
+    """Return the neighbourhood graph of distinct rows, the vertex of each row, and fitted attributes."""
     if estimator.metric == "precomputed":
         raise ValueError(
-            "metric='precomputed' leaves no rows to map; pass the rows as X and the edges as graph= to fit"
+            "metric='precomputed' is not supported; pass the rows as X and the edges as graph= to fit"
         )
     n_neighbors = estimator.n_neighbors
     if n_neighbors is None:
@@ -99,8 +100,11 @@ def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray
     return GraphAffinity(part, weight), graph.vertex, attributes
 
 
-def _given(X: Any, graph: Any, on_disconnected: str) -> tuple[Any, sparse.csr_array, None, dict[str, Any]]:
-    W = checked_graph(graph)
+def _given_graph(
+    X: Any, graph: Any, on_disconnected: str
+) -> tuple[Any, sparse.csr_array, None, dict[str, Any]]:
+    """Return the rows, the validated graph, None and attributes."""
+    W = check_graph(graph)
     if W.shape[0] != X.shape[0]:
         raise ValueError(
             f"graph has {W.shape[0]} vertices, but X has {X.shape[0]} rows; row i of X must describe vertex i"
@@ -108,21 +112,21 @@ def _given(X: Any, graph: Any, on_disconnected: str) -> tuple[Any, sparse.csr_ar
     label = component_labels(W)
     if label.max() > 0 and on_disconnected != "whole":
         raise DisconnectedGraphError(
-            f"the graph given has {label.max() + 1} components and holds no distances by which to connect them; embed its largest"
-            " component, or set on_disconnected='whole'"
+            f"the graph given has {label.max() + 1} components and no distances by which to connect them;"
+            " embed its largest component, or set on_disconnected='whole'"
         )
     return X, W, None, {"component_labels_": label, "n_connected_components_": int(label.max()) + 1}
 
 
-def checked_graph(graph: Any) -> sparse.csr_array:
-    """Edge weights as a symmetric sparse matrix of finite numbers, none negative, not all zero."""
+def check_graph(graph: Any) -> sparse.csr_array:
+    """Return validated edge weights: symmetric, finite and non-negative, not all zero."""
     if not sparse.issparse(graph):
         graph = np.asarray(graph, dtype=np.float64)
     if graph.ndim != 2:
         raise ValueError(
             f"graph must be a matrix of edge weights (n_vertices, n_vertices), got shape {graph.shape}"
         )
-    W = sparse.csr_array(canonical_csr(graph), dtype=np.float64)
+    W = canonical_csr(graph).astype(np.float64)
     if not np.isfinite(W.data).all():
         raise ValueError("graph contains NaN or infinity; edge weights are finite numbers")
     check_precomputed("affinity", W, square=True)

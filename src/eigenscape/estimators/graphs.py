@@ -1,4 +1,4 @@
-"""Direct embedding of a graph that has no coordinates."""
+"""Direct embedding of a graph without coordinates."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_count, check_jobs
-from eigenscape.estimators._vertices import checked_graph
+from eigenscape.estimators._vertices import check_graph
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.graph_embedding import direct_embedding
@@ -18,22 +20,22 @@ from eigenscape.solvers.pairs import canonical_signs
 
 
 class GraphEmbedding(NamedTuple):
-    """Coordinates of the vertices (n, d), the eigenvalues behind them, the residuals of the eigenpairs, and
-    the distortion (eq. 5)."""
+    """Result of :func:`graph_embedding`."""
 
-    coordinates: np.ndarray
-    eigenvalues: np.ndarray
-    residuals: np.ndarray
-    distortion: float
+    coordinates: np.ndarray  # (n_vertices, n_components)
+    eigenvalues: np.ndarray  # (n_components,)
+    residuals: np.ndarray  # (n_components,) residual norms of the eigenpairs
+    distortion: float  # Brand eq. 5
 
 
+@documented
 def graph_embedding(
     graph: Any,
     n_components: int = 2,
     *,
-    eigen_solver: str = "auto",
+    eigen_solver: GraphSolver = "auto",
     tol: float = 1e-10,
-    random_state: Any = 0,
+    random_state: Seed = 0,
     n_jobs: int | None = None,
 ) -> GraphEmbedding:
     r"""Embed the vertices of a weighted graph with the least distortion (Brand eq. 1-7).
@@ -44,43 +46,48 @@ def graph_embedding(
 
     and takes the eigenvectors after the uniform one: among all :math:`Y` with :math:`Y' D Y = n` and D-mean
     zero these have the least :math:`\sum_{ij} |y_i - y_j|^2 W_{ij}`. This is a Laplacian eigenmap of a graph
-    without coordinates; vertices that come later have no place on it (:class:`KernelEigenmap` gives them one,
-    if they have features).
+    without coordinates. New vertices cannot be placed; :class:`KernelEigenmap` does so if vertices have
+    features.
 
     Parameters
     ----------
     graph : array or sparse matrix of shape (n_vertices, n_vertices)
-        Symmetric edge weights, none negative, of a connected graph.
-    n_components : int, default=2
-    eigen_solver, tol, random_state, n_jobs
-        As for :class:`LaplacianEigenmaps`.
+        Symmetric non-negative edge weights of a connected graph.
+    {n_components}
+    {eigen_solver/graph}
+    {tol/graph}
+    {random_state}
+    {n_jobs}
 
     Returns
     -------
     GraphEmbedding
-        Named tuple of ``coordinates``, ``eigenvalues``, ``residuals`` and ``distortion``.
+        Named tuple of ``coordinates`` (n_vertices, n_components), ``eigenvalues`` and ``residuals``
+        (n_components,), and ``distortion`` (Brand eq. 5).
 
     Examples
     --------
     >>> import numpy as np
     >>> from eigenscape import graph_embedding
     >>> ring = np.roll(np.eye(12), 1, axis=0) + np.roll(np.eye(12), -1, axis=0)
-    >>> found = graph_embedding(ring)
-    >>> bool(np.ptp(np.linalg.norm(found.coordinates, axis=1)) < 1e-8)
+    >>> result = graph_embedding(ring)
+    >>> bool(np.ptp(np.linalg.norm(result.coordinates, axis=1)) < 1e-8)
     True
     """
     check_count("n_components", n_components)
     check_jobs(n_jobs)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
-    W = checked_graph(graph)
+    W = check_graph(graph)
     if n_components > W.shape[0] - 1:
         raise ValueError(
-            f"n_components={n_components} needs at least {n_components + 1} vertices, got {W.shape[0]}; lower n_components"
+            f"n_components={n_components} needs at least {n_components + 1} vertices, got {W.shape[0]};"
+            " lower n_components"
         )
     label = component_labels(W)
     if label.max() > 0:
         raise DisconnectedGraphError(
-            f"the graph has {label.max() + 1} components, whose places relative to each other its edges do not tell; embed each by itself"
+            f"the graph has {label.max() + 1} components, whose relative positions its edges do not"
+            " determine; embed each separately"
         )
     degree = np.asarray(W.sum(axis=1)).ravel()
     coordinates, pairs = direct_embedding(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
@@ -15,82 +16,87 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_in_memory, rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._samples import fit_to_sample
+from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_kernel_parameters, double
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
-from eigenscape.methods.graph_embedding import Transformation, feature_map
+from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert
+from eigenscape.methods.kernel_centers import Placement
 from eigenscape.methods.kernel_eigenmap import KernelEigenmapOptions, choose_n_kernels, kernel_eigenmap
-from eigenscape.methods.mixture import AffineMixture
+from eigenscape.methods.mixture import AffineMixture, IsotropicKernels
 from eigenscape.quality.edge_distortion import distortion
 
-_KERNELS = 64
+_DEFAULT_KERNELS = 64
 
 
 @documented
 class KernelEigenmap(Estimator):
-    r"""A continuous map from the space of the data, smooth along the edges of a graph, and its inverse.
+    r"""A continuous map from the space of the data that is smooth on a graph, and its inverse.
 
-    With edge weights :math:`W`, degrees :math:`D` and a description :math:`z(x)` of any point, collected in
-    :math:`Z`, it solves the small problem (Brand eq. 8)
+    With edge weights :math:`W`, degrees :math:`D` and features :math:`z(x)` of any point, collected in
+    :math:`Z`, it solves the reduced eigenproblem (Brand eq. 8)
 
     .. math:: Z W Z' v = \lambda Z D Z' v
 
     and maps by :math:`y = [v_2, \dots, v_{d+1}]' z(x)`: of all such maps with :math:`Y' D Y = n` this one has
     the least :math:`\sum_{ij} |y_i - y_j|^2 W_{ij}` (eq. 16). With ``basis="kernels"``, :math:`z(x)` are
-    local coordinates around Gaussian kernels :math:`p_k`, weighted by the kernels' posteriors (eq. 14-17)
+    local coordinates around Gaussian kernels :math:`p_k`, weighted by the posteriors of the kernels
+    (eq. 14-17)
 
     .. math:: z(x) = \left[ (K_k (x - \mu_k), 1)\; \frac{p_k(x)}{\sum_j p_j(x)} \right]_k,
 
     so that the map is a smooth mixture of affine maps, defined everywhere. Far from all kernels it is the
-    affine map of the nearest.
+    affine map of the nearest one.
 
     Parameters
     ----------
     {n_components}
     n_kernels : int, "auto" or None, default=None
-        Number of kernels. If None, 64, or fewer if :math:`z` would have more entries than half the number of
-        samples. "auto" doubles the number from 4 to at most 256 and uses the smallest whose distortion on
-        held-out edges is within 5 % of the best.
+        Number of kernels. If None, 64, or fewer if :math:`z` would have more entries than half the samples.
+        "auto" doubles the number from 4 to at most 256 and takes the smallest whose distortion of held-out
+        edges is within 5 % of the least.
     sigma : float or "auto", default="auto"
         Width of the kernels. "auto" is half the median distance of a centre to its third nearest other
         centre.
     centers : {"random", "kmeans", "maxmin", "greedy"} or array-like, default="random"
-        Centres of the kernels. "random": a random subset of the data. "maxmin": each centre is the point
-        farthest from the earlier ones. "greedy": each is the point whose Gaussian is approximated worst by
-        the earlier ones. "kmeans": means of clusters. An array of shape (n_kernels, n_features) gives the
-        centres.
+        Centres of the kernels. "random": a random subset of the samples. "maxmin": each centre is the sample
+        farthest from those before. "greedy": each centre is the sample whose Gaussian is represented worst by
+        those before. "kmeans": means of clusters. An array of shape
+        (n_kernels, n_features) gives the centres themselves.
     local_components : int or None, default=None
-        Dimensions of the local coordinates :math:`K_k (x - \mu_k)`: principal directions of the points around
-        each kernel. If None, all features are used; if 0, only the posteriors.
+        Number of local coordinates :math:`K_k (x - \mu_k)`, the principal directions of the samples around
+        each kernel. If None, all features are used; with 0, only the posteriors.
     correction : {"reweighted", "stochastic", "affine", "raw"}, default="reweighted"
-        Correction if the constant function is not in the span of :math:`Z`, so that :math:`v_1` is not
-        uniform (Brand sec. 2.1). With posteriors it is in the span, and all four give the same map.
-        "reweighted" and "stochastic" divide by :math:`v_1'z(x)`; if this changes sign, the map has a pole
-        and a ``PoleWarning`` is issued. Use "affine" for features that are centred or of both signs.
+        Correction if the constant function is not in the span of :math:`Z` and :math:`v_1` is not uniform
+        (Brand sec. 2.1). With posteriors the constant is in the span: all four give the same map, and the
+        constant is removed exactly. "reweighted" and "stochastic" divide by :math:`v_1'z(x)`. If it changes
+        its sign, the map has a pole and a :class:`~eigenscape.exceptions.PoleWarning` is issued. Use "affine"
+        for features that are centred or have both signs.
     posterior : bool, default=True
-        Whether kernels are divided by their sum (Brand eq. 14). If False, the corrections differ.
+        Whether kernels are divided by their sum (eq. 14). The corrections differ only if False.
     basis : {"kernels", "features"}, default="kernels"
-        Description :math:`z(x)`. "features" uses :math:`z(x) = x`, which may be sparse, for a graph with
-        features at its vertices (see ``fit``).
+        "features" uses :math:`z(x) = x` (which may be sparse), for a graph with features at its vertices; see
+        ``fit``.
     inverse : {"refined", "blocks"}, default="refined"
-        Method of ``inverse_transform``. "blocks" inverts the affine map of each kernel (Brand eq. 19).
-        "refined" also fits the coefficients to the training data. The inverse is computed on first use.
+        Method of ``inverse_transform``. "blocks" maps the kernels and inverts their affine maps (eq. 19).
+        "refined" then fits the coefficients to the training samples. The inverse is computed on first use,
+        and the parameter may be changed after ``fit``.
     n_neighbors : int or None, default=None
-        Number of nearest neighbours of each sample. If None, 12, or fewer for fewer than 48 distinct samples.
+        Number of nearest neighbours of each sample; two samples are connected if either is among those of the
+        other. If None, 12, or fewer for less than 48 distinct samples.
     {radius}
     {weights}
     {t}
     {metric}
-        Rows are needed, so "precomputed" distances are not supported.
     {metric_params}
     {neighbors}
     regularization : float, default=0
-        Value added to the diagonal of :math:`W`, which makes the map more isometric if neighbourhoods have
-        similar sizes (Brand sec. 4).
+        Added to the diagonal of :math:`W`. Makes the map more isometric if all neighbourhoods have the same
+        size (Brand sec. 4).
     on_disconnected : {"connect", "whole", "raise"}, default="connect"
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
-        them; "whole" keeps them as they are. Both issue a
+        them; "whole" keeps the components, each with its own constant eigenvector. Both issue a
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error.
     {random_state}
     {n_jobs}
@@ -100,13 +106,13 @@ class KernelEigenmap(Estimator):
     ----------
     {embedding_}
     eigenvalues_ : ndarray of shape (n_components,)
-        :math:`\lambda`, largest first.
+        Eigenvalues :math:`\lambda`, largest first.
     distortion_ : float
-        :func:`eigenscape.quality.distortion` of the embedding: comparable between methods on one graph.
+        :func:`eigenscape.quality.distortion` of the embedding; comparable between methods on one graph.
     residuals_ : ndarray of shape (n_components,)
-        Of the small problem, relative to :math:`|ZDZ'| |v|`.
+        Residual norms of the reduced eigenproblem, relative to :math:`|ZDZ'| |v|`.
     rank_ : int
-        Dimensions that :math:`Z` spans, the constant apart where it was taken out.
+        Number of dimensions that :math:`Z` spans, without the constant if it was removed.
     centers_ : ndarray of shape (n_kernels, n_features)
         Centres of the kernels.
     sigma_ : float
@@ -114,12 +120,13 @@ class KernelEigenmap(Estimator):
     n_kernels_ : int
         Number of kernels.
     held_out_distortion_ : dict
-        For each number of kernels that "auto" tried, the distortion on held-out edges; infinite where so few
-        cannot carry the map.
+        Distortion of held-out edges for each number of kernels tried by ``n_kernels="auto"``; infinite if
+        there are too few kernels for a map.
     inverse_error_ : float
-        Median distance of a training point to its round trip, in units of the diameter of the data.
+        Median distance between training samples and their reconstructions by ``inverse_transform``, relative
+        to the diameter of the data. Computed on first access.
     graph_ : sparse array of shape (n_vertices, n_vertices)
-        The weights in use; equal rows are one vertex.
+        Edge weights; duplicate samples share a vertex.
     {component_labels_}
     {n_connected_components_}
     {degrees_}
@@ -141,28 +148,32 @@ class KernelEigenmap(Estimator):
     True
     """
 
+    _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
+    _map_: FeatureMap | AffineMixture
+    _inverse_: dict[str, tuple[AffineMixture, float]]  # inverse and error, by the parameter inverse
+
     def __init__(
         self,
         n_components: int = 2,
         *,
-        n_kernels: int | str | None = None,
-        sigma: float | str = "auto",
-        centers: Any = "random",
+        n_kernels: int | Literal["auto"] | None = None,
+        sigma: float | Literal["auto"] = "auto",
+        centers: Placement | ArrayLike = "random",
         local_components: int | None = None,
-        correction: str = "reweighted",
+        correction: Correction = "reweighted",
         posterior: bool = True,
-        basis: str = "kernels",
-        inverse: str = "refined",
+        basis: Literal["kernels", "features"] = "kernels",
+        inverse: Literal["refined", "blocks"] = "refined",
         n_neighbors: int | None = None,
         radius: float | None = None,
-        weights: str = "inverse",
+        weights: Literal["binary", "heat", "inverse"] = "inverse",
         t: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict | None = None,
-        neighbors: str = "auto",
+        metric: Metric = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        neighbors: Literal["auto", "exact", "approximate"] = "auto",
         regularization: float = 0.0,
-        on_disconnected: str = "connect",
-        random_state: Any = 0,
+        on_disconnected: Literal["connect", "whole", "raise"] = "connect",
+        random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -189,16 +200,18 @@ class KernelEigenmap(Estimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> Self:
-        """Learn the map.
+        """Fit the map.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Points; with ``basis="features"`` they may be sparse.
+            Training data; may be sparse with ``basis="features"``. For a dask collection the map is fitted to
+            a sample of its rows.
         y : ignored
+            Not used, present for API consistency.
         graph : array or sparse matrix of shape (n_samples, n_samples), optional
-            Symmetric edge weights between the rows of ``X``, instead of their neighbourhood graph. New
-            vertices of the graph are then placed by their features alone.
+            Symmetric edge weights between the rows of ``X``. If None, their neighbourhood graph is computed.
+            New points are placed by their features alone.
 
         Returns
         -------
@@ -209,43 +222,97 @@ class KernelEigenmap(Estimator):
         if is_collection(X) and graph is None:
             with reporting(self.verbose):
                 return fit_to_sample(self, X, spectral=False)
-        rows = self._rows(X, reset=True)
+        rows = self._validate_rows(X, reset=True)
         with reporting(self.verbose):
             known = vertices(self, rows, graph)
-            answer, Y = self._fit_features(known) if self.basis == "features" else self._fit_kernels(known)
+            solution, Y = self._fit_features(known) if self.basis == "features" else self._fit_kernels(known)
         self._to_invert_ = rows_to_invert(known.points, Y, vars(self).get("n_kernels_", 1))
         self._inverse_ = {}
         self.embedding_ = self._like(rows, known.samples(Y))
-        self.eigenvalues_, self.residuals_, self.rank_ = answer.eigenvalues, answer.residuals, answer.rank
+        self.eigenvalues_, self.residuals_, self.rank_ = (
+            solution.eigenvalues,
+            solution.residuals,
+            solution.rank,
+        )
         self.distortion_ = distortion(Y, known.W)
-        vars(self).update(known.attributes)
+        for name, value in known.attributes.items():
+            setattr(self, name, value)
         return self
+
+    def _fit_features(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
+        """Fit a map that is linear in the features."""
+        found = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
+        self._map_ = found
+        return found.transformation, found(known.points)
+
+    def _fit_kernels(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
+        """Fit a mixture of affine maps."""
+        centers: Any = self.centers
+        if not isinstance(centers, str):
+            centers = check_array(centers, dtype=np.float64, input_name="centers")
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        sigma = None if self.sigma == "auto" else float(self.sigma)
+        options = KernelEigenmapOptions(
+            centers, sigma, self.local_components, self.posterior, self.correction, seed
+        )
+        n_kernels = self._choose_n_kernels(known, options)
+        found = kernel_eigenmap(known.points, known.W, known.degree, self.n_components, n_kernels, options)
+        kernels, self._map_ = found.mixture.kernels, found.mixture
+        assert isinstance(kernels, IsotropicKernels)
+        self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
+        return found.transformation, found.coordinates
+
+    def _choose_n_kernels(self, known: Vertices, options: KernelEigenmapOptions) -> int:
+        """Return the number of kernels."""
+        n_distinct, n_features = len(distinct_rows(known.points)[0]), known.points.shape[1]
+        n_local = n_features if self.local_components is None else self.local_components
+        max_kernels = max(1, n_distinct // (2 + 2 * n_local))
+        if not isinstance(options.centers, str):
+            return len(options.centers)
+        if self.n_kernels is None:
+            return min(_DEFAULT_KERNELS, max_kernels)
+        if self.n_kernels == "auto":
+            n_kernels, self.held_out_distortion_ = choose_n_kernels(
+                known.points, known.W, self.n_components, int(0.9 * max_kernels), options
+            )
+            return n_kernels
+        return int(self.n_kernels)
 
     def _transform(self, X: Any) -> np.ndarray:
         with stage("projection"):
             return self._map_(double(X))  # Brand eq. 17, 18
 
     def jacobian(self, X: Any) -> np.ndarray:
-        """Derivatives ``dy/dx`` of the map at any points, shape (n_new, n_components, n_features).
+        """Compute the derivatives ``dy/dx`` of the map at any points.
 
-        ``J J'`` is the metric that the map induces: how it stretches and folds space there.
+        ``J J'`` is the metric that the map induces: it describes how the map stretches and folds space.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components, n_features)
         """
         check_is_fitted(self)
-        X = self._rows(X, reset=False)
+        X = self._validate_rows(X, reset=False)
         return self._like(X, self._map_.jacobian(double(X)))
 
-    @rowwise("n_features_in_", of="_n_features_out", ready="_ready_inverse")
+    @rowwise("n_features_in_", of="_n_features_out", ready="_fitted_inverse")
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Points of the space of the data for coordinates on the map (Brand eq. 19).
+        """Compute rows of features for given coordinates (Brand eq. 19).
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_components)
+            Coordinates.
 
         Returns
         -------
         ndarray of shape (n_new, n_features)
-            Near the data where the map is not folded; ``inverse_error_`` says how near.
+            Rows near the data, if the map is not folded; see ``inverse_error_``.
         """
         check_is_fitted(self)
         X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
@@ -254,84 +321,40 @@ class KernelEigenmap(Estimator):
                 f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self._n_features_out} components"
             )
         with reporting(self.verbose):
-            return self._like(X, self._ready_inverse()[0](double(X)))
+            return self._like(X, self._fitted_inverse()[0](double(X)))
 
     @property
     def inverse_error_(self) -> float:
-        """Median distance of a training point to its round trip, in units of the diameter of the data."""
+        """Median distance of training samples from their reconstructions, relative to the diameter."""
         check_is_fitted(self)
         with reporting(self.verbose):
-            return self._ready_inverse()[1]
+            return self._fitted_inverse()[1]
 
-    def _ready_inverse(self) -> tuple[AffineMixture, float]:
-        """The inverse that ``inverse`` names and its error, fitted when first asked for: it may cost more
-        than the map."""
-        check_choice("inverse", self.inverse, ("refined", "blocks"))  # again: it may have been set after fit
+    def _fitted_inverse(self) -> tuple[AffineMixture, float]:
+        """Return the inverse and its error, computed on first use: it may take longer than ``fit``."""
+        check_choice("inverse", self.inverse, ("refined", "blocks"))  # may have been set after fit
         if self.inverse not in self._inverse_:
             forward = self._map_ if isinstance(self._map_, AffineMixture) else None
             self._inverse_[self.inverse] = fit_inverse(forward, *self._to_invert_, self.inverse == "refined")
         return self._inverse_[self.inverse]
 
-    def _fit_features(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
-        self._map_ = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
-        return self._map_.transformation, self._map_(known.points)
-
-    def _fit_kernels(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
-        centers = (
-            self.centers
-            if isinstance(self.centers, str)
-            else check_array(self.centers, dtype=np.float64, input_name="centers")
-        )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        sigma = None if self.sigma == "auto" else float(self.sigma)
-        options = KernelEigenmapOptions(
-            centers, sigma, self.local_components, self.posterior, self.correction, seed
-        )
-        n_kernels = self._count(known, options)
-        found = kernel_eigenmap(known.points, known.W, known.degree, self.n_components, n_kernels, options)
-        self._map_, kernels = found.mixture, found.mixture.kernels
-        self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
-        return found.transformation, found.coordinates
-
-    def _count(self, known: Vertices, options: KernelEigenmapOptions) -> int:
-        """How many kernels."""
-        n, n_features = len(distinct_rows(known.points)[0]), known.points.shape[1]
-        most = max(1, n // (2 + 2 * (n_features if self.local_components is None else self.local_components)))
-        if not isinstance(self.centers, str):
-            return len(self.centers)
-        if self.n_kernels is None:
-            return min(_KERNELS, most)
-        if self.n_kernels == "auto":
-            n_kernels, self.held_out_distortion_ = choose_n_kernels(
-                known.points, known.W, self.n_components, int(0.9 * most), options
-            )
-            return n_kernels
-        return self.n_kernels
-
-    def _rows(self, X: Any, reset: bool) -> Any:
+    def _validate_rows(self, X: Any, reset: bool) -> Any:
         check_in_memory(self, X)
-        accept = "csr" if self.basis == "features" else False
         X = validate_data(
             self,
             X,
             reset=reset,
-            accept_sparse=accept,
+            accept_sparse=self._sparse or False,
             dtype=[np.float64, np.float32],
             ensure_min_samples=2 if reset else 1,
         )
-        if (
-            reset
-            and self.basis == "kernels"
-            and self.local_components is not None
-            and self.local_components > X.shape[1]
-        ):
+        n_local = self.local_components
+        if reset and self.basis == "kernels" and n_local is not None and n_local > X.shape[1]:
             raise ValueError(
-                f"local_components={self.local_components} needs as many features, got"
-                f" n_features={X.shape[1]}; lower it"
+                f"local_components={n_local} needs as many features, got n_features={X.shape[1]}; lower"
+                " local_components"
             )
-        return sparse.csr_array(X) if sparse.issparse(X) else X
-
-    _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
+        return X if isinstance(X, np.ndarray) else sparse.csr_array(X)
 
     @property
     def _sparse(self) -> str | None:  # type: ignore[override]
