@@ -573,9 +573,7 @@ def test_disconnected_graphs_with_landmarks():
 
 def test_points_with_one_nearest_sample():
     X = points(40, 3)
-    with pytest.raises(
-        ValueError, match="two of the points given as landmarks have the same nearest sample"
-    ):
+    with pytest.raises(ValueError, match="two of the points given as landmarks have the same nearest sample"):
         Isomap(landmarks=np.concatenate([X[:4], X[:1] + 1e-9])).fit(X)
 
 

@@ -1,17 +1,17 @@
-"""A fitted map made small: a dictionary of training rows in place of all of them."""
+"""Compact models: a fitted map approximated by functions of a few training rows."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from scipy import sparse
 
 from eigenscape.dictionary.low_rank import LowRankKernel
 from eigenscape.dictionary.source import ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._inverse import is_euclidean_metric
 from eigenscape.exceptions import ToleranceWarning
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
@@ -23,20 +23,27 @@ from eigenscape.pieces import PiecewiseEmbedding
 
 
 class CompactMap(Estimator):
-    """What ``save(..., compact=...)`` keeps of a map: functions of few training rows that approximate it.
+    """A map saved by ``save(..., compact=...)``: functions of few training rows that approximate it.
 
-    ``y(x) = sum_j a_j k(x, d_j) + b`` with the dictionary ``d``. It places points and does nothing else; it
-    is made from a fitted estimator, not by ``fit``.
+    ``y(x) = sum_j a_j k(x, d_j) + b`` with the dictionary ``d``. It has only ``transform``; it is made from a
+    fitted estimator, not by ``fit``.
+
+    Parameters
+    ----------
+    method : str
+        Name of the estimator that it was made from.
+    parameters : dict or None
+        Parameters of that estimator.
+    verbose : bool
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    method, parameters : str, dict
-        Name and parameters of the estimator it was made from.
     dictionary_ : array of shape (m, n_features)
-        The training rows kept.
+        The training rows that are kept.
     compact_error_ : float
         Root mean square error on training rows, each predicted without itself, relative to the spread of the
-        map. New rows that are unlike the training rows may lose more.
+        map. The error may be larger for new rows that are unlike the training rows.
     """
 
     def __init__(
@@ -46,64 +53,59 @@ class CompactMap(Estimator):
         self.parameters = parameters
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Refused: this is what is left of a map that was fitted."""
-        raise TypeError(f"a compact map learns nothing; fit {self.method} again, and save that")
+    def fit(self, X: Any, y: Any = None) -> NoReturn:
+        """Raise TypeError: a compact map cannot be fitted."""
+        raise TypeError(f"a compact map cannot be fitted; fit {self.method} and save it")
 
     @property
     def _n_features_out(self) -> int:
         return len(self._model_.origin)
 
 
-class Small(NamedTuple):
-    """What goes to disk of a model, what is said about that, and arrays in it that may be left out."""
+class CompactModel(NamedTuple):
+    """A model to be saved, a description of its compression, and arrays that need not be saved."""
 
     model: Any
     facts: dict[str, Any]
-    needless: tuple[Any, ...] = ()
+    omitted: tuple[Any, ...] = ()
 
 
-def made_compact(model: Any, size: int | None) -> Small:
-    """The model with few of its training rows, or none where ``transform`` does without."""
-    needless = _needless_rows(model)
-    if needless is not None:
-        return Small(model, {"size": None, "error": 0.0}, needless)
-    if any(
-        isinstance(value, str) and value.startswith("precomputed")
-        for value in model.get_params(deep=False).values()
-    ):
+def make_compact(model: Any, size: int | None) -> CompactModel:
+    """Return the model with ``size`` of its training rows, or none of them if ``transform`` needs none."""
+    unused = _unused_rows(model)
+    if unused is not None:
+        return CompactModel(model, {"size": None, "error": 0.0}, unused)
+    name, parameters = type(model).__name__, model.get_params(deep=False)
+    if any(isinstance(value, str) and value.startswith("precomputed") for value in parameters.values()):
         raise ValueError(
-            f"this {type(model).__name__} has seen a precomputed matrix and has no rows; save it without compact"
+            f"this {name} is fitted to a precomputed matrix and has no rows; save it without compact"
         )
-    inner = model._model_
-    rows, coordinates = _rows_and_coordinates(inner)
+    rows, coordinates = _rows_and_coordinates(model._model_)
     if np.ndim(rows) != 2:
         raise ValueError(
-            f"{type(model).__name__} was fitted on objects that are no rows of numbers; save it without compact"
+            f"{name} was fitted to objects that are not rows of numbers; save it without compact"
         )
-    found = compact_functions(rows, coordinates, _own_kernel(inner), size, getattr(model, "n_jobs", None))
-    if not found.reached:
+    kernel, n_jobs = _pairwise_kernel(model._model_), getattr(model, "n_jobs", None)
+    approximation = compact_functions(rows, coordinates, kernel, size, n_jobs)
+    if not approximation.reached:
         warnings.warn(
-            f"{found.size} of {rows.shape[0]} rows represent the map with an error of {100 * found.error:.2g} % on training rows, not"
-            f" {100 * GOAL:g} %; give a larger compact, or save all rows",
+            f"{approximation.size} of {rows.shape[0]} rows represent the map with an error of"
+            f" {100 * approximation.error:.2g} % on training rows, not {100 * GOAL:g} %; set a larger"
+            " compact, or save all rows",
             ToleranceWarning,
             stacklevel=3,
         )
-    compact = CompactMap(type(model).__name__, model.get_params(deep=False))
-    compact._model_, compact.dictionary_, compact.compact_error_ = (
-        found.functions,
-        found.functions.members,
-        found.error,
-    )
-    compact.n_iter_ = 0
-    for name in ("n_features_in_", "feature_names_in_"):
-        if name in vars(model):
-            setattr(compact, name, vars(model)[name])
-    return Small(compact, {"size": found.size, "error": found.error})
+    compact = CompactMap(name, parameters)
+    compact._model_, compact.dictionary_ = approximation.functions, approximation.functions.members
+    compact.compact_error_, compact.n_iter_ = approximation.error, 0
+    for attribute in ("n_features_in_", "feature_names_in_"):
+        if attribute in vars(model):
+            setattr(compact, attribute, vars(model)[attribute])
+    return CompactModel(compact, {"size": approximation.size, "error": approximation.error})
 
 
-def _needless_rows(model: Any) -> tuple[Any, ...] | None:
-    """Arrays of training rows that ``transform`` never looks at; None where it needs the rows."""
+def _unused_rows(model: Any) -> tuple[Any, ...] | None:
+    """Return arrays of training rows that ``transform`` does not use; None if it needs the rows."""
     inner = vars(model).get("_model_")
     if isinstance(inner, Embedding) and isinstance(inner.kernel, LowRankKernel):
         return (inner.kernel.X,)
@@ -112,42 +114,38 @@ def _needless_rows(model: Any) -> tuple[Any, ...] | None:
     ):
         kept = [vars(model).get("_rows_"), getattr(inner, "kernel", None)]
         return tuple(thing.X for thing in kept if thing is not None)
-    by_landmarks = (
-        isinstance(inner, Embedding)
-        and inner.landmarks is not None
-        and isinstance(_innermost(inner.kernel), BoundPairwise)
-    )
-    if by_landmarks and inner.n_train < len(model.embedding_):
-        spectrum = vars(model).get("_spectrum_")
-        kept = [inner.landmarks.X, None if spectrum is None else spectrum.distance.X]
-        return tuple(rows for rows in kept if rows is not None and n_points(rows) > inner.n_train)
-    return None
+    if not isinstance(inner, Embedding) or inner.landmarks is None or inner.n_train >= len(model.embedding_):
+        return None
+    if not isinstance(_innermost(inner.kernel), BoundPairwise):
+        return None
+    spectrum = vars(model).get("_spectrum_")
+    kept = [inner.landmarks.X, None if spectrum is None else spectrum.distance.X]
+    return tuple(rows for rows in kept if rows is not None and n_points(rows) > inner.n_train)
 
 
 def _innermost(kernel: Any) -> Any:
-    """The kernel before it was centred, divided or repaired."""
+    """Return the kernel before it was centred, divided, clipped or shifted."""
     while "base" in vars(kernel):
         kernel = kernel.base
     return kernel
 
 
 def _rows_and_coordinates(inner: Any) -> tuple[Any, np.ndarray]:
+    """Return the training rows of a fitted map and their coordinates."""
     if isinstance(inner, Embedding):
         return training_points(inner)
     rows = inner.X if isinstance(inner, PiecewiseEmbedding) else inner.points.X
     return rows, inner.transform(rows)
 
 
-def _own_kernel(inner: Any) -> PairwiseKernel | None:
-    """The kernel of two points that the map starts from. Of the distances only Euclidean ones have one: that
-    of PCA."""
-    found = _innermost(inner.kernel) if isinstance(inner, Embedding) else None
-    kernel = found.kernel if isinstance(found, BoundPairwise) else None
-    euclidean = (
-        isinstance(kernel, HalfSquaredDistance)
-        and kernel.metric in ("euclidean", "l2")
-        and not kernel.metric_params
-    )
-    if euclidean or isinstance(kernel, Linear):
-        return Linear() if sparse.issparse(found.X) else ShiftedLinear(found.X.mean(axis=0))
-    return None if isinstance(kernel, HalfSquaredDistance) else kernel
+def _pairwise_kernel(inner: Any) -> PairwiseKernel | None:
+    """Return the pairwise kernel of a fitted map, if any; for Euclidean distances that of PCA."""
+    bound = _innermost(inner.kernel) if isinstance(inner, Embedding) else None
+    if not isinstance(bound, BoundPairwise):
+        return None
+    kernel, X = bound.kernel, bound.X
+    if isinstance(kernel, HalfSquaredDistance) and not is_euclidean_metric(kernel):
+        return None
+    if isinstance(kernel, HalfSquaredDistance | Linear):
+        return ShiftedLinear(X.mean(axis=0)) if isinstance(X, np.ndarray) else Linear()
+    return kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,7 +77,6 @@ def graph_embedding(
     """
     check_count("n_components", n_components)
     check_jobs(n_jobs)
-    seed = int(check_random_state(random_state).randint(2**31 - 1))
     W = check_graph(graph)
     if n_components > W.shape[0] - 1:
         raise ValueError(
@@ -90,9 +90,12 @@ def graph_embedding(
             " determine; embed each separately"
         )
     degree = np.asarray(W.sum(axis=1)).ravel()
-    coordinates, pairs = direct_embedding(
-        W, degree, n_components, SolverConfig(eigen_solver, tol, None, seed, n_jobs)
-    )
+    if isinstance(eigen_solver, SolverConfig):
+        solver = replace(eigen_solver, n_jobs=n_jobs)
+    else:
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        solver = SolverConfig(eigen_solver, tol, None, seed, n_jobs)
+    coordinates, pairs = direct_embedding(W, degree, n_components, solver)
     return GraphEmbedding(
         canonical_signs(coordinates), pairs.values[1:], pairs.residuals[1:], distortion(coordinates, W)
     )

@@ -19,7 +19,7 @@ from eigenscape.estimators._base import (
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
-from eigenscape.estimators._inverse import InverseMixin, local_inverse
+from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
 from eigenscape.estimators._ordinal import ordinal_options, report_stress
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
@@ -147,7 +147,6 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
     True
     """
 
-    _make_inverse = staticmethod(local_inverse)
     _pairwise_parameter = "metric"
 
     def __init__(

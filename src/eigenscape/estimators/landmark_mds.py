@@ -162,6 +162,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
         solver, distance = self._solver(), bind_distance(self.metric, self.metric_params, X)
         model: Embedding | None
         landmarks: BoundKernel
+        indices: np.ndarray | None
         if options.method is not None and options.count is None:
             candidates = different_samples(X, options)
             tol, n_components = self.landmark_tol, self.n_components
@@ -175,7 +176,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
             assert model is not None
         else:
             indices = options.samples
-            if options.method is not None:
+            if options.method is not None and options.count is not None:
                 candidates = different_samples(X, options)
                 indices = choose_samples(distance, X, candidates, options.method, options.count, solver.seed)
             landmarks = BoundPairwise(distance.kernel, options.points)

@@ -19,7 +19,7 @@ from eigenscape.estimators._dictionary import (
     warn_if_disconnected,
 )
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._inverse import InverseMixin, local_inverse
+from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.graph.neighborhood import Joined
@@ -114,7 +114,6 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
     (True, True)
     """
 
-    _make_inverse = staticmethod(local_inverse)
     _objects = True
     _solvers = NAMES
     _pairwise_parameter = "affinity"

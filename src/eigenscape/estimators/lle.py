@@ -7,7 +7,7 @@ from typing import Any
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
-from eigenscape.estimators._inverse import InverseMixin, local_inverse
+from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
 from eigenscape.methods.alignment import LLEMethod
@@ -78,7 +78,6 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
     (100, 2)
     """
 
-    _make_inverse = staticmethod(local_inverse)
     _sparse = None
     _solvers = NAMES
     _no_sparse = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy.spatial.distance import squareform
@@ -122,8 +122,9 @@ class OrdinalMDS(Estimator):
         """
         self._reset()
         check_metric_params(self.metric_params)
+        max_iter = cast("int", self.max_iter)  # None is not allowed here
         options = ordinal_options(
-            self.n_components, self.n_init, self.max_iter, self.tol, self.ties, self.random_state
+            self.n_components, self.n_init, max_iter, self.tol, self.ties, self.random_state
         )
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)

@@ -90,7 +90,7 @@ def map_rows(
     size = min(_BLOCK_ROWS, max(1, int(_memory.BLOCK_BYTES // bytes_per_row)))
     results = []
     with stage("inverse", total=len(Y)) as advance:
-        for result in map_blocks(lambda _, block: function(block), ArrayReader(Y), size, n_jobs):
+        for result in map_blocks(lambda _, block: function(np.asarray(block)), ArrayReader(Y), size, n_jobs):
             results.append(result)
             advance(size)
     return results
@@ -108,7 +108,7 @@ def mean_row(X: Any) -> np.ndarray:
 
 def to_dense(rows: Any) -> np.ndarray:
     """Return dense or sparse rows as an array."""
-    return np.asarray(rows.todense()) if sparse.issparse(rows) else rows
+    return rows if isinstance(rows, np.ndarray) else np.asarray(rows.todense())
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from eigenscape import _memory
 from eigenscape._memory import row_blocks
@@ -42,7 +42,7 @@ def fit_inverse(
 
     If the map is not a mixture (None), the inverse is an affine regression.
     """
-    X = X.toarray() if sparse.issparse(X) else X
+    X = X if isinstance(X, np.ndarray) else X.toarray()
     inverse = constant_inverse(X, Y) if forward is None else inverse_by_blocks(forward)
     if refine or forward is None:
         inverse = refine_inverse(inverse, X, Y)

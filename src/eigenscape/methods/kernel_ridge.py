@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -80,7 +80,7 @@ class KernelRidge:
         """Coefficients (q, n_features), the mean row, and ``(F'F + alpha I)^-1`` (q, q)."""
         mean = mean_row(self.X)
         blocks = self._map(self._sums, np.arange(n_points(self.coordinates)))
-        square, product, total = (sum(terms) for terms in zip(*blocks, strict=True))
+        square, product, total = (reduce(np.add, terms) for terms in zip(*blocks, strict=True))
         values, vectors = eigh(square)
         values, moment = np.maximum(values, 0.0), product - np.outer(total, mean)  # F'(X - mean)
         alpha = self._best_alpha(mean, values, vectors, moment) if self.alpha is None else self.alpha

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions
 from eigenscape.eigenfunctions import Embedding
@@ -79,10 +78,10 @@ class LinearInverse:
         X, mean = self.expansion.X, mean_row(self.expansion.X)
         weights = np.vstack([self.expansion.directions, self.expansion.origin])
         sums = weights.sum(axis=1)
-        if sparse.issparse(X):
-            centred = to_dense((X.T @ weights.T).T) - np.outer(sums, mean)
-        else:
+        if isinstance(X, np.ndarray):
             centred = weights @ (X - mean)
+        else:
+            centred = to_dense((X.T @ weights.T).T) - np.outer(sums, mean)
         rows = centred + np.outer(sums, mean)
         return rows[:-1], rows[-1]
 
@@ -136,8 +135,10 @@ class FixedPoint:
     def _centred_rows(self) -> tuple[Any, np.ndarray]:
         """Rows minus their mean, which keeps the accuracy, and the mean; sparse rows are not centred."""
         X = self.expansion.X
-        mean = np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0)
-        return (X if sparse.issparse(X) else X - mean), mean
+        if not isinstance(X, np.ndarray):
+            return X, np.zeros(X.shape[1])
+        mean = X.mean(axis=0)
+        return X - mean, mean
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
         """Return rows (n_new, n_features) for coordinates."""

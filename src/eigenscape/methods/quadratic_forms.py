@@ -56,7 +56,7 @@ class FeatureBasis:
     def block(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return dense rows and the indices of all columns."""
         Z = self.Z[rows]
-        Z = Z.toarray() if sparse.issparse(Z) else Z
+        Z = Z if isinstance(Z, np.ndarray) else Z.toarray()
         return Z if self.scale is None else Z * self.scale[rows, None], np.arange(self.n_columns)
 
     def apply(self, V: np.ndarray) -> np.ndarray:

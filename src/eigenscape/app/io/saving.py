@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from eigenscape.app.io.atomic import check_target
 from eigenscape.app.io.models import check_model, write_model
-from eigenscape.estimators.compact_map import Small, made_compact
+from eigenscape.estimators.compact_map import CompactModel, make_compact
 from eigenscape.exceptions import ModelFileError
 
 
@@ -76,7 +76,7 @@ def save(
     check_target(path, force)
     scaler, model = _split_scaler(model)
     check_model(model)
-    small = Small(model, {}) if compact is None else made_compact(model, _dictionary_size(compact))
+    small = CompactModel(model, {}) if compact is None else make_compact(model, _dictionary_size(compact))
     write_model(
         small.model,
         model,
@@ -85,7 +85,7 @@ def save(
         notes=notes,
         data=data,
         compact=small.facts or None,
-        omitted=small.needless,
+        omitted=small.omitted,
         scaler=scaler,
     )
 
