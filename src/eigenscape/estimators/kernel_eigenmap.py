@@ -62,8 +62,8 @@ class KernelEigenmap(Estimator):
     centers : {"random", "kmeans", "maxmin", "greedy"} or array-like, default="random"
         Centres of the kernels. "random": a random subset of the samples. "maxmin": each centre is the sample
         farthest from those before. "greedy": each centre is the sample whose Gaussian is represented worst by
-        those before. "kmeans": means of clusters. An array of shape
-        (n_kernels, n_features) gives the centres themselves.
+        those before. "kmeans": means of clusters. An array of shape (n_kernels, n_features) gives the centres
+        themselves.
     local_components : int or None, default=None
         Number of local coordinates :math:`K_k (x - \mu_k)`, the principal directions of the samples around
         each kernel. If None, all features are used; with 0, only the posteriors.
@@ -89,6 +89,7 @@ class KernelEigenmap(Estimator):
     {weights}
     {t}
     {metric}
+        Rows are needed, so "precomputed" distances are not supported.
     {metric_params}
     {neighbors}
     regularization : float, default=0
