@@ -339,14 +339,14 @@ def test_a_stream_may_end_with_a_pass_over_a_collection():
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (GreedySpectralEmbedding(averages="random"), "averages='random' needs all data at hand"),
+        (GreedySpectralEmbedding(averages="random"), "averages='random' needs all data in memory"),
         (
             GreedySpectralEmbedding(selection="kmeans", dictionary_size=5),
-            "selection='kmeans' needs all data at hand",
+            "selection='kmeans' needs all data in memory",
         ),
         (GreedySpectralEmbedding(selection=[1.5, 2, 3]), "selection must be"),
         (KernelPCA(kernel="precomputed", dictionary_size=5), "kernel='precomputed' needs the whole matrix"),
-        (LaplacianEigenmaps(dictionary_size=5), "need a kernel between all points"),
+        (LaplacianEigenmaps(dictionary_size=5), "need a kernel between all samples"),
         (LaplacianEigenmaps(affinity="linear", dictionary_size=2), "an affinity must not be negative"),
         (GreedySpectralEmbedding(kernel="sigmoid", coef0=-1.0, gamma=1.0), "not positive semi-definite"),
     ],
