@@ -1,7 +1,9 @@
-"""Every experiment of the five papers: what was printed, what comes out here, and whether they agree.
+"""Experiments of the five papers: printed values compared with values measured by this library.
 
-One module an experiment, ``bengio-1`` in ``bengio_1.py``; each has a docstring (its first line is the title),
-``PAPER`` and ``run(context)``, which returns an :class:`Outcome`. Run them with ``python -m experiments``."""
+There is one module per experiment: ``bengio-1`` is in ``bengio_1.py``. Each module has a docstring (its first
+line is the title), ``PAPER`` (the reference), optionally ``FILES`` (the data files it reads) and
+``run(context)``, which returns an :class:`Outcome`. Run them with ``python -m experiments``.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from experiments._experiment import Claim, Context, Outcome
 
 __all__ = ["EXPERIMENTS", "Claim", "Context", "Outcome", "available", "experiment"]
 
-#: In the order of the papers.
+#: Names of all experiments, in the order of the papers.
 EXPERIMENTS = [
     "bengio-1",
     "bengio-2",
@@ -39,19 +41,20 @@ EXPERIMENTS = [
 ]
 
 
-def _module(name: str) -> str:
+def _module_name(name: str) -> str:
+    """Return the name of the module that contains an experiment."""
     return "experiments." + name.replace("-", "_").replace(".", "_")
 
 
 def available() -> list[str]:
-    """The experiments that are there to be run."""
-    return [name for name in EXPERIMENTS if find_spec(_module(name)) is not None]
+    """Return the names of the experiments whose modules exist."""
+    return [name for name in EXPERIMENTS if find_spec(_module_name(name)) is not None]
 
 
 def experiment(name: str) -> ModuleType:
-    """The module of one experiment."""
+    """Return the module of an experiment, given its name."""
     if name not in EXPERIMENTS:
         close = get_close_matches(name, EXPERIMENTS, n=3, cutoff=0.5)
-        meant = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(EXPERIMENTS)}"
-        raise ValueError(f"no such experiment: {name}; {meant} (`python -m experiments --list` lists them)")
-    return import_module(_module(name))
+        hint = f"did you mean {' or '.join(close)}?" if close else f"choose from {', '.join(EXPERIMENTS)}"
+        raise ValueError(f"unknown experiment {name!r}; {hint} (see `python -m experiments --list`)")
+    return import_module(_module_name(name))

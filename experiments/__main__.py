@@ -1,4 +1,4 @@
-"""``python -m experiments``: run the experiments of the papers; compare printed with measured values."""
+"""Command line ``python -m experiments``: run experiments and compare printed with measured values."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 
 import experiments
 
-#: Exit codes, as those of the command line ``eigenscape``.
-FAILED, WRONG, INTERRUPTED = 1, 2, 130
+#: Exit codes, the same as those of the command ``eigenscape``.
+FAILED, USAGE_ERROR, INTERRUPTED = 1, 2, 130
 
 _EPILOG = """\
 examples:
@@ -29,7 +29,7 @@ Finished experiments are kept, so that the same command continues a run that was
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code."""
+    """Parse the arguments, run the experiments and return the exit code."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.all and options.names:
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _run(options)
         except (ValueError, OSError) as error:
             print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-            return WRONG
+            return USAGE_ERROR
         except KeyboardInterrupt:
             print(
                 f"interrupted; finished experiments are kept in {options.out}; the same command continues",
@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         "python -m experiments",
         description="Run the experiments of the five papers; compare printed values with measured ones.",
@@ -74,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="DIR",
         default=Path(data) if data else None,
-        help="folder of the papers' data sets (default: $EIGENSCAPE_DATA; if neither is given, stand-ins)",
+        help="folder with the papers' data sets (default: $EIGENSCAPE_DATA; if unset, stand-ins are used)",
     )
     add("--out", "-o", type=Path, metavar="DIR", default=Path("reproduced"), help="output folder")
     add("--quick", action="store_true", help="use smaller sizes: all experiments in a few minutes")
@@ -91,12 +92,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _seed(text: str) -> int:
+    """Convert the argument of ``--seed`` to a non-negative integer."""
     if not text.isdigit():
         raise argparse.ArgumentTypeError(f"must be an integer of at least 0, got {text!r}")
     return int(text)
 
 
 def _run(options: argparse.Namespace) -> int:
+    """Run the selected experiments, print their results and return the exit code."""
     from rich.console import Console
 
     from experiments._runner import run
@@ -112,7 +115,7 @@ def _run(options: argparse.Namespace) -> int:
         force=options.force,
         seed=options.seed,
         console=stderr if show_bar else None,
-        said=None if show_bar or options.quiet else partial(print, file=sys.stderr, flush=True),
+        report=None if show_bar or options.quiet else partial(print, file=sys.stderr, flush=True),
     )
     page = options.out / "index.html"
     if options.json:
@@ -125,6 +128,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _list(as_json: bool) -> None:
+    """Print name, title and paper of each experiment."""
     from experiments._record import title
 
     modules = {name: experiments.experiment(name) for name in experiments.available()}

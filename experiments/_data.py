@@ -1,4 +1,4 @@
-"""The files of real data: what must be in them, looked at before any work."""
+"""Data files of the papers: required arrays, and checks before an experiment starts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from eigenscape.exceptions import InputFileError
 
-#: Arrays of each file: shape (a letter is a length that must be the same wherever it stands) and kind,
-#: numbers or text.
-KNOWN: dict[str, dict[str, tuple[tuple[int | str, ...], str]]] = {
+#: Arrays of each file: shape and kind ("numbers" or "text"). A letter in a shape is a length that must be the
+#: same in all arrays of the file.
+DATA_FILES: dict[str, dict[str, tuple[tuple[int | str, ...], str]]] = {
     "brown_bigrams": {"X": (("n", "d"), "numbers"), "words": (("n",), "text"), "tag": (("n",), "text")},
     "ionosphere": {"X": (("n", "d"), "numbers")},
     "isomap_faces_32x32": {
@@ -34,64 +34,65 @@ KNOWN: dict[str, dict[str, tuple[tuple[int | str, ...], str]]] = {
     },
     "timit_sa1_stft": {"X": (("n", "d"), "numbers"), "phone_class": (("n",), "text")},
 }
-_LEAST = 113  # rows: what bengio-3 needs, and the others about as many
-_DAMAGED = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error)
+_MIN_ROWS = 113  # needed by bengio-3; the other experiments need about as many
+_READ_ERRORS = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
 def check_folder(folder: Path, needed: Iterable[str]) -> None:
-    """Refuse files that are not what their names say; warn where the folder holds none that any experiment
-    reads.
+    """Raise an error if a needed file has wrong contents; warn if the folder has no known file.
 
-    Only the headers are read: arrays of gigabytes take no time.
+    Only the headers of the arrays are read, which is fast for large files too.
     """
     if not folder.is_dir():
-        raise InputFileError(f"there is no folder of data {folder}; leave it away to take stand-ins")
-    if not any((folder / f"{name}.npz").is_file() for name in KNOWN):
-        names = ", ".join(f"{name}.npz" for name in KNOWN)
-        warnings.warn(f"the folder of data {folder} holds none of {names}: stand-ins are taken", stacklevel=3)
+        raise InputFileError(f"the data folder {folder} does not exist; omit --data to use stand-ins")
+    if not any((folder / f"{name}.npz").is_file() for name in DATA_FILES):
+        names = ", ".join(f"{name}.npz" for name in DATA_FILES)
+        warnings.warn(f"the data folder {folder} contains none of {names}; stand-ins are used", stacklevel=3)
     for name in needed:
         path = folder / f"{name}.npz"
         if path.is_file():
-            _check(path, KNOWN[name])
+            _check(path, DATA_FILES[name])
 
 
 def read(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of a file."""
+    """Return all arrays of an ``.npz`` file."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             return dict(archive)
-    except _DAMAGED as error:
-        raise InputFileError(_refusal(path, f"cannot be read ({error})")) from error
+    except _READ_ERRORS as error:
+        raise InputFileError(_error_message(path, f"cannot be read ({error})")) from error
 
 
-def _check(path: Path, wanted: dict[str, tuple[tuple[int | str, ...], str]]) -> None:
+def _check(path: Path, required: dict[str, tuple[tuple[int | str, ...], str]]) -> None:
+    """Raise an error if an array is missing or has a wrong shape or type."""
     try:
         found = _headers(path)
-    except _DAMAGED as error:
-        raise InputFileError(_refusal(path, f"cannot be read ({error})")) from error
+    except _READ_ERRORS as error:
+        raise InputFileError(_error_message(path, f"cannot be read ({error})")) from error
     lengths: dict[str, int] = {}
-    for key, (shape, kind) in wanted.items():
+    for key, (shape, kind) in required.items():
         if key not in found:
             raise InputFileError(
-                _refusal(path, f"has no array {key!r}, only {', '.join(sorted(found)) or 'none'}")
+                _error_message(path, f"has no array {key!r}, only {', '.join(sorted(found)) or 'none'}")
             )
         actual, dtype = found[key]
         if dtype.kind not in ("biuf" if kind == "numbers" else "U"):
-            raise InputFileError(_refusal(path, f"{key!r} holds {dtype}, not {kind}"))
+            raise InputFileError(_error_message(path, f"{key!r} holds {dtype}, not {kind}"))
         fits = len(actual) == len(shape) and all(
-            extent == (asked if isinstance(asked, int) else lengths.setdefault(asked, extent))
-            for extent, asked in zip(actual, shape, strict=True)
+            extent == (length if isinstance(length, int) else lengths.setdefault(length, extent))
+            for extent, length in zip(actual, shape, strict=True)
         )
         if not fits:
-            meant = ", ".join(
-                str(asked if isinstance(asked, int) else lengths.get(asked, asked)) for asked in shape
+            expected = ", ".join(
+                str(length if isinstance(length, int) else lengths.get(length, length)) for length in shape
             )
-            raise InputFileError(_refusal(path, f"{key!r} has shape {actual}, not ({meant})"))
-    if lengths["n"] < _LEAST:
-        raise InputFileError(_refusal(path, f"has {lengths['n']} rows, not {_LEAST} or more"))
+            raise InputFileError(_error_message(path, f"{key!r} has shape {actual}, not ({expected})"))
+    if lengths["n"] < _MIN_ROWS:
+        raise InputFileError(_error_message(path, f"has {lengths['n']} rows, needs at least {_MIN_ROWS}"))
 
 
 def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Return shape and dtype of each array of an ``.npz`` file without reading the arrays."""
     found = {}
     with zipfile.ZipFile(path) as archive:
         for member in archive.namelist():
@@ -107,5 +108,6 @@ def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
     return found
 
 
-def _refusal(path: Path, what: str) -> str:
-    return f"{path} {what}; put the right file there, or take it away to run on a stand-in"
+def _error_message(path: Path, problem: str) -> str:
+    """Return the text of an error about a data file."""
+    return f"{path} {problem}; replace the file, or remove it to use a stand-in"

@@ -1,4 +1,4 @@
-"""What an experiment is given, and what it gives back."""
+"""Input and output of an experiment: :class:`Context` and :class:`Outcome`."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ NOT_PRINTED = "not printed"
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of a paper beside what came out here; ``holds`` is computed from the numbers."""
+    """A statement of a paper, the printed and the measured value, and whether the statement holds."""
 
     text: str
     printed: str
     measured: str
     holds: bool
-    #: What was tried, or where our setting differs; wanted for a claim that does not hold.
+    #: Explanation: what else was tried, or how the setting differs. Expected if the claim does not hold.
     why: str = ""
-    #: What was asked of the numbers for the claim to hold.
+    #: Condition on the measured value under which the claim holds.
     criterion: str = field(kw_only=True)
-    #: What this claim was measured on, where that is not the experiment's ``data`` as a whole.
+    #: Data of this claim. If None, the ``data`` of the experiment.
     data: str | None = None
 
     @property
     def own(self) -> bool:
-        """Whether it is a check of ours, of which the paper prints nothing."""
+        """Whether this is an additional check for which the paper prints no value."""
         return self.printed == NOT_PRINTED
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Claims, a figure, and every number either is made of."""
+    """Claims and figure of an experiment, and the numbers they are computed from."""
 
     claims: list[Claim]
     figure: Figure
-    #: Same seed, same numbers.
+    #: Reproducible numbers: the same seed gives the same values.
     numbers: dict[str, Any]
-    #: What it ran on: ``"MNIST"``, ``"generated"``, or ``"stand-in: ..."``.
+    #: Description of the data: ``"MNIST"``, ``"generated"``, or ``"stand-in: ..."``.
     data: str
-    #: Measured seconds, the one thing that differs from run to run.
+    #: Measured times in seconds, which differ from run to run.
     timings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Context:
-    """Where the data are, how large the experiment may be, and its seed.
+    """Data folder, size and seed of an experiment.
 
     Examples
     --------
@@ -67,29 +67,29 @@ class Context:
     data: Path | None = None
     quick: bool = False
     seed: int = 0
-    #: The size of the tests, below ``quick``.
+    #: Use the size of the tests, smaller than ``quick``.
     tiny: bool = False
-    #: Fingerprint of each file asked for, None where it is absent; filled by ``load``.
+    #: Fingerprint of each file requested by ``load``, None if the file does not exist.
     files: dict[str, str | None] = field(default_factory=dict, compare=False)
 
     @property
     def size(self) -> str:
-        """``"full"``, ``"quick"`` or ``"tiny"``."""
+        """Size of the experiment: ``"full"``, ``"quick"`` or ``"tiny"``."""
         return "tiny" if self.tiny else "quick" if self.quick else "full"
 
     def pick(self, full: T, quick: T, tiny: T) -> T:
-        """A parameter by size."""
+        """Return the argument that belongs to the size of this run."""
         return {"full": full, "quick": quick, "tiny": tiny}[self.size]
 
     def load(self, name: str) -> dict[str, np.ndarray] | None:
-        """The arrays of ``name.npz`` in the folder of data, or None where there is no such file."""
+        """Return the arrays of ``name.npz`` in the data folder, or None if there is no such file."""
         self.files[name] = self.fingerprint(name)
         if self.data is None or self.files[name] is None:
             return None
         return read(self.data / f"{name}.npz")
 
     def fingerprint(self, name: str) -> str | None:
-        """Of the file that ``load`` would read: a result counts as finished only with the same one."""
+        """Return a hash of the file that ``load`` reads, or None if there is no such file."""
         path = None if self.data is None else self.data / f"{name}.npz"
         if path is None or not path.is_file():
             return None

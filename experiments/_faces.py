@@ -1,4 +1,4 @@
-"""The faces of Bengio sec. 5.2 and 5.3, or heads in their stead."""
+"""The face images of Bengio sec. 5.2 and 5.3, or rendered heads as a stand-in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from experiments._experiment import Context
 
 
 class Faces(NamedTuple):
-    """Images (n, 1024), the angles of the camera (n, 2) and the light (n,), and what they are."""
+    """Images (n, 1024), camera angles (n, 2), light (n,), and a description of the data."""
 
     images: np.ndarray
     pose: np.ndarray
@@ -23,7 +23,7 @@ class Faces(NamedTuple):
 
 
 def load_faces(context: Context, n_samples: int = 698) -> Faces:
-    """Real ones where they are at hand."""
+    """Return the face images of the data folder or, if there are none, rendered heads."""
     arrays = context.load("isomap_faces_32x32")
     if arrays is not None:
         pose = np.column_stack([arrays["pan_z"], arrays["tilt_z"]])
@@ -38,17 +38,17 @@ def load_faces(context: Context, n_samples: int = 698) -> Faces:
 
 
 def spread_out(Y: np.ndarray, distance: float) -> list[int]:
-    """Some points of a map, none nearer to another than ``distance`` in units of the map's extent."""
+    """Select indices of points with pairwise distances above ``distance``, relative to the extent of ``Y``."""
     scaled = (Y - Y.min(axis=0)) / np.ptp(Y, axis=0)
     chosen: list[int] = []
-    for place, point in enumerate(scaled):
+    for index, point in enumerate(scaled):
         if not chosen or np.linalg.norm(scaled[chosen] - point, axis=1).min() > distance:
-            chosen.append(place)
+            chosen.append(index)
     return chosen
 
 
 def put_image(axes: Axes, image: np.ndarray, at: np.ndarray, frame: str, **options: Any) -> None:
-    """A small picture at a place of a map."""
+    """Draw a small image with a coloured frame at a point of the axes."""
     picture = OffsetImage(image.reshape(32, 32), cmap="gray", zoom=1.0, norm=Normalize(0, 1))
     style = {"edgecolor": frame, "linewidth": 2.2, "boxstyle": "square,pad=0"}
     box = AnnotationBbox(

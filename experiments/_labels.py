@@ -1,4 +1,4 @@
-"""Words on a map, as many as there is room for."""
+"""Text labels of points without overlaps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-#: Where a label may stand about its point, in points: nearest first.
+#: Possible offsets of a label from its point in points, nearest first.
 _OFFSETS = [
     (0, 0),
     *(
@@ -30,17 +30,16 @@ def label_points(
     bold: int = 0,
     beside: bool = False,
 ) -> int:
-    """Write words at their points in the order given, each where it covers no other; those without room are
-    left out.
+    """Label points in the given order without overlaps and return the number of labels.
 
-    The first ``always`` are written wherever they are covered least, the first ``bold`` in bold; ``beside``
-    their points, not on them, if so asked. Returns how many were written.
-    Limits of the axes and the layout must be final.
+    Labels for which there is no free place are omitted, except for the first ``always``, which are put where
+    they overlap least. The first ``bold`` labels are bold. If ``beside`` is True, labels are placed next to
+    their points, not on them. Limits of the axes and the layout must be final.
     """
     figure = axes.figure.get_figure(root=True)
     assert figure is not None
     FigureCanvasAgg(figure).draw()
-    figure.set_layout_engine("none")  # where labels stand depends on it
+    figure.set_layout_engine("none")  # positions of labels depend on the layout
     renderer = FigureCanvasAgg(figure).get_renderer()
     pixel = figure.dpi / 72
     frame = np.array(axes.get_window_extent(renderer).extents)
@@ -68,20 +67,21 @@ def label_points(
         place = point + pixel * np.array(offsets[best])
         x, y = axes.transData.inverted().transform(place)
         text.set_position((x, y))
-        if max(map(abs, offsets[best])) > 7:  # far enough from its point to be taken for another's
+        if max(map(abs, offsets[best])) > 7:  # connect a distant label with its point
             line = axes.transData.inverted().transform([point, place])
             axes.plot(*line.T, color=color, linewidth=0.5, alpha=0.6, zorder=1)
     return len(taken)
 
 
 def _box(center: np.ndarray, width: float, height: float) -> np.ndarray:
+    """Return the corners (left, bottom, right, top) of a box."""
     return np.array(
         [center[0] - width / 2, center[1] - height / 2, center[0] + width / 2, center[1] + height / 2]
     )
 
 
 def _covered(box: np.ndarray, taken: list[np.ndarray]) -> float:
-    """Area that a box shares with those taken."""
+    """Return the area of the intersections of a box with the boxes taken."""
     if not taken:
         return 0.0
     others = np.array(taken)
@@ -90,4 +90,5 @@ def _covered(box: np.ndarray, taken: list[np.ndarray]) -> float:
 
 
 def _outside(box: np.ndarray, frame: np.ndarray) -> bool:
+    """Return whether a part of the box is outside the frame."""
     return bool((box[:2] < frame[:2]).any() or (box[2:] > frame[2:]).any())

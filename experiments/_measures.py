@@ -1,4 +1,4 @@
-"""Small measures that several experiments share."""
+"""Measures used by several experiments."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from scipy.stats import spearmanr
 
 
 def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
-    """Spearman's, without its sign: eigenvectors have none."""
+    """Return the absolute value of Spearman's rank correlation, as signs of eigenvectors are arbitrary."""
     return float(abs(spearmanr(a, b).statistic))

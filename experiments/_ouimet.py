@@ -1,5 +1,4 @@
-"""What the experiments of Ouimet and Bengio share: images, three parts of the data, and the error of sec.
-5."""
+"""Data and error measure of the experiments of Ouimet and Bengio sec. 5."""
 
 from __future__ import annotations
 
@@ -20,9 +19,9 @@ from eigenscape.kernels import kernel_by_name
 from eigenscape.quality import linear_alignment
 from experiments._experiment import Context
 
-#: For pixels in [0, 1] and ``exp(-d^2 / 2 sigma^2)``: kernel PCA as printed. That of spectral clustering
-#: stands in a figure we do not have; of 1.5 to 31.6, those below 5 need more than the 41 to 138 dictionary
-#: points of table 1, and above 10 nothing changes.
+#: Bandwidth for pixels in [0, 1] and the kernel ``exp(-d^2 / 2 sigma^2)``. For kernel PCA it is the printed
+#: value. For spectral clustering it is given only in a figure that is not available; of the values 1.5 to 31.6,
+#: those below 5 need more than the 41 to 138 dictionary points of table 1, and results do not change above 10.
 SIGMA = {"additive": 31.6, "divisive": 10.0}
 NAMES = {"additive": "kernel PCA", "divisive": "spectral clustering"}
 PRINTED_SIZES = (3267, 3332)  # of D_2 and D_3
@@ -30,7 +29,7 @@ STAND_IN = "stand-in: digits of scikit-learn"
 
 
 class Images(NamedTuple):
-    """Rows of pixels in [0, 1] in random order, their digits, their shape, and what they are."""
+    """Rows of pixels in [0, 1] in random order, their digits, the image shape, and a description."""
 
     X: np.ndarray
     y: np.ndarray
@@ -39,26 +38,29 @@ class Images(NamedTuple):
 
 
 def images(context: Context, all_digits: bool = False) -> Images:
-    """Zeros and ones of MNIST as means of 2 x 2 pixels (14 x 14); else scikit-learn's (8 x 8), on request of
-    all ten digits."""
-    found = context.load("mnist")
-    if found is None:
+    """Return images of zeros and ones in random order.
+
+    They are MNIST images averaged over 2 x 2 pixels (14 x 14 pixels). The stand-in are scikit-learn's digits
+    (8 x 8 pixels), all ten digits if ``all_digits`` is True.
+    """
+    arrays = context.load("mnist")
+    if arrays is None:
         X, y = load_digits(return_X_y=True)
         keep = np.flatnonzero((y < 2) | all_digits)
         X, y, shape, data = X[keep] / 16, y[keep], (8, 8), STAND_IN
     else:
-        keep = np.flatnonzero(found["y"] < 2)
-        X = found["X"][keep].reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(-1, 196) / 255
-        y, shape, data = found["y"][keep], (14, 14), "MNIST"
+        keep = np.flatnonzero(arrays["y"] < 2)
+        X = arrays["X"][keep].reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(-1, 196) / 255
+        y, shape, data = arrays["y"][keep], (14, 14), "MNIST"
     order = np.random.default_rng(context.seed).permutation(len(X))
     return Images(X[order], y[order], shape, data)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Data to learn from, and what others learn without them (sec. 5: D_1, D_2 and D_3)."""
+    """Training data (D_1), test data (D_2) and other data (D_3) for the reference solution (Ouimet sec. 5)."""
 
-    pool: np.ndarray  # training sets are drawn from it
+    pool: np.ndarray  # training sets are sampled from it
     test: np.ndarray
     others: np.ndarray
     normalization: str
@@ -67,61 +69,65 @@ class Problem:
 
     @property
     def gamma(self) -> float:
+        """Coefficient of the squared distance in the Gaussian kernel."""
         return 1 / (2 * self.sigma**2)
 
     def draw(self, n: int, seed: int) -> np.ndarray:
-        """A training set."""
+        """Sample a training set of n points."""
         return self.pool[np.random.default_rng(seed).permutation(len(self.pool))[:n]]
 
     def plain(self, X: np.ndarray) -> Any:
-        """Learnt from the whole Gram matrix."""
+        """Fit the estimator that uses the full Gram matrix."""
         if self.normalization == "additive":
             return KernelPCA(self.n_components, gamma=self.gamma).fit(X)
         return LaplacianEigenmaps(self.n_components, affinity="rbf", gamma=self.gamma).fit(X)
 
-    def dictionary(self, X: np.ndarray, **how: Any) -> GreedySpectralEmbedding:
-        """Learnt with a dictionary."""
+    def dictionary(self, X: np.ndarray, **params: Any) -> GreedySpectralEmbedding:
+        """Fit the estimator that uses a dictionary."""
         return GreedySpectralEmbedding(
-            self.n_components, normalization=self.normalization, gamma=self.gamma, **how
+            self.n_components, normalization=self.normalization, gamma=self.gamma, **params
         ).fit(X)
 
     def greedy(self, X: np.ndarray, size: int) -> GreedySpectralEmbedding:
-        """Algorithm 1 with the tolerance that gives ``size`` points, or as nearly so as there is one."""
+        """Fit with a dictionary of about ``size`` points selected by algorithm 1."""
         return self.dictionary(X, tol=tolerance(X, size, self.gamma, self.normalization == "additive"))
 
     @cached_property
     def reference(self) -> np.ndarray:
-        """Unit eigenvectors over D_2 and D_3, at the points of D_2."""
+        """Unit eigenvectors of the Gram matrix of D_2 and D_3, at the points of D_2."""
         both = np.concatenate([self.test, self.others])
         return self.plain(both).eigenfunctions(self.test) / np.sqrt(len(both))
 
     def errors(self, model: Any) -> np.ndarray:
-        """Squared difference to the reference at each test point, after linear regression."""
+        """Return the squared difference to the reference at each test point, after linear regression."""
         aligned = linear_alignment(model.eigenfunctions(self.test), self.reference).aligned
         return np.square(aligned - self.reference).sum(axis=1)
 
     def error(self, model: Any) -> float:
-        """Their mean: the generalisation error of sec. 5."""
+        """Return the generalisation error of Ouimet sec. 5, the mean of :meth:`errors`."""
         return float(self.errors(model).mean())
 
 
 def tolerance(X: np.ndarray, size: int, gamma: float, sum_to_one: bool) -> float:
-    """By bisection; the number of points algorithm 1 takes falls with its tolerance, though not at every
-    step."""
+    """Find by bisection the tolerance for which algorithm 1 selects ``size`` points.
+
+    The number of points decreases with the tolerance, but not strictly: if no tolerance gives exactly ``size``
+    points, the result gives a similar number.
+    """
     rows = ArrayReader(X)
     start = empty_dictionary(kernel_source(kernel_by_name("rbf", gamma=gamma).bind(X)), X, sum_to_one)
     low, high = 1e-9, 1.0
     for _ in range(30):
         middle = float(np.sqrt(low * high))
-        found = select_by_tolerance(start, rows, middle, size + 1).size
-        if found == size:
+        n_selected = select_by_tolerance(start, rows, middle, size + 1).size
+        if n_selected == size:
             break
-        low, high = (middle, high) if found > size else (low, middle)
+        low, high = (middle, high) if n_selected > size else (low, middle)
     return middle
 
 
 def log_axes(axes: Any, ticks: list[int]) -> None:
-    """Logarithmic, with ticks at the sizes themselves and at 1, 2, 5 of each decade of the error."""
+    """Use logarithmic scales with ticks at the given sizes and at 1, 2, 5 of each decade of the error."""
     axes.set(xscale="log", yscale="log")
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
@@ -131,20 +137,21 @@ def log_axes(axes: Any, ticks: list[int]) -> None:
 
 
 def image_problem(context: Context, normalization: str) -> tuple[Problem, str]:
-    """Three components of MNIST zeros and ones; on the stand-in fewer images of all digits.
+    """Return the problem of three components of MNIST zeros and ones, and a description of the data.
 
-    D_2 and D_3 are as large as printed: unit eigenvectors over both, and so the errors, scale with their
-    sizes."""
-    found = images(context, all_digits=True)
+    D_2 and D_3 have the printed sizes, because the unit eigenvectors over both, and thus the errors, scale with
+    these sizes. The stand-in has fewer images, of all digits.
+    """
+    sample = images(context, all_digits=True)
     n_test, n_others = (
-        min(n, len(found.X) // 4)
+        min(n, len(sample.X) // 4)
         for n in context.pick(full=PRINTED_SIZES, quick=PRINTED_SIZES, tiny=(400, 400))
     )
-    parts = np.split(found.X, [n_test, n_test + n_others])
-    return Problem(parts[2], parts[0], parts[1], normalization, SIGMA[normalization], 3), found.data
+    parts = np.split(sample.X, [n_test, n_test + n_others])
+    return Problem(parts[2], parts[0], parts[1], normalization, SIGMA[normalization], 3), sample.data
 
 
 def spiral_problem(context: Context, normalization: str, n_test: int) -> Problem:
-    """Two components of the spiral."""
+    """Return the problem of two components of the spiral."""
     parts = [spiral(n, random_state=10 * context.seed + i)[0] for i, n in enumerate((6000, n_test, n_test))]
     return Problem(parts[0], parts[1], parts[2], normalization, 0.3, 2)

@@ -1,4 +1,4 @@
-"""The page that shows all experiments, with their figures inside."""
+"""The HTML page of results: one self-contained file with all claims and figures."""
 
 from __future__ import annotations
 
@@ -7,44 +7,56 @@ import re
 from html import escape
 from pathlib import Path
 
-from eigenscape.app.io.atomic import check_target, whole_file
-from experiments._record import MARK, VERSION, Record, is_ours
+from eigenscape.io import check_target, whole_file
+from experiments._record import GENERATOR, VERSION, Record, was_generated
 from experiments._summary import summary
 
 _STYLE = """
-:root { color-scheme: light; --ink: #1c2430; --soft: #5a6472; --line: #dde2e8; --good: #1a7f4b; --bad: #b3261e; }
-body { margin: 0 auto; max-width: 72rem; padding: 2rem 1.2rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink) }
+:root {
+  color-scheme: light; --ink: #1c2430; --soft: #5a6472; --line: #dde2e8;
+  --good: #1a7f4b; --bad: #b3261e; }
+body {
+  margin: 0 auto; max-width: 72rem; padding: 2rem 1.2rem;
+  font: 16px/1.5 system-ui, sans-serif; color: var(--ink)
+}
 html { background: #f6f7f9 }
 h1 { font-size: 1.7rem; margin: 0 0 .3rem } h2 { font-size: 1.2rem; margin: 0 } a { color: #0b5cad }
-section { background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: 1.2rem; margin: 1.4rem 0; }
+section {
+  background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: 1.2rem; margin: 1.4rem 0;
+}
 .soft { color: var(--soft); font-size: .9rem; margin: .2rem 0 .8rem }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; margin: .6rem 0 1rem }
-th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line) }
-img { max-width: 100%; display: block; margin: .6rem auto } .good { color: var(--good) } .bad { color: var(--bad); font-weight: 600 }
+th, td {
+  text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line)
+}
+img { max-width: 100%; display: block; margin: .6rem auto }
+.good { color: var(--good) } .bad { color: var(--bad); font-weight: 600 }
 pre { overflow-x: auto; font-size: .8rem } .why { font-size: .9rem; margin: .3rem 0 }
 """
 
 
 def check_page(path: Path) -> None:
-    """Refuse, before any work, to write over a page that is not ours."""
+    """Raise an error if the page cannot be written or would replace a file of the user."""
     check_target(path, force=True)
-    if path.is_file() and not is_ours(path):
+    if path.is_file() and not was_generated(path):
         raise FileExistsError(
-            f"{path} exists already and was not made by `{MARK}`; choose another folder with --out"
+            f"{path} already exists and was not written by `python -m experiments`;"
+            " choose another folder with --out"
         )
 
 
 def write_page(path: Path, records: list[Record], folder: Path) -> None:
-    """One self-contained file: a summary, then each experiment with its claims and figure."""
+    """Write the page: a summary, then each experiment with its claims and figure."""
     body = "\n".join(
         _failed(record) if "error" in record else _experiment(record, folder) for record in records
     )
     page = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="{MARK}">
+<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="{GENERATOR}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Five papers, run again</title><style>{_STYLE}</style></head><body>
-<h1>The experiments of five papers, run again</h1>
-<p class="soft">By eigenscape {escape(VERSION)}. Verdicts are computed from the numbers; what did not come out says why.</p>
+<title>Experiments of five papers</title><style>{_STYLE}</style></head><body>
+<h1>Experiments of five papers, reproduced</h1>
+<p class="soft">Computed by eigenscape {escape(VERSION)}. Verdicts are computed from the measured values;
+claims that were not reproduced are explained below their table.</p>
 <p>{escape(summary(records))}</p>
 {_contents(records)}
 {body}
@@ -55,6 +67,7 @@ def write_page(path: Path, records: list[Record], folder: Path) -> None:
 
 
 def _contents(records: list[Record]) -> str:
+    """Return a table with one row per experiment."""
     rows = []
     for record in records:
         name = escape(record["experiment"])
@@ -73,20 +86,21 @@ def _contents(records: list[Record]) -> str:
                 if stand_ins == len(claims)
                 else f", {stand_ins} judged on a stand-in"
             )
-            state = f'<span class="{"good" if held == len(claims) else "bad"}">{held} of {len(claims)} claims reproduced{where}</span>'
-        rows.append(
-            f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(record["title"])}</td><td>{state}</td></tr>'
-        )
+            color = "good" if held == len(claims) else "bad"
+            state = f'<span class="{color}">{held} of {len(claims)} claims reproduced{where}</span>'
+        link = f'<a href="#{name}">{name}</a>'
+        rows.append(f"<tr><td>{link}</td><td>{escape(record['title'])}</td><td>{state}</td></tr>")
     return f"<table><tr><th>experiment</th><th></th><th>verdict</th></tr>{''.join(rows)}</table>"
 
 
 def _experiment(record: Record, folder: Path) -> str:
+    """Return the section of an experiment: description, claims, explanations, warnings and figure."""
     name, settings = record["experiment"], record["settings"]
     picture = base64.b64encode((folder / f"{name}.png").read_bytes()).decode()
     rows = "".join(
-        f"<tr><td>{escape(claim['text'])}</td><td>{escape(claim['printed'])}</td><td>{escape(claim['measured'])}</td>"
-        f"<td>{escape(claim['criterion'])}</td>"
-        f'<td class="{"good" if claim["holds"] else "bad"}">{escape(claim["verdict"])}</td></tr>'
+        "<tr>"
+        + "".join(f"<td>{escape(claim[key])}</td>" for key in ("text", "printed", "measured", "criterion"))
+        + f'<td class="{"good" if claim["holds"] else "bad"}">{escape(claim["verdict"])}</td></tr>'
         for claim in record["claims"]
     )
     notes = "".join(
@@ -99,18 +113,23 @@ def _experiment(record: Record, folder: Path) -> str:
 <p class="soft">{escape(name)} · {escape(record["paper"])} · data: {escape(record["data"])}
  · size: {settings["size"]} · seed {settings["seed"]} · {record["seconds"]:g} s</p>
 {_paragraphs(record["about"])}
-<table><tr><th>claim</th><th>printed</th><th>measured</th><th>asked for</th><th>verdict</th></tr>{rows}</table>{notes}{warned}
+<table><tr><th>claim</th><th>printed</th><th>measured</th><th>criterion</th><th>verdict</th></tr>
+{rows}</table>{notes}{warned}
 <img alt="{escape(record["title"])}" src="data:image/png;base64,{picture}"></section>"""
 
 
 def _paragraphs(text: str) -> str:
+    """Convert plain text with ``code`` to HTML paragraphs."""
     parts = [re.sub(r"``(.+?)``", r"<code>\1</code>", escape(part)) for part in text.split("\n\n")]
     return "".join(f"<p>{part}</p>" for part in parts if part)
 
 
 def _failed(record: Record) -> str:
+    """Return the section of an experiment that ended with an error."""
+    name = escape(record["experiment"])
     return (
-        f'<section id="{escape(record["experiment"])}"><h2>{escape(record["title"])}</h2><p class="soft">{escape(record["experiment"])}'
-        f' · {escape(record["paper"])}</p><p class="bad">failed: {escape(record["error"])}</p>'
-        f"<details><summary>where</summary><pre>{escape(record['traceback'])}</pre></details></section>"
+        f'<section id="{name}"><h2>{escape(record["title"])}</h2>'
+        f'<p class="soft">{name} · {escape(record["paper"])}</p>'
+        f'<p class="bad">failed: {escape(record["error"])}</p>'
+        f"<details><summary>traceback</summary><pre>{escape(record['traceback'])}</pre></details></section>"
     )

@@ -1,4 +1,4 @@
-"""A finished experiment on disk: NAME.json, NAME.png and NAME.svg, each whole or not there."""
+"""Files of a finished experiment: NAME.json, NAME.png and NAME.svg, each written completely or not at all."""
 
 from __future__ import annotations
 
@@ -6,32 +6,30 @@ import hashlib
 import inspect
 import json
 import platform
-import sys
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import eigenscape
 from eigenscape._format import to_json
-from eigenscape.app.io.atomic import check_target, whole_file
+from eigenscape.io import check_target, whole_file
 from experiments import experiment
 from experiments._experiment import Claim, Context, Outcome
 
 Record = dict[str, Any]
-VERSION: str = sys.modules[
-    "eigenscape"
-].__version__  # not imported: the package knows the rooms beside this one
-#: By which files of ours are known.
-MARK = "eigenscape reproduce"
+VERSION: str = eigenscape.__version__
+#: Text in every written file, by which later runs recognise files that they may replace.
+GENERATOR = "eigenscape reproduce"
 _FIGURES: tuple[tuple[str, dict[str, Any]], ...] = (
-    (".png", {"dpi": 130, "metadata": {"Software": MARK}}),
-    (".svg", {"metadata": {"Date": None, "Creator": MARK}}),
+    (".png", {"dpi": 130, "metadata": {"Software": GENERATOR}}),
+    (".svg", {"metadata": {"Date": None, "Creator": GENERATOR}}),
 )
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
 def verdict(claim: Claim, data: str) -> str:
-    """By the numbers, and on which data; a check of our own reproduces nothing."""
+    """Return the verdict on a claim as text; stand-in data are named."""
     held = (
         ("holds" if claim.holds else "does not hold")
         if claim.own
@@ -43,38 +41,43 @@ def verdict(claim: Claim, data: str) -> str:
 
 
 def settings(context: Context) -> Record:
-    """What must be the same for a finished experiment to stand; ``files`` is judged apart, as only a run
-    knows which it reads."""
+    """Return the settings that must be equal for an earlier result to be kept.
+
+    Data files are compared separately, because only a run determines which files are read.
+    """
     return {
         "size": context.size,
         "seed": context.seed,
         "version": VERSION,
-        "code": code(),
+        "code": code_fingerprint(),
     }
 
 
-def code() -> str:
-    """Fingerprint of all experiments and what they share."""
+def code_fingerprint() -> str:
+    """Return a hash of the source code of all experiments."""
     files = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files)).hexdigest()[:16]
 
 
-def is_ours(path: Path) -> bool:
-    """Whether an earlier run made the file, or nothing is in it."""
+def was_generated(path: Path) -> bool:
+    """Return whether a file was written by an earlier run, or is empty."""
     with path.open("rb") as file:
         start = file.read(4000)
-    return not start or MARK.encode() in start
+    return not start or GENERATOR.encode() in start
 
 
 def check_files(name: str, out: Path, context: Context, force: bool) -> None:
-    """Refuse, before any work, to write over what is not ours, or, without ``force``, over results of another
-    size, seed or data."""
+    """Raise an error if files of an experiment would be replaced that must be kept.
+
+    These are files that were not written by an earlier run and, unless ``force`` is True, results with another
+    size, seed or data.
+    """
     for suffix in (".json", ".png", ".svg"):
         path = out / f"{name}{suffix}"
         check_target(path, force=True)
-        if path.is_file() and not is_ours(path):
+        if path.is_file() and not was_generated(path):
             raise FileExistsError(
-                f"{path} was not made by an earlier run and is not overwritten;"
+                f"{path} was not written by an earlier run and is not replaced;"
                 " choose another folder with --out"
             )
     record = None if force else _read(out / f"{name}.json")
@@ -87,8 +90,8 @@ def check_files(name: str, out: Path, context: Context, force: bool) -> None:
     ]
     others += [
         f"other data in {file}.npz"
-        for file, mark in record["files"].items()
-        if context.fingerprint(file) != mark
+        for file, fingerprint in record["files"].items()
+        if context.fingerprint(file) != fingerprint
     ]
     if others:
         raise FileExistsError(
@@ -98,7 +101,7 @@ def check_files(name: str, out: Path, context: Context, force: bool) -> None:
 
 
 def _read(path: Path) -> Record | None:
-    """A record, if it is whole."""
+    """Return the record in a JSON file, or None if the file is missing or incomplete."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         return (
@@ -111,28 +114,29 @@ def _read(path: Path) -> Record | None:
 
 
 def finished(name: str, out: Path, context: Context) -> Record | None:
-    """The record of an earlier run with the same settings and data, or None."""
+    """Return the record of an earlier run with the same settings and data, or None."""
     record = _read(out / f"{name}.json")
     if record is None or record["settings"] != settings(context):
         return None
     figures = {suffix: _digest(out / f"{name}{suffix}") for suffix, _ in _FIGURES}
     same = figures == record["figures"] and all(
-        context.fingerprint(file) == mark for file, mark in record["files"].items()
+        context.fingerprint(file) == fingerprint for file, fingerprint in record["files"].items()
     )
     return record if same else None
 
 
 def _digest(path: Path) -> str | None:
+    """Return a hash of a file, or None if it does not exist."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else None
 
 
 def make_record(
     name: str, outcome: Outcome, setting: Record, context: Context, seconds: float, warned: list[str]
 ) -> Record:
-    """Everything about a run that is no figure."""
+    """Return all results of a run, except for the figure, as a JSON document."""
     module = experiment(name)
     return {
-        "made by": MARK,
+        "made by": GENERATOR,
         "experiment": name,
         "title": title(module),
         "about": about(module),
@@ -151,7 +155,7 @@ def make_record(
                 "data": claim.data or outcome.data,
                 "verdict": verdict(claim, claim.data or outcome.data),
                 "why": claim.why
-                or ("" if claim.holds else f"Measured {claim.measured}; asked for: {claim.criterion}."),
+                or ("" if claim.holds else f"Measured {claim.measured}; criterion: {claim.criterion}."),
             }
             for claim in outcome.claims
         ],
@@ -167,7 +171,7 @@ def make_record(
 
 
 def write(record: Record, outcome: Outcome, out: Path) -> None:
-    """The figures first: the JSON file says that all is there, and which figures are meant."""
+    """Write figures and JSON file; the JSON file comes last because it marks the experiment as finished."""
     name = record["experiment"]
     record["figures"] = {}
     for suffix, options in _FIGURES:
@@ -181,10 +185,10 @@ def write(record: Record, outcome: Outcome, out: Path) -> None:
 
 
 def title(module: ModuleType) -> str:
-    """The first line of the docstring."""
+    """Return the title of an experiment, the first line of its docstring."""
     return (module.__doc__ or module.__name__).strip().splitlines()[0].rstrip(".")
 
 
 def about(module: ModuleType) -> str:
-    """The rest of the docstring: what was done, what was chosen, and where it differs from the paper."""
+    """Return the description of an experiment, its docstring without the first line."""
     return inspect.cleandoc(module.__doc__ or "").partition("\n")[2].strip()

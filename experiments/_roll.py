@@ -1,5 +1,4 @@
-"""What the experiments on Brand's twisted roll share: folds counted, and maps drawn as the grid they are maps
-of."""
+"""Measure of folds and plots for the experiments on Brand's twisted roll."""
 
 from __future__ import annotations
 
@@ -8,15 +7,14 @@ from typing import Any
 import numpy as np
 from matplotlib.collections import LineCollection
 
-#: Of the colours: the lightest are hard to see on white.
+#: Limits of the colour map: its lightest colours are hard to see on white.
 _LIMITS = (0.0, 1.12)
 
 
-def folded(Y: np.ndarray, side: int) -> float:
-    """Share of the grid's triangles that lie on the map the other way round than most: 0 for a map without
-    folds.
+def fold_fraction(Y: np.ndarray, side: int) -> float:
+    """Return the fraction of grid triangles with the less frequent orientation, 0 for a map without folds.
 
-    ``Y`` (side ** 2, 2) are the points of a grid, row after row.
+    ``Y`` (side ** 2, 2) contains the embedded points of a grid, row after row.
     """
     Z = Y.reshape(side, side, 2)
     corner, right, up, far = Z[:-1, :-1], Z[1:, :-1], Z[:-1, 1:], Z[1:, 1:]
@@ -26,13 +24,13 @@ def folded(Y: np.ndarray, side: int) -> float:
 
 
 def _signed_area(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return twice the signed areas of triangles."""
     first, second = b - a, c - a
     return (first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]).ravel()
 
 
 def draw_grid(axes: Any, Y: np.ndarray, side: int, title: str) -> None:
-    """The map of the grid, as lines along the roll coloured by their place across it, and thin lines
-    across."""
+    """Draw the embedded grid as lines, coloured by their position."""
     Z = Y.reshape(side, side, 2)
     segments = np.concatenate(
         [
@@ -51,7 +49,7 @@ def draw_grid(axes: Any, Y: np.ndarray, side: int, title: str) -> None:
 
 
 def draw_roll(axes: Any, X: np.ndarray, side: int) -> None:
-    """The roll itself, in three dimensions."""
+    """Draw the points of the roll in three dimensions."""
     colors = np.repeat(np.linspace(0, 1, side), side)
     axes.scatter(*X.T, c=colors, cmap="viridis", vmin=_LIMITS[0], vmax=_LIMITS[1], s=5)
     axes.set(title=f"{len(X)} points", xticks=[], yticks=[], zticks=[])

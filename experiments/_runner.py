@@ -1,4 +1,4 @@
-"""Run experiments one after the other, keep what is finished, and sum up."""
+"""Run experiments, keep finished results, and write the page of results."""
 
 from __future__ import annotations
 
@@ -33,39 +33,39 @@ def run(
     seed: int = 0,
     tiny: bool = False,
     console: Console | None = None,
-    said: Callable[[str], object] | None = None,
+    report: Callable[[str], object] | None = None,
 ) -> list[Record]:
-    """Run the experiments named and write each one's figure and numbers, and a page of all, into a folder.
+    """Run experiments and write their figures, their numbers and a page of all results to a folder.
 
-    An experiment that stops with an error does not stop the others. One that an earlier run finished with the
-    same size, seed, data, version and code is kept, unless ``force``.
+    An experiment that fails does not stop the others. Results of an earlier run with the same size, seed,
+    data, version and code are kept, unless ``force`` is True.
 
     Parameters
     ----------
     names : iterable of str
-        From :data:`experiments.EXPERIMENTS`.
+        Names of experiments, see :data:`experiments.EXPERIMENTS`.
     data : path, optional
-        Folder of the real data sets; without it, stand-ins are taken, and the verdicts say so.
+        Folder with the papers' data sets. If None, stand-ins are used and named in the verdicts.
     out : path, default="reproduced"
-        Made if it is not there.
+        Output folder; created if it does not exist.
     quick : bool, default=False
-        Smaller sizes.
+        Use smaller sizes.
     force : bool, default=False
-        Run what is finished again, and replace results of another size, seed or data.
+        Run finished experiments again, and replace results with another size, seed or data.
     seed : int, default=0
-        Of everything random.
+        Random seed.
     tiny : bool, default=False
-        The size of the tests.
+        Use the size of the tests.
     console : rich.console.Console, optional
-        Where progress is shown; nowhere by default.
-    said : callable, optional
-        Called with a line for each experiment as it finishes.
+        Console for the progress bar. If None, no progress is shown.
+    report : callable, optional
+        Called with a line of text when an experiment is finished.
 
     Returns
     -------
     list of dict
-        A record of each experiment named, as in its JSON file; one that failed has ``"error"`` instead of
-        claims.
+        Record of each experiment, as in its JSON file. The record of an experiment that failed has
+        ``"error"`` instead of ``"claims"``.
     """
     out, names = Path(out), list(dict.fromkeys(names))
     contexts = _prepare(
@@ -81,9 +81,9 @@ def run(
                 kept = None if force else finished(name, out, contexts[name])
                 records[name] = kept if kept is not None else _run_one(name, out, contexts[name])
                 bar.advance(task)
-                if said is not None:
-                    said(_line(records[name], kept is not None))
-    finally:  # also after an interruption: what is finished is shown
+                if report is not None:
+                    report(_line(records[name], kept is not None))
+    finally:  # also write the page after an interruption
         others = {name: finished(name, out, contexts[name]) for name in contexts if name not in records}
         shown = {**{name: record for name, record in others.items() if record is not None}, **records}
         write_page(out / "index.html", [shown[name] for name in contexts if name in shown], out)
@@ -93,8 +93,7 @@ def run(
 def _prepare(
     names: list[str], data: Path | None, out: Path, context: Context, force: bool
 ) -> dict[str, Context]:
-    """Whatever can be wrong with names, data and folders is said before any long work; a context for each
-    experiment."""
+    """Check names, data and output folder before any long computation; return a context per experiment."""
     modules = [experiment(name) for name in names]
     if data is not None:
         check_folder(data, dict.fromkeys(file for module in modules for file in getattr(module, "FILES", ())))
@@ -107,14 +106,16 @@ def _prepare(
 
 
 def _make_folder(out: Path) -> None:
+    """Create the output folder."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        what = "is a file" if out.is_file() else f"cannot be made ({error.strerror})"
-        raise WriteError(f"the folder for results, {out} (--out), {what}; name another") from error
+        problem = "is a file" if out.is_file() else f"cannot be created ({error.strerror})"
+        raise WriteError(f"the output folder {out} (--out) {problem}; choose another folder") from error
 
 
 def _line(record: Record, kept: bool) -> str:
+    """Return a line of text about a finished experiment."""
     if "error" in record:
         return f"{record['experiment']}: failed, {record['error']}"
     seconds = "kept" if kept else f"{record['seconds']:g} s"
@@ -122,6 +123,7 @@ def _line(record: Record, kept: bool) -> str:
 
 
 def _run_one(name: str, out: Path, context: Context) -> Record:
+    """Run an experiment, write its files and return its record."""
     module, setting, start = experiment(name), settings(context), time.perf_counter()
     try:
         with matplotlib.rc_context(STYLE), warnings.catch_warnings(record=True) as caught:

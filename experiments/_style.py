@@ -1,4 +1,4 @@
-"""One look for all figures."""
+"""Common style of the figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-#: In force while an experiment runs (``matplotlib.rc_context``).
+#: Settings of ``matplotlib.rc_context`` while an experiment runs.
 STYLE: Any = {
     "font.size": 10,
     "axes.titlesize": 11,
@@ -22,7 +22,7 @@ STYLE: Any = {
     "svg.fonttype": "path",
 }
 
-#: Colours for classes, readable side by side and by the colour-blind (after Okabe and Ito).
+#: Colours of classes, distinguishable by colour-blind readers (after Okabe and Ito).
 COLORS = [
     "#0072b2",
     "#d55e00",
@@ -38,7 +38,7 @@ COLORS = [
 
 
 def new_figure(title: str, width: float = 10.0, height: float = 4.5) -> Figure:
-    """An empty figure with a title; panels are laid out so that nothing overlaps."""
+    """Return an empty figure with a title and constrained layout."""
     figure = Figure(figsize=(width, height), layout="constrained")
     figure.suptitle(title, fontsize=13, fontweight="bold", x=0.01, ha="left")
     return figure

@@ -1,4 +1,4 @@
-"""What came out, over all experiments."""
+"""Counts and tables of the results of all experiments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from experiments._record import Record
 
 
 def totals(records: Iterable[Record]) -> dict[str, int]:
-    """How many experiments and claims there are, and how they came out."""
+    """Count experiments, claims and verdicts."""
     records = list(records)
     everything = [claim for record in records if "error" not in record for claim in record["claims"]]
     claims = [
@@ -31,24 +31,26 @@ def totals(records: Iterable[Record]) -> dict[str, int]:
 
 
 def summary(records: Iterable[Record]) -> str:
-    """The totals as a sentence."""
+    """Return the counts of :func:`totals` as a sentence."""
     count = totals(records)
     parts = [f"{count['reproduced']} reproduced"]
     parts += [f"{count[key]} {key}" for key in ("reproduced on stand-ins", "not reproduced") if count[key]]
-    text = f"{_counted(count['claims'], 'claim')} of {_counted(count['experiments'] - count['failed'], 'experiment')}: {', '.join(parts)}."
+    n_finished = _counted(count["experiments"] - count["failed"], "experiment")
+    text = f"{_counted(count['claims'], 'claim')} of {n_finished}: {', '.join(parts)}."
     if count["own checks"]:
         text += (
-            f" Of {_counted(count['own checks'], 'check')} of our own, {count['own checks that hold']} hold."
+            f" Of {_counted(count['own checks'], 'additional check')}, {count['own checks that hold']} hold."
         )
     return text + (f" {_counted(count['failed'], 'experiment')} failed." if count["failed"] else "")
 
 
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'s' * (number != 1)}"
+def _counted(number: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def results_table(records: Iterable[Record]) -> Table:
-    """Printed value, measured value, verdict."""
+    """Return a table of claims with printed value, measured value and verdict."""
     table = Table("experiment", "claim", "printed", "measured", "verdict", show_lines=False, pad_edge=False)
     for record in records:
         name = record["experiment"]

@@ -27,7 +27,7 @@ from eigenscape.methods.kernel_eigenmap import KernelBasis
 from eigenscape.methods.mixture import IsotropicKernels, kernel_weights
 from eigenscape.quality import linear_alignment, procrustes
 from experiments._experiment import Claim, Context, Outcome
-from experiments._roll import draw_grid, draw_roll, folded
+from experiments._roll import draw_grid, draw_roll, fold_fraction
 from experiments._style import COLORS, new_figure
 from experiments.brand_1 import CORRECTIONS
 
@@ -114,7 +114,7 @@ def _fit(X: np.ndarray, **how: Any) -> tuple[KernelEigenmap, bool]:
 def _measures(Y: np.ndarray, parameters: np.ndarray, side: int) -> tuple[float, float, float]:
     """What an affine regression on the map leaves of the parameters, the share that is folded, what a
     similarity leaves."""
-    return linear_alignment(Y, parameters).error, folded(Y, side), procrustes(Y, parameters).error
+    return linear_alignment(Y, parameters).error, fold_fraction(Y, side), procrustes(Y, parameters).error
 
 
 def _corrected(model: KernelEigenmap, X: np.ndarray) -> list[np.ndarray]:

@@ -12,7 +12,7 @@ from eigenscape import LocalityPreservingProjection
 from eigenscape.datasets import random_graph, twisted_roll
 from eigenscape.quality import linear_alignment
 from experiments._experiment import Claim, Context, Outcome
-from experiments._roll import draw_grid, draw_roll, folded
+from experiments._roll import draw_grid, draw_roll, fold_fraction
 from experiments._style import COLORS, new_figure
 
 PAPER = "Brand 2003, fig. 6"
@@ -27,12 +27,12 @@ def run(context: Context) -> Outcome:
     }
     stretch = {name: model.distortion_ for name, model in models.items()}
     left = {name: linear_alignment(model.embedding_, parameters).error for name, model in models.items()}
-    folds = {name: folded(model.embedding_, side) for name, model in models.items()}
+    folds = {name: fold_fraction(model.embedding_, side) for name, model in models.items()}
     pairs = np.array([_pair(context.seed + i) for i in range(context.pick(full=2000, quick=300, tiny=30))])
     views = special_ortho_group.rvs(
         3, size=context.pick(full=20_000, quick=4000, tiny=300), random_state=context.seed
     )
-    least = min(folded(X @ view[:, :2], side) for view in views)
+    least = min(fold_fraction(X @ view[:, :2], side) for view in views)
     more = int(np.sum(pairs[:, 1] > pairs[:, 0] * (1 + 1e-9) + 1e-12))
     claims = [
         Claim(

@@ -50,10 +50,10 @@ def test_wrong_arguments_are_exit_code_2_before_any_work(run, tmp_path):
     (tmp_path / "file").write_text("")
     for arguments, message in [
         (["belkin1", "--out", tmp_path / "x"], "did you mean belkin-1"),
-        (["bengio-1", "--data", tmp_path / "none", "--out", tmp_path / "x"], "there is no folder of data"),
+        (["bengio-1", "--data", tmp_path / "none", "--out", tmp_path / "x"], "does not exist; omit --data"),
         (["bengio-1", "--all"], "not both"),
         (["bengio-1", "--seed", "-1"], "at least 0"),
-        (["bengio-1", "--out", tmp_path / "file"], "(--out), is a file"),
+        (["bengio-1", "--out", tmp_path / "file"], "(--out) is a file"),
     ]:
         code, shown, error = run(*arguments)
         assert (code, shown) == (2, "")

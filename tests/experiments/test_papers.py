@@ -206,7 +206,9 @@ def made_up(monkeypatch):
     for place in (_runner, _record):
         monkeypatch.setattr(place, "experiment", find)
     monkeypatch.setattr(_runner, "available", lambda: list(modules))
-    monkeypatch.setattr(_record, "code", lambda: f"sources of {[id(module) for module in modules.values()]}")
+    monkeypatch.setattr(
+        _record, "code_fingerprint", lambda: f"sources of {[id(module) for module in modules.values()]}"
+    )
     return modules
 
 
@@ -268,7 +270,7 @@ def test_own_checks_and_data_of_single_claims_are_told_apart(made_up, tmp_path):
         "reproduced",
     ]
     assert _summary.summary(records) == (
-        "2 claims of 1 experiment: 1 reproduced, 1 reproduced on stand-ins. Of 1 check of our own, 1 hold."
+        "2 claims of 1 experiment: 1 reproduced, 1 reproduced on stand-ins. Of 1 additional check, 1 hold."
     )
     assert "2 of 2 claims reproduced, 1 judged on a stand-in" in (tmp_path / "index.html").read_text()
 
@@ -336,7 +338,7 @@ def test_the_page_shows_what_earlier_runs_finished(made_up, tmp_path):
 
 def test_a_page_of_somebody_else_is_not_written_over(made_up, tmp_path):
     (tmp_path / "index.html").write_text("my own")
-    with pytest.raises(FileExistsError, match="exists already"):
+    with pytest.raises(FileExistsError, match="already exists"):
         _runner.run(["one"], out=tmp_path)
     assert not made_up["one"].calls
     assert (tmp_path / "index.html").read_text() == "my own"
@@ -346,7 +348,7 @@ def test_a_page_of_somebody_else_is_not_written_over(made_up, tmp_path):
 def test_files_of_somebody_else_are_not_written_over(made_up, tmp_path, suffix):
     mine = tmp_path / f"two{suffix}"
     mine.write_text("my own")
-    with pytest.raises(FileExistsError, match=r"two\..* was not made by .*--out"):
+    with pytest.raises(FileExistsError, match=r"two\..* was not written by .*--out"):
         _runner.run(["one", "two"], out=tmp_path, force=True)
     assert mine.read_text() == "my own"
     assert not made_up["one"].calls
@@ -361,7 +363,7 @@ def test_results_of_another_run_are_not_replaced_unasked(made_up, tmp_path):
 
 def test_a_line_for_each_as_it_finishes(made_up, tmp_path):
     lines: list[str] = []
-    _runner.run(["one", "broken"], out=tmp_path, said=lines.append)
+    _runner.run(["one", "broken"], out=tmp_path, report=lines.append)
     assert lines[0].startswith("one: 1 claim of 1 experiment: 1 reproduced. (")
     assert lines[1] == "broken: failed, ZeroDivisionError: of no use"
 
@@ -370,9 +372,9 @@ def test_all_code_of_the_papers_is_in_the_fingerprint(tmp_path, monkeypatch):
     for name, text in (("_record.py", "a"), ("_shared.py", "b")):
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(_record, "__file__", str(tmp_path / "_record.py"))
-    before = _record.code()
+    before = _record.code_fingerprint()
     (tmp_path / "_shared.py").write_text("c")
-    assert _record.code() != before
+    assert _record.code_fingerprint() != before
 
 
 def _faces(**changes):
@@ -387,11 +389,11 @@ def _faces(**changes):
     ("arrays", "message"),
     [
         (None, "isomap_faces_32x32.npz cannot be read"),
-        ({"X": np.zeros((120, 1024))}, "has no array 'pan_z', only X; put the right file there"),
+        ({"X": np.zeros((120, 1024))}, "has no array 'pan_z', only X; replace the file"),
         (_faces(X=np.zeros((120, 64))), r"'X' has shape \(120, 64\), not \(120, 1024\)"),
         (_faces(tilt_z=np.zeros(119)), r"'tilt_z' has shape \(119,\), not \(120\)"),
         (_faces(light_z=np.full(120, "dark")), "'light_z' holds <U4, not numbers"),
-        ({key: value[:50] for key, value in _faces().items()}, "has 50 rows, not 113 or more"),
+        ({key: value[:50] for key, value in _faces().items()}, "has 50 rows, needs at least 113"),
     ],
 )
 def test_wrong_data_are_said_before_any_work(tmp_path, arrays, message):
@@ -406,7 +408,7 @@ def test_wrong_data_are_said_before_any_work(tmp_path, arrays, message):
 
 
 def test_a_folder_without_data_is_warned_of(tmp_path):
-    with pytest.warns(UserWarning, match=r"holds none of .*mnist\.npz"):
+    with pytest.warns(UserWarning, match=r"contains none of .*mnist\.npz"):
         check_folder(tmp_path, [])
 
 

@@ -15,10 +15,10 @@ import experiments as papers
 from eigenscape import GreedySpectralEmbedding
 from eigenscape._format import to_json
 from experiments import Context, Outcome, experiment
-from experiments._corpus import root
+from experiments._corpus import stem
 from experiments._labels import label_points
 from experiments._ouimet import image_problem, tolerance
-from experiments._roll import folded
+from experiments._roll import fold_fraction
 from experiments.brand_1 import by_library, excess, random_graphs
 from experiments.brand_3 import share_in_order
 
@@ -149,9 +149,9 @@ def test_folds_are_counted() -> None:
     side = 11
     grid = np.stack(np.meshgrid(*2 * [np.linspace(0, 1, side)], indexing="ij"), axis=2).reshape(-1, 2)
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
-    assert folded(grid @ turn, side) == folded(grid[:, ::-1], side) == 0
+    assert fold_fraction(grid @ turn, side) == fold_fraction(grid[:, ::-1], side) == 0
     at_three_tenths = np.column_stack([np.abs(grid[:, 0] - 0.3), grid[:, 1]])
-    assert folded(at_three_tenths, side) == pytest.approx(0.3)
+    assert fold_fraction(at_three_tenths, side) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(
@@ -163,9 +163,9 @@ def test_folds_are_counted() -> None:
         ("estimate", "estimation", "estimated"),
     ],
 )
-def test_words_of_one_root(words: tuple[str, ...]) -> None:
-    assert len({root(word) for word in words}) == 1
-    assert root("class") == "class"
+def test_words_of_one_stem(words: tuple[str, ...]) -> None:
+    assert len({stem(word) for word in words}) == 1
+    assert stem("class") == "class"
 
 
 def test_labels_cover_none_other() -> None:
