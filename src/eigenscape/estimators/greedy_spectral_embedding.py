@@ -175,7 +175,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     (3, 2)
     """
 
-    _make_inverse = staticmethod(kernel_inverse)
+    _make_inverse = kernel_inverse
     _objects = True
     _pairwise_parameter = "kernel"
     _precomputed_means = "kernel"
