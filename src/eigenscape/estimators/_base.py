@@ -53,7 +53,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_jobs: int | None
     eigen_solver: GraphSolver
     tol: float
-    max_iter: int | None
+    max_iter: Any  # int, or None for the default of the eigensolver
     random_state: Seed
     _model_: Any  # the fitted map
 
