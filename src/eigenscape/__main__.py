@@ -1,4 +1,4 @@
-"""``python -m eigenscape`` is the command line."""
+"""Entry point of ``python -m eigenscape``, the command line."""
 
 from eigenscape.app.cli import main
 

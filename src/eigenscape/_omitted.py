@@ -1,4 +1,4 @@
-"""Placeholder for arrays that a model file omits, and what kernels and indexes do without them."""
+"""Placeholder for arrays that a model file omits, and the behaviour of kernels and indexes without them."""
 
 from __future__ import annotations
 

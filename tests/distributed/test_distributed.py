@@ -595,7 +595,7 @@ def test_the_example_of_the_documentation_runs() -> None:
 FAULTS = """
 import resource
 import numpy as np
-from eigenscape.distributed._allocation import kept_memory
+from eigenscape.distributed._allocation import reuse_freed_memory
 
 A, B = np.ones((2048, 100)), np.ones((100, 100))
 
@@ -610,9 +610,9 @@ def free():
         return int(file.read().split()[1]) * resource.getpagesize() / 2**20
 
 outside = faults()
-with kept_memory():
+with reuse_freed_memory():
     inside = faults()
-    with kept_memory():
+    with reuse_freed_memory():
         pass
     still = faults()
     before = free()

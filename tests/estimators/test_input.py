@@ -385,7 +385,7 @@ def test_bad_centering(value, message, no_work):
 
 
 def test_threshold_cuts_in_two(no_work):
-    with pytest.raises(ValueError, match="assign_labels='threshold' cuts in two, got n_clusters=3"):
+    with pytest.raises(ValueError, match="assign_labels='threshold' gives two clusters, got n_clusters=3"):
         SpectralClustering(3, assign_labels="threshold").fit(data())
 
 

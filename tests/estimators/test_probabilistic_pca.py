@@ -221,7 +221,7 @@ def test_em_with_gaps_becomes_pca_too() -> None:
 
 def test_data_in_an_exact_plane_have_their_noise_at_the_floor() -> None:
     X = low_rank(50, 6, 2, 0.0)
-    with pytest.warns(NoiseFloorWarning, match="n_components=3 dimensions leave nothing to the noise"):
+    with pytest.warns(NoiseFloorWarning, match="n_components=3 dimensions leave no variance to the noise"):
         model = ProbabilisticPCA(3).fit(X)
     assert np.isfinite(model.score_samples(X)).all()
     assert_allclose(model.components_ @ model.components_.T, np.eye(3), atol=1e-10)

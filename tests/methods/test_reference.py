@@ -19,7 +19,7 @@ from eigenscape import (
 from eigenscape.graph.geodesics import geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.methods.alignment import alignment_factor, squared
+from eigenscape.methods.alignment import alignment_factor, alignment_matrix
 from eigenscape.methods.clustering import best_threshold, normalized_cut
 from eigenscape.operators import as_operator
 
@@ -326,15 +326,20 @@ def test_alignment_matrices(method, d, n):
         "hessian": lambda: ref.hessian_alignment(X, 7, d),
         "ltsa": lambda: ref.ltsa_alignment(X, 7, d),
     }[method]()
-    close(dense(squared(alignment_factor(graph, method, d, 1e-2))), expected)
+    close(dense(alignment_matrix(alignment_factor(graph, method, d, 1e-2))), expected)
 
 
 def test_alignment_with_fewer_features_than_neighbours():
     X = points(30, 2, 14)
     graph = nearest_neighbor_graph(neighbor_index(X), 6)
-    close(dense(squared(alignment_factor(graph, "standard", 1, 1e-3))), ref.standard_alignment(X, 6, 1e-3))
-    close(dense(squared(alignment_factor(graph, "ltsa", 1, 1e-3))), ref.ltsa_alignment(X, 6, 1))
-    close(dense(squared(alignment_factor(graph, "hessian", 2, 1e-3))), ref.hessian_alignment(X, 6, 2))
+    close(
+        dense(alignment_matrix(alignment_factor(graph, "standard", 1, 1e-3))),
+        ref.standard_alignment(X, 6, 1e-3),
+    )
+    close(dense(alignment_matrix(alignment_factor(graph, "ltsa", 1, 1e-3))), ref.ltsa_alignment(X, 6, 1))
+    close(
+        dense(alignment_matrix(alignment_factor(graph, "hessian", 2, 1e-3))), ref.hessian_alignment(X, 6, 2)
+    )
 
 
 def test_lle_in_the_limit(X8, Y8):

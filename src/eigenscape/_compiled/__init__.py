@@ -1,1 +1,1 @@
-"""Compiled loops: arrays in, arrays out, no classes. Compiled on first use, kept on disk afterwards."""
+"""Functions of arrays compiled by numba on first use; the compiled code is cached on disk."""

@@ -1,1 +1,1 @@
-"""The application floor: command line, files, reports."""
+"""Applications of the library: command line, files and reports."""

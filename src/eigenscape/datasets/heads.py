@@ -84,7 +84,7 @@ def _draw(parameters: np.ndarray, side: int) -> np.ndarray:
     nearest = np.full(start.shape[:2], np.inf)
     brightness = np.zeros(start.shape[:2])
     for part in _PARTS:
-        distance, normal = _meet(part, start, sight)
+        distance, normal = _intersect(part, start, sight)
         shaded = part.albedo * (
             _AMBIENT + (1 - _AMBIENT) * np.maximum(0, np.einsum("npc,nc->np", normal, towards_light))
         )
@@ -106,7 +106,7 @@ def _rotations(pan: np.ndarray, tilt: np.ndarray) -> np.ndarray:
     return np.einsum("abn,bcn->nac", nod, around)
 
 
-def _meet(part: _Part, start: np.ndarray, sight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _intersect(part: _Part, start: np.ndarray, sight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Compute the distance at which each ray meets the ellipsoid, or infinity, and the normal there."""
     a = (start - part.center) / part.radii  # (n, p, 3), scaled so that the ellipsoid is the unit sphere
     b = (sight / part.radii)[:, np.newaxis]

@@ -32,7 +32,7 @@ _LOOKAHEAD = 0.5
 
 @dataclass(frozen=True, eq=False)
 class PoolRequest:
-    """Which rows every partition should return."""
+    """Selection of the rows that every partition returns as candidates."""
 
     tol: float  # the first rows with an error above tol, at most max_rows,
     min_error: float  # and those with the largest errors above min_error,
@@ -80,9 +80,10 @@ class CandidatePool:
 def _requested(
     indices: np.ndarray, bounds: np.ndarray, request: PoolRequest, max_extra: int, end: float
 ) -> tuple[np.ndarray, float, float]:
-    """Return the positions of the requested rows, the floor and the end of the pool.
+    """Select the requested rows; return their positions, and ``floor`` and ``end`` of the pool.
 
-    At most ``max_extra`` of the rows are within the tolerance.
+    ``bounds`` are the error bounds of the rows with these ``indices``. At most ``max_extra`` of the selected
+    rows have an error within the tolerance.
     """
     beyond = np.flatnonzero((bounds > request.tol) & (indices < end))
     if len(beyond) > request.max_rows:

@@ -21,7 +21,7 @@ _n_running = 0
 
 
 @contextmanager
-def kept_memory() -> Iterator[None]:
+def reuse_freed_memory() -> Iterator[None]:
     """Reuse freed memory inside the context; return it to the system when the last thread leaves.
 
     Dask starts its workers with ``MALLOC_TRIM_THRESHOLD_=65536``, so that freed memory is not reported as

@@ -11,29 +11,29 @@ from eigenscape.kernels.affinity import GraphAffinity
 from eigenscape.methods.locality_preserving import (
     EdgeSums,
     LocalityProjection,
-    distortion_of_sums,
+    distortion_from_sums,
     edge_sums,
-    locality_of_sums,
+    projection_from_sums,
 )
 
 #: Maximum number of rows in the neighbourhood graph; further rows are connected to these.
 ANCHORS = 5_000
 
 
-def locality_of_blocks(
+def locality_preserving_blocks(
     blocks: Blocks, affinity: GraphAffinity, n_components: int, affine: bool, loops: float
 ) -> tuple[LocalityProjection, float]:
-    """Return the projection and its distortion.
+    """Return the locality preserving projection of all rows and its distortion.
 
     Signs are such that the largest entry of each coordinate over all rows is positive.
     """
     d = blocks.n_features
     origin = np.asarray(affinity.X, dtype=np.float64).mean(axis=0) if affine else np.zeros(d)
-    sums = reduce_blocks(edge_sums, blocks, EdgeSums.joined, affinity, origin, loops)
-    projection = locality_of_sums(sums, origin, n_components, affine)
+    sums = reduce_blocks(edge_sums, blocks, EdgeSums.merge, affinity, origin, loops)
+    projection = projection_from_sums(sums, origin, n_components, affine)
     signs = block_signs(_coordinates, blocks, projection)
     projection = projection.flipped(signs)
-    return projection, distortion_of_sums(sums, projection.directions)
+    return projection, distortion_from_sums(sums, projection.directions)
 
 
 def _coordinates(X: np.ndarray, projection: LocalityProjection) -> np.ndarray:

@@ -46,7 +46,7 @@ class MixtureSums:
     responsibilities: np.ndarray  # (k,)
     statistics: tuple[ScatterMoments | ExpectationSums | None, ...]
 
-    def joined(self, other: MixtureSums) -> MixtureSums:
+    def merge(self, other: MixtureSums) -> MixtureSums:
         """Return the sums over both sets of samples."""
         return MixtureSums(
             self.log_likelihood + other.log_likelihood,
@@ -62,7 +62,7 @@ class BlockMembers:
     rows: BlockRows
 
     def starting_rows(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return some samples, missing values filled with column means, and their weights."""
+        """Return at most ``START_ROWS`` random samples, missing values set to column means, and weights."""
         blocks, weights = self.rows.blocks, self.rows.weights
         lengths = count_rows(blocks)
         X, indices = sample_rows(blocks, START_ROWS, seed, lengths)
@@ -86,11 +86,11 @@ class BlockMembers:
         return mixture_from_parts(parts, own_models, common, means)
 
     def expectation(self, mixture: Mixture) -> MixtureExpectation:
-        sums = self.rows.total(_mixture_sums, MixtureSums.joined, mixture, self.rows.complete)
+        sums = self.rows.total(_mixture_sums, MixtureSums.merge, mixture, self.rows.complete)
         return MixtureExpectation(sums.log_likelihood, float(self.rows.summary.counts.sum()), sums)
 
     def maximization(self, mixture: Mixture, statistics: MixtureSums, options: MixtureOptions) -> Mixture:
-        """Perform the M-step. A model that has lost its samples is not updated."""
+        """Perform the M-step. A model whose responsibilities are all nearly zero is not updated."""
         models, totals = [], statistics.responsibilities
         for model, found, total in zip(mixture.models, statistics.statistics, totals, strict=True):
             if total < options.min_weight or found is None:
@@ -159,4 +159,4 @@ def _joined_parts(first: list[Any], second: list[Any]) -> list[Any]:
 
 
 def _joined(first: Any, second: Any) -> Any:
-    return first if second is None else second if first is None else first.joined(second)
+    return first if second is None else second if first is None else first.merge(second)

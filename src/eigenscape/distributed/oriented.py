@@ -10,29 +10,29 @@ from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.pca import gather_moments
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.distributed.signs import block_signs
-from eigenscape.methods.oriented_pca import Noise, Orientation, Signal, noise_moments
+from eigenscape.methods.oriented_pca import NoiseMoments, Orientation, SignalMoments, noise_moments
 
 #: Labels (g,), numbers of rows (g,) and sums of rows (g, d) of groups.
 Groups = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def gather_signal(blocks: Blocks) -> Signal:
+def gather_signal(blocks: Blocks) -> SignalMoments:
     """Return the mean and covariance of all rows."""
     total = gather_moments(blocks)
-    return Signal(total.mean, total.scatter / total.n_rows, total.n_rows)
+    return SignalMoments(total.mean, total.scatter / total.n_rows, total.n_rows)
 
 
-def noise_of_vectors(blocks: Blocks) -> Noise:
+def noise_of_vectors(blocks: Blocks) -> NoiseMoments:
     """Return the moments of given noise vectors."""
-    return reduce_blocks(_noise, blocks, Noise.joined)
+    return reduce_blocks(_noise, blocks, NoiseMoments.merge)
 
 
-def noise_of_versions(blocks: Blocks, versions: Sequence[Blocks]) -> Noise:
+def noise_of_versions(blocks: Blocks, versions: Sequence[Blocks]) -> NoiseMoments:
     """Return the moments of the differences between distorted versions and the rows."""
-    return reduce_blocks(_differences, blocks, Noise.joined, aligned=versions)
+    return reduce_blocks(_differences, blocks, NoiseMoments.merge, aligned=versions)
 
 
-def noise_of_groups(blocks: Blocks, labels: Blocks) -> Noise:
+def noise_of_groups(blocks: Blocks, labels: Blocks) -> NoiseMoments:
     """Return the moments of the differences between rows and the mean of their group, in two passes."""
     names, sizes, sums = reduce_blocks(_groups, blocks, _merge_groups, aligned=[labels])
     if sizes.max() < 2:
@@ -40,7 +40,9 @@ def noise_of_groups(blocks: Blocks, labels: Blocks) -> Noise:
             f"y has a different label for each of the {int(sizes.sum())} rows, so there is no noise within"
             " groups; give versions of the same sample the same label"
         )
-    return reduce_blocks(_around_groups, blocks, Noise.joined, names, sums / sizes[:, None], aligned=[labels])
+    return reduce_blocks(
+        _noise_around_means, blocks, NoiseMoments.merge, names, sums / sizes[:, None], aligned=[labels]
+    )
 
 
 def orientation_signs(blocks: Blocks, mean: np.ndarray, orientation: Orientation) -> np.ndarray:
@@ -52,12 +54,12 @@ def _projected(X: np.ndarray, mean: np.ndarray, directions: np.ndarray) -> np.nd
     return (X - mean) @ directions
 
 
-def _noise(*vectors: np.ndarray) -> Noise:
+def _noise(*vectors: np.ndarray) -> NoiseMoments:
     doubled = [each.astype(np.float64, copy=False) for each in vectors]
     return noise_moments(doubled, doubled[0].shape[1])
 
 
-def _differences(X: np.ndarray, *versions: np.ndarray) -> Noise:
+def _differences(X: np.ndarray, *versions: np.ndarray) -> NoiseMoments:
     return _noise(*(version.astype(np.float64) - X for version in versions))
 
 
@@ -78,5 +80,8 @@ def _sum_by_label(names: np.ndarray, sizes: np.ndarray, values: np.ndarray) -> G
     return distinct, np.bincount(group, sizes), sums
 
 
-def _around_groups(X: np.ndarray, labels: np.ndarray, names: np.ndarray, means: np.ndarray) -> Noise:
+def _noise_around_means(
+    X: np.ndarray, labels: np.ndarray, names: np.ndarray, means: np.ndarray
+) -> NoiseMoments:
+    """Return the moments of the rows minus the ``means`` (g, d) of their groups ``names`` (g,)."""
     return _noise(X - means[np.searchsorted(names, labels)])

@@ -20,7 +20,7 @@ from eigenscape.solvers import SolverConfig
 
 def gather_moments(blocks: Blocks, weights: Sequence[Blocks] = ()) -> ScatterMoments:
     """Return the mean and scatter matrix of all rows; each block sends (d + 1) d numbers."""
-    return reduce_blocks(block_moments, blocks, ScatterMoments.joined, aligned=weights)
+    return reduce_blocks(block_moments, blocks, ScatterMoments.merge, aligned=weights)
 
 
 def block_moments(X: Any, weights: np.ndarray | None = None) -> ScatterMoments | None:

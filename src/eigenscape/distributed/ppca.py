@@ -44,7 +44,7 @@ class ColumnSummary:
     def merge(self, other: ColumnSummary) -> ColumnSummary:
         moments = None
         if self.moments is not None and other.moments is not None:
-            moments = self.moments.joined(other.moments)
+            moments = self.moments.merge(other.moments)
         return ColumnSummary(
             self.n_rows + other.n_rows,
             self.weight + other.weight,
@@ -97,7 +97,7 @@ class BlockRows:
         """Moments of the rows, with missing values replaced by the column means."""
         if self.summary.moments is not None:
             return self.summary.moments
-        return self.total(_filled_moments, ScatterMoments.joined, self.means)
+        return self.total(_filled_moments, ScatterMoments.merge, self.means)
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -119,7 +119,7 @@ class BlockRows:
         return self.total(_expected_scatter, add, model) / self.weight
 
     def expectation(self, model: LatentGaussian) -> ExpectationSums:
-        return self.total(_expectation, ExpectationSums.joined, model)
+        return self.total(_expectation, ExpectationSums.merge, model)
 
     def likelihood_and_signs(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
         likelihood, entries = self.total(_likelihood_and_entries, _joined_likelihood_and_entries, model)

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.source import stack_rows
-from eigenscape.distributed._allocation import kept_memory
+from eigenscape.distributed._allocation import reuse_freed_memory
 from eigenscape.distributed.blocks import Blocks, BlockSpec, ExpectedBlock, Key, check_block
 from eigenscape.distributed.graphs import Graph, PersistedResult
 
@@ -185,7 +185,7 @@ def _apply(
             )
     if lengths[0] == 0:
         return None
-    with error_context(partition), kept_memory():
+    with error_context(partition), reuse_freed_memory():
         return function(*previous, *rows, *own, *shared)
 
 
@@ -209,11 +209,11 @@ def _extract(extract: Callable[[Any], Any], result: Any) -> Any:
 def _combine_all(
     combine: Callable[[Any, Any], Any], truncate: Callable[[Any], Any] | None, results: list[Any]
 ) -> Any:
-    """Combine results in order; None stands for blocks without rows."""
+    """Combine results in order; the result of a block without rows is None."""
     results = [result for result in results if result is not None]
     if len(results) < 2:
         return results[0] if results else None
-    with kept_memory():
+    with reuse_freed_memory():
         total = reduce(combine, results)
         return total if truncate is None else truncate(total)
 
@@ -260,7 +260,7 @@ def _map_one(
     block = block.astype(np.result_type(block.dtype, precision), copy=False)
     if block.shape[0] == 0:
         return np.empty((0, *tail), dtype)
-    with error_context(partition), kept_memory():
+    with error_context(partition), reuse_freed_memory():
         return np.asarray(function(block, *shared)).astype(dtype, copy=False)
 
 

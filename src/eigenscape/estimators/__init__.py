@@ -1,4 +1,4 @@
-"""scikit-learn estimators: parameters in, one call down."""
+"""Estimators with the interface of scikit-learn."""
 
 from eigenscape.estimators.diffusion_map import DiffusionMap
 from eigenscape.estimators.distortion_discriminant import DistortionDiscriminantAnalysis

@@ -1,6 +1,6 @@
 """Dask collections as input of estimators: methods are applied to blocks of rows on the workers.
 
-The result for a row does not depend on the other rows (law 2), so a method of rows is mapped over the blocks
+The result for a row does not depend on the other rows, so a method of rows is mapped over the blocks
 (:func:`rowwise`), and a mean over rows is the weighted mean of the means of the blocks (:func:`averaged`).
 ``fit`` calls :func:`validate_blocks`, which checks the columns.
 """

@@ -117,7 +117,7 @@ class SampleGraph:
     attributes : mapping
         Fitted attributes that describe the graph.
     table : array or None
-        The samples, if they are rows of precomputed distances of which equal ones were merged.
+        The precomputed distances, if equal samples were merged; otherwise None.
     """
 
     graph: NeighborGraph

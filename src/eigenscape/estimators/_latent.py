@@ -1,4 +1,4 @@
-"""What probabilistic models share: training samples with missing values, imputation and scores."""
+"""Code shared by probabilistic models: training samples with missing values, imputation and scores."""
 
 from __future__ import annotations
 

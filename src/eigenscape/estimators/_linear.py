@@ -1,4 +1,4 @@
-"""What linear maps share: ``inverse_transform`` and the validation of the number of components."""
+"""Code shared by linear maps: ``inverse_transform`` and the validation of the number of components."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _non_finite_rows(X: Any) -> np.ndarray:
 class CheckedChunks:
     """The chunks of a stream, validated one by one; empty chunks are skipped.
 
-    ``first`` tells whether the number and names of the features are taken from the first chunk.
+    ``first`` is True if the number and names of the features are taken from the first chunk.
     """
 
     def __init__(self, estimator: Any, chunks: Iterable[Any], first: bool = False) -> None:

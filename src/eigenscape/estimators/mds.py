@@ -147,10 +147,10 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMi
             weights = np.asarray(self.centering, dtype=np.float64)
         except (TypeError, ValueError):
             raise ValueError(
-                f"centering={self.centering!r} must be an array of one weight a sample, or None"
+                f"centering={self.centering!r} must be an array of one weight per sample, or None"
             ) from None
         if weights.shape != (m,):
-            raise ValueError(f"centering needs one weight a sample: shape ({m},), got {weights.shape}")
+            raise ValueError(f"centering needs one weight per sample: shape ({m},), got {weights.shape}")
         if not abs(weights.sum() - 1) <= 1e-9 * max(1.0, np.abs(weights).sum()):
             raise ValueError(
                 f"centering weights must sum to 1, got {weights.sum():g}; divide them by their sum"

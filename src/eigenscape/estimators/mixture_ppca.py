@@ -50,7 +50,7 @@ class MixturePPCA(LatentMixin, Estimator):
     n_mixtures : int, default=2
         Number of planes.
     n_components : int, default=2
-        Number of dimensions of each plane. ``n_features`` of them leave nothing to the noise, which causes a
+        Number of dimensions of each plane. ``n_features`` of them leave no variance to the noise, which causes a
         warning.
     n_init : int, default=5
         Number of starts; the result of largest likelihood is kept.
@@ -213,8 +213,8 @@ class MixturePPCA(LatentMixin, Estimator):
         if self.degenerate_.any():
             planes = ", ".join(map(str, np.flatnonzero(self.degenerate_)))
             warnings.warn(
-                f"plane(s) {planes} of the mixture leave nothing to the noise (its variance was set to"
-                f" {options.min_noise:.3g}, noise_floor={self.noise_floor:g}) or have lost their samples;"
+                f"plane(s) {planes} of the mixture have no noise (its variance was set to"
+                f" {options.min_noise:.3g}, noise_floor={self.noise_floor:g}) or no samples;"
                 " lower n_mixtures or n_components",
                 NoiseFloorWarning,
                 stacklevel=3,

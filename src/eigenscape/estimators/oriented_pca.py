@@ -17,7 +17,7 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._validation import check_count, check_input, check_regularization
 from eigenscape.methods.oriented_pca import (
-    Noise,
+    NoiseMoments,
     Orientation,
     OrientedLoss,
     noise_moments,
@@ -237,7 +237,7 @@ class OrientedPCA(LinearMixin, Estimator):
                 " in the same order"
             )
 
-    def _block_noise(self, blocks: distributed.Blocks, y: Any, noise: Any, distorted: Any) -> Noise:
+    def _block_noise(self, blocks: distributed.Blocks, y: Any, noise: Any, distorted: Any) -> NoiseMoments:
         """Return the noise moments of a dask collection."""
         if distorted is not None:
             versions = enumerate(_versions(distorted))

@@ -217,7 +217,7 @@ class PCA(LinearMixin, Estimator):
             solver = self._solver()
             moments = self._chunk_moments(X, sample_weight, first)
             if not first:
-                moments = self._seen_moments().joined(moments)
+                moments = self._seen_moments().merge(moments)
             d = len(moments.mean)
             n_components = check_n_components(self.n_components, max(moments.n_rows, d + 1), d)
             axes = axes_if_determined(moments, n_components, solver)
@@ -347,7 +347,7 @@ class PCA(LinearMixin, Estimator):
     def _check_fitted(self) -> None:
         if "n_samples_seen_" in vars(self) and "components_" not in vars(self):
             raise NotFittedError(
-                f"this PCA has seen samples of total weight {self.n_samples_seen_:g}, which do not determine"
+                f"this PCA was fitted to samples of total weight {self.n_samples_seen_:g}, which do not determine"
                 f" n_components={self.n_components} components; call partial_fit on more samples"
             )
         check_is_fitted(self, "components_")

@@ -38,7 +38,7 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
     Parameters
     ----------
     n_components : int, "bayes" or "mle", default=2
-        Number of latent coordinates. ``n_features`` of them leave nothing to the noise, which causes a
+        Number of latent coordinates. ``n_features`` of them leave no variance to the noise, which causes a
         warning. "bayes": the number kept by automatic relevance determination (Bishop 1999). "mle": the
         number with the largest evidence (Minka 2000), for complete data. The model is then the
         maximum-likelihood model with that number.
@@ -146,7 +146,7 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
             )
         if result.noise_at_floor:
             warnings.warn(
-                f"n_components={self.n_components_} dimensions leave nothing to the noise: its variance was"
+                f"n_components={self.n_components_} dimensions leave no variance to the noise: it was"
                 f" set to {model.noise:.3g}, {NOISE_FLOOR:g} of the mean variance, and likelihoods depend on"
                 " it; lower n_components, or use PCA",
                 NoiseFloorWarning,

@@ -203,7 +203,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         by_threshold = self.assign_labels == "threshold"
         if by_threshold and n_clusters != 2:
             raise ValueError(
-                f"assign_labels='threshold' cuts in two, got n_clusters={n_clusters}; use"
+                f"assign_labels='threshold' gives two clusters, got n_clusters={n_clusters}; use"
                 " assign_labels='kmeans'"
             )
         if n_clusters > n_points(X):

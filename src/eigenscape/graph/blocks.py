@@ -78,7 +78,7 @@ class BlockIndex(RowSearch):
         """Fill ``length`` and ``index`` (b, k) by compiled selection from dense distances."""
         from eigenscape._compiled.select import nearest_exact, nearest_given
 
-        rough, slack = self._rough(Y)
+        rough, slack = self._approximate_block(Y)
         if self._euclidean:
             nearest_exact(np.ascontiguousarray(Y, dtype=np.float64), self.X, rough, slack, k, length, index)
         else:
@@ -86,7 +86,7 @@ class BlockIndex(RowSearch):
 
     def _search_sparse(self, Y: Rows, k: int, length: np.ndarray, index: np.ndarray) -> None:
         """Fill ``length`` and ``index`` (b, k) for sparse rows."""
-        rough, slack = self._rough(Y)
+        rough, slack = self._approximate_block(Y)
         kth = np.partition(rough, k - 1, axis=1)[:, k - 1]
         row, column = np.nonzero(rough <= (kth + 2 * slack)[:, None])
         exact = self._exact(Y, rough, row, column)
@@ -98,7 +98,7 @@ class BlockIndex(RowSearch):
         limit = radii**2 if self._euclidean else radii
 
         def search(block: slice) -> sparse.csr_array:
-            rough, slack = self._rough(Y[block])
+            rough, slack = self._approximate_block(Y[block])
             row, column = np.nonzero(rough <= limit + slack[:, None])
             length = self._exact(Y[block], rough, row, column)
             keep = length <= radii[column]
@@ -126,7 +126,7 @@ class BlockIndex(RowSearch):
                     joblib.delayed(one)(b) for b in blocks
                 )
 
-    def _rough(self, Y: Rows) -> tuple[np.ndarray, np.ndarray]:
+    def _approximate_block(self, Y: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Compute a block of distances (squared if Euclidean), and a bound of the error in each row."""
         if not self._euclidean:
             exact = metric_distances(Y, self.X, self.metric, self.params)

@@ -22,7 +22,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-def _scramble(bits: np.ndarray) -> np.ndarray:
+def _mix_bits(bits: np.ndarray) -> np.ndarray:
     """Mix the bits of 64-bit integers; 0 remains 0, so that stored and absent zeros agree."""
     bits = (bits ^ (bits >> np.uint64(30))) * _MIX_1
     bits = (bits ^ (bits >> np.uint64(27))) * _MIX_2
@@ -41,16 +41,16 @@ def row_hashes(X: Rows) -> np.ndarray:
         return np.array([_object_hash(x) for x in X], dtype=np.uint64)
     n_rows, n_columns = X.shape
     with np.errstate(over="ignore"):
-        multipliers = _scramble(np.arange(1, n_columns + 1, dtype=np.uint64)) | np.uint64(1)
+        multipliers = _mix_bits(np.arange(1, n_columns + 1, dtype=np.uint64)) | np.uint64(1)
         hashes = np.zeros(n_rows, dtype=np.uint64)
         if is_sparse(X):
             X = canonical_csr(X)
-            terms = _scramble(_scramble(_bits(X.data)) * multipliers[X.indices])
+            terms = _mix_bits(_mix_bits(_bits(X.data)) * multipliers[X.indices])
             row = np.repeat(np.arange(n_rows), np.diff(X.indptr))
             np.add.at(hashes, row, terms)
         else:
             for block in row_blocks(n_rows, 24 * n_columns):
-                hashes[block] = _scramble(_scramble(_bits(X[block])) * multipliers).sum(
+                hashes[block] = _mix_bits(_mix_bits(_bits(X[block])) * multipliers).sum(
                     axis=1, dtype=np.uint64
                 )
     return hashes

@@ -126,7 +126,7 @@ class RadiusSearch(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RadiusQuery:
-    """Radius search with fixed radii, of an index that has nothing to prepare."""
+    """Radius search with fixed radii, for an index that needs no preparation."""
 
     index: RadiusSearch
     radii: np.ndarray

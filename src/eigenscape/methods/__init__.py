@@ -1,2 +1,1 @@
-"""The methods: a few lines of mathematics each, composed from kernels, normalisations, operators and
-solvers."""
+"""The mathematics of the methods, composed from kernels, normalisations, operators and solvers."""

@@ -37,8 +37,8 @@ def alignment_factor(
         return _stack(over_neighborhoods(work, graph.neighbors, X.shape[1], n_jobs), len(X))
 
 
-def squared(factor: sparse.csr_array) -> sparse.csr_array:
-    """Return ``F'F``, which is exactly symmetric: both halves sum the same products in the same order."""
+def alignment_matrix(factor: sparse.csr_array) -> sparse.csr_array:
+    """Return ``M = F'F``, which is exactly symmetric: both halves sum the same products in the same order."""
     matrix = sparse.csr_array(factor.T.tocsr() @ factor)
     matrix.sort_indices()
     return matrix

@@ -124,7 +124,7 @@ def _checked_pairs(
     n_positive = usable_count(values, "value", len(moment), float(np.abs(moment).max()))
     if n_positive == 0:
         raise RankError(
-            "the normalised kernel is zero on the dictionary: all points are alike in feature space; there is"
+            "the normalised kernel is zero on the dictionary: all points are equal in feature space; there is"
             " nothing to embed"
         )
     if allow_fewer:

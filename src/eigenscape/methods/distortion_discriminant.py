@@ -11,7 +11,7 @@ from eigenscape import _memory
 from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
 from eigenscape.methods.oriented_pca import (
-    Noise,
+    NoiseMoments,
     Orientation,
     Regularization,
     noise_moments,
@@ -106,7 +106,7 @@ def fit_layer(
     return Layer(shape, scaled.reshape(shape.window, channels, -1), moments.mean @ scaled, orientation)
 
 
-def noise_scale(orientation: Orientation, noise: Noise) -> np.ndarray:
+def noise_scale(orientation: Orientation, noise: NoiseMoments) -> np.ndarray:
     """Return the standard deviation of the noise along each direction, or one if the noise is constant."""
     variance = 1 - np.square(noise.mean @ orientation.directions)  # n'Rn = 1
     return np.sqrt(np.where(variance > _CONSTANT, variance, 1.0))

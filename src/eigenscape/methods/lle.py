@@ -10,7 +10,7 @@ from eigenscape.exceptions import RankError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.local import ExtendedKernel, FiniteLocalKernel, LocalWeights
-from eigenscape.methods.alignment import LLEMethod, alignment_factor, squared
+from eigenscape.methods.alignment import LLEMethod, alignment_factor, alignment_matrix
 from eigenscape.methods.laplacian import ZERO, next_to_trivial
 from eigenscape.operators import SparseOperator
 from eigenscape.solvers import SemidefiniteProblem, SolverConfig
@@ -32,7 +32,7 @@ def locally_linear_embedding(
     m = graph.n_vertices
     n_components = min(n_components, m - 1)
     factor = alignment_factor(graph, method, n_components, reg, solver.n_jobs)
-    alignment = squared(factor)  # M
+    alignment = alignment_matrix(factor)  # M
     bound = float(abs(alignment).sum(axis=1).max())
     constant = np.full(m, 1 / np.sqrt(m))
     problem = SemidefiniteProblem(SparseOperator(alignment), constant, bound, factor, laplacian=False)

@@ -91,7 +91,7 @@ class EdgeSums:
     volume: float  # 1'D1
     n_rows: int
 
-    def joined(self, other: EdgeSums) -> EdgeSums:
+    def merge(self, other: EdgeSums) -> EdgeSums:
         """Return the sums over both sets of samples."""
         return EdgeSums(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
@@ -122,12 +122,12 @@ def edge_sums(X: np.ndarray, affinity: GraphAffinity, origin: np.ndarray, loops:
     return EdgeSums(laplacian, degree, sample_degree @ Z + anchor_degree @ A, volume, len(Z))
 
 
-def locality_of_sums(
+def projection_from_sums(
     sums: EdgeSums, origin: np.ndarray, n_components: int, affine: bool, rank_tol: float = 1e-12
 ) -> LocalityProjection:
-    """Return the directions with ``Y'DY = n`` (Brand eq. 8), as :func:`locality_preserving` does.
+    """Solve the problem of :func:`locality_preserving` (Brand eq. 8), given the sums over all edges.
 
-    ``origin`` is the point that the sums are around: arbitrary if ``affine``, else zero.
+    ``origin`` is the origin of the sums: any point if ``affine``, otherwise zero.
     """
     forms = sums.forms.centered() if affine else sums.forms
     whitener = whiten(forms.degree, rank_tol, forms.size).whitener
@@ -146,7 +146,7 @@ def locality_of_sums(
     return LocalityProjection(directions, mean, patterns, pairs.values[kept], pairs.residuals[kept])
 
 
-def distortion_of_sums(sums: EdgeSums, directions: np.ndarray) -> float:
+def distortion_from_sums(sums: EdgeSums, directions: np.ndarray) -> float:
     """Compute :func:`eigenscape.quality.distortion` of the map with these directions."""
     forms = sums.forms.centered()
     stretch, size = (directions.T @ form @ directions for form in (forms.laplacian, forms.degree))

@@ -141,7 +141,7 @@ def mixture_from_parts(
     common: LatentGaussian,
     means: np.ndarray,
 ) -> Mixture:
-    """Return a mixture of ``own_models``; where there is None, of ``common`` around the mean of the part.
+    """Return a mixture of ``own_models``; for None, of ``common`` around the mean of the part.
 
     ``means`` (d,) are the means of all samples, for columns never observed in a part.
     """
@@ -192,7 +192,7 @@ class WeightedMixtureSamples:
     def maximization(self, mixture: Mixture, statistics: Membership, options: MixtureOptions) -> Mixture:
         """Fit each model to the samples weighted by their responsibility, in closed form if complete.
 
-        A model that has lost its samples is not updated, which never lowers the likelihood.
+        A model whose responsibilities are all nearly zero is not updated, which never lowers the likelihood.
         """
         data = self.samples.data
         responsibilities = np.exp(statistics.log_responsibilities) * self.samples.weights[:, None]  # (n, k)

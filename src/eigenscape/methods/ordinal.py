@@ -71,7 +71,7 @@ class MonotoneRegression:
 
 
 class Layout(NamedTuple):
-    """A map of the training points with its stress. Disparities (one a pair of points) are not stored."""
+    """A map of the training points with its stress. Disparities (one per pair of points) are not stored."""
 
     points: np.ndarray  # (m, p)
     stress: float

@@ -25,7 +25,7 @@ Regularization = float | Literal["auto"]
 
 
 @dataclass(frozen=True, eq=False)
-class Signal:
+class SignalMoments:
     """Mean and covariance of the undistorted data."""
 
     mean: np.ndarray  # (d,)
@@ -34,7 +34,7 @@ class Signal:
 
 
 @dataclass(frozen=True, eq=False)
-class Noise:
+class NoiseMoments:
     """Mean and correlation of the noise vectors, and the mean fourth power of their norm."""
 
     mean: np.ndarray  # (d,)
@@ -43,11 +43,11 @@ class Noise:
     count: int
     n_features: int  # of the data; R may be restricted to the span of signal and noise
 
-    def joined(self, other: Noise) -> Noise:
+    def merge(self, other: NoiseMoments) -> NoiseMoments:
         """Return the moments of both sets of noise vectors."""
         count = self.count + other.count
         a, b = self.count / count, other.count / count
-        return Noise(
+        return NoiseMoments(
             a * self.mean + b * other.mean,
             a * self.correlation + b * other.correlation,
             a * self.fourth + b * other.fourth,
@@ -86,7 +86,7 @@ class Orientation:
         return replace(self, directions=self.directions * signs, patterns=self.patterns * signs)
 
 
-def signal_moments(blocks: Iterable[np.ndarray]) -> Signal:
+def signal_moments(blocks: Iterable[np.ndarray]) -> SignalMoments:
     """Compute ``C = 1/m sum_i (x_i - E[x]) (x_i - E[x])'`` (Burges eq. 1.16).
 
     ``blocks`` of rows (b, d) are iterated over twice.
@@ -98,10 +98,10 @@ def signal_moments(blocks: Iterable[np.ndarray]) -> Signal:
     for block in blocks:
         centered = block - mean
         covariance += centered.T @ centered
-    return Signal(mean, covariance / count, count)
+    return SignalMoments(mean, covariance / count, count)
 
 
-def noise_moments(blocks: Iterable[np.ndarray], n_features: int) -> Noise:
+def noise_moments(blocks: Iterable[np.ndarray], n_features: int) -> NoiseMoments:
     """Compute ``R = 1/(mN) sum_ik z_i^k (z_i^k)'`` (Burges eq. 1.17) from blocks of rows (b, d)."""
     count, fourth = 0, 0.0
     total, correlation = np.zeros(1), np.zeros((1, 1))
@@ -110,11 +110,11 @@ def noise_moments(blocks: Iterable[np.ndarray], n_features: int) -> Noise:
         total = total + block.sum(axis=0)
         correlation = correlation + block.T @ block
         fourth += float(np.square(np.square(block).sum(axis=1)).sum())
-    return Noise(total / count, correlation / count, fourth / count, count, n_features)
+    return NoiseMoments(total / count, correlation / count, fourth / count, count, n_features)
 
 
 def oriented_directions(
-    signal: Signal, noise: Noise, n_components: int | None, regularization: Regularization
+    signal: SignalMoments, noise: NoiseMoments, n_components: int | None, regularization: Regularization
 ) -> Orientation:
     """Return the directions that maximise ``n'Cn / n'Rn`` (Burges sec. 1.4), largest quotient first.
 
@@ -137,12 +137,12 @@ def oriented_directions(
 
 
 def _regularize(
-    signal: Signal, noise: Noise, regularization: Regularization
+    signal: SignalMoments, noise: NoiseMoments, regularization: Regularization
 ) -> tuple[np.ndarray, float, Whitening]:
     """Return the regularised noise correlation, the relative amount added, and its range and null space."""
     if noise.per_feature <= 0:
         raise RankError(
-            "all noise vectors are zero: there is nothing to orient against; use PCA, or pass other noise"
+            "all noise vectors are zero, so the noise correlation is zero; use PCA, or pass other noise"
         )
     automatic = isinstance(regularization, str)
     added = 0.0 if automatic else float(regularization)
@@ -169,7 +169,7 @@ def _regularize(
     return R, added, whiten(R)
 
 
-def _add_to_diagonal(noise: Noise, added: float) -> np.ndarray:
+def _add_to_diagonal(noise: NoiseMoments, added: float) -> np.ndarray:
     """Return the noise correlation plus ``added`` times the mean noise on its diagonal."""
     return noise.correlation + added * noise.per_feature * np.eye(len(noise.correlation))
 
@@ -179,7 +179,7 @@ def _largest_variance(C: np.ndarray, directions: np.ndarray) -> float:
     return float(np.max(np.einsum("ir,ij,jr->r", directions, C, directions, optimize=True), initial=0.0))
 
 
-def _shrinkage(noise: Noise) -> float:
+def _shrinkage(noise: NoiseMoments) -> float:
     """Return the multiple of the mean noise to add to the diagonal of R (Ledoit and Wolf 2004).
 
     With ``s = E|z z' - R|^2 / (count |R - mu I|^2)`` they use ``(1 - s) R + s mu I``; this is ``s / (1 -
@@ -272,7 +272,7 @@ class OrientedLoss:
         return float(np.einsum("ij,jk,ik->", U, self.error, U, optimize=True)) / len(U) / self.count**2
 
 
-def oriented_loss(signal: Signal, orientation: Orientation) -> OrientedLoss:
+def oriented_loss(signal: SignalMoments, orientation: Orientation) -> OrientedLoss:
     """Return the loss criterion of these directions."""
     W = orientation.whitener
     directions = W.T @ orientation.patterns  # in units of the noise, orthonormal

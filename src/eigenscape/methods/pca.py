@@ -1,4 +1,4 @@
-"""Principal component analysis (Burges sec. 1.1): the linear kernel, solved on the smaller of its two sides.
+"""Principal component analysis (Burges sec. 1.1): the eigenproblem of the scatter or the Gram matrix.
 
 The scatter matrix (d, d) and the Gram matrix (n, n) share their nonzero eigenvalues (Burges sec. 3).
 """
@@ -102,7 +102,7 @@ def leading_axes(rows: CenteredRows, count: int, solver: SolverConfig) -> Princi
 
 
 def pca_of_scatter(moments: ScatterMoments, n_components: NComponents, solver: SolverConfig) -> PrincipalAxes:
-    """Return the axes selected by ``n_components`` of samples known by their scatter matrix (d, d)."""
+    """Return the axes selected by ``n_components`` of samples, given their scatter matrix (d, d)."""
     d = len(moments.mean)
     rounding = offset_rounding(np.eye(d), moments.mean, moments.weight)
     if (np.sqrt(np.diag(moments.scatter)) <= rounding).all():

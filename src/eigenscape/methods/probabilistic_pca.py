@@ -146,7 +146,7 @@ class ExpectationSums:
     cross: np.ndarray  # sum r_j E[x] with r_j the residual of feature j, (d, q + 1)
     squares: float  # sum r^2
 
-    def joined(self, other: ExpectationSums) -> ExpectationSums:
+    def merge(self, other: ExpectationSums) -> ExpectationSums:
         """Return the sums over both sets of samples."""
         sums = (getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
         return ExpectationSums(*sums)

@@ -19,7 +19,7 @@ class ScatterMoments:
     weight: float  # sum of the sample weights
     n_rows: int  # samples with a positive weight
 
-    def joined(self, other: ScatterMoments) -> ScatterMoments:
+    def merge(self, other: ScatterMoments) -> ScatterMoments:
         """Return the moments of both sets of samples.
 
         Only the difference of the two means is squared, so a large offset of the data costs no precision.

@@ -176,7 +176,7 @@ class PiecewiseEmbedding:
         return self._gather(Y, scaled=True)
 
     def functions(self, Y: Any) -> np.ndarray:
-        """Return the unscaled eigenfunctions behind the coordinates, (n_new, n_components)."""
+        """Return the unscaled eigenfunctions of the coordinates, (n_new, n_components)."""
         return self._gather(Y, scaled=False)
 
     def _gather(self, Y: Any, scaled: bool) -> np.ndarray:

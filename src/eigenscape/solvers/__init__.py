@@ -1,4 +1,4 @@
-"""Eigensolvers: operators in, verified eigenpairs out.
+"""Eigensolvers for symmetric operators. The residuals of all eigenpairs are verified.
 
 :func:`principal` computes the leading eigenpairs of a symmetric operator, :func:`smallest` the smallest ones
 of a positive semi-definite operator next to its null vector. Both take a :class:`SolverConfig`, whose

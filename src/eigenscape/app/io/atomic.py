@@ -1,4 +1,4 @@
-"""Atomic writes: after an interruption there is the old file or the new one, never a part of it."""
+"""Atomic writes: after an interruption the file is the old one or the complete new one."""
 
 from __future__ import annotations
 

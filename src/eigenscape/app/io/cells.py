@@ -40,7 +40,7 @@ def to_numbers(cells: Sequence[str]) -> np.ndarray:
 
 
 def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
-    """Convert cells to floats, missing ones to NaN; None if a cell is no number or all are missing."""
+    """Convert cells to floats, missing ones to NaN; None if a cell is not a number or all are missing."""
     present = [cell for cell in cells if cell not in MISSING_MARKERS]
     if not present or not all(looks_numeric(cell) and "," not in cell for cell in present):
         return None

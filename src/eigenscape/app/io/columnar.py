@@ -24,12 +24,12 @@ _PURPOSE = "reading a parquet or arrow file"
 
 def read_columnar(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """Read a parquet file, a folder of them, or an arrow or feather file, whole or in chunks."""
-    with readable(path):
+    with convert_arrow_errors(path):
         return read_columns(ColumnarSource(path, selection, stream), stream)
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
+def convert_arrow_errors(path: Path) -> Iterator[None]:
     """Convert errors of pyarrow into an InputFileError."""
     pa = optional_import("pyarrow", _PURPOSE)
     try:
@@ -113,7 +113,7 @@ def read_arrow_table(path: Path) -> pa.Table:
     """Return all columns of a file; the columns of files in a folder are joined by name."""
     pa = optional_import("pyarrow", _PURPOSE)
     parquet = optional_import("pyarrow.parquet", _PURPOSE)
-    with readable(path):
+    with convert_arrow_errors(path):
         if _is_arrow(path):
             with open_arrow(path) as reader:
                 table = reader.read_all()

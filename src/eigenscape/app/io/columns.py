@@ -177,7 +177,7 @@ def _remarks(source: ColumnSource, selection: ColumnSelection, features: Sequenc
                 f"column {name!r} has numbers with leading zeros and is read as text;"
                 f" columns=[{name!r}] (--columns) reads it as numbers"
             )
-        elif name in features and types.is_integer(source.types[name]) and _counts_rows(source, name):
+        elif name in features and types.is_integer(source.types[name]) and _is_row_number(source, name):
             remarks.append(
                 f"column {name!r} counts the rows and is used as a feature; if it identifies them, use"
                 f" id={name!r} (--id {name})"
@@ -190,7 +190,7 @@ def _remarks(source: ColumnSource, selection: ColumnSelection, features: Sequenc
     return tuple(remarks)
 
 
-def _counts_rows(source: ColumnSource, name: str) -> bool:
+def _is_row_number(source: ColumnSource, name: str) -> bool:
     """Return whether a column is 0, 1, 2, ... or 1, 2, 3, ..."""
     first, n_rows = 0.0, 0
     for block in source.read([name]):
@@ -251,7 +251,7 @@ class ColumnChunks:
 
 
 def _reject_empty_columns(source: ColumnSource, features: Sequence[str]) -> None:
-    """Raise if a feature has no value in any row, as far as its type tells."""
+    """Raise if a feature is known by its type to have no value in any row."""
     null = optional_import("pyarrow", "reading a table").null()
     for name in features:
         if source.types[name] == null and source.selection.missing != "keep":

@@ -76,7 +76,7 @@ def read_collection(path: str | Path, selection: ColumnSelection) -> Table:
         raise InputFileError(f"file {file} does not exist")
     if file.is_file() and extension(file) in _NOT_PARTITIONED:
         raise _not_partitioned(str(path))
-    table = reading.read_format(file, selection, stream=True)
+    table = reading.read_non_text(file, selection, stream=True)
     return replace(table, array=as_collection(table.array, table.source))
 
 

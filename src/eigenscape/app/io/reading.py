@@ -136,11 +136,11 @@ def _read_path(
             whole = not stream or kind in ("distances", "affinities")
             text = TextInput(read_bytes(path) if whole else path, str(path))
             return _read_text(text, selection, TEXT[suffix], kind, stream)
-    table = handle_missing(read_format(path, selection, size, stream), selection.missing)
+    table = handle_missing(read_non_text(path, selection, size, stream), selection.missing)
     return relations.as_relation(table, kind)
 
 
-def read_format(
+def read_non_text(
     path: Path, selection: ColumnSelection, size: int | tuple[int, int] | None = None, stream: bool = False
 ) -> Table:
     """Read a file or folder that is not text; missing values are not handled."""

@@ -31,7 +31,7 @@ _WEIGHT_NAMES = ("weight", "w", "value", "affinity", "similarity")
 
 
 def as_relation(table: Table, kind: str | None) -> Table:
-    """Return the table as a matrix of distances or affinities if ``kind`` says so."""
+    """Validate a table as a matrix of distances or affinities, if ``kind`` is one of these."""
     if kind in ("distances", "affinities"):
         return check_relation(replace(table, kind=kind))
     return table

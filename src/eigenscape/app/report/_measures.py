@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._points import Points, has_rows
-from eigenscape.app.report._references import Reference, as_dense, reference_distances, sample_rows
+from eigenscape.app.report._references import ReferenceData, as_dense, reference_distances, sample_rows
 from eigenscape.app.report._refits import (
     EXPECTED_ERRORS,
     Loss,
@@ -107,7 +107,7 @@ def measure(
     held_out: Points | None,
     seed: int,
     shown: np.ndarray,
-    reference: Reference | str | None = None,
+    reference: ReferenceData | str | None = None,
     brief: bool = False,
 ) -> Measures:
     """Compute all measures or, if ``brief``, those that are comparable between models.
@@ -139,7 +139,7 @@ def _add(measures: Measures, name: str, value: Loss | Movement | str) -> None:
 
 
 def _add_neighbors(
-    measures: Measures, reference: Reference | str, embedding: np.ndarray, points: Points, seed: int
+    measures: Measures, reference: ReferenceData | str, embedding: np.ndarray, points: Points, seed: int
 ) -> None:
     if points.labels is not None and np.isfinite(embedding).all():
         _add_purity(measures, embedding, points.labels, seed)
@@ -228,7 +228,7 @@ def _negative_share(model: BaseEstimator) -> float | str:
 def _add_residual(
     measures: Measures,
     model: BaseEstimator,
-    reference: Reference | str,
+    reference: ReferenceData | str,
     embedding: np.ndarray,
     wide: Any,
     subset: Subset | str,
@@ -261,7 +261,7 @@ def _add_residual(
     measures.residual = Residual(counts, np.array(values), text)
 
 
-def _restrict(reference: Reference, subset: Subset) -> Any:
+def _restrict(reference: ReferenceData, subset: Subset) -> Any:
     """Return the reference data of the points of a subset."""
     if reference.metric != "precomputed":
         return subset.X

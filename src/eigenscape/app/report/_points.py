@@ -143,7 +143,7 @@ def has_rows(model: BaseEstimator, points: Points) -> bool:
 
 
 def embed(model: BaseEstimator, points: Points) -> tuple[np.ndarray, str]:
-    """Return the coordinates (n, d) of the points, and a text that says how they were obtained."""
+    """Return the coordinates (n, d) of the points, and a text on how they were obtained."""
     check_model(model)
     check_columns(model, points)
     learnt = _training_coordinates(model)

@@ -22,8 +22,8 @@ _MAX_STREAMED = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
-    """Rows with a metric, or distances. ``rows`` are the indices of the points, None for all."""
+class ReferenceData:
+    """Rows and a metric, or a matrix of distances, of the points with the indices ``rows`` (None: of all)."""
 
     data: Any
     metric: str | Callable[..., float]
@@ -37,7 +37,7 @@ class Reference:
 
 def reference_distances(
     model: BaseEstimator, points: Points, seed: int, metric: str | None = None
-) -> Reference | str:
+) -> ReferenceData | str:
     """Return the reference distances, or the reason why there are none.
 
     If ``metric`` is None, the metric of the model is used.
@@ -51,10 +51,10 @@ def reference_distances(
         rows = sample_rows(points.n, _MAX_STREAMED, seed)
         everything = len(rows) == points.n
         text = text if everything else f"{text}, among {len(rows)} rows sampled from the stream"
-        return Reference(points.take(rows), metric, None if everything else rows, text)
+        return ReferenceData(points.take(rows), metric, None if everything else rows, text)
     if not sparse.issparse(points.X) and not _all_finite(points.X):
         return "distances between rows with missing values are undefined"
-    return Reference(points.X, metric, None, text)
+    return ReferenceData(points.X, metric, None, text)
 
 
 def _metric_of(model: BaseEstimator) -> str:
@@ -79,7 +79,7 @@ def _all_finite(X: np.ndarray) -> bool:
     return all(bool(np.isfinite(X[start : start + 65536]).all()) for start in range(0, len(X), 65536))
 
 
-def _pairwise_reference(model: BaseEstimator, points: Points, seed: int) -> Reference | str:
+def _pairwise_reference(model: BaseEstimator, points: Points, seed: int) -> ReferenceData | str:
     X = points.X
     if not is_pairwise(model):
         return _object_reference(model, points, seed)
@@ -87,7 +87,7 @@ def _pairwise_reference(model: BaseEstimator, points: Points, seed: int) -> Refe
         return "distances to landmarks do not determine the neighbours of a point"
     kind = pairwise_kind(model)
     if kind == "distance" and not sparse.issparse(X):
-        return Reference(X, "precomputed", None, "distances in the data are the given ones")
+        return ReferenceData(X, "precomputed", None, "distances in the data are the given ones")
     rows = sample_rows(points.n, _MAX_PAIRWISE, seed)
     chosen = None if len(rows) == points.n else rows
     if kind == "distance":
@@ -107,7 +107,7 @@ def _pairwise_reference(model: BaseEstimator, points: Points, seed: int) -> Refe
         how = "the given similarities, subtracted from the largest"
     text = f"distances in the data are {how}"
     text = text if chosen is None else f"{text}, among {len(rows)} randomly sampled points"
-    return Reference(distances, "precomputed", chosen, text)
+    return ReferenceData(distances, "precomputed", chosen, text)
 
 
 def _path_lengths(graph: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
@@ -127,7 +127,7 @@ def _kernel_distances(kernel: np.ndarray) -> np.ndarray:
     return np.sqrt(np.maximum(own[:, None] + own - 2 * kernel, 0.0))
 
 
-def _object_reference(model: BaseEstimator, points: Points, seed: int) -> Reference | str:
+def _object_reference(model: BaseEstimator, points: Points, seed: int) -> ReferenceData | str:
     """Evaluate the model's function of two objects."""
     parameter, function = pairwise_function(model)
     if not callable(function):
@@ -140,7 +140,7 @@ def _object_reference(model: BaseEstimator, points: Points, seed: int) -> Refere
         values = evaluate_pairs(function, objects, objects)
     metric = parameter == "metric"
     how = "computed by the given function" if metric else "those implied by the given function"
-    return Reference(
+    return ReferenceData(
         values if metric else _kernel_distances(values),
         "precomputed",
         None if len(rows) == points.n else rows,
