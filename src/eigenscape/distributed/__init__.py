@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from eigenscape.distributed.estimate import cost
     from eigenscape.distributed.kernels import bind_blocks
-    from eigenscape.distributed.locality import ANCHORS, locality_preserving_blocks
+    from eigenscape.distributed.locality import ANCHORS, locality_of_blocks
     from eigenscape.distributed.mixture import BlockMembers
     from eigenscape.distributed.oriented import (
         gather_signal,
@@ -46,7 +46,7 @@ _NAMES = {
     "eigenscape.distributed.dictionary": "fit_dictionary_blocks partial_fit_blocks second_pass_blocks",
     "eigenscape.distributed.estimate": "cost",
     "eigenscape.distributed.kernels": "bind_blocks",
-    "eigenscape.distributed.locality": "ANCHORS locality_preserving_blocks",
+    "eigenscape.distributed.locality": "ANCHORS locality_of_blocks",
     "eigenscape.distributed.mixture": "BlockMembers",
     "eigenscape.distributed.oriented": "gather_signal noise_of_groups noise_of_vectors noise_of_versions"
     " orientation_signs",
@@ -77,7 +77,7 @@ __all__ = [  # a literal list: type checkers read it
     "is_collection",
     "is_lazy",
     "label_blocks",
-    "locality_preserving_blocks",
+    "locality_of_blocks",
     "map_blocks",
     "noise_of_groups",
     "noise_of_vectors",

@@ -20,7 +20,7 @@ from eigenscape.methods.locality_preserving import (
 ANCHORS = 5_000
 
 
-def locality_preserving_blocks(
+def locality_of_blocks(
     blocks: Blocks, affinity: GraphAffinity, n_components: int, affine: bool, loops: float
 ) -> tuple[LocalityProjection, float]:
     """Return the locality preserving projection of all rows and its distortion.

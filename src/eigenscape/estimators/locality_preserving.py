@@ -169,7 +169,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
             anchors, self.anchor_indices_ = distributed.sample_rows(blocks, distributed.ANCHORS, seed=0)
             check_weight(len(anchors), None)
             affinity, _, attributes = neighbor_affinity(self, anchors)
-            projection, value = distributed.locality_preserving_blocks(
+            projection, value = distributed.locality_of_blocks(
                 blocks, affinity, self.n_components, self.affine, float(self.regularization)
             )
         graph = with_loops(affinity.edges(), self.regularization)

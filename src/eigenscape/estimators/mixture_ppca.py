@@ -50,8 +50,8 @@ class MixturePPCA(LatentMixin, Estimator):
     n_mixtures : int, default=2
         Number of planes.
     n_components : int, default=2
-        Number of dimensions of each plane. ``n_features`` of them leave no variance to the noise, which causes a
-        warning.
+        Number of dimensions of each plane. ``n_features`` of them leave no variance to the noise, which
+        causes a warning.
     n_init : int, default=5
         Number of starts; the result of largest likelihood is kept.
     noise_floor : float, default=1e-6

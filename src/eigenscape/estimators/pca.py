@@ -347,8 +347,8 @@ class PCA(LinearMixin, Estimator):
     def _check_fitted(self) -> None:
         if "n_samples_seen_" in vars(self) and "components_" not in vars(self):
             raise NotFittedError(
-                f"this PCA was fitted to samples of total weight {self.n_samples_seen_:g}, which do not determine"
-                f" n_components={self.n_components} components; call partial_fit on more samples"
+                f"this PCA was fitted to samples of total weight {self.n_samples_seen_:g}, which do not"
+                f" determine n_components={self.n_components} components; call partial_fit on more samples"
             )
         check_is_fitted(self, "components_")
 

@@ -157,8 +157,8 @@ def _check_denominator(denominator: np.ndarray, correction: Correction) -> None:
     n_other_sign = int(min((denominator < 0).sum(), (denominator > 0).sum()))
     if n_other_sign:
         warnings.warn(
-            f"{divides} has the opposite sign at {n_other_sign} of the {len(denominator)} vertices: the map has"
-            " a pole between them and the others; use correction='affine'",
+            f"{divides} has the opposite sign at {n_other_sign} of the {len(denominator)} vertices: the map"
+            " has a pole between them and the others; use correction='affine'",
             PoleWarning,
             stacklevel=3,
         )
