@@ -26,18 +26,18 @@ class OmittedArray:
         return self.shape[0]
 
     def __getitem__(self, which: object) -> NoReturn:
-        self._refuse()
+        self._raise_omitted()
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
-        self._refuse()
+        self._raise_omitted()
 
     def __rmatmul__(self, other: object) -> NoReturn:
-        self._refuse()
+        self._raise_omitted()
 
     def __repr__(self) -> str:
         return f"OmittedArray(shape={self.shape})"
 
-    def _refuse(self) -> NoReturn:
+    def _raise_omitted(self) -> NoReturn:
         raise ModelFileError(
             f"an array of shape {self.shape} was omitted when this model was saved: transform works without"
             " it, but this operation does not; fit the model again"

@@ -25,8 +25,8 @@ from sklearn.exceptions import NotFittedError
 import eigenscape as es
 from eigenscape import distributed
 from eigenscape.distributed import as_blocks, is_collection, locality, reduce_blocks, sample_rows
-from eigenscape.methods.missing import observed
-from eigenscape.methods.probabilistic_pca import LatentGaussian, expectation_sums, infer, maximize
+from eigenscape.methods.missing import observed_data
+from eigenscape.methods.probabilistic_pca import LatentGaussian, expectation_sums, compute_posterior, maximize
 
 RNG = np.random.default_rng(0)
 X = (
@@ -279,9 +279,9 @@ def test_partitioning_changes_nothing(cuts: list[int], fan: int) -> None:
         assert_allclose(model.components_, right.components_, atol=1e-10)
         start = LatentGaussian(X.mean(axis=0), np.eye(5)[:, :2], 1.0)
         blocks = distributed.BlockRows(as_blocks(gaps, missing=True))
-        data, ones = observed(GAPS, training=True), np.ones(len(X))
+        data, ones = observed_data(GAPS, training=True), np.ones(len(X))
         step = maximize(start, blocks.expectation(start), 0.0)
-    expected = maximize(start, expectation_sums(start, infer(start, data), data, ones), 0.0)
+    expected = maximize(start, expectation_sums(start, compute_posterior(start, data), data, ones), 0.0)
     assert_allclose(step.covariance(), expected.covariance(), atol=1e-10)
 
 

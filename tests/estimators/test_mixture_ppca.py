@@ -19,7 +19,7 @@ from test_probabilistic_pca import low_rank, with_gaps
 
 from eigenscape import MixturePPCA, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
-from eigenscape.methods.missing import observed
+from eigenscape.methods.missing import observed_data
 from eigenscape.methods.mixture_ppca import (
     MixtureOptions,
     WeightedMixtureSamples,
@@ -135,7 +135,7 @@ def test_em_never_lowers_the_likelihood(seed: int, share: float, parts: int) -> 
     X = planes(80, 1.0, 0.3, seed)[0]
     X = with_gaps(X, share, seed)
     rng = np.random.default_rng(seed)
-    data, weights = observed(X, True), rng.integers(1, 3, 80).astype(float)
+    data, weights = observed_data(X, True), rng.integers(1, 3, 80).astype(float)
     options = MixtureOptions(1e-8, 3.0, 1e-300, 40, SolverConfig())
     samples = WeightedSamples(data, weights)
     start = mixture_from_labels(samples, rng.integers(parts, size=80), parts, 2, options)
@@ -174,7 +174,7 @@ def test_more_planes_than_distinct_rows() -> None:
 
 def test_a_model_without_samples_is_not_updated() -> None:
     X = planes(60, 3.0)[0]
-    data, ones = observed(X, True), np.ones(60)
+    data, ones = observed_data(X, True), np.ones(60)
     options = MixtureOptions(1e-6, 3.0, 1e-9, 50, SolverConfig())
     labels = np.arange(60) % 2  # no sample is in part 2
     samples = WeightedSamples(data, ones)

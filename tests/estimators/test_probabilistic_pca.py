@@ -18,13 +18,13 @@ from sklearn.model_selection import cross_val_score
 from eigenscape import PCA, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.component_count import count_by_evidence, count_by_relevance
-from eigenscape.methods.missing import observed
+from eigenscape.methods.missing import observed_data
 from eigenscape.methods.ppca_fit import WeightedSamples, run_em
 from eigenscape.methods.probabilistic_pca import (
     LatentGaussian,
     expectation_sums,
     expected_covariance,
-    infer,
+    compute_posterior,
     maximize,
 )
 
@@ -130,22 +130,22 @@ def test_the_closed_form() -> None:
     assert_allclose(model.components_ @ model.components_.T, np.eye(3), atol=1e-12)
     for scale in (0.99, 1.01):  # no neighbour is likelier
         worse = LatentGaussian(model.mean_, scale * model.loadings_, model.noise_variance_)
-        assert infer(worse, observed(X, True)).log_likelihood.sum() < model.log_likelihood_
+        assert compute_posterior(worse, observed_data(X, True)).log_likelihood.sum() < model.log_likelihood_
 
 
 def test_em_steps_are_tipping_and_bishops() -> None:
     """Parameter expansion changes lengths within the span of ``W`` only; both steps raise the likelihood."""
     X, rng = low_rank(40, 5, 2, 0.3), np.random.default_rng(2)
-    data, ones = observed(X, True), np.ones(40)
+    data, ones = observed_data(X, True), np.ones(40)
     model = LatentGaussian(X.mean(axis=0), rng.standard_normal((5, 2)), 0.7)
     W, noise = literal_em_step(model.loadings, model.noise, X)
-    step = maximize(model, expectation_sums(model, infer(model, data), data, ones), 0.0)
+    step = maximize(model, expectation_sums(model, compute_posterior(model, data), data, ones), 0.0)
     assert step.noise == pytest.approx(noise, rel=1e-10)
     assert between(np.linalg.qr(step.loadings)[0].T, np.linalg.qr(W)[0].T) < 1e-10
     plain, expanded = (
-        infer(m, data).log_likelihood.sum() for m in (LatentGaussian(model.mean, W, noise), step)
+        compute_posterior(m, data).log_likelihood.sum() for m in (LatentGaussian(model.mean, W, noise), step)
     )
-    assert min(plain, expanded) > infer(model, data).log_likelihood.sum()
+    assert min(plain, expanded) > compute_posterior(model, data).log_likelihood.sum()
 
 
 # --- EM -----------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_em_never_lowers_the_likelihood(seed: int, share: float, noise: float, q
     rng = np.random.default_rng(seed)
     start = LatentGaussian(np.nanmean(X, axis=0), rng.standard_normal((6, q)), 1.0)
     weights = rng.integers(1, 4, 50).astype(float)
-    found = run_em(start, WeightedSamples(observed(X, True), weights), 1e-12, 1e-300, 60)
+    found = run_em(start, WeightedSamples(observed_data(X, True), weights), 1e-12, 1e-300, 60)
     history = np.array(found.log_likelihoods)
     values = float(weights @ np.nansum(np.square(X), axis=1))
     rounding = (
@@ -268,7 +268,7 @@ def test_a_block_of_values_never_seen_together() -> None:
 def test_patterns_are_grouped() -> None:
     X = low_rank(100, 5, 2, 0.1)
     X[:50, 0], X[30:60, 3] = np.nan, np.nan
-    data = observed(X, True)
+    data = observed_data(X, True)
     assert len(data.patterns) == 4
     assert_allclose(data.patterns[data.group], ~np.isnan(X))
 
@@ -283,7 +283,7 @@ def test_the_expected_covariance_is_the_sum_over_rows() -> None:
         mean = gain @ (x - model.mean_)[o]
         total += np.outer(mean, mean) + C - gain @ C[o]
     latent = LatentGaussian(model.mean_, model.loadings_, model.noise_variance_)
-    assert_allclose(expected_covariance(latent, observed(X, True), np.ones(30)), total / 30, atol=1e-10)
+    assert_allclose(expected_covariance(latent, observed_data(X, True), np.ones(30)), total / 30, atol=1e-10)
 
 
 # --- how many components ------------------------------------------------------------------------------------

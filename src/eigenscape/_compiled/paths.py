@@ -30,7 +30,7 @@ def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_lengt
             if d < distance[v, b]:
                 distance[v, b] = d
                 if d < key[v]:
-                    size = _lower(heap, place, key, size, v, d)
+                    size = _decrease_key(heap, place, key, size, v, d)
     while size > 0:
         u = heap[0]
         size = _pop(heap, place, key, size)
@@ -47,11 +47,11 @@ def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_lengt
                 offered = d if better else np.inf
                 least = offered if offered < least else least
             if least < key[v]:
-                size = _lower(heap, place, key, size, v, least)
+                size = _decrease_key(heap, place, key, size, v, least)
 
 
 @njit(nogil=True, cache=True)
-def lower_to_source(indptr, indices, lengths, source, step, nearest):
+def update_nearest_source(indptr, indices, lengths, source, step, nearest):
     """Update ``nearest`` (m,), the distances to the nearest of some sources, for an additional ``source``.
 
     ``d(v) = min(d(v), d(source, v))``. Label-correcting: vertices nearer than a bound propagate their
@@ -85,7 +85,7 @@ def lower_to_source(indptr, indices, lengths, source, step, nearest):
                         tail = head + n_near
                         near[tail if tail < m else tail - m] = v
                         n_near += 1
-        least = _least(far, n_far, state, nearest)
+        least = _smallest_distance(far, n_far, state, nearest)
         head, bound, kept = 0, least + step, 0
         for i in range(n_far):
             v = far[i]
@@ -101,7 +101,7 @@ def lower_to_source(indptr, indices, lengths, source, step, nearest):
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _least(far, n_far, state, nearest):
+def _smallest_distance(far, n_far, state, nearest):
     """Return the smallest distance among the vertices that wait in the list."""
     least = np.inf
     for i in range(n_far):
@@ -127,7 +127,7 @@ def shortest_through(indptr, indices, lengths, onward, out):
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _lower(heap, place, key, size, v, value):
+def _decrease_key(heap, place, key, size, v, value):
     """Lower the key of ``v``, or insert it; a node of the heap has four children."""
     key[v] = value
     i = place[v]

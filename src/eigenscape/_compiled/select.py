@@ -11,7 +11,8 @@ def nearest_exact(Y, X, rough, slack, k, length, number):
     """Find the ``k`` nearest rows of ``X`` to each row of ``Y``, by ``|y - x|`` and then by row number.
 
     ``rough`` (b, n) holds squared distances with errors of at most ``slack`` (b,). Exact distances are
-    computed for all rows that may be among the ``k`` nearest.
+    computed for all rows that may be among the ``k`` nearest. They are written to ``length``, their row
+    numbers to ``number``, both (b, k).
     """
     b, n = rough.shape
     best = np.empty(k, dtype=rough.dtype)
@@ -29,8 +30,11 @@ def nearest_exact(Y, X, rough, slack, k, length, number):
 
 
 @njit(nogil=True, cache=True)
-def nearest_given(values, k, length, number):
-    """Find the ``k`` smallest of each row of ``values``, by value and then by column number."""
+def smallest_values_in_rows(values, k, length, number):
+    """Find the ``k`` smallest values of each row, by value and then by column number.
+
+    Values are written to ``length`` and column numbers to ``number``, both (b, k).
+    """
     for i in range(values.shape[0]):
         filled = 0
         for j in range(values.shape[1]):
@@ -80,9 +84,10 @@ def _insert(length, number, filled, value, j):
 
 @njit(nogil=True, cache=True)
 def rerank(Y, X, candidates, length, number):
-    """Find the nearest rows of ``X`` among the ``candidates`` of each row of ``Y``; return their number.
+    """Find the nearest rows of ``X`` among the ``candidates`` of each row of ``Y``.
 
-    Candidates are ascending row numbers, -1 for none.
+    Candidates are ascending row numbers, -1 for none. Distances and row numbers are written to ``length`` and
+    ``number`` (b, k); the number of rows found (b,) is returned.
     """
     found = np.zeros(len(Y), dtype=np.int64)
     for i in range(len(Y)):

@@ -64,12 +64,12 @@ def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tup
     low, high = np.transpose(_RANGES)
     parameters = np.random.default_rng(check_seed(random_state)).uniform(low, high, (n_samples, 3))
     X = np.concatenate(
-        [_draw(parameters[start : start + _CHUNK], side) for start in range(0, n_samples, _CHUNK)]
+        [_render(parameters[start : start + _CHUNK], side) for start in range(0, n_samples, _CHUNK)]
     )
     return X, parameters
 
 
-def _draw(parameters: np.ndarray, side: int) -> np.ndarray:
+def _render(parameters: np.ndarray, side: int) -> np.ndarray:
     """Render images (n, side ** 2) at twice the resolution, averaged over 2 x 2 pixels."""
     pan, tilt, light = np.radians(parameters).T
     turn = _rotations(pan, tilt)  # (n, 3, 3): from the head's directions to the camera's

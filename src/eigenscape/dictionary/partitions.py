@@ -135,7 +135,7 @@ def screen_partition(
     for positions, block in read_blocks(ArrayReader(Y), 8192, bounds > request.min_error):
         errors = span.error_bounds(block, positions, request.min_error)
         bounds[positions] = errors if np.isfinite(errors).all() else span.project(block, positions).error
-    searched = indices < request.first  # what is still beyond tol was rejected for want of precision
+    searched = indices < request.first  # rows still beyond tol were rejected because of rounding
     bounds[searched] = np.minimum(bounds[searched], request.tol)
     which, floor, end = _requested(indices, bounds, request, request.max_extra, np.inf)
     return ScreenedPartition(CandidatePool(Y[which], indices[which], bounds[which], floor, end), bounds)

@@ -32,7 +32,7 @@ def locality_of_blocks(
     sums = reduce_blocks(edge_sums, blocks, EdgeSums.merge, affinity, origin, loops)
     projection = projection_from_sums(sums, origin, n_components, affine)
     signs = block_signs(_coordinates, blocks, projection)
-    projection = projection.flipped(signs)
+    projection = projection.with_signs(signs)
     return projection, distortion_from_sums(sums, projection.directions)
 
 

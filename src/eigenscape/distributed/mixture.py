@@ -12,7 +12,7 @@ from eigenscape.distributed.pca import block_moments
 from eigenscape.distributed.ppca import BlockRows
 from eigenscape.distributed.reduce import count_rows, sample_rows, take_rows
 from eigenscape.distributed.signs import LargestEntries, largest_entries
-from eigenscape.methods.missing import Observed, observed
+from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.mixture_ppca import (
     Mixture,
     MixtureExpectation,
@@ -51,7 +51,7 @@ class MixtureSums:
         return MixtureSums(
             self.log_likelihood + other.log_likelihood,
             self.responsibilities + other.responsibilities,
-            tuple(map(_joined, self.statistics, other.statistics)),
+            tuple(map(_merge, self.statistics, other.statistics)),
         )
 
 
@@ -67,16 +67,16 @@ class BlockMembers:
         lengths = count_rows(blocks)
         X, indices = sample_rows(blocks, START_ROWS, seed, lengths)
         own = take_rows(weights[0], indices, lengths) if weights else np.ones(len(X))
-        return observed(X[own > 0], training=False).filled(self.rows.means), own[own > 0]
+        return observed_data(X[own > 0], training=False).filled(self.rows.means), own[own > 0]
 
     def start(self, centers: np.ndarray, n_components: int, options: MixtureOptions) -> Mixture:
         """Return a mixture from the partition by the nearest centre, in two passes."""
         means = self.rows.means
         axes = self.rows.axes(n_components, options.solver)
         common = model_from_axes(axes, n_components, options.min_noise)
-        parts = self.rows.total(_part_summaries, _joined_summaries, centers, means)
+        parts = self.rows.reduce(_part_summaries, _merge_summaries, centers, means)
         part_means = [part.means(means) for part in parts]
-        moments = self.rows.total(_part_moments, _joined_parts, centers, means, part_means)
+        moments = self.rows.reduce(_part_moments, _merge_parts, centers, means, part_means)
         own_models = [
             _closed_form(found, n_components, options)
             if part.determines_plane(n_components, options)
@@ -86,7 +86,7 @@ class BlockMembers:
         return mixture_from_parts(parts, own_models, common, means)
 
     def expectation(self, mixture: Mixture) -> MixtureExpectation:
-        sums = self.rows.total(_mixture_sums, MixtureSums.merge, mixture, self.rows.complete)
+        sums = self.rows.reduce(_mixture_sums, MixtureSums.merge, mixture, self.rows.complete)
         return MixtureExpectation(sums.log_likelihood, float(self.rows.summary.counts.sum()), sums)
 
     def maximization(self, mixture: Mixture, statistics: MixtureSums, options: MixtureOptions) -> Mixture:
@@ -102,7 +102,7 @@ class BlockMembers:
         return Mixture(totals / totals.sum(), tuple(models))
 
     def signs(self, mixture: Mixture) -> list[np.ndarray]:
-        entries = self.rows.total(_largest_by_model, _merge_largest, mixture)
+        entries = self.rows.reduce(_largest_by_model, _merge_largest, mixture)
         n_components = mixture.models[0].loadings.shape[1]
         return [np.ones(n_components) if part is None else part.signs for part in entries]
 
@@ -112,7 +112,7 @@ def _closed_form(moments: ScatterMoments, n_components: int, options: MixtureOpt
     return model_from_axes(axes, n_components, options.min_noise)
 
 
-def _mixture_sums(data: Observed, weights: np.ndarray, mixture: Mixture, complete: bool) -> MixtureSums:
+def _mixture_sums(data: ObservedData, weights: np.ndarray, mixture: Mixture, complete: bool) -> MixtureSums:
     found = membership(mixture, data)
     responsibilities = np.exp(found.log_responsibilities) * weights[:, None]  # (n, k)
     statistics: list[Any] = []
@@ -124,7 +124,7 @@ def _mixture_sums(data: Observed, weights: np.ndarray, mixture: Mixture, complet
     return MixtureSums(float(weights @ found.log_likelihood), responsibilities.sum(axis=0), tuple(statistics))
 
 
-def _largest_by_model(data: Observed, _: np.ndarray, mixture: Mixture) -> list[LargestEntries | None]:
+def _largest_by_model(data: ObservedData, _: np.ndarray, mixture: Mixture) -> list[LargestEntries | None]:
     return [largest_entries(means) for _, means in coordinates_by_model(mixture, data)]
 
 
@@ -136,17 +136,21 @@ def _merge_largest(
 
 
 def _part_summaries(
-    data: Observed, weights: np.ndarray, centers: np.ndarray, means: np.ndarray
+    data: ObservedData, weights: np.ndarray, centers: np.ndarray, means: np.ndarray
 ) -> list[PartSummary]:
     return summarize_parts(data, weights, nearest_center(data.filled(means), centers), len(centers))
 
 
-def _joined_summaries(first: list[PartSummary], second: list[PartSummary]) -> list[PartSummary]:
+def _merge_summaries(first: list[PartSummary], second: list[PartSummary]) -> list[PartSummary]:
     return [PartSummary(*map(add, one, other)) for one, other in zip(first, second, strict=True)]
 
 
 def _part_moments(
-    data: Observed, weights: np.ndarray, centers: np.ndarray, means: np.ndarray, part_means: list[np.ndarray]
+    data: ObservedData,
+    weights: np.ndarray,
+    centers: np.ndarray,
+    means: np.ndarray,
+    part_means: list[np.ndarray],
 ) -> list[ScatterMoments | None]:
     labels = nearest_center(data.filled(means), centers)
     return [
@@ -154,9 +158,9 @@ def _part_moments(
     ]
 
 
-def _joined_parts(first: list[Any], second: list[Any]) -> list[Any]:
-    return list(map(_joined, first, second))
+def _merge_parts(first: list[Any], second: list[Any]) -> list[Any]:
+    return list(map(_merge, first, second))
 
 
-def _joined(first: Any, second: Any) -> Any:
+def _merge(first: Any, second: Any) -> Any:
     return first if second is None else second if first is None else first.merge(second)

@@ -46,11 +46,11 @@ def pca_of_blocks(
 ) -> PrincipalAxes:
     """Return the principal axes for these moments; a second pass determines their signs."""
     axes = pca_of_scatter(total, n_components, solver)
-    return axes.flipped(block_signs(_weighted_coordinates, blocks, axes, aligned=weights))
+    return axes.with_signs(block_signs(_weighted_coordinates, blocks, axes, aligned=weights))
 
 
 def _weighted_coordinates(X: Any, *others: Any) -> np.ndarray:
-    """Return the coordinates of the rows with a positive weight."""
+    """Return the coordinates of the rows with a positive weight; ``others`` are weights, if any, and axes."""
     *weights, axes = others
     coordinates = axes.project(as_product_operand(X))
     return coordinates[weights[0] > 0] if weights else coordinates

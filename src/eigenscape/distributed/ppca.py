@@ -14,15 +14,15 @@ from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.pca import block_moments
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.distributed.signs import LargestEntries, largest_entries
-from eigenscape.methods.missing import Observed, check_observed, observed
+from eigenscape.methods.missing import ObservedData, check_observed, observed_data
 from eigenscape.methods.pca import PrincipalAxes, axes_of_scatter
 from eigenscape.methods.ppca_fit import pairwise_sums
 from eigenscape.methods.probabilistic_pca import (
     ExpectationSums,
     LatentGaussian,
+    compute_posterior,
     expectation_sums,
     expected_covariance,
-    infer,
 )
 from eigenscape.methods.scatter import ScatterMoments
 from eigenscape.solvers import SolverConfig
@@ -64,15 +64,15 @@ class BlockRows:
     blocks: Blocks
     weights: Sequence[Blocks] = ()
 
-    def total(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *shared: Any) -> Any:
-        """Combine ``function(data, weights, *shared)`` of the rows with a positive weight in every block."""
+    def reduce(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *shared: Any) -> Any:
+        """Combine the results of ``function(data, weights, *shared)`` over blocks; weights are positive."""
         return reduce_blocks(
             _PositiveWeights(function, len(self.weights)), self.blocks, combine, *shared, aligned=self.weights
         )
 
     @cached_property
     def summary(self) -> ColumnSummary:
-        summary = self.total(_column_summary, ColumnSummary.merge)
+        summary = self.reduce(_column_summary, ColumnSummary.merge)
         check_observed("column", np.flatnonzero(summary.counts == 0), len(summary.counts))
         return summary
 
@@ -97,11 +97,11 @@ class BlockRows:
         """Moments of the rows, with missing values replaced by the column means."""
         if self.summary.moments is not None:
             return self.summary.moments
-        return self.total(_filled_moments, ScatterMoments.merge, self.means)
+        return self.reduce(_filled_moments, ScatterMoments.merge, self.means)
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.total(pairwise_sums, add_each, self.means)
+        return self.reduce(pairwise_sums, add_each, self.means)
 
     @property
     def variance(self) -> float:
@@ -116,13 +116,13 @@ class BlockRows:
         return squares / np.where(together > 0, together, 1.0)
 
     def expected_covariance(self, model: LatentGaussian) -> np.ndarray:
-        return self.total(_expected_scatter, add, model) / self.weight
+        return self.reduce(_expected_scatter, add, model) / self.weight
 
     def expectation(self, model: LatentGaussian) -> ExpectationSums:
-        return self.total(_expectation, ExpectationSums.merge, model)
+        return self.reduce(_expectation, ExpectationSums.merge, model)
 
     def likelihood_and_signs(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
-        likelihood, entries = self.total(_likelihood_and_entries, _joined_likelihood_and_entries, model)
+        likelihood, entries = self.reduce(_likelihood_and_entries, _merge_likelihood_and_entries, model)
         return likelihood, entries.signs
 
 
@@ -141,7 +141,7 @@ class _PositiveWeights:
         X, weights = X[weights > 0], weights[weights > 0]
         if len(X) == 0:
             return None
-        return self.function(observed(X, training=False), weights, *others[self.weighted :])
+        return self.function(observed_data(X, training=False), weights, *others[self.weighted :])
 
 
 def add_each(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, ...]:
@@ -149,34 +149,34 @@ def add_each(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(map(add, first, second))
 
 
-def _column_summary(data: Observed, weights: np.ndarray) -> ColumnSummary:
+def _column_summary(data: ObservedData, weights: np.ndarray) -> ColumnSummary:
     moments = block_moments(data.values, weights) if data.complete else None
     sums, counts = weights @ data.values, weights @ data.mask
     return ColumnSummary(len(weights), float(weights.sum()), sums, counts, moments)
 
 
-def _filled_moments(data: Observed, weights: np.ndarray, means: np.ndarray) -> ScatterMoments | None:
+def _filled_moments(data: ObservedData, weights: np.ndarray, means: np.ndarray) -> ScatterMoments | None:
     return block_moments(data.filled(means), weights)
 
 
-def _expected_scatter(data: Observed, weights: np.ndarray, model: LatentGaussian) -> np.ndarray:
+def _expected_scatter(data: ObservedData, weights: np.ndarray, model: LatentGaussian) -> np.ndarray:
     return expected_covariance(model, data, weights) * weights.sum()
 
 
-def _expectation(data: Observed, weights: np.ndarray, model: LatentGaussian) -> ExpectationSums:
-    return expectation_sums(model, infer(model, data), data, weights)
+def _expectation(data: ObservedData, weights: np.ndarray, model: LatentGaussian) -> ExpectationSums:
+    return expectation_sums(model, compute_posterior(model, data), data, weights)
 
 
 def _likelihood_and_entries(
-    data: Observed, weights: np.ndarray, model: LatentGaussian
+    data: ObservedData, weights: np.ndarray, model: LatentGaussian
 ) -> tuple[float, LargestEntries]:
-    posterior = infer(model, data)
+    posterior = compute_posterior(model, data)
     entries = largest_entries(posterior.means)
     assert entries is not None
     return float(weights @ posterior.log_likelihood), entries
 
 
-def _joined_likelihood_and_entries(
+def _merge_likelihood_and_entries(
     first: tuple[float, LargestEntries], second: tuple[float, LargestEntries]
 ) -> tuple[float, LargestEntries]:
     return first[0] + second[0], first[1].merge(second[1])

@@ -20,7 +20,7 @@ from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, rowwise, validate_blocks
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_input, check_jobs, like
+from eigenscape.estimators._validation import check_input, check_jobs, match_dtype
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.solvers import SolverConfig
@@ -78,7 +78,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._check_fitted()
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
-            return self._like(X, self._transform(X))
+            return self._match_dtype(X, self._transform(X))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit to ``X`` and return its coordinates, ``embedding_``.
@@ -107,7 +107,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Raise NotFittedError unless the map can be used. A hook."""
         check_is_fitted(self, ["components_", "eigenvalues_", "n_iter_"], all_or_any=any)
 
-    _like = staticmethod(like)
+    _match_dtype = staticmethod(match_dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -224,7 +224,7 @@ class KernelMixin:
 
     verbose: bool
     _model_: Any
-    _like: Any
+    _match_dtype: Any
 
     @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
@@ -242,7 +242,7 @@ class KernelMixin:
         self._check_kernel("eigenfunctions")
         with reporting(self.verbose):
             X = check_input(self, X, reset=False)
-            return self._like(X, self._model_.functions(X))
+            return self._match_dtype(X, self._model_.functions(X))
 
     @averaged
     def loss(self, X: Any = None) -> float:
@@ -276,7 +276,7 @@ class EmbeddingMixin:
     """``fit`` of estimators that implement the hook ``_embed``."""
 
     verbose: bool
-    _like: Any
+    _match_dtype: Any
 
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         """Fit to validated data. A hook.
@@ -310,7 +310,7 @@ class EmbeddingMixin:
             X = check_input(self, X, reset=True)
             result = self._embed(X)
             coordinates = result.coordinates()
-        self.embedding_ = self._like(X, coordinates)
+        self.embedding_ = self._match_dtype(X, coordinates)
         self._model_ = result.embedding
         vars(self).update(result.attributes)
         return self

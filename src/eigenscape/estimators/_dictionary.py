@@ -195,7 +195,7 @@ def _comparable(kernel: PairwiseKernel) -> PairwiseKernel:
     return replace(kernel, scale="median") if isinstance(kernel, (Gaussian, Laplace)) else kernel
 
 
-def check_size(size: int | None, X: PointArray) -> None:
+def check_n_distinct(size: int | None, X: PointArray) -> None:
     """Raise ValueError if there are fewer than ``size`` distinct points; the first rows usually suffice."""
     if size is None or X.ndim == 1:
         return
@@ -217,7 +217,7 @@ def select_members(
     """
     if isinstance(selection, str):
         assert size is not None
-        check_size(size, X)
+        check_n_distinct(size, X)
         source = kernel_source(similarity)
         if selection == "kmeans" and (isinstance(source, ColumnSource) or X.ndim == 1):
             raise ValueError("selection='kmeans' needs rows of features; use 'maxmin' or 'random'")
@@ -283,7 +283,7 @@ def fit_by_dictionary(
     if blocks is not None:
         return distributed.fit_dictionary_blocks(source, blocks, options, X)
     if options.tol is None:
-        check_size(options.size, X)
+        check_n_distinct(options.size, X)
     return fit_dictionary(source, ArrayReader(X), options)
 
 

@@ -54,7 +54,7 @@ class InverseMixin:
     """``inverse_transform`` and ``inverse_error_``; the hook ``_make_inverse`` returns the inverse."""
 
     verbose: bool
-    _like: Any
+    _match_dtype: Any
     _n_features_out: Any
 
     def _make_inverse(self) -> Inverse:
@@ -87,7 +87,7 @@ class InverseMixin:
                 " components; pass coordinates"
             )
         with reporting(self.verbose):
-            return self._like(X, self._fitted_inverse()(np.asarray(X, dtype=np.float64)))
+            return self._match_dtype(X, self._fitted_inverse()(np.asarray(X, dtype=np.float64)))
 
     @property
     def inverse_error_(self) -> float:

@@ -151,7 +151,7 @@ def _check_samples(samples: np.ndarray, X: Any) -> np.ndarray:
     )
 
 
-def check_narrow(X: np.ndarray, choice: LandmarkChoice) -> None:
+def check_landmark_distances(X: np.ndarray, choice: LandmarkChoice) -> None:
     """Check a precomputed matrix of the distances to landmarks, (n_samples, n_landmarks)."""
     if choice.samples is None or len(choice.samples) != X.shape[1]:
         raise ValueError(
@@ -163,7 +163,7 @@ def check_narrow(X: np.ndarray, choice: LandmarkChoice) -> None:
     check_zero_diagonal(own)
 
 
-def different_samples(X: Any, choice: LandmarkChoice) -> np.ndarray:
+def distinct_samples(X: Any, choice: LandmarkChoice) -> np.ndarray:
     """Return the indices of the distinct samples, from which landmarks are chosen."""
     first = distinct_rows(X)[0]
     if choice.count is not None and len(first) < choice.count < n_points(X):

@@ -11,7 +11,7 @@ from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
 from eigenscape.estimators._validation import check_input, check_weights, valid_rows
-from eigenscape.methods.missing import Observed, observed
+from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.ppca_fit import WeightedSamples
 
 
@@ -23,14 +23,14 @@ class LatentMixin:
     _missing = True
     _has_embedding = False
     verbose: bool
-    _like: Any
+    _match_dtype: Any
     _check_fitted: Any
 
-    def _expected(self, data: Observed) -> np.ndarray:
+    def _expected(self, data: ObservedData) -> np.ndarray:
         """Compute the expectation (n, d) of samples given their observed values. A hook."""
         raise NotImplementedError
 
-    def _log_density(self, data: Observed) -> np.ndarray:
+    def _log_density(self, data: ObservedData) -> np.ndarray:
         """Compute the log-likelihood (n,) of the observed values of samples. A hook."""
         raise NotImplementedError
 
@@ -49,7 +49,7 @@ class LatentMixin:
         """
         X, data = self._observed(X)
         with reporting(self.verbose):
-            return self._like(X, data.filled(self._expected(data)))
+            return self._match_dtype(X, data.filled(self._expected(data)))
 
     @rowwise(None, dtype=np.float64)
     def score_samples(self, X: Any) -> np.ndarray:
@@ -87,11 +87,11 @@ class LatentMixin:
         """
         return float(np.average(self.score_samples(X), weights=sample_weight))
 
-    def _observed(self, X: Any) -> tuple[np.ndarray, Observed]:
+    def _observed(self, X: Any) -> tuple[np.ndarray, ObservedData]:
         """Validate new samples."""
         self._check_fitted()
         X = check_input(self, X, reset=False)
-        return X, observed(X, training=False)
+        return X, observed_data(X, training=False)
 
 
 def training_samples(estimator: Any, X: Any, sample_weight: Any) -> WeightedSamples | distributed.BlockRows:
@@ -102,4 +102,4 @@ def training_samples(estimator: Any, X: Any, sample_weight: Any) -> WeightedSamp
         return rows
     X = check_input(estimator, X, reset=True)
     X, weights = valid_rows(X, check_weights(sample_weight, X))
-    return WeightedSamples(observed(X, training=True), weights)
+    return WeightedSamples(observed_data(X, training=True), weights)

@@ -22,7 +22,7 @@ class LinearMixin:
 
     _sparse: str | None = None
     _no_sparse = "centring would make it dense; pass X.toarray()"
-    _like: Any
+    _match_dtype: Any
     _check_fitted: Any
     _n_features_out: Any
     mean_: np.ndarray
@@ -58,7 +58,7 @@ class LinearMixin:
             raise ValueError(
                 f"X has {Y.shape[1]} coordinates, but {type(self).__name__} has {n_components} components"
             )
-        return self._like(Y, self._inverse(Y))
+        return self._match_dtype(Y, self._inverse(Y))
 
 
 def check_rows(estimator: Any, X: Any) -> np.ndarray:

@@ -26,7 +26,7 @@ def ordinal_options(
     return OrdinalOptions(n_components, n_init, max_iter, tol, ties, seed)
 
 
-def report_stress(layouts: list[Layout], options: OrdinalOptions) -> None:
+def warn_if_not_converged(layouts: list[Layout], options: OrdinalOptions) -> None:
     """Warn if an ordinal map has not converged."""
     unconverged = [layout for layout in layouts if not layout.converged]
     if unconverged:

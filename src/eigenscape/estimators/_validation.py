@@ -89,12 +89,12 @@ def _check_objects(estimator: Any, X: Any, min_samples: int) -> np.ndarray:
     return objects
 
 
-def like(X: Any, values: np.ndarray) -> np.ndarray:
+def match_dtype(X: Any, values: np.ndarray) -> np.ndarray:
     """Return ``values`` in single precision if ``X`` is, otherwise in double precision."""
     return values.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
 
 
-def double(X: Any) -> Any:
+def as_contiguous_float64(X: Any) -> Any:
     """Return rows in double precision, dense ones contiguous, as compiled code requires."""
     return X.astype(np.float64) if is_sparse(X) else np.ascontiguousarray(X, dtype=np.float64)
 

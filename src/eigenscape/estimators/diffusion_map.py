@@ -18,7 +18,7 @@ from eigenscape.estimators._validation import check_choice, check_count, check_n
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels import Kernel, VariableGaussian
 from eigenscape.kernels.affinity import WeightName
-from eigenscape.methods.diffusion import diffused, without_density
+from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.methods.independence import independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
@@ -190,7 +190,7 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
         samples = bind_affinity(X, options, n_components, local)
         split = samples.split(self.on_disconnected)
         affinities = [
-            without_density(part.kernel, part.weights, self.alpha, diagonal, self.n_jobs)
+            normalize_density(part.kernel, part.weights, self.alpha, diagonal, self.n_jobs)
             for part in split.parts
         ]
         attributes: dict[str, Any] = {}
@@ -209,7 +209,7 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
                 for kernel, weights in affinities
             ]
             maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
-        maps = [diffused(embedding, self.diffusion_time) for embedding in maps]
+        maps = [diffusion_map(embedding, self.diffusion_time) for embedding in maps]
         result = samples.result(join(maps, split, n_components), split, n_components)
         return result.with_attributes(attributes)
 

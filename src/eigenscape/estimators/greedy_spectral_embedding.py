@@ -22,7 +22,7 @@ from eigenscape.estimators._dictionary import (
     DictionaryMixin,
     bind,
     check_dictionary,
-    check_size,
+    check_n_distinct,
     dictionary_attributes,
     select_members,
     select_members_of_blocks,
@@ -253,12 +253,12 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             X = check_input(self, X, reset=True)
             similarity = self._bind(X)
             if options.tol is None:
-                check_size(self.dictionary_size, X)
+                check_n_distinct(self.dictionary_size, X)
             if not self._is_greedy():
                 members = select_members(self.selection, self.dictionary_size, similarity, X, options.seed)
                 options = replace(options, members=members)
             self._set_model(fit_dictionary(self._source_, ArrayReader(X), options), options, X)
-            self._embedding_ = self._like(X, self._model_.coordinates)
+            self._embedding_ = self._match_dtype(X, self._model_.coordinates)
         return self
 
     @available_if(_supports_single_pass)

@@ -21,7 +21,7 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
-from eigenscape.estimators._ordinal import ordinal_options, report_stress
+from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_flag
 from eigenscape.graph.neighborhood import Joined
@@ -35,7 +35,7 @@ from eigenscape.methods.isomap import (
 )
 from eigenscape.methods.kernel_pca import require_components
 from eigenscape.methods.mds import Indefinite
-from eigenscape.methods.ordinal import Ties, require_square
+from eigenscape.methods.ordinal import Ties, require_pair_memory
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
@@ -278,12 +278,12 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
         options = ordinal_options(
             self.n_components, self.n_init, max_iter, 1e-6, self.ties, self.random_state
         )
-        require_square(X.shape[0])
+        require_pair_memory(X.shape[0])
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
         split = split_graph(graph.graph, self.on_disconnected)
         maps = [ordinal_isomap(part, options, self.n_jobs) for part in split.parts]
         layouts = [embedding.layout for embedding in maps]
-        report_stress(layouts, options)
+        warn_if_not_converged(layouts, options)
         stress = np.array([layout.stress for layout in layouts])
         result = graph.result(join(maps, split, self.n_components), split.labels, self.n_components)
         return result.with_attributes(

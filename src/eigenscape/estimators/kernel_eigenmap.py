@@ -17,7 +17,7 @@ from eigenscape.estimators._collections import check_in_memory, rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_kernel_parameters, double
+from eigenscape.estimators._validation import as_contiguous_float64, check_choice, check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
@@ -229,7 +229,7 @@ class KernelEigenmap(Estimator):
             solution, Y = self._fit_features(known) if self.basis == "features" else self._fit_kernels(known)
         self._to_invert_ = rows_to_invert(known.points, Y, vars(self).get("n_kernels_", 1))
         self._inverse_ = {}
-        self.embedding_ = self._like(rows, known.samples(Y))
+        self.embedding_ = self._match_dtype(rows, known.samples(Y))
         self.eigenvalues_, self.residuals_, self.rank_ = (
             solution.eigenvalues,
             solution.residuals,
@@ -281,7 +281,7 @@ class KernelEigenmap(Estimator):
 
     def _transform(self, X: Any) -> np.ndarray:
         with stage("projection"):
-            return self._map_(double(X))  # Brand eq. 17, 18
+            return self._map_(as_contiguous_float64(X))  # Brand eq. 17, 18
 
     def jacobian(self, X: Any) -> np.ndarray:
         """Compute the derivatives ``dy/dx`` of the map at any points.
@@ -299,7 +299,7 @@ class KernelEigenmap(Estimator):
         """
         check_is_fitted(self)
         X = self._validate_rows(X, reset=False)
-        return self._like(X, self._map_.jacobian(double(X)))
+        return self._match_dtype(X, self._map_.jacobian(as_contiguous_float64(X)))
 
     @rowwise("n_features_in_", of="_n_features_out", ready="_fitted_inverse")
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -322,7 +322,7 @@ class KernelEigenmap(Estimator):
                 f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self._n_features_out} components"
             )
         with reporting(self.verbose):
-            return self._like(X, self._fitted_inverse()[0](double(X)))
+            return self._match_dtype(X, self._fitted_inverse()[0](as_contiguous_float64(X)))
 
     @property
     def inverse_error_(self) -> float:

@@ -18,10 +18,10 @@ from eigenscape.estimators._distances import (
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._landmarks import (
+    check_landmark_distances,
     check_landmarks,
-    check_narrow,
     choose_samples,
-    different_samples,
+    distinct_samples,
     landmark_attributes,
 )
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Seed
@@ -158,13 +158,13 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
             self.n_landmarks, self.landmarks, self.landmark_tol, self.n_components, X, rows
         )
         if precomputed and X.shape[0] != X.shape[1]:
-            check_narrow(X, options)
+            check_landmark_distances(X, options)
         solver, distance = self._solver(), bind_distance(self.metric, self.metric_params, X)
         model: Embedding | None
         landmarks: BoundKernel
         indices: np.ndarray | None
         if options.method is not None and options.count is None:
-            candidates = different_samples(X, options)
+            candidates = distinct_samples(X, options)
             tol, n_components = self.landmark_tol, self.n_components
             search = LandmarkSearch.start(X, candidates, n_components, n_components, tol, solver.seed)
             while not search.reason:
@@ -177,7 +177,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
         else:
             indices = options.samples
             if options.method is not None and options.count is not None:
-                candidates = different_samples(X, options)
+                candidates = distinct_samples(X, options)
                 indices = choose_samples(distance, X, candidates, options.method, options.count, solver.seed)
             landmarks = BoundPairwise(distance.kernel, options.points)
             if indices is not None:

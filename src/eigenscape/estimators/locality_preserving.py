@@ -154,8 +154,8 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         Y = (found.points - projection.mean) @ projection.directions
         signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
         attributes = {**found.attributes, "distortion_": distortion(Y, found.W)}
-        self._set_attributes(projection.flipped(signs), attributes)
-        self.embedding_ = self._like(rows, (rows - self.mean_) @ self.components_.T)
+        self._set_attributes(projection.with_signs(signs), attributes)
+        self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
         return self
 
     def _fit_collection(self, X: Any, graph: Any) -> Self:

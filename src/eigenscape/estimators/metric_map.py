@@ -12,7 +12,7 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._landmarks import (
     check_landmarks,
     choose_samples,
-    different_samples,
+    distinct_samples,
     landmark_attributes,
 )
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Seed
@@ -142,7 +142,7 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
         landmarks = options.samples
         if landmarks is None:
             assert options.method is not None
-            candidates = different_samples(X, options)
+            candidates = distinct_samples(X, options)
             landmarks = choose_samples(distance, X, candidates, options.method, options.count, solver.seed)
         model, references = metric_map(
             to_landmarks(distance, landmarks), landmarks, self.n_components, solver, self.order

@@ -18,7 +18,7 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._latent import LatentMixin, training_samples
 from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
-from eigenscape.methods.missing import Observed, observed
+from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.mixture_ppca import (
     Membership,
     Mixture,
@@ -256,11 +256,11 @@ class MixturePPCA(LatentMixin, Estimator):
         """
         X, data = self._observed(X)
         with reporting(self.verbose):
-            return self._like(X, np.exp(self._membership(data).log_responsibilities))
+            return self._match_dtype(X, np.exp(self._membership(data).log_responsibilities))
 
     def _transform(self, X: np.ndarray) -> np.ndarray:
         """Compute latent coordinates in the plane that :meth:`predict` returns; comparable within it only."""
-        found = self._membership(observed(X, training=False))
+        found = self._membership(observed_data(X, training=False))
         means = np.stack([posterior.means for posterior in found.posteriors])  # (k, n, q)
         return means[np.argmax(found.log_responsibilities, axis=1), np.arange(len(X))]
 
@@ -296,7 +296,7 @@ class MixturePPCA(LatentMixin, Estimator):
         random = check_random_state(self.random_state if random_state is None else random_state)
         return draw_mixture_samples(self._mixture_, check_count("n_samples", n_samples), random)
 
-    def _expected(self, data: Observed) -> np.ndarray:
+    def _expected(self, data: ObservedData) -> np.ndarray:
         found = self._membership(data)
         responsibilities = np.exp(found.log_responsibilities)
         expected = np.zeros(data.shape)
@@ -304,9 +304,9 @@ class MixturePPCA(LatentMixin, Estimator):
             expected += responsibilities[:, k, None] * (posterior.means @ model.loadings.T + model.mean)
         return expected
 
-    def _log_density(self, data: Observed) -> np.ndarray:
+    def _log_density(self, data: ObservedData) -> np.ndarray:
         return self._membership(data).log_likelihood
 
-    def _membership(self, data: Observed) -> Membership:
+    def _membership(self, data: ObservedData) -> Membership:
         with stage("projection"):
             return membership(self._mixture_, data)

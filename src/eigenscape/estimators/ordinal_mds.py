@@ -10,13 +10,13 @@ from scipy.spatial.distance import squareform
 from eigenscape._progress import reporting
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._ordinal import ordinal_options, report_stress
+from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_input, check_metric_params, check_symmetric
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
-from eigenscape.methods.ordinal import Ties, ordinal_mds, require_square
+from eigenscape.methods.ordinal import Ties, ordinal_mds, require_pair_memory
 
 
 @documented
@@ -128,7 +128,7 @@ class OrdinalMDS(Estimator):
         )
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
-            require_square(n_points(X))
+            require_pair_memory(n_points(X))
             first, group = distinct_rows(X)
             if self.n_components > len(first) - 1:
                 raise ValueError(
@@ -143,8 +143,8 @@ class OrdinalMDS(Estimator):
             rows = RowIndex(X if len(first) == n_points(X) else X[first])
             model = ordinal_mds(squareform(square, checks=False), options, distance, rows)
         self._model_ = model
-        self.embedding_ = self._like(X, model.coordinates[group])
+        self.embedding_ = self._match_dtype(X, model.coordinates[group])
         self.stress_ = model.layout.stress
         self.n_iter_ = model.n_iter
-        report_stress([model.layout], options)
+        warn_if_not_converged([model.layout], options)
         return self

@@ -132,11 +132,11 @@ class OrientedPCA(LinearMixin, Estimator):
         self.mean_ = signal.mean(axis=0)
         orientation = oriented_pca(signal, vectors, self.n_components, self.regularization)
         projected = (signal - self.mean_) @ orientation.directions
-        orientation = orientation.flipped(np.sign((canonical_signs(projected) * projected).sum(axis=0)))
+        orientation = orientation.with_signs(np.sign((canonical_signs(projected) * projected).sum(axis=0)))
         self._model_ = oriented_embedding(signal, self.mean_, orientation)
         self.kernel_ = self._model_.kernel
         self._set_attributes(orientation)
-        self.embedding_ = self._like(rows, (signal - self.mean_) @ self.components_.T)
+        self.embedding_ = self._match_dtype(rows, (signal - self.mean_) @ self.components_.T)
         return self
 
     def _fit_collection(self, X: Any, y: Any, noise: Any, distorted: Any) -> Self:
@@ -147,7 +147,7 @@ class OrientedPCA(LinearMixin, Estimator):
             check_rank(self.n_components, signal.count, blocks.n_features)
         moments = self._block_noise(blocks, y, noise, distorted)
         orientation = oriented_directions(signal, moments, self.n_components, self.regularization)
-        orientation = orientation.flipped(distributed.orientation_signs(blocks, signal.mean, orientation))
+        orientation = orientation.with_signs(distributed.orientation_signs(blocks, signal.mean, orientation))
         self.mean_, self._model_ = signal.mean, oriented_loss(signal, orientation)
         self._set_attributes(orientation)
         self.embedding_ = self.transform(X)
@@ -174,7 +174,7 @@ class OrientedPCA(LinearMixin, Estimator):
         """
         self._check_fitted()
         X = check_input(self, X, reset=False)
-        return self._like(X, (X - self.mean_) @ (self.components_.T / np.sqrt(self.eigenvalues_)))
+        return self._match_dtype(X, (X - self.mean_) @ (self.components_.T / np.sqrt(self.eigenvalues_)))
 
     @averaged
     def loss(self, X: Any = None) -> float:

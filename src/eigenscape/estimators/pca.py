@@ -174,7 +174,7 @@ class PCA(LinearMixin, Estimator):
         self._rows_ = CenteredRows(rows.X, rows.mean, weights)  # without the cached transpose
         self._moments_ = None
         self._set_attributes(axes)
-        self.embedding_ = self._like(X, coordinates / self._scale_ if self.whiten else coordinates)
+        self.embedding_ = self._match_dtype(X, coordinates / self._scale_ if self.whiten else coordinates)
         return self
 
     def _fit_collection(self, X: Any, sample_weight: Any) -> Self:
@@ -290,7 +290,7 @@ class PCA(LinearMixin, Estimator):
         self._check_fitted()
         X = check_input(self, X, reset=False)
         scale = np.sqrt(self._axes_.weight / self._axes_.eigenvalues)
-        return self._like(X, self._axes_.project(as_product_operand(X)) * scale)
+        return self._match_dtype(X, self._axes_.project(as_product_operand(X)) * scale)
 
     @averaged
     def loss(self, X: Any = None) -> float:

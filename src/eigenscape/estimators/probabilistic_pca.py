@@ -15,12 +15,12 @@ from eigenscape.estimators._latent import LatentMixin, training_samples
 from eigenscape.estimators._linear import LinearMixin, check_rank
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
-from eigenscape.methods.missing import Observed, observed
+from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.ppca_fit import NOISE_FLOOR, PPCAOptions, PPCASamples, fit_ppca
 from eigenscape.methods.probabilistic_pca import (
     LatentGaussian,
+    compute_posterior,
     draw_samples,
-    infer,
     orthonormal_directions,
 )
 
@@ -184,16 +184,16 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
     def _transform(self, X: np.ndarray) -> np.ndarray:
         """Compute the posterior means of the latent coordinates given the observed values."""
         with stage("projection"):
-            return infer(self._model_, observed(X, training=False)).means
+            return compute_posterior(self._model_, observed_data(X, training=False)).means
 
     def _inverse(self, Y: np.ndarray) -> np.ndarray:
         return Y @ self.loadings_.T + self.mean_
 
-    def _expected(self, data: Observed) -> np.ndarray:
-        return infer(self._model_, data).means @ self.loadings_.T + self.mean_
+    def _expected(self, data: ObservedData) -> np.ndarray:
+        return compute_posterior(self._model_, data).means @ self.loadings_.T + self.mean_
 
-    def _log_density(self, data: Observed) -> np.ndarray:
-        return infer(self._model_, data).log_likelihood
+    def _log_density(self, data: ObservedData) -> np.ndarray:
+        return compute_posterior(self._model_, data).log_likelihood
 
     def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Compute the posterior distribution of the latent coordinates.
@@ -209,8 +209,10 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
         covariances : ndarray of shape (n_new, n_components, n_components)
         """
         X, data = self._observed(X)
-        found = infer(self._model_, data)
-        return self._like(X, found.means), self._like(X, self.noise_variance_ * found.inverses[data.group])
+        found = compute_posterior(self._model_, data)
+        return self._match_dtype(X, found.means), self._match_dtype(
+            X, self.noise_variance_ * found.inverses[data.group]
+        )
 
     def get_covariance(self) -> np.ndarray:
         """Compute the covariance ``W W' + s^2 I`` of the model, of shape (n_features, n_features)."""

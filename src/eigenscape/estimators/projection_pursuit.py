@@ -144,7 +144,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
         self.index_values_, self.start_values_ = found.values, found.start_values
         self.converged_ = found.steps <= self.tol
         self.n_iter_ = int(found.n_iter.max())
-        self.embedding_ = self._like(rows, (rows - self.mean_) @ self.components_.T)
+        self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
         late = np.flatnonzero(~self.converged_)
         if len(late):
             warnings.warn(

@@ -76,13 +76,13 @@ class BlockIndex(RowSearch):
 
     def _search_dense(self, Y: Rows, k: int, length: np.ndarray, index: np.ndarray) -> None:
         """Fill ``length`` and ``index`` (b, k) by compiled selection from dense distances."""
-        from eigenscape._compiled.select import nearest_exact, nearest_given
+        from eigenscape._compiled.select import nearest_exact, smallest_values_in_rows
 
         rough, slack = self._approximate_block(Y)
         if self._euclidean:
             nearest_exact(np.ascontiguousarray(Y, dtype=np.float64), self.X, rough, slack, k, length, index)
         else:
-            nearest_given(rough, k, length, index)
+            smallest_values_in_rows(rough, k, length, index)
 
     def _search_sparse(self, Y: Rows, k: int, length: np.ndarray, index: np.ndarray) -> None:
         """Fill ``length`` and ``index`` (b, k) for sparse rows."""

@@ -82,7 +82,7 @@ def geodesics_to_landmarks(
 
     Landmarks are far from one another, so their searches have nothing in common and are separate.
     """
-    from eigenscape._compiled.paths import lower_to_source
+    from eigenscape._compiled.paths import update_nearest_source
 
     q, m = len(landmarks), graph.n_vertices
     out: np.ndarray = np.empty((m, q), dtype=dtype)
@@ -92,7 +92,7 @@ def geodesics_to_landmarks(
     def search_batch(batch: slice, advance: Advance) -> None:
         rows = np.full((batch.stop - batch.start, m), np.inf)
         for row, source in zip(rows, search.rank[landmarks[batch]].astype(np.intp), strict=True):
-            lower_to_source(inner.indptr, inner.indices, inner.data, source, step, row)
+            update_nearest_source(inner.indptr, inner.indices, inner.data, source, step, row)
         out[search.order, batch] = rows.T
         advance(len(rows))
 
@@ -125,11 +125,11 @@ def extend_geodesics(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndarr
 
 def geodesics_from_vertex(graph: NeighborGraph, vertex: int) -> np.ndarray:
     """Compute the geodesic distances (m,) of one vertex to all."""
-    from eigenscape._compiled.paths import lower_to_source
+    from eigenscape._compiled.paths import update_nearest_source
 
     row = np.full(graph.n_vertices, np.inf)
     edges = graph.distances
-    lower_to_source(edges.indptr, edges.indices, edges.data, vertex, _step(edges), row)
+    update_nearest_source(edges.indptr, edges.indices, edges.data, vertex, _step(edges), row)
     return row
 
 
@@ -140,7 +140,7 @@ def farthest_vertices(graph: NeighborGraph, count: int, first: int) -> np.ndarra
     to the vertices to which it is nearer than the earlier ones, so that all searches together cost little
     more than one. :func:`geodesics_to_landmarks` then computes the complete rows in parallel.
     """
-    from eigenscape._compiled.paths import lower_to_source
+    from eigenscape._compiled.paths import update_nearest_source
 
     edges = graph.distances
     step = _step(edges)
@@ -149,7 +149,7 @@ def farthest_vertices(graph: NeighborGraph, count: int, first: int) -> np.ndarra
     with stage("landmarks", total=count) as advance:
         for place in range(count):
             chosen[place] = first if place == 0 else int(np.argmax(nearest))
-            lower_to_source(edges.indptr, edges.indices, edges.data, chosen[place], step, nearest)
+            update_nearest_source(edges.indptr, edges.indices, edges.data, chosen[place], step, nearest)
             advance(1)
     return chosen
 

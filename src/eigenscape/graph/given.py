@@ -79,7 +79,7 @@ class SearcherIndex(RowSearch):
 
 
 @dataclass(frozen=True, eq=False)
-class ListIndex:
+class NeighborListIndex:
     """Index whose neighbours of the training points are given; all other searches use ``base``."""
 
     base: NeighborIndex
@@ -132,9 +132,9 @@ class ListIndex:
         return self.base.restrict(Y, which)
 
 
-def list_index(
+def neighbor_list_index(
     base: NeighborIndex, lists: tuple[Any, Any], distinct: tuple[np.ndarray, np.ndarray] | None
-) -> ListIndex:
+) -> NeighborListIndex:
     """Return an index whose neighbours of the training points are the given lists.
 
     Parameters
@@ -158,7 +158,9 @@ def list_index(
     row, column, length = row[order], column[order], length[order]
     new = np.ones(len(row), dtype=bool)
     new[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
-    return ListIndex(base, distance_table(row[new], column[new], length[new], (len(first), len(first))))
+    return NeighborListIndex(
+        base, distance_table(row[new], column[new], length[new], (len(first), len(first)))
+    )
 
 
 def _check_lists(

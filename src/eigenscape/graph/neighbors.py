@@ -7,7 +7,7 @@
 * ``ApproximateIndex``: instead of blocks, for more than 30 000 dense rows and a Euclidean or cosine metric,
   unless ``neighbors="exact"``. Its recall is measured and reported.
 * ``PrecomputedIndex``: a precomputed matrix of distances, dense or sparse.
-* ``SearcherIndex`` and ``ListIndex``: objects of the user, see :func:`neighbor_index`.
+* ``SearcherIndex`` and ``NeighborListIndex``: objects of the user, see :func:`neighbor_index`.
 
 Ties are broken by row number. The result for a query does not depend on other queries.
 """
@@ -23,7 +23,7 @@ from eigenscape._extras import optional_import
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.exceptions import MissingDependencyError, MissingDependencyWarning
 from eigenscape.graph.blocks import BlockIndex, Metric, resolve_metric_params
-from eigenscape.graph.given import NeighborSearcher, SearcherIndex, list_index
+from eigenscape.graph.given import NeighborSearcher, SearcherIndex, neighbor_list_index
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.search import NeighborIndex
 from eigenscape.graph.tree import TreeIndex
@@ -165,7 +165,9 @@ def _given_index(
     if isinstance(neighbors, tuple):
         if len(neighbors) != 2:
             raise ValueError(f"neighbors must be a tuple (indices, distances), got {len(neighbors)} elements")
-        return list_index(neighbor_index(X, metric, metric_params, n_jobs, "exact"), neighbors, distinct)
+        return neighbor_list_index(
+            neighbor_index(X, metric, metric_params, n_jobs, "exact"), neighbors, distinct
+        )
     if isinstance(neighbors, type):
         raise ValueError(f"neighbors must be an object, got the class {neighbors.__name__}")
     if isinstance(neighbors, NeighborIndex):

@@ -84,7 +84,7 @@ def gram_matrix(kernel: BoundKernel) -> np.ndarray | None:  # noqa: ARG001
 
 
 def product_by_rows(kernel: BoundKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
-    """Compute the product for one block of new points after another."""
+    """Compute ``k_m(Y, X) @ V`` (n_new, c) by blocks of rows of ``Y``."""
     parts = []
     with stage("projection", total=n_points(Y)) as advance:
         for rows in row_blocks(n_points(Y), 24 * len(V)):

@@ -85,7 +85,7 @@ def compact_functions(
     assert best is not None
     _, chosen, members = best
     ridge = KernelRidge(coordinates, X, n_jobs=n_jobs, kernel=chosen, centers=candidates[members])
-    error = left_out_error(ridge)
+    error = leave_one_out_error(ridge)
     functions = CompactFunctions(*ridge.expansion())
     return CompactApproximation(functions, error, size is not None or error <= GOAL)
 
@@ -98,7 +98,7 @@ def _best_kernel(
     for candidate in _candidate_kernels(X, kernel):
         members = _pivots(candidate, X, count)
         ridge = KernelRidge(coordinates, X, n_jobs=n_jobs, kernel=candidate, centers=members)
-        trials.append((left_out_error(ridge), candidate, members))
+        trials.append((leave_one_out_error(ridge), candidate, members))
     return min(trials, key=lambda trial: trial[0])
 
 
@@ -120,7 +120,7 @@ def _pivots(kernel: PairwiseKernel, X: Any, count: int) -> np.ndarray:
     return np.sort(greedy_pivots(squared_distances, n_points(X), count, 0))
 
 
-def left_out_error(ridge: KernelRidge) -> float:
+def leave_one_out_error(ridge: KernelRidge) -> float:
     """Return the root mean square of leave-one-out residuals, relative to the spread of the values.
 
     Members of the dictionary are included: the other rows explain them least, and without them the error

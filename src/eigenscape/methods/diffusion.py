@@ -13,7 +13,7 @@ from eigenscape.normalize import DividedKernel, divide
 from eigenscape.operators import DividedOperator, Operator, gram, materialized
 
 
-def without_density(
+def normalize_density(
     affinity: BoundKernel, weights: Operator | None, alpha: float, diagonal: bool, n_jobs: int | None = None
 ) -> tuple[BoundKernel, Operator]:
     """Return the kernel ``k(x, y) / (q(x) q(y))^alpha`` and its Gram operator, ``q`` the sums of ``k``.
@@ -40,7 +40,7 @@ class DiffusionScale:
         return self.base(values, Y) * self.factors
 
 
-def diffused(model: Embedding, time: float) -> Embedding:
+def diffusion_map(model: Embedding, time: float) -> Embedding:
     """Return Laplacian eigenmaps rescaled to ``l_r^time psi_r``, ``psi_r = f_r / f_0`` of unit mean square.
 
     With all coordinates, the distance of two points is the diffusion distance at that time: the distance

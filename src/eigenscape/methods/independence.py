@@ -72,7 +72,7 @@ def independent_eigenmaps(
     weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
     while True:
         model = laplacian_eigenmaps(affinity, count, solver, diagonal=diagonal, weights=weights)
-        kept, residuals = independent(model.coordinates, wanted, criterion.threshold)
+        kept, residuals = independent_columns(model.coordinates, wanted, criterion.threshold)
         if len(kept) == wanted or count >= most or len(model.eigenvalues) < count:
             break
         count = min(2 * count, most)
@@ -91,7 +91,9 @@ def independent_eigenmaps(
     return Selection(embedding, kept, residuals)
 
 
-def independent(coordinates: np.ndarray, n_wanted: int, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+def independent_columns(
+    coordinates: np.ndarray, n_wanted: int, threshold: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices of up to ``n_wanted`` independent columns and all residuals computed."""
     size = np.sqrt(np.mean(np.square(coordinates), axis=0))
     values = np.divide(coordinates, size, out=np.zeros_like(coordinates), where=size > 0)
@@ -113,13 +115,13 @@ def regression_residual(known: np.ndarray, target: np.ndarray) -> float:
     with the best of several widths."""
     n = len(target)
     tried = np.unique(np.linspace(0, n - 1, min(n, _PREDICTED)).astype(np.intp))
-    distances = np.sqrt(_squares(known[tried], known[tried]))
+    distances = np.sqrt(_squared_distances(known[tried], known[tried]))
     median = float(np.median(distances[np.triu_indices(len(tried), 1)])) or 1.0
     errors = np.zeros(len(WIDTHS))
     with stage("independence", total=len(tried)) as advance:
         for rows in row_blocks(len(tried), 32 * n):
             some = tried[rows]
-            squares = _squares(known[some], known)
+            squares = _squared_distances(known[some], known)
             squares[np.arange(len(some)), some] = np.inf  # leave one out
             squares -= squares.min(axis=1, keepdims=True)  # the largest weight is one: no sum underflows
             for place, fraction in enumerate(WIDTHS):
@@ -131,7 +133,7 @@ def regression_residual(known: np.ndarray, target: np.ndarray) -> float:
     return float(np.sqrt(errors.min() / np.square(target[tried]).sum())) if target.any() else 0.0
 
 
-def _squares(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def _squared_distances(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Return squared distances (a, b) of points with few coordinates, without cancellation."""
     total = np.zeros((len(A), len(B)))
     for a, b in zip(A.T, B.T, strict=True):

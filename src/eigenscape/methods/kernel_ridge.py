@@ -104,7 +104,7 @@ class KernelRidge:
         for alpha in n * _ALPHAS:
             shrunk = F / (values + alpha)
             leverage = np.einsum("ij,ij->i", shrunk, F)
-            errors.append(np.linalg.norm((rows - shrunk @ rotated) / _left_out_divisor(leverage)))
+            errors.append(np.linalg.norm((rows - shrunk @ rotated) / _leave_one_out_divisor(leverage)))
         return float(n * _ALPHAS[int(np.argmin(errors))])
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
@@ -122,7 +122,7 @@ class KernelRidge:
         coefficients, mean, inverse = self._solution
         F, rows = self._features(self.coordinates[indices]), to_dense(self.X[indices])
         leverage = np.einsum("ij,ij->i", F @ inverse, F)
-        return rows - (rows - F @ coefficients - mean) / _left_out_divisor(leverage)
+        return rows - (rows - F @ coefficients - mean) / _leave_one_out_divisor(leverage)
 
     def _map(self, function: Callable[[np.ndarray], Result], Y: np.ndarray) -> list[Result]:
         """Return ``function`` of blocks of ``Y``."""
@@ -130,6 +130,6 @@ class KernelRidge:
         return map_rows(function, Y, bytes_per_row, self.n_jobs)
 
 
-def _left_out_divisor(leverage: np.ndarray) -> np.ndarray:
+def _leave_one_out_divisor(leverage: np.ndarray) -> np.ndarray:
     """Return the divisor (n, 1) that turns residuals into leave-one-out residuals."""
     return np.maximum(1.0 - leverage, 1e-10)[:, None]

@@ -37,7 +37,7 @@ class LocalityProjection(NamedTuple):
     gaps: np.ndarray  # (d,)
     residuals: np.ndarray  # (d,)
 
-    def flipped(self, signs: np.ndarray) -> LocalityProjection:
+    def with_signs(self, signs: np.ndarray) -> LocalityProjection:
         """Return the projection with directions multiplied by ``signs`` (d,)."""
         return self._replace(directions=self.directions * signs, patterns=self.patterns * signs[:, None])
 

@@ -8,7 +8,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class ObservedData:
     """Data with missing values.
 
     Row ``i`` has the mask ``patterns[group[i]]``; what depends only on the mask is computed once per pattern.
@@ -41,7 +41,7 @@ class Observed:
         return np.where(self.mask > 0, self.values, fill)
 
 
-def observed(X: np.ndarray, training: bool) -> Observed:
+def observed_data(X: np.ndarray, training: bool) -> ObservedData:
     """Group the rows of ``X`` by their pattern of missing values (NaN).
 
     Raises an error for rows without an observed value and, if ``training``, for such columns.
@@ -55,7 +55,7 @@ def observed(X: np.ndarray, training: bool) -> Observed:
     keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     mask = present.astype(np.float64)
-    return Observed(np.where(present, X, 0.0), mask, mask[first], group.ravel())
+    return ObservedData(np.where(present, X, 0.0), mask, mask[first], group.ravel())
 
 
 def check_observed(kind: str, empty: np.ndarray, total: int) -> None:

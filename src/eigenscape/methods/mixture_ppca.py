@@ -10,15 +10,15 @@ import numpy as np
 from scipy.special import logsumexp
 
 from eigenscape._progress import stage
-from eigenscape.methods.missing import Observed
+from eigenscape.methods.missing import ObservedData
 from eigenscape.methods.ppca_fit import WeightedSamples
 from eigenscape.methods.probabilistic_pca import (
     LatentGaussian,
     Posterior,
     closed_form,
+    compute_posterior,
     draw_samples,
     expectation_sums,
-    infer,
     maximize,
 )
 from eigenscape.solvers import SolverConfig
@@ -92,9 +92,9 @@ class MixtureSamples(Protocol):
         ...
 
 
-def membership(mixture: Mixture, data: Observed) -> Membership:
+def membership(mixture: Mixture, data: ObservedData) -> Membership:
     """Compute responsibilities in logarithms: far from every plane densities underflow, ratios do not."""
-    posteriors = tuple(infer(model, data) for model in mixture.models)
+    posteriors = tuple(compute_posterior(model, data) for model in mixture.models)
     densities = np.column_stack([posterior.log_likelihood for posterior in posteriors])
     with np.errstate(divide="ignore"):  # log 0 = -inf for a model of proportion zero
         joint = densities + np.log(mixture.proportions)
@@ -126,7 +126,7 @@ class PartSummary(NamedTuple):
 
 
 def summarize_parts(
-    data: Observed, weights: np.ndarray, labels: np.ndarray, n_parts: int
+    data: ObservedData, weights: np.ndarray, labels: np.ndarray, n_parts: int
 ) -> list[PartSummary]:
     """Return the summary of each part of a partition."""
     each = [weights * (labels == part) for part in range(n_parts)]
@@ -234,7 +234,7 @@ def run_mixture_em(mixture: Mixture, samples: MixtureSamples, options: MixtureOp
     return MixtureResult(mixture, history, False)
 
 
-def coordinates_by_model(mixture: Mixture, data: Observed) -> list[tuple[np.ndarray, np.ndarray]]:
+def coordinates_by_model(mixture: Mixture, data: ObservedData) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return for each model the indices of its most probable samples and their coordinates in it."""
     found = membership(mixture, data)
     labels = np.argmax(found.log_responsibilities, axis=1)

@@ -79,7 +79,7 @@ class Layout(NamedTuple):
     converged: bool
 
 
-def require_square(m: int) -> None:
+def require_pair_memory(m: int) -> None:
     """Raise NotEnoughMemoryError if all pairs of ``m`` points do not fit in memory, several times over."""
     _memory.require(
         64.0 * m * m, f"ordinal MDS of {m} points (all their pairs)", "fit a sample and transform the rest"

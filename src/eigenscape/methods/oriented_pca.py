@@ -81,7 +81,7 @@ class Orientation:
             whitener=basis @ self.whitener,
         )
 
-    def flipped(self, signs: np.ndarray) -> Orientation:
+    def with_signs(self, signs: np.ndarray) -> Orientation:
         """Return the directions multiplied by ``signs`` (r,)."""
         return replace(self, directions=self.directions * signs, patterns=self.patterns * signs)
 

@@ -62,7 +62,7 @@ class PrincipalAxes:
             return coordinates
         return CenteredRows(X, self.mean).times(self.directions.T)
 
-    def flipped(self, signs: np.ndarray) -> PrincipalAxes:
+    def with_signs(self, signs: np.ndarray) -> PrincipalAxes:
         """Return the axes with each direction multiplied by its entry of ``signs`` (q,)."""
         return replace(self, directions=self.directions * signs[:, None])
 
@@ -78,7 +78,7 @@ def pca(
     weighted = coordinates if rows.weights is None else coordinates[rows.weights > 0]
     signs = _signs(weighted)
     coordinates *= signs
-    return axes.flipped(signs), coordinates
+    return axes.with_signs(signs), coordinates
 
 
 def leading_axes(rows: CenteredRows, count: int, solver: SolverConfig) -> PrincipalAxes:

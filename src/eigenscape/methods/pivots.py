@@ -54,7 +54,7 @@ def choose_pivots(
     with stage("pivots", total=n_components) as advance:
         for r in range(n_components):
             for _ in range(STARTS):
-                a, b, from_b = _far_pair(deflated, int(rng.integers(n)), n_rounds)
+                a, b, from_b = _distant_pair(deflated, int(rng.integers(n)), n_rounds)
                 if a != b and from_b[a] > 100 * n_components * _EPS * scale:
                     break
             else:
@@ -82,7 +82,7 @@ class _DeflatedRows:
         return self.row(i) - np.square(self.coordinates - self.coordinates[i]).sum(axis=1)
 
 
-def _far_pair(row: Callable[[int], np.ndarray], a: int, n_rounds: int) -> tuple[int, int, np.ndarray]:
+def _distant_pair(row: Callable[[int], np.ndarray], a: int, n_rounds: int) -> tuple[int, int, np.ndarray]:
     """Return two distant points, found by moving to the farthest point repeatedly, and the second's row."""
     for _ in range(n_rounds):
         b = int(np.argmax(row(a)))

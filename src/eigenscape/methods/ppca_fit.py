@@ -10,14 +10,14 @@ import numpy as np
 
 from eigenscape._progress import stage
 from eigenscape.methods.component_count import count_by_evidence, count_by_relevance
-from eigenscape.methods.missing import Observed
+from eigenscape.methods.missing import ObservedData
 from eigenscape.methods.pca import DENSE_SIZE, PrincipalAxes, leading_axes
 from eigenscape.methods.probabilistic_pca import (
     ExpectationSums,
     LatentGaussian,
+    compute_posterior,
     expectation_sums,
     expected_covariance,
-    infer,
     maximize,
     model_from_axes,
 )
@@ -116,7 +116,7 @@ class PPCASamples(Protocol):
 class WeightedSamples:
     """Samples in one array with their weights; implements :class:`PPCASamples`."""
 
-    data: Observed
+    data: ObservedData
     weights: np.ndarray
 
     @property
@@ -153,16 +153,18 @@ class WeightedSamples:
         return expected_covariance(model, self.data, self.weights)
 
     def expectation(self, model: LatentGaussian) -> ExpectationSums:
-        return expectation_sums(model, infer(model, self.data), self.data, self.weights)
+        return expectation_sums(model, compute_posterior(model, self.data), self.data, self.weights)
 
     def likelihood_and_signs(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
-        posterior = infer(model, self.data)
+        posterior = compute_posterior(model, self.data)
         means = posterior.means[self.weights > 0]
         signs = np.where((canonical_signs(means) == means).all(axis=0), 1.0, -1.0)
         return float(self.weights @ posterior.log_likelihood), signs
 
 
-def pairwise_sums(data: Observed, weights: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def pairwise_sums(
+    data: ObservedData, weights: np.ndarray, means: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return sums (d, d) of centred products and of weights over the samples with both features observed."""
     centered = data.centered(means)
     return (centered * weights[:, None]).T @ centered, (data.mask * weights[:, None]).T @ data.mask

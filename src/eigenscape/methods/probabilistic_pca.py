@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenscape._memory import row_blocks
-from eigenscape.methods.missing import Observed
+from eigenscape.methods.missing import ObservedData
 from eigenscape.methods.pca import PrincipalAxes, leading_axes
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.solvers import SolverConfig
@@ -47,7 +47,7 @@ class Posterior(NamedTuple):
     log_likelihood: np.ndarray  # (n,)
 
 
-def infer(model: LatentGaussian, data: Observed) -> Posterior:
+def compute_posterior(model: LatentGaussian, data: ObservedData) -> Posterior:
     """Compute the posterior of ``x`` and the log-likelihood of each sample.
 
     Only matrices (q, q) are inverted, one for each pattern of observed values.
@@ -153,7 +153,7 @@ class ExpectationSums:
 
 
 def expectation_sums(
-    model: LatentGaussian, posterior: Posterior, data: Observed, weights: np.ndarray
+    model: LatentGaussian, posterior: Posterior, data: ObservedData, weights: np.ndarray
 ) -> ExpectationSums:
     """Compute the sums of the E-step over the samples of ``data``."""
     q = model.loadings.shape[1]
@@ -204,7 +204,7 @@ def maximize(model: LatentGaussian, sums: ExpectationSums, min_noise: float) -> 
     )
 
 
-def _feature_moments(Z: np.ndarray, data: Observed, weights: np.ndarray) -> np.ndarray:
+def _feature_moments(Z: np.ndarray, data: ObservedData, weights: np.ndarray) -> np.ndarray:
     """Compute ``sum_i w_i z_i z_i'`` over the samples in which each feature was observed (d, c, c)."""
     c = Z.shape[1]
     out = np.zeros((data.shape[1], c * c))
@@ -213,9 +213,9 @@ def _feature_moments(Z: np.ndarray, data: Observed, weights: np.ndarray) -> np.n
     return out.reshape(-1, c, c)
 
 
-def expected_covariance(model: LatentGaussian, data: Observed, weights: np.ndarray) -> np.ndarray:
+def expected_covariance(model: LatentGaussian, data: ObservedData, weights: np.ndarray) -> np.ndarray:
     """Compute the expected covariance (d, d) of the complete samples, with the variance of missing values."""
-    posterior = infer(model, data)
+    posterior = compute_posterior(model, data)
     W, d = model.loadings, data.shape[1]
     rows = np.where(data.mask > 0, data.values - model.mean, posterior.means @ W.T)
     total = (rows * weights[:, None]).T @ rows

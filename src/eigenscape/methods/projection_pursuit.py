@@ -58,7 +58,7 @@ class NumericalObjective:
         values = np.array([self._value(Z @ w) for w in W])
         gradients = np.empty_like(W)
         for j, step in enumerate(_DIFFERENCE_STEP * np.eye(W.shape[1])):
-            up, down = _unit(W + step), _unit(W - step)
+            up, down = _normalize_rows(W + step), _normalize_rows(W - step)
             gradients[:, j] = [self._value(Z @ u) - self._value(Z @ v) for u, v in zip(up, down, strict=True)]
         return values, gradients / (2 * _DIFFERENCE_STEP)
 
@@ -93,7 +93,7 @@ class AscentResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Pursuit:
+class PursuitResult:
     """Directions in whitened data, and for each the index and details of its search."""
 
     directions: np.ndarray  # (k, r), orthonormal
@@ -133,7 +133,7 @@ def pursue(
     max_iter: int,
     tol: float,
     seed: int,
-) -> Pursuit:
+) -> PursuitResult:
     """Find directions one at a time, each the best of several starts in the complement of the previous ones.
 
     Starts that ended at another maximum than the best are started again in the next search, with new ones.
@@ -145,7 +145,9 @@ def pursue(
     results: list[tuple[np.ndarray, AscentResult, int]] = []
     with stage("pursuit", total=n_components) as advance:
         for _ in range(n_components):
-            starts = _unit(np.concatenate([rng.standard_normal((n_init, basis.shape[1])), remaining @ basis]))
+            starts = _normalize_rows(
+                np.concatenate([rng.standard_normal((n_init, basis.shape[1])), remaining @ basis])
+            )
             free = Z @ basis
             if len(Z) > _SEARCH_SAMPLES:
                 sketch = ascend(free[subset], objective, starts, max_iter, tol)
@@ -159,7 +161,7 @@ def pursue(
             remaining = result.directions[distinct][:n_init] @ basis.T
             basis = basis @ linalg.null_space(direction[None])
             advance(1)
-    return Pursuit(
+    return PursuitResult(
         np.array([direction for direction, _, _ in results]),
         np.array([result.values[best] for _, result, best in results]),
         np.array([result.values[:n_init] for _, result, _ in results]),
@@ -185,7 +187,7 @@ def ascend(
         if len(active) == 0:
             break
         before, slope, length = W[active], gradients[active], lengths[active]
-        trial = _unit(before + length[:, None] * slope)
+        trial = _normalize_rows(before + length[:, None] * slope)
         new_values, new_gradients = _tangent_gradients(Z, objective, trial)
         accepted = new_values >= values[active] + _ARMIJO * length * np.square(slope).sum(axis=1)
         next_length = _barzilai_borwein(trial - before, new_gradients - slope, length)
@@ -232,6 +234,6 @@ def _angles(lengths: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     return lengths * np.linalg.norm(gradients, axis=1)
 
 
-def _unit(W: np.ndarray) -> np.ndarray:
+def _normalize_rows(W: np.ndarray) -> np.ndarray:
     """Return the rows scaled to unit norm."""
     return W / np.linalg.norm(W, axis=1, keepdims=True)

@@ -101,13 +101,13 @@ class Distances:
 
     def nearest(self, which: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the ranking values and indices (len(which), k) of the nearest other points, exactly."""
-        from eigenscape._compiled.select import nearest_given
+        from eigenscape._compiled.select import smallest_values_in_rows
 
         values, indices = np.empty((len(which), k)), np.empty((len(which), k), dtype=np.intp)
         done = 0
         for queries in self.query_blocks(which):
             rows = slice(done, done + len(queries))
-            nearest_given(self.ranking_of_others(queries), k, values[rows], indices[rows])
+            smallest_values_in_rows(self.ranking_of_others(queries), k, values[rows], indices[rows])
             done = rows.stop
         return values, indices
 

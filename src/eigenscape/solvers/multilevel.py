@@ -58,7 +58,7 @@ class Hierarchy:
             A, null / np.linalg.norm(null), thin or A.shape[0] > 4 * COARSEST_WIDE
         )
 
-    def guess(self, count: int) -> np.ndarray:
+    def starting_vectors(self, count: int) -> np.ndarray:
         """Approximate the lowest eigenvectors (m, count) by those of the coarsest level.
 
         ``A_c y = l M_c y`` with ``M_c = P' P``.

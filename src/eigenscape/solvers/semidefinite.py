@@ -118,7 +118,9 @@ def solve_multilevel(
         SparseOperator(matrix, solver.n_jobs), problem.null[order], problem.bound
     )
     hierarchy = Hierarchy(matrix, renumbered.null, solver.seed, thin, solver.n_jobs)
-    result = _preconditioned(renumbered, count, solver, hierarchy.cycle, hierarchy.guess(count), "multilevel")
+    result = _preconditioned(
+        renumbered, count, solver, hierarchy.cycle, hierarchy.starting_vectors(count), "multilevel"
+    )
     vectors = np.empty_like(result.vectors)
     vectors[order] = result.vectors
     return result._replace(vectors=vectors)

@@ -104,7 +104,7 @@ def _solve_principal(
 ) -> SolverResult:
     """Solve by LAPACK or block Krylov iteration."""
     m = operator.shape[0]
-    _refuse_sparse_solvers(solver)
+    _reject_sparse_solvers(solver)
     if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver)):
         return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
     steps = solver.steps(_LONG if solver.method == "lanczos" else _SHORT)
@@ -204,7 +204,7 @@ def _solve_sparse(
 
 def _solve_dense(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> SolverResult:
     """Solve for a matrix that is dense or applied in blocks; it is formed for LAPACK only."""
-    _refuse_sparse_solvers(solver)
+    _reject_sparse_solvers(solver)
     is_stored = problem.operator.storage == "dense"
     if solver.method == "dense" or (is_stored and _is_small(problem.n_points, count, solver)):
         return solve_lapack(problem, _whole_matrix(problem.operator), count)
@@ -253,7 +253,7 @@ def _is_large(m: int, solver: SolverConfig) -> bool:
     return m > (FACTOR_POINTS_LOOSE if solver.tol >= 1e-6 else FACTOR_POINTS)
 
 
-def _refuse_sparse_solvers(solver: SolverConfig) -> None:
+def _reject_sparse_solvers(solver: SolverConfig) -> None:
     if solver.method in ("shift-invert", "multilevel"):
         raise ValueError(
             f"eigen_solver={solver.method!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos'"

@@ -91,7 +91,7 @@ class TextSummary:
         return self.n_values > 0 and self.n_words == 0 and self.first_with_comma is None
 
     @property
-    def amount(self) -> str | None:
+    def value_with_unit(self) -> str | None:
         """The first value such as ``6.4%`` or ``$6.40``, if most values are of this form."""
         return self.first_amount if self.n_amounts > _MAJORITY * self.n_values else None
 

@@ -182,9 +182,9 @@ def _remarks(source: ColumnSource, selection: ColumnSelection, features: Sequenc
                 f"column {name!r} counts the rows and is used as a feature; if it identifies them, use"
                 f" id={name!r} (--id {name})"
             )
-        elif name in summaries and (amount := summaries[name].amount):
+        elif name in summaries and (value := summaries[name].value_with_unit):
             remarks.append(
-                f"column {name!r} contains text such as {amount!r} and is not used as a feature; write plain"
+                f"column {name!r} contains text such as {value!r} and is not used as a feature; write plain"
                 " numbers to use it"
             )
     return tuple(remarks)
