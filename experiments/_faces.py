@@ -38,7 +38,7 @@ def load_faces(context: Context, n_samples: int = 698) -> Faces:
 
 
 def spread_out(Y: np.ndarray, distance: float) -> list[int]:
-    """Select indices of points with pairwise distances above ``distance``, relative to the extent of ``Y``."""
+    """Select indices of points at pairwise distances above ``distance``, relative to the extent of ``Y``."""
     scaled = (Y - Y.min(axis=0)) / np.ptp(Y, axis=0)
     chosen: list[int] = []
     for index, point in enumerate(scaled):

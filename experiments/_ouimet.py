@@ -20,8 +20,9 @@ from eigenscape.quality import linear_alignment
 from experiments._experiment import Context
 
 #: Bandwidth for pixels in [0, 1] and the kernel ``exp(-d^2 / 2 sigma^2)``. For kernel PCA it is the printed
-#: value. For spectral clustering it is given only in a figure that is not available; of the values 1.5 to 31.6,
-#: those below 5 need more than the 41 to 138 dictionary points of table 1, and results do not change above 10.
+#: value. For spectral clustering it is given only in a figure that is not available; of the values 1.5 to
+#: 31.6, those below 5 need more than the 41 to 138 dictionary points of table 1, and results do not change
+#: above 10.
 SIGMA = {"additive": 31.6, "divisive": 10.0}
 NAMES = {"additive": "kernel PCA", "divisive": "spectral clustering"}
 PRINTED_SIZES = (3267, 3332)  # of D_2 and D_3
@@ -58,7 +59,7 @@ def images(context: Context, all_digits: bool = False) -> Images:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Training data (D_1), test data (D_2) and other data (D_3) for the reference solution (Ouimet sec. 5)."""
+    """Training data D_1, test data D_2 and further data D_3 for the reference solution (Ouimet sec. 5)."""
 
     pool: np.ndarray  # training sets are sampled from it
     test: np.ndarray
@@ -111,7 +112,7 @@ class Problem:
 def tolerance(X: np.ndarray, size: int, gamma: float, sum_to_one: bool) -> float:
     """Find by bisection the tolerance for which algorithm 1 selects ``size`` points.
 
-    The number of points decreases with the tolerance, but not strictly: if no tolerance gives exactly ``size``
+    The number of points decreases with the tolerance, but not at every step: if no tolerance gives ``size``
     points, the result gives a similar number.
     """
     rows = ArrayReader(X)
@@ -139,8 +140,8 @@ def log_axes(axes: Any, ticks: list[int]) -> None:
 def image_problem(context: Context, normalization: str) -> tuple[Problem, str]:
     """Return the problem of three components of MNIST zeros and ones, and a description of the data.
 
-    D_2 and D_3 have the printed sizes, because the unit eigenvectors over both, and thus the errors, scale with
-    these sizes. The stand-in has fewer images, of all digits.
+    D_2 and D_3 have the printed sizes, because the unit eigenvectors over both, and thus the errors, scale
+    with these sizes. The stand-in has fewer images, of all digits.
     """
     sample = images(context, all_digits=True)
     n_test, n_others = (

@@ -69,8 +69,8 @@ def was_generated(path: Path) -> bool:
 def check_files(name: str, out: Path, context: Context, force: bool) -> None:
     """Raise an error if files of an experiment would be replaced that must be kept.
 
-    These are files that were not written by an earlier run and, unless ``force`` is True, results with another
-    size, seed or data.
+    These are files that were not written by an earlier run and, unless ``force`` is True, results with
+    another size, seed or data.
     """
     for suffix in (".json", ".png", ".svg"):
         path = out / f"{name}{suffix}"

@@ -1,7 +1,8 @@
 """Laplacian eigenmaps unroll the swiss roll, PCA does not.
 
-Belkin and Niyogi sec. 6.1: the map of the graph "manages to unroll the swiss roll", while projections cannot.
-Measured by the rank correlation of the first coordinate with arc length along the spiral."""
+Belkin and Niyogi sec. 6.1: the map of the graph "manages to unroll the swiss roll", while projections
+cannot. Measured by the rank correlation of the first coordinate with arc length along the spiral.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +13,14 @@ from experiments._measures import rank_correlation
 from experiments._style import new_figure
 
 PAPER = "Belkin and Niyogi 2003, fig. 1"
-WIDTH = 55.0  # of a roll 89 long: on a narrow one the second coordinate is a harmonic of the first; the paper states none
+# Not stated in the paper. The roll is 89 long; on a narrow roll the second coordinate is a harmonic of the
+# first.
+WIDTH = 55.0
 EIGENMAP = "Laplacian eigenmap (10 neighbours, 0/1 weights)"
 
 
 def run(context: Context) -> Outcome:
-    """Map one roll both ways."""
+    """Embed a swiss roll by Laplacian eigenmaps and by PCA."""
     n_samples = 2000
     X, parameters = swiss_roll(n_samples, width=WIDTH, random_state=context.seed)
     arc, height = parameters.T
@@ -37,7 +40,7 @@ def run(context: Context) -> Outcome:
             criterion="above 0.95",
         ),
         Claim(
-            "the second goes across it",
+            "the second coordinate follows the height of the roll",
             "unrolled (picture)",
             f"|rank correlation| with height {across:.4f}",
             across > 0.95,
@@ -51,7 +54,7 @@ def run(context: Context) -> Outcome:
             criterion="below 0.8",
         ),
     ]
-    figure = new_figure("A graph knows the way along the roll, a projection does not", 12, 4.4)
+    figure = new_figure("The Laplacian eigenmap unrolls the swiss roll, PCA does not", 12, 4.4)
     left = figure.add_subplot(1, 3, 1, projection="3d")
     left.scatter(*X.T, c=arc, cmap="Spectral", s=6)
     left.set(title=f"{n_samples} points on a swiss roll", xticks=[], yticks=[], zticks=[])
@@ -60,7 +63,7 @@ def run(context: Context) -> Outcome:
         axes = figure.add_subplot(1, 3, place)
         dots = axes.scatter(Y[:, 0], Y[:, 1], c=arc, cmap="Spectral", s=8)
         axes.set(title=name, xlabel="first coordinate", ylabel="second coordinate")
-    figure.colorbar(dots, ax=figure.axes, label="place along the roll", fraction=0.02)
+    figure.colorbar(dots, ax=figure.axes, label="arc length along the roll", fraction=0.02)
     numbers = {
         "n_samples": n_samples,
         "n_neighbors": 10,

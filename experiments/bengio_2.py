@@ -2,11 +2,12 @@
 
 Bengio et al. fig. 2: 100 and 400 points of two clusters on one curve, joined by a thin bridge. Isomap's and
 LLE's first eigenfunctions follow the curve; spectral clustering's takes one value on each cluster (nearly);
-kernel PCA's picks a small region, and is no manifold learner. Measured by rank correlation with the place
-along the curve.
+kernel PCA's is large in a small region only and does not learn the manifold. Measured by the rank
+correlation with the position along the curve.
 
-The paper shows the logarithm of spectral clustering's eigenfunction; as it changes its sign here, the
-logarithm of its size with that sign."""
+The paper shows the logarithm of spectral clustering's eigenfunction. Here the eigenfunction changes its
+sign; the figure shows the logarithm of its absolute value, multiplied by the sign.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +38,11 @@ SPECTRAL = "spectral clustering (logarithm)"
 
 
 def run(context: Context) -> Outcome:
-    """Fit the four and evaluate them on a grid."""
-    X, place, labels = two_clusters(random_state=context.seed)
+    """Fit the four methods and evaluate their first eigenfunctions on a grid."""
+    X, position, labels = two_clusters(random_state=context.seed)
     fitted = {name: clone(method).fit(X) for name, method in METHODS.items()}
     values = {name: model.eigenfunctions(X)[:, 0] for name, model in fitted.items()}
-    correlation = {name: rank_correlation(place, value) for name, value in values.items()}
+    correlation = {name: rank_correlation(position, value) for name, value in values.items()}
     f = values[SPECTRAL]
     rand = float(adjusted_rand_score(labels, f > 0))
     spread = float(f[labels == 1].std() / abs(np.median(f[labels == 0]) - np.median(f[labels == 1])))
@@ -63,6 +64,7 @@ def run(context: Context) -> Outcome:
 
 
 def _claims(correlation: dict[str, float], rand: float, spread: float) -> list[Claim]:
+    """Return the claims on the four eigenfunctions."""
     claims = [
         Claim(
             f"{name} follows the curve",
@@ -75,8 +77,8 @@ def _claims(correlation: dict[str, float], rand: float, spread: float) -> list[C
     ]
     claims += [
         Claim(
-            "kernel PCA does not",
-            "should not be used for it",
+            "kernel PCA does not follow the curve",
+            "should not be used for manifold learning",
             f"|rank correlation| {correlation['kernel PCA']:.4f}",
             correlation["kernel PCA"] < 0.9,
             criterion="below 0.9",
@@ -89,9 +91,9 @@ def _claims(correlation: dict[str, float], rand: float, spread: float) -> list[C
             criterion="above 0.9",
         ),
         Claim(
-            "and has one value on almost all of the larger",
+            "spectral clustering takes one value on almost all of the larger cluster",
             "the same value",
-            f"standard deviation there {spread:.3f} of the gap between clusters",
+            f"standard deviation {spread:.3f} of the difference between clusters",
             spread < 0.1,
             criterion="below 0.1",
         ),
@@ -100,11 +102,12 @@ def _claims(correlation: dict[str, float], rand: float, spread: float) -> list[C
 
 
 def _draw(X: np.ndarray, fitted: dict[str, Any], correlation: dict[str, float], resolution: int) -> Figure:
+    """Draw the eigenfunction of each method over the plane."""
     figure = new_figure("First eigenfunctions over the plane, of 500 points on a curve", 11, 7)
     low, high = X.min(axis=0) - 0.35, X.max(axis=0) + 0.35
     limits = (low[0], high[0], low[1], high[1])
     for axes, (name, model) in zip(figure.subplots(2, 2).ravel(), fitted.items(), strict=True):
-        title = f"{name}\nrank correlation with place along the curve {correlation[name]:.3f}"
+        title = f"{name}\nrank correlation with position along the curve {correlation[name]:.3f}"
         eigenfunction(
             model, X=X, limits=limits, resolution=resolution, log=name == SPECTRAL, title=title, ax=axes
         )

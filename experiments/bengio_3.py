@@ -1,11 +1,12 @@
-"""Isomap of 70 faces finds the two angles of the camera, and the Nystrom formula places 43 others.
+"""Isomap of 70 faces recovers the two camera angles; the Nystrom formula embeds 43 others.
 
 Bengio et al. fig. 3: images in a narrow band of light, 113 of 698; Isomap with 10 neighbours learns from the
-first 70. Measured by how well the true angles are linear functions of the coordinates: the regression is made
-on the training images and judged on either part.
+first 70. Measured by the correlation of the true angles with a linear regression on the coordinates, which
+is fitted to the training images and evaluated on training and held-out images.
 
-The paper takes lights of 180 to 200 in units that our copy of the data does not have: we take the 113 images
-in the middle of the order of light."""
+The paper selects lights of 180 to 200 in units that our copy of the data does not have: here the images are
+sorted by light and the 113 in the middle are selected.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ ANGLES = ("pan", "tilt")
 
 
 def run(context: Context) -> Outcome:
-    """Learn from the first images of the band, project the others."""
+    """Fit Isomap to the first images of the band and transform the others."""
     faces = load_faces(context)
     first = (len(faces.light) - BAND) // 2
     band = np.sort(np.argsort(faces.light, kind="stable")[first : first + BAND])
@@ -43,9 +44,10 @@ def run(context: Context) -> Outcome:
     }
     claims = [
         Claim(
-            f"held-out images fall where their {angle} says, as training images do",
+            f"{angle} of held-out images is recovered as well as that of training images",
             "Nystrom generalizes well",
-            f"correlation {correlation[angle]['held-out']:.3f} held out, {correlation[angle]['training']:.3f} in training",
+            f"correlation {correlation[angle]['held-out']:.3f} held out,"
+            f" {correlation[angle]['training']:.3f} in training",
             correlation[angle]["held-out"] > correlation[angle]["training"] - 0.05,
             criterion="held out at most 0.05 below training",
         )
@@ -77,14 +79,15 @@ def run(context: Context) -> Outcome:
 def _draw(
     images: np.ndarray, Y: np.ndarray, predicted: np.ndarray, pose: np.ndarray, correlation: dict
 ) -> Figure:
-    figure = new_figure("A map of 70 faces, and where 43 others fall on it", 13, 7)
+    """Draw the map with some images, and true against predicted angles."""
+    figure = new_figure("Isomap of 70 faces, and 43 others embedded by the Nystrom formula", 13, 7)
     grid = figure.add_gridspec(2, 2, width_ratios=[2.6, 1])
     axes = figure.add_subplot(grid[:, 0])
     colors = [COLORS[0]] * TRAINING + [COLORS[1]] * (len(Y) - TRAINING)
     axes.scatter(Y[:, 0], Y[:, 1], c=colors, s=16)
-    order = np.random.default_rng(0).permutation(len(Y))  # training and held-out images alike
-    for place in order[spread_out(Y[order], 0.105)]:
-        put_image(axes, images[place], Y[place], colors[place])
+    order = np.random.default_rng(0).permutation(len(Y))  # so that training and held-out images are shown
+    for index in order[spread_out(Y[order], 0.105)]:
+        put_image(axes, images[index], Y[index], colors[index])
     axes.set(
         xlabel="first coordinate",
         ylabel="second coordinate",
@@ -97,7 +100,7 @@ def _draw(
         panel.scatter(pose[:, row], predicted[:, row], c=colors, s=14)
         panel.set(
             xlabel=f"true {angle}",
-            ylabel="read off the map",
+            ylabel="predicted from the map",
             title=f"correlation {training:.3f}, projected {projected:.3f}",
         )
     return figure

@@ -1,13 +1,15 @@
-"""Placing a point by the Nystrom formula errs as much as exchanging about 2 % of the training points.
+"""The error of the Nystrom formula equals that of exchanging about 2 % of the training points.
 
-Bengio et al. fig. 4, sec. 5.3: delta is how far points move when a share of the training points is exchanged,
-less how far they are placed from where they would be had they been trained on. It rises with the share,
-almost monotonically, and crosses zero between 1 and 5 %. For MDS, spectral clustering, Isomap and LLE on 698
-faces; with similar results on Ionosphere and the swiss roll.
+Bengio et al. fig. 4, sec. 5.3: delta is the displacement of points when a fraction of the training points is
+exchanged, minus the distance between their out-of-sample embedding and their embedding as training points.
+It increases with the fraction, almost monotonically, and crosses zero between 1 and 5 %. For MDS, spectral
+clustering, Isomap and LLE on 698 faces; with similar results on Ionosphere and the swiss roll.
 
-The paper's bandwidth of 0.01 belongs to images in units we do not have: ours is the median distance to the
-10th neighbour. Where it crosses is read off the rising curve nearest to the points measured, with the range
-that the 95 % intervals allow. A range that reaches below 0.5 % or above 10 % is too wide to tell."""
+The paper's bandwidth of 0.01 applies to images in units that are not known: here it is the median distance
+to the 10th neighbour. The crossing is that of the isotonic regression of delta on the fraction; its interval
+is that of the regressions of the 95 % bounds. An interval that extends below 0.5 % or above 10 % is
+inconclusive.
+"""
 
 from __future__ import annotations
 
@@ -34,20 +36,20 @@ PAPER = "Bengio et al. 2004, fig. 4"
 FILES = ("isomap_faces_32x32", "ionosphere")
 NEIGHBORS = 10  # as printed
 PRINTED = (0.01, 0.05)
-INFORMATIVE = (0.005, 0.1)  # an interval that reaches beyond says nothing about the printed range
+INFORMATIVE = (0.005, 0.1)  # wider intervals of the crossing are inconclusive
 FRACTIONS = [0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2]
 
 
 def run(context: Context) -> Outcome:
-    """Measure delta for every method on every set of points."""
+    """Measure delta for each method on each data set."""
     fractions = context.pick(FRACTIONS, FRACTIONS, [0.01, 0.05, 0.2])
     n_repeats, n_left_out = context.pick((8, 12), (3, 5), (1, 3))
     sets = _sets(context)
-    found: dict[str, dict[str, Stability]] = {}
+    stability: dict[str, dict[str, Stability]] = {}
     for name, (X, _) in sets.items():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DisconnectedGraphWarning)  # Ionosphere's graph is, and is joined
-            found[name] = {
+            warnings.simplefilter("ignore", DisconnectedGraphWarning)  # expected for Ionosphere
+            stability[name] = {
                 method: perturbation_stability(
                     estimator,
                     X,
@@ -60,7 +62,8 @@ def run(context: Context) -> Outcome:
                 for method, estimator in _methods(X).items()
             }
     results = {
-        name: {method: _numbers(one) for method, one in methods.items()} for name, methods in found.items()
+        name: {method: _numbers(one) for method, one in methods.items()}
+        for name, methods in stability.items()
     }
     numbers = {
         "points": {name: len(X) for name, (X, _) in sets.items()},
@@ -70,12 +73,12 @@ def run(context: Context) -> Outcome:
         "fractions": fractions,
         "results": results,
     }
-    data = {name: what for name, (_, what) in sets.items()}
-    return Outcome(_claims(results, data), _draw(found), numbers, "; ".join(data.values()))
+    data = {name: description for name, (_, description) in sets.items()}
+    return Outcome(_claims(results, data), _draw(stability), numbers, "; ".join(data.values()))
 
 
 def _sets(context: Context) -> dict[str, tuple[np.ndarray, str]]:
-    """Name: points, and what they are."""
+    """Return points and description of each data set."""
     faces = load_faces(context, context.pick(698, 698, 150))
     radar = context.load("ionosphere")
     roll = swiss_roll(context.pick(698, 500, 150), random_state=context.seed)[0]
@@ -88,6 +91,7 @@ def _sets(context: Context) -> dict[str, tuple[np.ndarray, str]]:
 
 
 def _methods(X: np.ndarray) -> dict[str, Any]:
+    """Return the four estimators; the bandwidth depends on the data."""
     bandwidth = np.median(NearestNeighbors(n_neighbors=NEIGHBORS).fit(X).kneighbors()[0][:, -1])
     return {
         "MDS": ClassicalMDS(2),
@@ -98,8 +102,10 @@ def _methods(X: np.ndarray) -> dict[str, Any]:
 
 
 def crossing(fractions: np.ndarray, values: np.ndarray) -> float:
-    """Where the rising curve nearest to the values passes zero: 0 where it starts above, infinity where it
-    stays below."""
+    """Return the fraction at which the isotonic regression of the values crosses zero.
+
+    The result is 0 if the regression is positive everywhere, and infinity if it is never positive.
+    """
     rising = isotonic_regression(values)
     if rising[0] > 0:
         return 0.0
@@ -111,6 +117,7 @@ def crossing(fractions: np.ndarray, values: np.ndarray) -> float:
 
 
 def _numbers(one: Stability) -> dict[str, Any]:
+    """Return the numbers of one method on one data set, with the crossing and its interval."""
     low, value, high = (
         crossing(one.fractions, np.array([getattr(d, key) for d in one.delta]))
         for key in ("high", "value", "low")
@@ -127,14 +134,15 @@ def _numbers(one: Stability) -> dict[str, Any]:
     }
 
 
-def _claims(found: dict[str, dict[str, dict[str, Any]]], data: dict[str, str]) -> list[Claim]:
+def _claims(results: dict[str, dict[str, dict[str, Any]]], data: dict[str, str]) -> list[Claim]:
+    """Return the claims on each data set; those on the first data set are separate for each method."""
     claims = []
-    for place, (name, methods) in enumerate(found.items()):
+    for number, (name, methods) in enumerate(results.items()):
         rises = {method: one["rank_correlation"] for method, one in methods.items()}
         shown = "rank correlation " + ", ".join(f"{value:.2f} ({method})" for method, value in rises.items())
         claims.append(
             Claim(
-                f"{name}: delta rises with the share exchanged",
+                f"{name}: delta increases with the fraction exchanged",
                 "almost monotonically",
                 shown,
                 min(rises.values()) > 0.8,
@@ -143,7 +151,7 @@ def _claims(found: dict[str, dict[str, dict[str, Any]]], data: dict[str, str]) -
                 data=data[name],
             )
         )
-        if place == 0:
+        if number == 0:
             claims += [
                 crosses(f"{name}, {method}", {method: one}, 1, data[name]) for method, one in methods.items()
             ]
@@ -153,22 +161,21 @@ def _claims(found: dict[str, dict[str, dict[str, Any]]], data: dict[str, str]) -
 
 
 def _rise(methods: dict[str, dict[str, Any]]) -> str:
-    """Where delta does not rise: how unsteady the map is with the fewest points exchanged, and how far single
-    splits lie apart."""
+    """Explain why delta does not increase: instability of the map, and differences between splits."""
     notes = []
     for method, one in methods.items():
         if one["rank_correlation"] <= 0.8:
             moved = one["perturbation"][0].value / one["spread"]
             apart = np.ptp(one["by_split"], axis=1).max() / one["spread"]
-            splits = f"; its {np.shape(one['by_split'])[1]} splits differ by up to {apart:.0%}"
+            splits = f"; the {np.shape(one['by_split'])[1]} splits differ by up to {apart:.0%}"
             notes.append(
-                f"{method}: exchanging the fewest points moves the map by {moved:.0%} of its spread{splits}"
+                f"{method}: the smallest exchange moves the map by {moved:.0%} of its spread{splits}"
             )
     return ". ".join(notes)
 
 
 def crosses(name: str, methods: dict[str, dict[str, Any]], least: int, data: str) -> Claim:
-    """Zero is crossed in the printed range, and the interval is narrow enough to tell."""
+    """Return the claim that delta crosses zero in the printed range, with a conclusive interval."""
     missed = {method: reason for method, one in methods.items() if (reason := _missed(one))}
     held = len(methods) - len(missed) >= least
     shown = "; ".join(
@@ -176,54 +183,59 @@ def crosses(name: str, methods: dict[str, dict[str, Any]], least: int, data: str
         for method, one in methods.items()
     )
     low, high = (f"{100 * bound:g}" for bound in INFORMATIVE)
-    asked = f"crossing in 1 to 5 %, its interval within {low} to {high} %"
+    criterion = f"crossing in 1 to 5 %, its interval within {low} to {high} %"
     return Claim(
         f"{name}: delta crosses zero between 1 and 5 %",
         "about 2 %, 1 to 5 %",
         f"at {shown}",
         held,
         ". ".join(f"{method}: {reason}" for method, reason in missed.items()),
-        criterion=asked if len(methods) == 1 else f"{asked}, for at least {least} of {len(methods)} methods",
+        criterion=criterion
+        if len(methods) == 1
+        else f"{criterion}, for at least {least} of {len(methods)} methods",
         data=data,
     )
 
 
 def _missed(one: dict[str, Any]) -> str:
-    """Why a crossing is not the printed one, from the numbers; nothing where it is."""
+    """Explain why a crossing differs from the printed range; return an empty text if it does not."""
     low, value, high = one["crossing"]
     if PRINTED[0] <= value <= PRINTED[1]:
         certain = INFORMATIVE[0] <= low and high <= INFORMATIVE[1]
         return (
             ""
             if certain
-            else f"at {_share(value)}, but the interval, {_share(low)} to {_share(high)}, is too wide to tell"
+            else f"at {_share(value)}, but the interval, {_share(low)} to {_share(high)}, is too wide"
         )
     early = value < PRINTED[0]
-    place = int(np.argmin(np.abs(np.asarray(one["fractions"]) - PRINTED[0 if early else 1])))
+    index = int(np.argmin(np.abs(np.asarray(one["fractions"]) - PRINTED[0 if early else 1])))
     moved, placed = (
         100 * error / one["spread"]
-        for error in (one["perturbation"][place].value, one["induction"][place].value)
+        for error in (one["perturbation"][index].value, one["induction"][index].value)
     )
     beyond = (PRINTED[0] <= high) if early else (low <= PRINTED[1])
     return (
-        f"{'earlier' if early else 'later'}: with {_share(one['fractions'][place])} exchanged the map moves"
-        f" by {moved:.2g} % of its spread,"
-        f" and new points are placed {placed:.2g} % off"
-        + "; the interval reaches into the printed range"
+        f"{'earlier' if early else 'later'}: with {_share(one['fractions'][index])} exchanged the map moves"
+        f" by {moved:.2g} % of its spread, and the error of new points is {placed:.2g} %"
+        + "; the interval overlaps the printed range"
         * bool(beyond)
     )
 
 
 def _share(fraction: float) -> str:
+    """Return a fraction as text in percent."""
     return "never" if fraction == np.inf else "below 0.3 %" if fraction == 0 else f"{100 * fraction:.1f} %"
 
 
-def _draw(found: dict[str, dict[str, Stability]]) -> Figure:
+def _draw(stability: dict[str, dict[str, Stability]]) -> Figure:
+    """Draw delta against the fraction exchanged, one panel for each data set and method."""
     figure = new_figure(
-        "Error of exchanging training points, less error of placing new ones", 13, 2.9 * len(found) + 0.4
+        "Displacement by exchanging training points minus error of new points",
+        13,
+        2.9 * len(stability) + 0.4,
     )
-    panels = figure.subplots(len(found), 4, squeeze=False, sharex=True)
-    for row, (name, methods) in zip(panels, found.items(), strict=True):
+    panels = figure.subplots(len(stability), 4, squeeze=False, sharex=True)
+    for row, (name, methods) in zip(panels, stability.items(), strict=True):
         for axes, (method, one) in zip(row, methods.items(), strict=True):
             low, value, high = (
                 100 / one.spread * np.array([getattr(d, key) for d in one.delta])

@@ -1,8 +1,9 @@
-"""The loss of an embedding is the spectrum it discards, and on new points it tends to the same value.
+"""The loss of an embedding is the discarded spectrum, and its value on new points converges to it.
 
 Bengio et al. sec. 4, proposition 3: the mean squared error of the kernel against its expansion in N
-eigenfunctions falls with N and is, on the training points, the sum of the squares of the eigenvalues left
-out; its mean over new points converges to it as the training set grows."""
+eigenfunctions decreases with N. On the training points it is the sum of the squares of the discarded
+eigenvalues; its mean over new points converges to this value as the training set grows.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ from experiments._style import COLORS, new_figure
 
 PAPER = "Bengio et al. 2004, proposition 3"
 GAMMA = 1 / (2 * 0.2**2)
-KEPT = 10  # eigenfunctions where m varies
+KEPT = 10  # number of eigenfunctions N when m is varied
 
 
 def run(context: Context) -> Outcome:
-    """Vary N at one m, then m at one N."""
+    """Measure the loss for several N at fixed m, then for several m at fixed N."""
     largest = context.pick(full=3200, quick=1600, tiny=400)
     n_draws = context.pick(full=10, quick=5, tiny=3)
     sizes = [50 * 2**step for step in range(int(np.log2(largest / 50)) + 1)]
@@ -39,25 +40,25 @@ def run(context: Context) -> Outcome:
         first, last = by_size[name]["excess"][[0, -1]]
         claims += [
             Claim(
-                f"{name}: training loss falls with N",
-                "falls",
+                f"{name}: training loss decreases with N",
+                "decreases",
                 f"{training[0]:.3g} to {training[-1]:.3g}",
                 bool((np.diff(training) < 0).all()),
                 criterion="lower at every step of N",
             ),
             Claim(
-                f"{name}: it is the discarded spectrum",
+                f"{name}: training loss equals the discarded spectrum",
                 "equal",
-                f"equal to {gap:.0e} of its value",
+                f"relative difference {gap:.0e}",
                 gap < 1e-8,
                 criterion="below 1e-8",
             ),
             Claim(
-                f"{name}: held-out loss tends to it",
+                f"{name}: held-out loss converges to the training loss",
                 "converges as m grows",
-                f"apart by {first:.1%} at m = {sizes[0]}, {last:.1%} at m = {sizes[-1]}",
+                f"relative difference {first:.1%} at m = {sizes[0]}, {last:.1%} at m = {sizes[-1]}",
                 bool(last < first / 3),
-                criterion="at the last m less than a third of that at the first",
+                criterion="difference at the largest m below a third of that at the smallest",
             ),
         ]
     numbers = {
@@ -74,6 +75,7 @@ def run(context: Context) -> Outcome:
 
 
 def _model(name: str, order: int) -> Any:
+    """Return an unfitted estimator with ``order`` eigenfunctions."""
     return (
         KernelPCA(order, kernel="rbf", gamma=GAMMA)
         if name == "kernel PCA"
@@ -82,8 +84,11 @@ def _model(name: str, order: int) -> Any:
 
 
 def _by_order(name: str, X: np.ndarray, new: np.ndarray, orders: list[int]) -> dict[str, np.ndarray]:
+    """Return training loss, held-out loss and discarded spectrum for each number of eigenfunctions."""
     spectrum = np.linalg.eigvalsh(_model(name, 1).fit(X).kernel_(X))[::-1]
-    trivial = int(name == "spectral clustering")  # the constant, no coordinate, is kept in the sum
+    trivial = int(
+        name == "spectral clustering"
+    )  # the constant eigenfunction is kept too, but is no coordinate
     models = [_model(name, order).fit(X) for order in orders]
     return {
         "training": np.array([model.loss() for model in models]),
@@ -95,8 +100,7 @@ def _by_order(name: str, X: np.ndarray, new: np.ndarray, orders: list[int]) -> d
 
 
 def _by_size(name: str, sizes: list[int], new: np.ndarray, n_draws: int, seed: int) -> dict[str, np.ndarray]:
-    """How far held-out and training loss are apart, as a share of the training loss; mean over training sets,
-    and of each."""
+    """Return the relative difference of held-out and training loss, per training set and its mean."""
     each = np.empty((len(sizes), n_draws))
     for row, size in enumerate(sizes):
         for draw in range(n_draws):
@@ -106,23 +110,24 @@ def _by_size(name: str, sizes: list[int], new: np.ndarray, n_draws: int, seed: i
 
 
 def _draw(orders: list[int], by_order: dict, sizes: list[int], by_size: dict) -> Figure:
-    figure = new_figure("The loss of an embedding is the spectrum it leaves out", 13, 4.4)
+    """Draw the losses against N, and their difference against m."""
+    figure = new_figure("The loss of an embedding is the discarded spectrum", 13, 4.4)
     axes = figure.subplots(1, 3)
-    for panel, (name, found) in zip(axes, by_order.items(), strict=False):
-        panel.semilogy(orders, found["discarded"], color="#bbbbbb", lw=6, label="discarded spectrum")
+    for panel, (name, losses) in zip(axes, by_order.items(), strict=False):
+        panel.semilogy(orders, losses["discarded"], color="#bbbbbb", lw=6, label="discarded spectrum")
         panel.semilogy(
-            orders, found["training"], color=COLORS[0], marker="o", ms=4, lw=1, label="training loss"
+            orders, losses["training"], color=COLORS[0], marker="o", ms=4, lw=1, label="training loss"
         )
         panel.semilogy(
-            orders, found["held-out"], color=COLORS[1], marker="x", ms=6, lw=1, label="held-out loss"
+            orders, losses["held-out"], color=COLORS[1], marker="x", ms=6, lw=1, label="held-out loss"
         )
         panel.set(title=f"{name}, m = 400", xlabel="eigenfunctions kept, N", ylabel="loss")
         panel.legend()
-    for color, (name, found) in zip(COLORS[2:], by_size.items(), strict=False):
-        axes[2].loglog(sizes, 100 * found["excess"], color=color, marker="o", label=name)
-        axes[2].loglog(sizes, 100 * found["draws"], color=color, ls="", marker=".", ms=4, alpha=0.4)
+    for color, (name, losses) in zip(COLORS[2:], by_size.items(), strict=False):
+        axes[2].loglog(sizes, 100 * losses["excess"], color=color, marker="o", label=name)
+        axes[2].loglog(sizes, 100 * losses["draws"], color=color, ls="", marker=".", ms=4, alpha=0.4)
     axes[2].set(
-        title=f"N = {KEPT}", xlabel="training points, m", ylabel="held-out and training loss apart, %"
+        title=f"N = {KEPT}", xlabel="training points, m", ylabel="difference of held-out and training loss, %"
     )
     axes[2].set_xticks(sizes, [str(size) for size in sizes])
     axes[2].minorticks_off()

@@ -1,15 +1,17 @@
-"""Kernel eigenmaps of a twisted roll, and what keeps them from folding.
+"""Folds and errors of kernel eigenmaps of a twisted roll.
 
 Brand sec. 4, fig. 3 to 5: a 30 x 30 grid on a twisted roll, 12 neighbours, inverse distances. Maps by 64
-kernels at random points: in all of 100 placements the reweighted and stochastic ones are best while raw and
-affine ones fold at the edges; the reweighted map folds less than the Laplacian eigenmap; mass on the diagonal
-of W makes it more isometric. With the posteriors of eq. 14 the constant is in the span of Z and all four
-corrections must agree; they differ with kernels that are not divided by their sum.
+kernels at random points: in all of 100 placements the reweighted and stochastic maps are best, while raw and
+affine maps fold at the edges; the reweighted map folds less than the Laplacian eigenmap; mass on the
+diagonal of W makes it more isometric. With the posteriors of eq. 14 the constant is in the span of Z and all
+four corrections must agree; they differ if the kernels are not divided by their sum.
 
-The paper's kernels have sigma 1, in the units of a roll it does not give. All is done with sigma 1, as
-printed, and with sigma 2: our grid has a spacing of 0.9 and 64 kernels stand 3.3 apart on it, so that those
-of sigma 1 hardly meet where they are not divided. A map is best that leaves the least of the parameters after
-affine regression; folds are triangles of the grid that lie the other way round."""
+The paper's kernels have sigma 1, in the units of a roll whose size is not given. All maps are computed with
+sigma 1, as printed, and with sigma 2: the grid used here has a spacing of 0.9 and the distance between 64
+kernels is about 3.3, so that kernels of sigma 1 hardly overlap if they are not divided by their sum. The
+best map is the one with the lowest error of the parameters after affine regression; folds are triangles of
+the grid with reversed orientation.
+"""
 
 from __future__ import annotations
 
@@ -43,22 +45,24 @@ _KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-class _Found(NamedTuple):
+class _Trials(NamedTuple):
+    """Results of all placements of the kernels with one sigma."""
+
     measures: dict[str, np.ndarray]  # (placements, 3) for each kind
     divided: np.ndarray  # (placements, corrections): errors of the four with posteriors
-    apart: float  # how far those four maps are apart
+    apart: float  # largest relative difference between these four maps
     first: dict[str, np.ndarray]  # maps of the first placement
-    poles: float  # share of the placements in which v_1'z(x), undivided, changes its sign
+    poles: float  # fraction of placements in which v_1'z(x), without posteriors, changes its sign
 
 
 def run(context: Context) -> Outcome:
-    """Every kind of map for every placement and width."""
+    """Compute all kinds of maps for all placements and both sigmas."""
     side = context.pick(full=30, quick=30, tiny=24)
     placements = context.pick(full=100, quick=12, tiny=4)
     X, parameters = twisted_roll(side, random_state=context.seed)
     exact = LaplacianEigenmaps(2, n_neighbors=12, weights="inverse").fit_transform(X)
     reference = _measures(exact, parameters, side)
-    found = {
+    trials = {
         sigma: _trials(X, parameters, side, sigma, context.seed + np.arange(placements)) for sigma in _SIGMAS
     }
     numbers = {
@@ -74,21 +78,22 @@ def run(context: Context) -> Outcome:
                 "corrections_with_posteriors_apart": one.apart,
                 "share_with_poles": one.poles,
             }
-            for sigma, one in found.items()
+            for sigma, one in trials.items()
         },
     }
-    claims = [claim for sigma, one in found.items() for claim in claims_of(_SIGMAS[sigma], one, reference)]
-    return Outcome(claims, _figure(X, exact, found, reference, side), numbers, "generated")
+    claims = [claim for sigma, one in trials.items() for claim in claims_of(_SIGMAS[sigma], one, reference)]
+    return Outcome(claims, _figure(X, exact, trials, reference, side), numbers, "generated")
 
 
-def _trials(X: np.ndarray, parameters: np.ndarray, side: int, sigma: float, seeds: np.ndarray) -> _Found:
+def _trials(X: np.ndarray, parameters: np.ndarray, side: int, sigma: float, seeds: np.ndarray) -> _Trials:
+    """Compute all kinds of maps for each placement of the kernels."""
     measures = {name: np.empty((len(seeds), 3)) for name in _KINDS}
     divided = np.empty((len(seeds), len(CORRECTIONS)))
     first: dict[str, np.ndarray] = {}
     apart, poles = 0.0, 0
     for placement, seed in enumerate(seeds):
-        for name, how in _KINDS.items():
-            model, pole = _fit(X, random_state=int(seed), sigma=sigma, **_SETTING, **how)
+        for name, params in _KINDS.items():
+            model, pole = _fit(X, random_state=int(seed), sigma=sigma, **_SETTING, **params)
             poles += pole and name == "reweighted"
             measures[name][placement] = _measures(model.embedding_, parameters, side)
             first.setdefault(name, model.embedding_)
@@ -97,14 +102,14 @@ def _trials(X: np.ndarray, parameters: np.ndarray, side: int, sigma: float, seed
                 divided[placement] = [linear_alignment(Y, parameters).error for Y in maps]
                 largest = max(float(np.abs(np.abs(Y) - np.abs(model.embedding_)).max()) for Y in maps)
                 apart = max(apart, largest / float(np.abs(model.embedding_).max()))
-    return _Found(measures, divided, apart, first, poles / len(seeds))
+    return _Trials(measures, divided, apart, first, poles / len(seeds))
 
 
-def _fit(X: np.ndarray, **how: Any) -> tuple[KernelEigenmap, bool]:
-    """A map, and whether it has a pole, which is no reason to warn here: it is counted."""
+def _fit(X: np.ndarray, **params: Any) -> tuple[KernelEigenmap, bool]:
+    """Return a fitted estimator and whether its map has a pole; the warning about poles is suppressed."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = KernelEigenmap(2, **how).fit(X)
+        model = KernelEigenmap(2, **params).fit(X)
     for item in caught:
         if not issubclass(item.category, PoleWarning):
             warnings.warn(item.message, item.category, stacklevel=2)
@@ -112,28 +117,29 @@ def _fit(X: np.ndarray, **how: Any) -> tuple[KernelEigenmap, bool]:
 
 
 def _measures(Y: np.ndarray, parameters: np.ndarray, side: int) -> tuple[float, float, float]:
-    """What an affine regression on the map leaves of the parameters, the share that is folded, what a
-    similarity leaves."""
+    """Return the error after affine regression, the fraction folded, and the error after a similarity."""
     return linear_alignment(Y, parameters).error, fold_fraction(Y, side), procrustes(Y, parameters).error
 
 
 def _corrected(model: KernelEigenmap, X: np.ndarray) -> list[np.ndarray]:
-    """The four corrected maps with posteriors, by a solver not told that the constant is in the span."""
+    """Return the four corrected maps with posteriors, without using that the constant is in the span."""
     kernels = IsotropicKernels(model.centers_, model.sigma_)
     basis = KernelBasis(X, kernels, kernel_weights(kernels, X))
     degree = np.asarray(model.graph_.sum(axis=1)).ravel()
     maps = []
     for correction in CORRECTIONS:
-        answer = solve_transformation(basis, model.graph_, degree, 2, correction)  # type: ignore[arg-type]
-        values = basis.apply(answer.coefficients)
-        values = values if answer.uniform is None else values / basis.apply(answer.uniform[:, None])
-        maps.append(values + answer.constant)
+        solution = solve_transformation(basis, model.graph_, degree, 2, correction)  # type: ignore[arg-type]
+        values = basis.apply(solution.coefficients)
+        values = values if solution.uniform is None else values / basis.apply(solution.uniform[:, None])
+        maps.append(values + solution.constant)
     return maps
 
 
 def share_in_order(errors: dict[str, np.ndarray]) -> float:
-    """Of the placements: where both the reweighted and the stochastic map are better than both others, by
-    more than rounding."""
+    """Return the fraction of placements in which the reweighted and the stochastic map are both better.
+
+    Better than the raw and the affine map, by more than a relative difference of 1e-3.
+    """
     worse, better = (
         np.minimum(errors["raw"], errors["affine"]),
         np.maximum(errors["reweighted"], errors["stochastic"]),
@@ -142,6 +148,7 @@ def share_in_order(errors: dict[str, np.ndarray]) -> float:
 
 
 def _order_claim(text: str, errors: dict[str, np.ndarray], also: str, why: str) -> Claim:
+    """Return the claim on the order of the errors of the four corrections."""
     share = share_in_order(errors)
     shown = ", ".join(
         f"{name} {np.median(errors[name]):.3f}" for name in ("stochastic", "reweighted", "affine", "raw")
@@ -149,15 +156,15 @@ def _order_claim(text: str, errors: dict[str, np.ndarray], also: str, why: str) 
     return Claim(
         f"{text}: reweighted and stochastic maps are better than raw and affine ones",
         "in all trials",
-        f"median errors {shown}; so ordered in {100 * share:.0f} % of placements{also}",
+        f"median errors {shown}; in this order in {100 * share:.0f} % of placements{also}",
         share >= 0.95,
-        criterion="both better than both, by more than a thousandth, in at least 95 % of placements",
+        criterion="both better than both others by more than 0.1 % in at least 95 % of placements",
         why="" if share >= 0.95 else why,
     )
 
 
-def claims_of(sigma: str, one: _Found, reference: tuple[float, float, float]) -> list[Claim]:
-    """Of one width of the kernels."""
+def claims_of(sigma: str, one: _Trials, reference: tuple[float, float, float]) -> list[Claim]:
+    """Return the claims for one sigma of the kernels."""
     measures = one.measures
     errors, folds, similarity = ({name: values[:, k] for name, values in measures.items()} for k in range(3))
     median = {name: float(np.median(values)) for name, values in folds.items()}
@@ -173,59 +180,64 @@ def claims_of(sigma: str, one: _Found, reference: tuple[float, float, float]) ->
             f"{sigma}, posteriors",
             dict(zip(CORRECTIONS, one.divided.T, strict=True)),
             f"; the four maps agree to {one.apart:.0e}",
-            "With eq. 14 the constant is in the span of Z, and a sound solver finds it: there is nothing to"
-            " correct. The corrections"
-            " differ where the kernels are not divided by their sum.",
+            "With eq. 14 the constant is in the span of Z, and an accurate solver finds it, so that the four"
+            " corrections agree. They differ if the kernels are not divided by their sum.",
         ),
         _order_claim(
             f"{sigma}, kernels not divided by their sum",
             errors,
             "",
-            "Better than the affine map is the "
-            + " and the ".join(f"{name} one in {100 * share:.0f} %" for name, share in first.items())
-            + f" of placements. v_1'z(x) changes its sign in {100 * one.poles:.0f} % of them, and what is divided by it has a pole there.",
+            "Placements in which the map is better than the affine map: "
+            + ", ".join(f"{name} {100 * share:.0f} %" for name, share in first.items())
+            + f". In {100 * one.poles:.0f} % of placements v_1'z(x) changes its sign, and the quotients have"
+            " a pole there.",
         ),
         Claim(
             f"{sigma}, kernels not divided: raw and affine maps fold, reweighted and stochastic ones do not",
-            "substantial folding against best reconstructions",
-            "median share folded " + ", ".join(f"{name} {100 * median[name]:.1f} %" for name in CORRECTIONS),
+            "substantial folding compared with best reconstructions",
+            "median fraction folded "
+            + ", ".join(f"{name} {100 * median[name]:.1f} %" for name in CORRECTIONS),
             fold,
             criterion="raw and affine above 10 %, reweighted and stochastic below 1 %",
             why=""
             if fold
-            else f"Both fold less than both others in {100 * less.mean():.0f} % of placements, but they do fold.",
+            else "Reweighted and stochastic maps also fold, but less than raw and affine ones in"
+            f" {100 * less.mean():.0f} % of placements.",
         ),
         Claim(
             f"{sigma}, posteriors: the reweighted kernel eigenmap folds less than the Laplacian eigenmap",
             "less folding",
-            f"median {100 * median[_DIVIDED]:.2f} % against {100 * reference[1]:.2f} %",
+            f"median {100 * median[_DIVIDED]:.2f} % compared with {100 * reference[1]:.2f} %",
             smoother,
-            criterion="a smaller share folded",
+            criterion="a smaller fraction folded",
             why=""
             if smoother
-            else f"The Laplacian eigenmap of this roll, as wide as it is long, hardly folds at all: {100 * reference[1]:.2f} %."
-            " With noise of 0.2 and 0.4, twists of 2 and 3 and widths of 1 and 2 it also folded less than the median one of sigma 2.",
+            else "The Laplacian eigenmap of this roll, whose width equals its length, has very few folds:"
+            f" {100 * reference[1]:.2f} %. It also folded less than the median kernel eigenmap with sigma 2"
+            " for noise of 0.2 and 0.4, twists of 2 and 3 and widths of 1 and 2.",
         ),
         Claim(
             f"{sigma}, posteriors: mass on the diagonal of W makes the map more isometric",
             "more isometric (picture)",
-            f"median error after the best similarity {np.median(similarity[_REGULAR]):.4f} against"
-            f" {np.median(similarity[_DIVIDED]):.4f};"
-            f" smaller in {100 * isometric:.0f} % of placements",
+            f"median error after the best similarity {np.median(similarity[_REGULAR]):.4f} compared with"
+            f" {np.median(similarity[_DIVIDED]):.4f}; smaller in {100 * isometric:.0f} % of placements",
             isometric > 0.9,
             criterion="smaller in more than 90 % of placements",
-            why="" if isometric > 0.9 else f"It is not in {100 - 100 * isometric:.0f} % of placements.",
+            why=""
+            if isometric > 0.9
+            else f"The error is not smaller in {100 - 100 * isometric:.0f} % of placements.",
         ),
     ]
 
 
 def _figure(
-    X: np.ndarray, exact: np.ndarray, found: dict[float, _Found], reference: Any, side: int
+    X: np.ndarray, exact: np.ndarray, trials: dict[float, _Trials], reference: Any, side: int
 ) -> Figure:
-    figure = new_figure("A twisted roll, and kernel eigenmaps of it", 17, 9)
+    """Draw the roll, maps of the first placement, and the measures of all placements."""
+    figure = new_figure("A twisted roll and its kernel eigenmaps", 17, 9)
     draw_roll(figure.add_subplot(3, 6, 1, projection="3d"), X, side)
     draw_grid(figure.add_subplot(3, 6, 2), exact, side, "Laplacian eigenmap")
-    for row, (sigma, one) in enumerate(found.items()):
+    for row, (sigma, one) in enumerate(trials.items()):
         for place, (kind, name) in enumerate(
             ((_DIVIDED, "posteriors"), (_REGULAR, "the same, W + I")), start=3 + 2 * row
         ):
@@ -243,9 +255,10 @@ def _figure(
     return figure
 
 
-def _boxes(figure: Figure, place: int, measures: dict[str, np.ndarray], reference: Any, where: str) -> None:
+def _boxes(figure: Figure, place: int, measures: dict[str, np.ndarray], reference: Any, suffix: str) -> None:
+    """Draw box plots of error and folds for each kind of map."""
     names = ["raw", "affine", "reweighted", "stochastic", _DIVIDED]
-    for k, label in enumerate(("error against the parameters", "share of the grid folded")):
+    for k, label in enumerate(("error against the parameters", "fraction of the grid folded")):
         axes = figure.add_subplot(3, 6, place + k)
         boxes = axes.boxplot(
             [measures[name][:, k] for name in names],
@@ -257,4 +270,4 @@ def _boxes(figure: Figure, place: int, measures: dict[str, np.ndarray], referenc
             box.set(facecolor=color, alpha=0.6)
         axes.axhline(reference[k], color="#777777", linestyle="--", linewidth=1)
         axes.set_xticks(range(1, 6), names, rotation=35, ha="right", fontsize=8)
-        axes.set_title(f"{label}{where}\n({len(measures['raw'])} placements; dashed: Laplacian)", fontsize=9)
+        axes.set_title(f"{label}{suffix}\n({len(measures['raw'])} placements; dashed: Laplacian)", fontsize=9)

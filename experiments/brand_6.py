@@ -1,7 +1,8 @@
-"""Locality preserving projections gain by a constant.
+"""An affine term improves locality preserving projections.
 
-Brand sec. 4, fig. 6: LPP is the raw approximation with ``Z = X``. Made affine it always has less distortion
-and shows more of the roll; still, no affine view of this roll is free of folds."""
+Brand sec. 4, fig. 6: LPP is the raw approximation with ``Z = X``. The affine map always has less distortion
+and shows more of the structure of the roll, but no affine projection of this roll is free of folds.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ PAPER = "Brand 2003, fig. 6"
 
 
 def run(context: Context) -> Outcome:
-    """Both on one roll; both on many random graphs; the roll from many sides."""
+    """Compare both maps on a roll and on random graphs, and count folds of random projections."""
     side = context.pick(full=30, quick=30, tiny=20)
     X, parameters = twisted_roll(side, random_state=context.seed)
     models = {
@@ -32,42 +33,43 @@ def run(context: Context) -> Outcome:
     views = special_ortho_group.rvs(
         3, size=context.pick(full=20_000, quick=4000, tiny=300), random_state=context.seed
     )
-    least = min(fold_fraction(X @ view[:, :2], side) for view in views)
+    least_folded = min(fold_fraction(X @ view[:, :2], side) for view in views)
     more = int(np.sum(pairs[:, 1] > pairs[:, 0] * (1 + 1e-9) + 1e-12))
     claims = [
         Claim(
             "the affine map always has less distortion",
             "always",
-            f"roll: {stretch['affine']:.6f} against {stretch['LPP']:.6f}; more in {more} of {len(pairs)}"
-            " random graphs"
-            f" (median {np.median(pairs[:, 0] / pairs[:, 1]):.2f} times less)",
+            f"roll: {stretch['affine']:.6f} compared with {stretch['LPP']:.6f} of LPP; higher in {more} of"
+            f" {len(pairs)} random graphs (median ratio of LPP to affine"
+            f" {np.median(pairs[:, 0] / pairs[:, 1]):.2f})",
             bool(stretch["affine"] < stretch["LPP"] and more == 0),
-            criterion="less on the roll, and more in none of the graphs",
+            criterion="lower on the roll, and higher in none of the graphs",
         ),
         Claim(
-            "it captures more of the structure",
+            "the affine map captures more of the structure",
             "more (picture)",
-            f"an affine function of the map leaves {left['affine']:.3f} of the parameters, against {left['LPP']:.3f}",
+            f"error of the parameters after affine regression {left['affine']:.3f},"
+            f" compared with {left['LPP']:.3f} of LPP",
             left["affine"] < left["LPP"],
-            criterion="less left over",
+            criterion="lower error than LPP",
             why=""
             if left["affine"] < left["LPP"]
-            else "Less distortion along the edges is not less error of the parameters: both are flat views of a"
-            " roll, and the smoother one is not the one that separates its turns.",
+            else "A lower distortion of the edges does not imply a lower error of the parameters: both maps"
+            " are linear projections of the roll, and the smoother one does not separate its turns better.",
         ),
         Claim(
-            "no affine view avoids folding",
+            "no affine projection is free of folds",
             "none",
             f"LPP {100 * folds['LPP']:.0f} %, affine {100 * folds['affine']:.0f} % of the grid folded;"
-            f" the best of {len(views)} views {100 * least:.0f} %",
-            least > 0.01,
-            criterion="more than 1 % folded in every view",
+            f" the best of {len(views)} random projections {100 * least_folded:.0f} %",
+            least_folded > 0.01,
+            criterion="more than 1 % folded in every projection",
         ),
     ]
-    figure = new_figure("Linear views of a twisted roll", 14, 4.4)
+    figure = new_figure("Linear projections of a twisted roll", 14, 4.4)
     draw_roll(figure.add_subplot(1, 4, 1, projection="3d"), X, side)
     for place, (name, model) in enumerate(models.items(), start=2):
-        title = "LPP" if name == "LPP" else "affine upgrade"
+        title = "LPP" if name == "LPP" else "affine map"
         draw_grid(
             figure.add_subplot(1, 4, place),
             model.embedding_,
@@ -86,14 +88,14 @@ def run(context: Context) -> Outcome:
         "distortion": stretch,
         "error": left,
         "folded": folds,
-        "least_folded_view": least,
+        "least_folded_view": least_folded,
         "random_graphs": pairs,
     }
     return Outcome(claims, figure, numbers, "generated")
 
 
 def _pair(seed: int) -> tuple[float, float]:
-    """Distortion of either on a random graph with random features, whose mean is not zero."""
+    """Return the distortions of LPP and of the affine map on a random graph with random features."""
     rng = np.random.default_rng(seed)
     W = random_graph(30, density=0.5, random_state=seed)
     X = rng.standard_normal((30, 4)) + rng.standard_normal(4)

@@ -1,8 +1,10 @@
-"""A projected sphere looks Gaussian in every direction.
+"""Projections of a sphere to a line are nearly Gaussian in every direction.
 
-Burges sec. 1 and fig. 1.1: points uniform on the 20-sphere are far from Gaussian, all of them at the same
-distance from the centre. Projected to any line their density is ``C (1 - xi^2)^((n - 1) / 2)``, n = 19 (eq.
-1.1), which is close to the Gaussian with its variance 1/21: projections cannot uncover the structure."""
+Burges sec. 1 and fig. 1.1: points distributed uniformly on the 20-sphere are far from Gaussian: all have the
+same distance from the centre. The density of their projection to any line is ``C (1 - xi^2)^((n - 1) / 2)``,
+n = 19 (eq. 1.1), which is close to the Gaussian with the same variance, 1/21: projections cannot reveal the
+structure.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _DIMENSION, _VARIANCE = 20, 1 / 21
 
 
 def run(context: Context) -> Outcome:
-    """Compare density, Gaussian and a sample seen from many directions."""
+    """Compare the density of eq. 1.1, the Gaussian and projections of a sample."""
     n_samples = context.pick(full=200_000, quick=100_000, tiny=20_000)
     X = sphere(n_samples, dimension=_DIMENSION, random_state=context.seed)
     directions = sphere(
@@ -52,30 +54,31 @@ def run(context: Context) -> Outcome:
         Claim(
             "constant C of eq. 1.1",
             f"{constant:.6f}",
-            f"{density[2000]:.6f}, the library's density at 0",
+            f"{density[2000]:.6f}, density of the library at 0",
             abs(density[2000] / constant - 1) < 1e-9,
             criterion="equal to 1e-9",
         ),
         Claim(
             "the density is close to the fitted Gaussian",
-            "curves hardly apart",
-            f"at most {100 * gap:.1f} % of the peak apart",
+            "curves nearly equal",
+            f"largest difference {100 * gap:.1f} % of the maximum",
             gap < 0.05,
             criterion="below 5 %",
         ),
         Claim(
-            "so it is in every direction",
+            "this holds in every direction",
             "all directions",
-            f"largest distance of distribution functions {to_gaussian.max():.4f} over {len(directions)} directions",
+            f"largest difference of distribution functions {to_gaussian.max():.4f}"
+            f" over {len(directions)} directions",
             bool(to_gaussian.max() < 0.02),
             criterion="below 0.02",
         ),
         Claim(
-            "yet the data are far from Gaussian",
+            "the data are far from Gaussian",
             "all on the sphere",
-            f"lengths spread by {length.std():.0e}; a Gaussian's by {gaussian_spread:.3f}",
+            f"standard deviation of lengths {length.std():.0e}; of a Gaussian {gaussian_spread:.3f}",
             bool(length.std() < 1e-6 < gaussian_spread),
-            criterion="below 1e-6, a Gaussian's above",
+            criterion="below 1e-6, that of the Gaussian above",
         ),
     ]
     numbers = {
@@ -91,7 +94,8 @@ def run(context: Context) -> Outcome:
 def _figure(
     xi: np.ndarray, density: np.ndarray, gaussian: np.ndarray, sample: np.ndarray, length: np.ndarray
 ) -> Figure:
-    figure = new_figure("The 20-sphere, projected to a line and measured from its centre", 11, 4.4)
+    """Draw densities of projections, and of distances from the centre."""
+    figure = new_figure("The 20-sphere: projection to a line, and distance from the centre", 11, 4.4)
     left, right = figure.subplots(1, 2)
     left.hist(
         sample,
@@ -104,7 +108,7 @@ def _figure(
     left.plot(xi, density, color=COLORS[0], label="density of eq. 1.1")
     left.plot(xi, gaussian, color=COLORS[1], linestyle=":", linewidth=2, label="Gaussian, variance 1/21")
     left.set(
-        title="One dimension: no telling them apart",
+        title="Projection to a line: nearly the same",
         xlabel=r"$\xi$ along the line",
         ylabel="density",
         xlim=(-0.85, 0.85),
@@ -123,7 +127,7 @@ def _figure(
     )
     right.axvline(float(length.mean()), color=COLORS[0], linewidth=2, label="points of the sphere")
     right.set(
-        title="Distance from the centre: plain to see", xlabel="length", ylabel="density", ylim=(0, None)
+        title="Distance from the centre: clearly different", xlabel="length", ylabel="density", ylim=(0, None)
     )
     right.legend(loc="upper left", fontsize=8.5)
     return figure

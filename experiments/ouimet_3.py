@@ -1,9 +1,10 @@
-"""A dictionary generalises about as well as the whole Gram matrix.
+"""A dictionary generalises about as well as the full Gram matrix.
 
 Ouimet and Bengio fig. 3: error on new points against the number of training points, kernel PCA and spectral
-clustering, spiral and MNIST zeros and ones. The reference is learnt from 6600 other points; maps are aligned
-with it by linear regression. Curves with a dictionary of fixed tolerance are very close to those of the full
-Gram matrix, and far below plain Nystrom from as many points as the dictionary has."""
+clustering, spiral and MNIST zeros and ones. The reference is computed from 6600 other points; maps are
+aligned with it by linear regression. The curves of a dictionary of fixed tolerance are very close to those
+of the full Gram matrix, and far below those of plain Nystrom with as many points as the dictionary has.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from experiments._style import COLORS, new_figure
 
 PAPER = "Ouimet and Bengio 2005, fig. 3"
 FILES = ("mnist",)
-#: Fixed tolerances, loose and tight; the paper's own stand in the figure.
+#: Two fixed tolerances, large and small; those of the paper are given only in its figure.
 _TOLERANCES = {
     ("digits", "additive"): (5e-3, 5e-4),
     ("digits", "divisive"): (3e-2, 8e-3),
@@ -28,7 +29,7 @@ _TOLERANCES = {
 
 
 def run(context: Context) -> Outcome:
-    """Four panels: both methods on both data sets."""
+    """Measure the errors of both methods on both data sets."""
     sizes = context.pick(
         full=[125, 250, 500, 900, 1400, 2200, 3333], quick=[125, 250, 500, 900, 1400], tiny=[60, 120, 400]
     )
@@ -46,9 +47,9 @@ def run(context: Context) -> Outcome:
             problem, sizes, repeats, _TOLERANCES["spiral", normalization]
         )
     claims = [_close(*key, found, data) for key, found in curves.items()] + [
-        _beyond_nystrom(*key, found, data) for key, found in curves.items()
+        _better_than_nystrom(*key, found, data) for key, found in curves.items()
     ]
-    numbers = {f"{what}, {NAMES[normalization]}": found for (what, normalization), found in curves.items()}
+    numbers = {f"{points}, {NAMES[kind]}": found for (points, kind), found in curves.items()}
     return Outcome(
         claims, _figure(curves, data), {"repeats": repeats, **numbers}, f"{data}; spiral (generated)"
     )
@@ -57,14 +58,11 @@ def run(context: Context) -> Outcome:
 def _curves(
     problem: Problem, sizes: list[int], repeats: int, tolerances: tuple[float, ...]
 ) -> dict[str, Any]:
-    """Geometric means of the errors over training sets drawn anew, and the largest dictionary of each
-    tolerance."""
+    """Return geometric means of the errors over random training sets, and the size of each dictionary."""
     sizes = sorted({min(n, len(problem.pool)) for n in sizes})
     full = np.empty((repeats, len(sizes)))
     greedy = np.empty((repeats, len(tolerances), len(sizes)))
-    alone = np.empty(
-        (repeats, len(tolerances))
-    )  # plain Nystrom from as many points as the largest dictionary has
+    nystrom = np.empty((repeats, len(tolerances)))  # with as many points as the largest dictionary has
     members = np.zeros((repeats, len(tolerances), len(sizes)), dtype=int)
     for repeat in range(repeats):
         X = problem.draw(sizes[-1], repeat)
@@ -74,7 +72,7 @@ def _curves(
                 model = problem.dictionary(X[:n], tol=tol)
                 greedy[repeat, i, j], members[repeat, i, j] = problem.error(model), len(model.dictionary_)
         for i in range(len(tolerances)):
-            alone[repeat, i] = problem.error(problem.plain(X[: members[repeat, i, -1]]))
+            nystrom[repeat, i] = problem.error(problem.plain(X[: members[repeat, i, -1]]))
     return {
         "n": sizes,
         "sigma": problem.sigma,
@@ -84,48 +82,54 @@ def _curves(
         "tolerances": tolerances,
         "dictionary": _geometric_mean(greedy),
         "dictionary_size": members.max(axis=0),
-        "nystrom_on_as_many": _geometric_mean(alone),
+        "nystrom_on_as_many": _geometric_mean(nystrom),
     }
 
 
 def _geometric_mean(errors: np.ndarray) -> np.ndarray:
-    """Over repeats: errors span decades."""
+    """Return the geometric mean over the first axis."""
     return np.exp(np.log(errors).mean(axis=0))
 
 
-def _close(what: str, normalization: str, found: dict[str, Any], data: str) -> Claim:
+def _close(points: str, normalization: str, found: dict[str, Any], data: str) -> Claim:
+    """Return the claim that the error of the dictionary is close to that of the full Gram matrix."""
     ratio, m = found["dictionary"][1] / found["full"], found["dictionary_size"][1, -1]
     return Claim(
-        f"{what}, {NAMES[normalization]}: the dictionary's error is very close to that of the full Gram matrix",
+        f"{points}, {NAMES[normalization]}: the error of the dictionary is very close to that of the full"
+        " Gram matrix",
         "curves close together",
-        f"{ratio.min():.2f} to {ratio.max():.2f} times as large from n = {found['n'][0]} to {found['n'][-1]}, with at most {m} points",
+        f"ratio {ratio.min():.2f} to {ratio.max():.2f} for n = {found['n'][0]} to {found['n'][-1]},"
+        f" with at most {m} dictionary points",
         bool(ratio.max() < 1.5 and m < found["n"][-1] / 3),
-        data=_data(what, data),
-        criterion="below 1.5 at every n, with fewer than a third of the points",
+        data=_data(points, data),
+        criterion="ratio below 1.5 at every n, with fewer than a third of the points",
     )
 
 
-def _beyond_nystrom(what: str, normalization: str, found: dict[str, Any], data: str) -> Claim:
+def _better_than_nystrom(points: str, normalization: str, found: dict[str, Any], data: str) -> Claim:
+    """Return the claim that the dictionary has a much lower error than plain Nystrom."""
     ratio = found["nystrom_on_as_many"] / found["dictionary"][:, -1]
     sizes = found["dictionary_size"][:, -1]
     return Claim(
-        f"{what}, {NAMES[normalization]}: far better than plain Nystrom from as many points",
+        f"{points}, {NAMES[normalization]}: far better than plain Nystrom with as many points",
         "much better",
         " and ".join(f"{r:.1f} times lower with m = {m}" for r, m in zip(ratio, sizes, strict=True))
         + f", n = {found['n'][-1]}",
         bool((ratio > 2).all()),
-        data=_data(what, data),
-        criterion="more than 2 times with either tolerance",
+        data=_data(points, data),
+        criterion="more than 2 times lower with both tolerances",
     )
 
 
-def _data(what: str, images: str) -> str:
-    return "generated" if what == "spiral" else images
+def _data(points: str, images: str) -> str:
+    """Return the description of the data of a claim."""
+    return "generated" if points == "spiral" else images
 
 
 def _figure(curves: dict[tuple[str, str], dict[str, Any]], data: str) -> Figure:
-    figure = new_figure("Error on new points: dictionaries against the full Gram matrix", 11, 8)
-    for axes, ((what, normalization), found) in zip(
+    """Draw the errors against the number of training points, one panel per method and data set."""
+    figure = new_figure("Error on new points: dictionaries and the full Gram matrix", 11, 8)
+    for axes, ((points, normalization), found) in zip(
         figure.subplots(2, 2).ravel(), curves.items(), strict=True
     ):
         axes.plot(found["n"], found["full"], color="black", marker="o", label="full Gram matrix")
@@ -137,7 +141,7 @@ def _figure(curves: dict[tuple[str, str], dict[str, Any]], data: str) -> Figure:
             COLORS,
             strict=False,
         )
-        for tol, errors, m, alone, color in rows:
+        for tol, errors, m, nystrom, color in rows:
             axes.plot(
                 found["n"],
                 errors,
@@ -148,15 +152,15 @@ def _figure(curves: dict[tuple[str, str], dict[str, Any]], data: str) -> Figure:
             )
             axes.plot(
                 m,
-                alone,
+                nystrom,
                 color=color,
                 marker="D",
                 markersize=9,
                 markerfacecolor="none",
                 linestyle="",
-                label=f"plain Nystrom from {m}",
+                label=f"plain Nystrom, {m} points",
             )
-        name = data if what == "digits" else what
+        name = data if points == "digits" else points
         axes.set(
             title=rf"{name}, {NAMES[normalization]}, $\sigma$ = {found['sigma']:g}",
             xlabel="training points n",

@@ -1,8 +1,10 @@
-"""Projecting the other points matters most, how the dictionary is chosen a little.
+"""Projecting all points matters more than the selection of the dictionary.
 
-Ouimet and Bengio fig. 4, n = 3365 and three components: a greedy dictionary beats a random one of the same
-size below about 65 points, the more so the smaller; and with all other points projected on its span, under
-100 points do as well as about 900 without (plain Nystrom from a random subset)."""
+Ouimet and Bengio fig. 4, n = 3365 and three components: below about 65 points a greedy dictionary has a
+lower error than a random one of the same size, with a larger difference for smaller dictionaries; with all
+other points projected on the span of the dictionary, fewer than 100 points are as good as about 900 points
+of plain Nystrom with a random subset.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ _NAMES = {
 
 
 def run(context: Context) -> Outcome:
-    """Errors by subset size for the three ways, over training sets drawn anew."""
+    """Measure the errors of the three methods for each subset size, over random training sets."""
     problem, data = image_problem(context, "additive")
     n = min(context.pick(full=3365, quick=2000, tiny=800), len(problem.pool))
     small = context.pick(full=[8, 15, 22, 34, 44, 65, 100], quick=[8, 15, 22, 34, 65, 100], tiny=[8, 22, 65])
@@ -37,11 +39,13 @@ def run(context: Context) -> Outcome:
         X = problem.draw(n, repeat)
         for j, size in enumerate(small):
             errors["greedy"][repeat, j] = problem.error(problem.greedy(X, size))
-            chance = [
+            random_models = [
                 problem.dictionary(X, dictionary_size=size, selection="random", random_state=10 * repeat + i)
                 for i in range(3)
             ]
-            errors["random"][repeat, j] = np.exp(np.mean([np.log(problem.error(model)) for model in chance]))
+            errors["random"][repeat, j] = np.exp(
+                np.mean([np.log(problem.error(model)) for model in random_models])
+            )
         for j, size in enumerate([*small, *large] if repeat < few else []):
             errors["plain"][repeat, j] = problem.error(problem.plain(X[:size]))
     means = {name: np.exp(np.log(values).mean(axis=0)) for name, values in errors.items()}
@@ -65,6 +69,7 @@ def run(context: Context) -> Outcome:
 def _claims(
     errors: dict[str, np.ndarray], means: dict[str, np.ndarray], small: list[int], large: list[int]
 ) -> list[Claim]:
+    """Return the claims on greedy and random dictionaries and on plain Nystrom."""
     advantage = np.log(errors["random"] / errors["greedy"])
     middle = advantage.mean(axis=0)
     half = 1.96 * advantage.std(axis=0, ddof=1) / np.sqrt(len(advantage))
@@ -75,31 +80,34 @@ def _claims(
         f"m = {m}: {np.exp(a):.2f} ({np.exp(a - h):.2f} to {np.exp(a + h):.2f})"
         for m, a, h in zip(small, middle, half, strict=True)
     )
-    won = [m for m, a, h in zip(small, middle, half, strict=True) if m < 65 and a > h]
-    alone = ", ".join(f"m = {m}" for m in won) or "no size"
+    lower = [m for m, a, h in zip(small, middle, half, strict=True) if m < 65 and a > h]
+    significant = ", ".join(f"m = {m}" for m in lower) or "none"
     at_100 = means["greedy"][-1]
     needed = next((size for size, error in zip(sizes, means["plain"], strict=True) if error <= at_100), None)
     return [
         Claim(
             "below 65 points a greedy dictionary has the lower error",
             "significantly, the more so for smaller ones",
-            f"over all sizes below 65 together {np.exp(pooled.mean()):.2f} times lower; random over greedy, {ratios}",
+            f"over all sizes below 65 together {np.exp(pooled.mean()):.2f} times lower; ratio of random to"
+            f" greedy for {ratios}",
             bool(low > 0),
             criterion="95 % interval of the ratio over all sizes below 65 above 1",
-            why=f"Clear by itself at {alone}; as training sets are drawn anew the intervals are wide. The greedy dictionary is that of"
-            " algorithm 1; the one algorithm 2 grows from the farthest points is no better than random here.",
+            why=f"Significant for single sizes: {significant}; the intervals are wide because training sets"
+            " are random. The greedy dictionary is selected by algorithm 1; that of algorithm 2, which adds"
+            " the farthest points, is not better than a random one here.",
         ),
         Claim(
-            "from 65 points on both are alike",
-            "alike",
+            "from 65 points on both errors are similar",
+            "similar",
             f"ratio {np.exp(middle[~below].min()):.2f} to {np.exp(middle[~below].max()):.2f}",
             bool(np.abs(middle[~below]).max() < np.log(1.5)),
             criterion="every ratio below 1.5",
         ),
         Claim(
-            f"projecting the others, {small[-1]} points do as well as about 900 for plain Nystrom",
-            "fewer than 100 against about 900",
-            f"{small[-1]} points: {at_100:.1e}; plain Nystrom needs {f'about {needed}' if needed else f'more than {sizes[-1]}'}",
+            f"with projection, {small[-1]} points are as good as about 900 of plain Nystrom",
+            "fewer than 100 compared with about 900",
+            f"{small[-1]} points: {at_100:.1e}; plain Nystrom needs"
+            f" {f'about {needed}' if needed else f'more than {sizes[-1]}'}",
             needed is None or needed >= 7 * small[-1],
             criterion=f"plain Nystrom needs at least {7 * small[-1]}",
         ),
@@ -109,7 +117,8 @@ def _claims(
 def _figure(
     errors: dict[str, np.ndarray], means: dict[str, np.ndarray], small: list[int], large: list[int], n: int
 ) -> Figure:
-    figure = new_figure(f"What a subset of m points is good for, of n = {n}", 9, 5.2)
+    """Draw the error of each method against the subset size."""
+    figure = new_figure(f"Error with a subset of m points out of n = {n}", 9, 5.2)
     axes: Any = figure.subplots()
     for (name, label), color in zip(_NAMES.items(), COLORS, strict=False):
         sizes = [*small, *large] if name == "plain" else small

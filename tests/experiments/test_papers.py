@@ -115,17 +115,19 @@ def test_where_a_rising_curve_crosses_zero():
     ("crossing", "reason"),
     [
         ((0.012, 0.02, 0.04), ""),
-        ((0.002, 0.02, 0.04), "at 2.0 %, but the interval, 0.2 % to 4.0 %, is too wide to tell"),
-        ((0.012, 0.02, np.inf), "is too wide to tell"),
+        ((0.002, 0.02, 0.04), "at 2.0 %, but the interval, 0.2 % to 4.0 %, is too wide"),
+        ((0.012, 0.02, np.inf), "is too wide"),
         (
             (0.001, 0.004, 0.012),
-            "earlier: with 1.0 % exchanged the map moves by 30 % of its spread, and new points are placed 20 % off;",
+            "earlier: with 1.0 % exchanged the map moves by 30 % of its spread,"
+            " and the error of new points is 20 %;",
         ),
         (
             (0.07, 0.08, 0.09),
-            "later: with 5.0 % exchanged the map moves by 40 % of its spread, and new points are placed 20 % off",
+            "later: with 5.0 % exchanged the map moves by 40 % of its spread,"
+            " and the error of new points is 20 %",
         ),
-        ((0.04, np.inf, np.inf), "the interval reaches into the printed range"),
+        ((0.04, np.inf, np.inf), "the interval overlaps the printed range"),
     ],
 )
 def test_a_crossing_must_be_in_the_range_and_certain(crossing, reason):
