@@ -1,6 +1,6 @@
-"""Ours against the peers: time, peak memory and proof of the answer. ``python -m benchmarks run --help`` says
-how.
+"""Benchmarks of eigenscape and other libraries: time, peak memory and accuracy.
 
-``works`` lists what is measured, ``worker`` is the fresh process of one measurement, ``data`` and ``errors``
-are what it works on and how it is judged, ``runner`` interleaves and repeats, ``report`` and ``figures``
-write the results down."""
+See ``python -m benchmarks run --help``. The cases are listed in ``cases``. ``worker`` is the process of one
+measurement, with the data sets of ``data`` and the error measures of ``errors``; ``runner`` starts the
+workers and repeats measurements; ``report`` and ``figures`` write the results.
+"""

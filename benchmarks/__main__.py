@@ -1,5 +1,4 @@
-"""Command line: ``python -m benchmarks run [--quick] [--only NAME ...] [--repeats R] [--limit SECONDS] [--out
-DIRECTORY]``."""
+"""Command line ``python -m benchmarks run``."""
 
 from __future__ import annotations
 
@@ -12,63 +11,72 @@ from typing import Any
 
 from rich.console import Console
 
+from benchmarks.cases import all_cases
 from benchmarks.figures import draw
-from benchmarks.report import line, machine, markdown, printed
+from benchmarks.report import line, machine, markdown, terminal_table
 from benchmarks.runner import Runner
-from benchmarks.works import work_list
 
 
 def arguments() -> argparse.Namespace:
-    """The command line, with the defaults of a full or a quick run filled in."""
+    """Parse the command line and fill in the defaults of a full or quick run."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Measure eigenscape against its peers."
+        prog="python -m benchmarks", description="Compare eigenscape with other libraries."
     )
     run = parser.add_subparsers(dest="command", required=True).add_parser(
-        "run", help="measure, print and write the tables and figures"
+        "run", help="run benchmarks, print and write tables and figures"
     )
     run.add_argument(
-        "--quick", action="store_true", help="smaller sizes, one repeat, limit 30 s: a few minutes"
+        "--quick",
+        action="store_true",
+        help="use smaller sizes, one repeat and a limit of 30 s; takes a few minutes",
     )
     run.add_argument(
-        "--only", nargs="+", metavar="NAME", help="these rows only; the others are kept from the last run"
+        "--only",
+        nargs="+",
+        metavar="NAME",
+        help="run only these cases; keep the results of the others from the last run",
     )
-    run.add_argument("--repeats", type=int, help="default 3, quick 1")
-    run.add_argument("--limit", type=float, help="seconds a fit may take; default 300, quick 30")
-    run.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
+    run.add_argument("--repeats", type=int, help="number of repeats (default: 3, with --quick 1)")
+    run.add_argument(
+        "--limit", type=float, help="time limit of a fit in seconds (default: 300, with --quick 30)"
+    )
+    run.add_argument(
+        "--out", type=Path, default=Path("docs/benchmarks"), help="output folder (default: docs/benchmarks)"
+    )
     options = parser.parse_args()
     options.repeats = options.repeats or (1 if options.quick else 3)
     options.limit = options.limit or (30.0 if options.quick else 300.0)
-    known = [work.key for work in work_list(options.quick)]
+    known = [case.key for case in all_cases(options.quick)]
     unknown = sorted(set(options.only or ()) - set(known))
     if unknown:
-        parser.error(f"--only {' '.join(unknown)} is not known; choose from: {' '.join(known)}")
+        parser.error(f"--only: unknown case {', '.join(unknown)}; choose from {', '.join(known)}")
     return options
 
 
 def main() -> None:
-    """Run the work list; results are written after every row, so an interrupted run keeps what it has."""
+    """Run the cases; results are written after each case, so that an interrupted run keeps them."""
     options = arguments()
     console = Console(width=None if sys.stdout.isatty() else 220)
     runner = Runner(options.repeats, options.limit, console)
     results = document(options)
-    order = [work.key for work in work_list(options.quick)]
-    for work in work_list(options.quick):
-        if options.only and work.key not in options.only:
+    order = [case.key for case in all_cases(options.quick)]
+    for case in all_cases(options.quick):
+        if options.only and case.key not in options.only:
             continue
-        row = runner.row(work)
+        row = runner.row(case)
         row["date"] = date.today().isoformat()
         results["rows"] = sorted(
-            [old for old in results["rows"] if old["key"] != work.key] + [row],
+            [old for old in results["rows"] if old["key"] != case.key] + [row],
             key=lambda r: order.index(r["key"]),
         )
         write(results, options.out)
         console.print(line(row), highlight=False)
-    console.print(printed(results["rows"]))
-    console.print(f"written to {options.out}")
+    console.print(terminal_table(results["rows"]))
+    console.print(f"wrote results to {options.out}")
 
 
 def document(options: argparse.Namespace) -> dict[str, Any]:
-    """An empty record of a run; with ``--only`` the rows of the last run of the same kind stay."""
+    """Return a new results document; with ``--only`` it contains the rows of the last comparable run."""
     fresh = {
         "machine": machine(),
         "quick": options.quick,
@@ -85,7 +93,7 @@ def document(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def write(results: dict[str, Any], out: Path) -> None:
-    """``results.json``, ``README.md`` and the two figures."""
+    """Write ``results.json``, ``README.md`` and the two figures."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     figures = draw(results["rows"], out)

@@ -1,4 +1,4 @@
-"""Data with known answers. Every set is a pure function of its size."""
+"""Data sets, most of them with known coordinates or clusters, as functions of their size."""
 
 from __future__ import annotations
 
@@ -10,33 +10,35 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import make_swiss_roll
 
-from benchmarks.cluster_dictionaries import made_groups, true_groups
-from benchmarks.clusters import made_rows
+from benchmarks.cluster_dictionaries import generate_groups, true_groups
+from benchmarks.clusters import generate_rows
 
 
 class Data(NamedTuple):
-    """Points (n, d) with the true coordinates (n, c) or the true cluster (n,) of each, where known."""
+    """Points (n, d) with their true coordinates (n, c) or cluster labels (n,), or None if unknown."""
 
     X: Any  # dense, or a CSR array
     coordinates: np.ndarray | None = None
     labels: np.ndarray | None = None
 
     def split(self, n: int) -> tuple[Data, Data]:
-        """The first ``n`` points and the others."""
+        """Split into the first ``n`` points and the rest."""
         first = Data(*(None if part is None else part[:n] for part in self))
         return first, Data(*(None if part is None else part[n:] for part in self))
 
 
 def swiss_roll(n: int) -> Data:
-    """A rolled-up rectangle in 3-d; true coordinates are arc length and height."""
+    """Return a swiss roll; its true coordinates are arc length and height."""
     X, t = make_swiss_roll(n, random_state=0)
     arc = (t * np.sqrt(1 + t**2) + np.arcsinh(t)) / 2
     return Data(X, np.column_stack([arc, X[:, 1]]))
 
 
 def mixture(n: int) -> Data:
-    """Ten unit Gaussians in 50-d whose centres are about 5 apart: they overlap enough for a connected
-    neighbour graph."""
+    """Return a mixture of ten unit Gaussians in 50 dimensions.
+
+    The distance between centres is about 5, so that the neighbour graph is connected.
+    """
     random = np.random.default_rng(0)
     centres = 0.5 * random.standard_normal((10, 50))
     labels = random.integers(10, size=n)
@@ -44,8 +46,10 @@ def mixture(n: int) -> Data:
 
 
 def sheet(n: int) -> Data:
-    """A smooth three-dimensional sheet in 20-d with a little noise; the first rows of a larger set are a
-    smaller one."""
+    """Return a smooth three-dimensional manifold in 20 dimensions with little noise.
+
+    The first rows of a larger set equal a smaller set.
+    """
     latent = np.random.default_rng(0).random((n, 8))
     random = np.random.default_rng(1)
     smooth = np.tanh((4 * latent[:, :3] - 2) @ random.standard_normal((3, 20)))
@@ -53,8 +57,7 @@ def sheet(n: int) -> Data:
 
 
 def mnist(n: int) -> Data:
-    """The first ``n`` of the 70 000 x 784 handwritten digits, from ``$EIGENSCAPE_DATA/mnist.npz`` (arrays of
-    images are stacked)."""
+    """Return the first ``n`` images of MNIST (70 000 x 784) in ``$EIGENSCAPE_DATA/mnist.npz``."""
     with np.load(mnist_file()) as file:
         images = [file[key] for key in sorted(file.files) if file[key].ndim > 1]
     return Data(
@@ -63,12 +66,12 @@ def mnist(n: int) -> Data:
 
 
 def mnist_file() -> Path:
-    """Where MNIST would be."""
+    """Return the path of the MNIST file."""
     return Path(os.environ.get("EIGENSCAPE_DATA", "data")) / "mnist.npz"
 
 
-def falling(n: int, d: int, seed: int = 0) -> np.ndarray:
-    """Rows of 30 factors of falling size and noise, around a mean."""
+def low_rank_rows(n: int, d: int, seed: int = 0) -> np.ndarray:
+    """Return rows with 30 factors of decreasing size, noise and a mean."""
     random = np.random.default_rng(seed)
     factors = 0.9 ** np.arange(30)[:, None] * random.standard_normal((30, d))
     return (
@@ -79,38 +82,40 @@ def falling(n: int, d: int, seed: int = 0) -> np.ndarray:
 
 
 def tall(n: int) -> Data:
-    """Many rows of 50 features."""
-    return Data(falling(n, 50))
+    """Return rows of 50 features."""
+    return Data(low_rank_rows(n, 50))
 
 
 def wide(n: int) -> Data:
-    """Rows of 20 000 features."""
-    return Data(falling(n, 20_000))
+    """Return rows of 20 000 features."""
+    return Data(low_rank_rows(n, 20_000))
 
 
 def topics(n: int) -> Data:
-    """Sparse rows of 20 000 counts, about 100 in each: twenty topics that words belong to with falling
-    shares, words drawn at random."""
+    """Return sparse rows of 20 000 word counts with about 100 words each.
+
+    A row has one of twenty topics, whose words have geometric probabilities, and 20 random words.
+    """
     random = np.random.default_rng(0)
     words = random.integers(1, 200, (20, 400)).cumsum(axis=1) % 20_000
     share = random.dirichlet(np.full(20, 0.1), n)
-    of_topic = (random.random((n, 1, 1)) > share.cumsum(axis=1)[:, None, :]).sum(
-        axis=2
-    )  # (n, 1): one topic a row is enough
+    topic = (random.random((n, 1, 1)) > share.cumsum(axis=1)[:, None, :]).sum(axis=2)  # (n, 1)
     rank = np.minimum(random.geometric(0.01, (n, 80)), 400) - 1
-    column = np.concatenate([words[of_topic, rank], random.integers(20_000, size=(n, 20))], axis=1)
+    column = np.concatenate([words[topic, rank], random.integers(20_000, size=(n, 20))], axis=1)
     row = np.repeat(np.arange(n), 100)
     return Data(sparse.csr_array((np.ones(100 * n), (row, column.ravel())), shape=(n, 20_000)))
 
 
 def gaps(n: int) -> Data:
-    """Rows of 50 features near a space of five dimensions, 30 % of the values missing; the true coordinates
-    are the whole rows."""
+    """Return rows of 50 features near a five-dimensional subspace with 30 % of the values missing.
+
+    The true coordinates are the complete rows.
+    """
     random = np.random.default_rng(0)
-    whole = random.standard_normal((n, 5)) @ random.standard_normal((5, 50)) + 0.1 * random.standard_normal(
-        (n, 50)
-    )
-    return Data(np.where(random.random(whole.shape) < 0.3, np.nan, whole), whole)
+    complete = random.standard_normal((n, 5)) @ random.standard_normal(
+        (5, 50)
+    ) + 0.1 * random.standard_normal((n, 50))
+    return Data(np.where(random.random(complete.shape) < 0.3, np.nan, complete), complete)
 
 
 SETS = {
@@ -122,6 +127,6 @@ SETS = {
     "wide": wide,
     "topics": topics,
     "gaps": gaps,
-    "made_rows": lambda n: Data(made_rows(n)),
-    "made_groups": lambda n: Data(made_groups(n), labels=true_groups(n)),
+    "made_rows": lambda n: Data(generate_rows(n)),
+    "made_groups": lambda n: Data(generate_groups(n), labels=true_groups(n)),
 }

@@ -1,12 +1,21 @@
-"""Error measures, computed here from each method's own matrix and embedding, not taken from what the method
-says.
+"""Error measures, computed independently of the estimators from matrix and embedding of each method.
 
-``residual`` is relative to the eigenvalue that matters, the worst over the components; ``floor`` is what
-rounding alone may do to it and ``excess`` the worst component's residual in units of what is still right;
-``r2`` are squared correlations of the known coordinates with their regression on the embedding; ``agreement``
-is the adjusted Rand index with the true clusters; ``of_means`` is the error of imputed values, in units of
-that of column means; ``left_out`` is the part of new rows that a dictionary does not explain; ``distortion``
-is how much a map stretches the edges of its graph."""
+``residual``
+    Largest residual of an eigenvector relative to its eigenvalue; ``floor`` is the part that rounding may
+    cause, and ``excess`` is the largest residual relative to the largest accepted one.
+``r2``
+    Squared correlations of the known coordinates with their regression on the embedding.
+``agreement``
+    Adjusted Rand index with the true clusters.
+``aligned``
+    Error of held-out points compared with exact kernel PCA after linear regression.
+``of_means``
+    Error of imputed values relative to that of column means.
+``left_out``
+    Part of new rows that is not in the span of a dictionary.
+``distortion``
+    Distortion of the edges of the graph (Brand eq. 5).
+"""
 
 from __future__ import annotations
 
@@ -23,19 +32,19 @@ from benchmarks import cluster_dictionaries, clusters
 from benchmarks.data import SETS, Data
 
 EPS = np.finfo(np.float64).eps
-#: A relative residual above this is a wrong answer.
-WRONG = 1e-3
-#: An aligned error above this is not accurate enough to compare times by.
-ACCURATE = 1e-6
+#: Largest relative residual of a correct result.
+MAX_RESIDUAL = 1e-3
+#: Largest aligned error of a result that is accurate enough for a comparison of times.
+MAX_ALIGNED_ERROR = 1e-6
 
 
-def is_ours(model: Any) -> bool:
-    """Whether the model is eigenscape's."""
+def is_eigenscape(model: Any) -> bool:
+    """Return whether a model is an estimator of eigenscape."""
     return type(model).__module__.startswith("eigenscape")
 
 
 def coefficient(embedding: np.ndarray, coordinates: np.ndarray | None) -> list[float] | None:
-    """r^2 of each known coordinate after linear regression on the embedding."""
+    """Return r^2 of each known coordinate after linear regression on the embedding."""
     if coordinates is None:
         return None
     design = np.column_stack(
@@ -46,16 +55,17 @@ def coefficient(embedding: np.ndarray, coordinates: np.ndarray | None) -> list[f
 
 
 def laplacian(model: Any, data: Data) -> dict[str, Any]:
-    """``|L z - sigma D z|_{D^-1} / (sigma |z|_D)``, ``sigma`` the Rayleigh quotient.
+    """Return the residual ``|L z - sigma D z|_{D^-1} / (sigma |z|_D)``, with the Rayleigh quotient ``sigma``.
 
-    scikit-learn returns ``z = D^-1/2 v`` for the degrees without the loops that its graph has; its solver
-    drops the loops too."""
+    scikit-learn returns ``z = D^-1/2 v``; it ignores the loops of its graph in the degrees and in the solver.
+    """
     Z = np.asarray(model.embedding_, dtype=np.float64)
-    if is_ours(model) and model.kernel_.X.shape[0] != len(
-        Z
-    ):  # equal rows share a vertex: the estimator's own proof
+    # Equal rows share a vertex of the graph: use the residuals computed by the estimator.
+    if is_eigenscape(model) and model.kernel_.X.shape[0] != len(Z):
         return {"residual": float((model.residuals_ / (1 - model.eigenvalues_)).max())}
-    W = sparse.csr_array(model.kernel_.base(model.kernel_.X) if is_ours(model) else model.affinity_matrix_)
+    W = sparse.csr_array(
+        model.kernel_.base(model.kernel_.X) if is_eigenscape(model) else model.affinity_matrix_
+    )
     W = W - sparse.diags_array(W.diagonal())
     D = np.asarray(W.sum(axis=1)).ravel()[:, None]
     LZ = D * Z - W @ Z
@@ -69,9 +79,11 @@ def laplacian(model: Any, data: Data) -> dict[str, Any]:
     }
 
 
-def stretched(model: Any, data: Data) -> dict[str, Any]:
-    """Distortion (Brand eq. 5) of a map of ours on the graph it was learnt on: a kernel eigenmap is no
-    eigenvector of it."""
+def distortion(model: Any, data: Data) -> dict[str, Any]:
+    """Return the distortion (Brand eq. 5) of an embedding by eigenscape on the graph of the model.
+
+    It is used for kernel eigenmaps, whose coordinates are not eigenvectors of the graph.
+    """
     W = model.graph_ if type(model).__name__ == "KernelEigenmap" else model.kernel_.base(model.kernel_.X)
     Z = np.asarray(model.embedding_, dtype=np.float64)
     D = np.asarray(W.sum(axis=1)).ravel()[:, None]
@@ -81,9 +93,11 @@ def stretched(model: Any, data: Data) -> dict[str, Any]:
 
 
 def alignment(model: Any, data: Data, M: Any = None) -> dict[str, Any]:
-    """``|M y - mu y| / mu``; the eigenvalues of LLE come close to rounding, which bounds what any solver can
-    reach."""
-    if is_ours(model):
+    """Return the residual ``|M y - mu y| / mu`` of LLE and its bound by rounding.
+
+    The eigenvalues of LLE are close to the rounding error, which limits the accuracy of any solver.
+    """
+    if is_eigenscape(model):
         M = sparse.csr_array(sparse.eye_array(model.kernel_.gram.shape[0]) - model.kernel_.gram)
     Y = np.asarray(model.embedding_, dtype=np.float64)
     Y = Y / np.linalg.norm(Y, axis=0)
@@ -91,28 +105,27 @@ def alignment(model: Any, data: Data, M: Any = None) -> dict[str, Any]:
     mu = (Y * MY).sum(axis=0)
     size = np.maximum(np.abs(mu), np.finfo(np.float64).tiny)
     rest = np.linalg.norm(MY - mu * Y, axis=0) / size
-    floor = (
-        20 * EPS * np.sqrt(M.nnz / M.shape[0]) * float(abs(M).sum(axis=1).max()) / size
-    )  # what eigenscape allows itself
+    # The same bound as that of the solvers of eigenscape.
+    floor = 20 * EPS * np.sqrt(M.nnz / M.shape[0]) * float(abs(M).sum(axis=1).max()) / size
     worst = int(np.argmax(rest))
     return {
         "residual": float(rest[worst]),
         "floor": float(floor[worst]),
-        "excess": float((rest / np.maximum(floor, WRONG)).max()),
+        "excess": float((rest / np.maximum(floor, MAX_RESIDUAL)).max()),
         "eigenvalues": mu.tolist(),
         "r2": coefficient(Y, data.coordinates),
     }
 
 
 def clustering(model: Any, data: Data) -> dict[str, Any]:
-    """Agreement with the true clusters (scikit-learn keeps no eigenvectors to check)."""
+    """Return the agreement with the true clusters, as scikit-learn does not store eigenvectors."""
     return {"agreement": float(adjusted_rand_score(data.labels, model.labels_))}
 
 
 def principal(
     model: Any, product: Callable[[np.ndarray], np.ndarray], embedding: np.ndarray | None = None
 ) -> float:
-    """``|K v - l v| / l`` for the centred ``K = P K P`` whose uncentred product is given."""
+    """Return the largest ``|K v - l v| / l`` of the centred ``K``, given the product with the uncentred."""
     V = np.asarray(model.embedding_ if embedding is None else embedding, dtype=np.float64)
     V = V / np.linalg.norm(V, axis=0)
     KV = product(V - V.mean(axis=0))
@@ -122,15 +135,15 @@ def principal(
 
 
 def kernel_pca(model: Any, data: Data) -> dict[str, Any]:
-    """Residual with the Gaussian kernel written out here."""
-    if is_ours(model):
+    """Return the residual with an independent implementation of the Gaussian kernel."""
+    if is_eigenscape(model):
         return {"residual": principal(model, lambda V: gaussian(data.X, data.X, model.gamma, V))}
-    scores = model.eigenvectors_  # scikit-learn keeps no embedding_
+    scores = model.eigenvectors_  # scikit-learn has no attribute embedding_
     return {"residual": principal(model, lambda V: gaussian(data.X, data.X, model.gamma, V), scores)}
 
 
 def gaussian(Y: np.ndarray, X: np.ndarray, gamma: float, V: np.ndarray) -> np.ndarray:
-    """``exp(-gamma |y - x|^2) V`` (n_new, c) in blocks."""
+    """Return ``exp(-gamma |y - x|^2) V`` (n_new, c), computed in blocks."""
     squares = (X * X).sum(axis=1)
     parts = []
     for start in range(0, len(Y), 500):
@@ -141,11 +154,11 @@ def gaussian(Y: np.ndarray, X: np.ndarray, gamma: float, V: np.ndarray) -> np.nd
 
 
 def aligned(model: Any, data: Data) -> dict[str, Any]:
-    """Held-out points against exact kernel PCA of the same training points, after linear regression (Ouimet
-    sec. 5).
+    """Return the error of held-out points compared with exact kernel PCA after regression (Ouimet sec. 5).
 
-    Mean squared difference relative to the mean square of the exact coordinates; one above 1e-6 is not
-    accurate enough here."""
+    It is the mean squared difference relative to the mean square of the exact coordinates, and must not
+    exceed 1e-6.
+    """
     n = len(data.X)
     new = SETS["sheet"](n + 2000).X[n:]
     K = np.exp(-model.gamma * cdist(data.X, data.X, "sqeuclidean"))
@@ -158,17 +171,17 @@ def aligned(model: Any, data: Data) -> dict[str, Any]:
     design = np.column_stack([np.ones(len(new)), model.transform(new)])
     rest = exact - design @ np.linalg.lstsq(design, exact, rcond=None)[0]
     error = float(np.square(rest).sum() / np.square(exact).sum())
-    return {"aligned": error, "excess": error / ACCURATE}
+    return {"aligned": error, "excess": error / MAX_ALIGNED_ERROR}
 
 
 def classical_mds(model: Any, data: Data) -> dict[str, Any]:
-    """Residual; centred squared Euclidean distances are the scalar products ``X X'`` of the centred rows."""
+    """Return the residual with the matrix of scalar products ``X X'`` of the centred rows."""
     X = data.X - data.X.mean(axis=0)
     return {"residual": principal(model, lambda V: X @ (X.T @ V))}
 
 
 def components(model: Any, data: Data) -> dict[str, Any]:
-    """``|S e - l e| / l`` of each direction, with the scatter matrix applied here."""
+    """Return the largest ``|S e - l e| / l`` of the components, with the scatter matrix ``S``."""
     V = np.asarray(model.components_, dtype=np.float64).T
     mean = np.asarray(data.X.mean(axis=0)).ravel()
     projected = data.X @ V - mean @ V
@@ -178,9 +191,9 @@ def components(model: Any, data: Data) -> dict[str, Any]:
 
 
 def imputation(model: Any, data: Data) -> dict[str, Any]:
-    """Root mean squared error of the values filled in, in units of that of column means."""
+    """Return the root mean squared error of imputed values relative to that of column means."""
     missing = np.isnan(data.X)
-    filled = model.impute(data.X) if is_ours(model) else model.filled_
+    filled = model.impute(data.X) if is_eigenscape(model) else model.filled_
     by_mean = np.broadcast_to(np.nanmean(data.X, axis=0), data.X.shape)
     error, plain = (
         np.sqrt(np.mean(np.square(guess - data.coordinates)[missing])) for guess in (filled, by_mean)
@@ -189,13 +202,11 @@ def imputation(model: Any, data: Data) -> dict[str, Any]:
 
 
 def isomap(model: Any, data: Data) -> dict[str, Any]:
-    """Residual with the method's own geodesics, and r^2."""
-    if is_ours(model):
+    """Return the residual with the geodesic distances of the model, and r^2."""
+    if is_eigenscape(model):
         K = model.kernel_(model.kernel_.X)
-        own = (
-            model.embedding_[model.landmarks_] if model.n_landmarks else None
-        )  # the points that the kernel is of
-        residual = principal(model, lambda V: K @ V, own)
+        landmarks = model.embedding_[model.landmarks_] if model.n_landmarks else None
+        residual = principal(model, lambda V: K @ V, landmarks)
     else:
         residual = principal(
             model,
@@ -206,16 +217,16 @@ def isomap(model: Any, data: Data) -> dict[str, Any]:
     return {"residual": residual, "r2": coefficient(model.embedding_, data.coordinates)}
 
 
-def nothing(_model: Any, _data: Data) -> dict[str, Any]:
-    """No error measure: the work is a yardstick."""
+def no_measure(_model: Any, _data: Data) -> dict[str, Any]:
+    """Return no error measure, for jobs whose time is only a reference."""
     return {}
 
 
-def made_components(model: Any, data: Data) -> dict[str, Any]:
-    """``|S c - l c| / l`` for the scatter matrix of all rows, summed here block by block."""
+def dask_components(model: Any, data: Data) -> dict[str, Any]:
+    """Return the largest ``|S c - l c| / l`` of the components, with ``S`` summed block by block."""
     count, total, scatter = 0, 0.0, 0.0
     for number, size in enumerate(data.X.chunks[0]):
-        rows = clusters.made_block(number, size).astype(np.float64)
+        rows = clusters.generate_block(number, size).astype(np.float64)
         count, total, scatter = count + size, total + rows.sum(axis=0), scatter + rows.T @ rows
     S = scatter - np.outer(total, total) / count
     C = np.asarray(model.components_, dtype=np.float64).T
@@ -224,10 +235,9 @@ def made_components(model: Any, data: Data) -> dict[str, Any]:
 
 
 def left_out(model: Any, _: Data) -> dict[str, Any]:
-    """Mean of ``1 - k' M^-1 k`` over new rows: what the span of the dictionary leaves out of them, before
-    centring."""
+    """Return the mean of ``1 - k' M^-1 k`` over new rows, their part outside the span of the dictionary."""
     rows, members = (
-        cluster_dictionaries.made_block(10**6, 5000).astype(np.float64),
+        cluster_dictionaries.generate_block(10**6, 5000).astype(np.float64),
         np.asarray(model.dictionary_, dtype=np.float64),
     )
     k, M = (
@@ -236,12 +246,15 @@ def left_out(model: Any, _: Data) -> dict[str, Any]:
     return {"left_out": float(1 - (k * np.linalg.solve(M, k.T).T).sum(axis=1).mean())}
 
 
-def placed(model: Any, train: Data, new: Data, coordinates: np.ndarray) -> dict[str, Any]:
-    """New points: kernel PCA against the projection written out, the others by r^2 with the known
-    coordinates."""
+def out_of_sample(model: Any, train: Data, new: Data, coordinates: np.ndarray) -> dict[str, Any]:
+    """Return the error of embedded new points.
+
+    It is r^2 with the known coordinates or, for kernel PCA, the relative error of the coordinates compared
+    with an independent implementation of the projection.
+    """
     if new.coordinates is not None:
         return {"r2": coefficient(coordinates, new.coordinates)}
-    if is_ours(model):
+    if is_eigenscape(model):
         weights = model.embedding_ / model.eigenvalues_  # v / sqrt(l)
     else:
         weights = model.eigenvectors_ / np.sqrt(model.eigenvalues_)
@@ -252,7 +265,7 @@ def placed(model: Any, train: Data, new: Data, coordinates: np.ndarray) -> dict[
 
 MEASURES = {
     "laplacian": laplacian,
-    "stretched": stretched,
+    "distortion": distortion,
     "alignment": alignment,
     "clustering": clustering,
     "kernel_pca": kernel_pca,
@@ -261,7 +274,7 @@ MEASURES = {
     "aligned": aligned,
     "components": components,
     "imputation": imputation,
-    "made_components": made_components,
+    "dask_components": dask_components,
     "left_out": left_out,
-    "nothing": nothing,
+    "none": no_measure,
 }

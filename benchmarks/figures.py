@@ -1,15 +1,15 @@
-"""Time against n and memory against n, on log axes, with fitted exponents."""
+"""Figures of time and memory against n, on logarithmic axes, with fitted exponents."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-COLOURS = ("#1b6ca8", "#d1701f", "#7a7a7a")  # ours first
+COLOURS = ("#1b6ca8", "#d1701f", "#7a7a7a")  # eigenscape first
 
 
 def draw(rows: list[dict[str, Any]], out: Path) -> list[str]:
-    """Write the two figures for the growth rows; the names of the files."""
+    """Write the figures of the rows of kind "growth" and return the names of the files."""
     growth = [row for row in rows if row["kind"] == "growth"]
     if not growth:
         return []
@@ -25,6 +25,7 @@ def draw(rows: list[dict[str, Any]], out: Path) -> list[str]:
 def _draw(
     growth: list[dict[str, Any]], file: Path, field: str, exponent: str, unit: float, label: str
 ) -> None:
+    """Write one figure with a panel per row."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,4 +1,4 @@
-"""Contenders that are no estimator of a library but made of its parts, or yardsticks."""
+"""Reference estimators that are composed of parts of a library or measure the speed of the machine."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import numpy as np
 
 
 class MatrixProducts:
-    """The machine's own rate: as many operations by DGEMM as a dictionary of ``m`` members needs, ``2 n m^2 +
-    2 n m d``."""
+    """Matrix products with the operations of a dictionary of ``m`` members, ``2 n m^2 + 2 n m d``."""
 
     def __init__(self, m: int, size: int = 2048) -> None:
         self.m = m
         self.size = size
 
     def fit(self, X: Any) -> MatrixProducts:
-        """Multiply square matrices until the count is reached."""
+        """Multiply square matrices until the number of operations is reached."""
         n, d = X.shape
         left = np.random.default_rng(0).standard_normal((self.size, self.size))
         out = np.empty_like(left)
@@ -26,7 +25,7 @@ class MatrixProducts:
 
 
 class NystroemPCA:
-    """scikit-learn's ``Nystroem`` features and ``PCA`` on them: kernel PCA through ``m`` random landmarks."""
+    """Approximate kernel PCA with ``m`` random landmarks: scikit-learn's ``Nystroem`` followed by ``PCA``."""
 
     def __init__(self, m: int, gamma: float, n_components: int) -> None:
         self.m = m
@@ -34,7 +33,7 @@ class NystroemPCA:
         self.n_components = n_components
 
     def fit(self, X: Any) -> NystroemPCA:
-        """Fit both, and embed the training points, as the others do."""
+        """Fit the pipeline and embed the training points."""
         from sklearn.decomposition import PCA
         from sklearn.kernel_approximation import Nystroem
         from sklearn.pipeline import make_pipeline
@@ -47,5 +46,5 @@ class NystroemPCA:
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Coordinates of any points."""
+        """Return the coordinates of points."""
         return self.pipeline_.transform(X)

@@ -1,4 +1,4 @@
-"""The results as a printed table and as markdown."""
+"""Tables of the results for the terminal and in Markdown."""
 
 from __future__ import annotations
 
@@ -10,41 +10,45 @@ from typing import Any
 from rich.table import Table
 
 HEAD = (
-    "work",
-    "ours",
-    "fastest right peer",
-    "faster by",
+    "case",
+    "eigenscape",
+    "fastest correct peer",
+    "speedup",
     "goal",
-    "memory ours / peer",
+    "memory (eigenscape / peer)",
     "goal",
-    "error ours / peer",
+    "error (eigenscape / peer)",
     "solver",
 )
 PACKAGES = ("eigenscape", "scikit-learn", "scipy", "numpy", "numba")
 NOTES = """
-Every measurement is a process of its own: it makes the data, warms up with a tiny fit, then fits; ours and the peers take turns.
-"Faster by" is the median over the repeats of the peer's time over ours in the same round, least and greatest in brackets. Memory is
-the highest resident size above that just before the fit. The error is the worst eigen-residual relative to its eigenvalue (for new
-points of kernel PCA: the relative error of the coordinates), computed here from each method's own matrix; r² is that of the known
-coordinates (arc length, height) regressed on the embedding, agreement the adjusted Rand index with the true clusters, aligned
-the squared error of held-out points against exact kernel PCA after linear regression ("wrong" above 1e-6).
-For dictionaries it is what they leave out of new rows, in units of their squared length.
-For imputed values it is their root mean squared error in units of that of column means.
-Distortion is how much a map stretches the edges of its graph (Brand eq. 5).
+Every measurement runs in a process of its own, which generates the data, warms up with a small fit, then
+fits; eigenscape and the peers are measured in turn. "Speedup" is the median over the repeats of the time of
+the peer divided by that of eigenscape in the same round, with minimum and maximum in brackets. Memory is the
+peak resident size above the size before the fit. The error is the largest residual of an eigenvector relative
+to its eigenvalue (for new points of kernel PCA: the relative error of the coordinates), computed from the
+matrix of each method; r² is that of the known coordinates (arc length, height) regressed on the embedding;
+"agreement" is the adjusted Rand index with the true clusters; "aligned" is the squared error of held-out
+points compared with exact kernel PCA after linear regression ("inaccurate" above 1e-6); "unexplained" is the
+part of new rows outside the span of a dictionary, relative to their squared length; the error of imputed
+values is their root mean squared error relative to that of column means; "distortion" is that of the edges of
+the graph (Brand eq. 5).
 
-A relative residual above 1e-3, and above what rounding allows, is "wrong". The peer of a row is the fastest right one, else one that
-ran into the limit (the ratio is then a lower bound), else a wrong one, marked so. Rounding matters for LLE, whose eigenvalues
-go down to 1e-12 and below. A star marks times during which other processes of the machine used more than a quarter of a core;
-on rows with dask its workers are such processes, and their memory counts as ours or the peer's.
+A result is "inaccurate" if its relative residual is above 1e-3 and above the bound by rounding. The peer of a
+row is the fastest correct one; if there is none, one that exceeded the time limit (the ratio is then a lower
+bound); otherwise an inaccurate one. Rounding matters for LLE, whose eigenvalues can be below 1e-12. A star
+marks times during which other processes of the machine used more than a quarter of a core; in rows with dask
+these include the workers, whose memory is counted for the contender.
 
-k = 10 throughout. scikit-learn's spectral embedding counts the point itself among them, so its graphs are a little thinner than ours.
-LLE runs with the same matrix in both (ours divides `reg` by k). "k-d tree search alone" is scipy's, for 10 neighbours besides
-the point itself. tapkee has no package on the index and is not compared.
+k = 10 in all cases. scikit-learn's spectral embedding counts the point itself as a neighbour, so that its
+graphs have slightly fewer edges. LLE uses the same matrix in both libraries (eigenscape divides `reg` by k).
+"k-d tree search alone" is that of SciPy, for 10 neighbours besides the point itself. tapkee is not compared
+because there is no package on PyPI.
 """
 
 
 def machine() -> dict[str, Any]:
-    """What the numbers depend on."""
+    """Return the properties of the machine and the versions that the results depend on."""
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     versions = {name: importlib.metadata.version(name) for name in PACKAGES}
     return {
@@ -56,7 +60,7 @@ def machine() -> dict[str, Any]:
 
 
 def seconds(entry: dict[str, Any]) -> str:
-    """Median time of a contender, or what became of it."""
+    """Return the median time of a contender as text, or the reason why there is none."""
     if entry["status"] == "over":
         return f"over {entry['over']:g} s"
     if entry["status"] == "failed":
@@ -64,12 +68,12 @@ def seconds(entry: dict[str, Any]) -> str:
     return (
         f"{entry['time_s']['median']:.3g} s"
         + ("*" if entry["disturbed"] else "")
-        + (" (wrong)" if entry["status"] == "wrong" else "")
+        + (" (inaccurate)" if entry["status"] == "wrong" else "")
     )
 
 
 def times(ratio: dict[str, Any] | None) -> str:
-    """A ratio of times with its spread."""
+    """Return a ratio of times with its range as text."""
     if ratio is None:
         return ""
     if "at_least" in ratio:
@@ -81,12 +85,12 @@ def times(ratio: dict[str, Any] | None) -> str:
 
 
 def megabytes(entry: dict[str, Any]) -> str:
-    """Median peak memory."""
+    """Return the median peak memory as text."""
     return f"{entry['peak_bytes']['median'] / 1e6:.0f} MB" if "peak_bytes" in entry else "?"
 
 
 def error(entry: dict[str, Any]) -> str:
-    """Residual, r^2 and agreement, as far as known."""
+    """Return the available error measures as text."""
     found = entry.get("error", {})
     parts = [f"{found['residual']:.0e}"] if "residual" in found else []
     if found.get("floor", 0.0) > 1e-3:
@@ -96,9 +100,9 @@ def error(entry: dict[str, Any]) -> str:
     if "aligned" in found:
         parts.append(f"aligned {found['aligned']:.0e}")
     if "of_means" in found:
-        parts.append(f"{found['of_means']:.3f} of column means'")
+        parts.append(f"{found['of_means']:.3f} relative to column means")
     if "left_out" in found:
-        parts.append(f"leaves out {found['left_out']:.3g}")
+        parts.append(f"unexplained {found['left_out']:.3g}")
     if "distortion" in found:
         parts.append(f"distortion {found['distortion']:.3g}")
     if "agreement" in found:
@@ -107,12 +111,12 @@ def error(entry: dict[str, Any]) -> str:
 
 
 def verdict(met: bool) -> str:
-    """Whether a goal is reached."""
+    """Return whether a goal is met as text."""
     return "met" if met else "not met"
 
 
 def goal_time(row: dict[str, Any], ratio: dict[str, Any] | None) -> str:
-    """The goal for the speed and whether it is met."""
+    """Return the goal for the speed and whether it is met."""
     wanted = row["goal"]["speed"]
     if wanted is None or ratio is None:
         return "" if wanted is None else f"{wanted:g}x"
@@ -125,7 +129,7 @@ def goal_time(row: dict[str, Any], ratio: dict[str, Any] | None) -> str:
 
 
 def goal_memory(row: dict[str, Any], ratio: dict[str, Any] | None) -> str:
-    """The goal for the memory and whether it is met."""
+    """Return the goal for the memory and whether it is met."""
     goal = row["goal"]
     if goal["peak"] and "peak_bytes" in row["ours"]:
         return f"{goal['peak'] / 1e9:g} GB: {verdict(row['ours']['peak_bytes']['max'] <= goal['peak'])}"
@@ -135,7 +139,7 @@ def goal_memory(row: dict[str, Any], ratio: dict[str, Any] | None) -> str:
 
 
 def cells(row: dict[str, Any]) -> list[str]:
-    """One line of the main table."""
+    """Return the cells of a row of the main table."""
     if "skipped" in row:
         return [row["title"], f"skipped: {row['skipped']}", *[""] * (len(HEAD) - 2)]
     if row["kind"] == "growth":
@@ -166,12 +170,12 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def solver(entry: dict[str, Any]) -> str:
-    """The solver that a contender used."""
+    """Return the solver of a contender."""
     return entry.get("solver", "")
 
 
 def growth_cells(row: dict[str, Any]) -> list[str]:
-    """The line of a growth row: exponents instead of ratios."""
+    """Return the cells of a row of kind "growth", with exponents instead of ratios."""
     ours, goal = row["series"][0], row["goal"]
     cells = [
         f"growth of {row['title']}",
@@ -192,25 +196,25 @@ def growth_cells(row: dict[str, Any]) -> list[str]:
 
 
 def line(row: dict[str, Any]) -> str:
-    """A row in one line, as soon as it is there."""
+    """Return a row as one line of text."""
     return " | ".join(cell for cell in cells(row) if cell)
 
 
-def printed(rows: list[dict[str, Any]]) -> Table:
-    """The main table for the terminal."""
+def terminal_table(rows: list[dict[str, Any]]) -> Table:
+    """Return the main table for the terminal."""
     table = Table(*HEAD, show_lines=True)
     for row in rows:
         table.add_row(*cells(row))
     return table
 
 
-def lines(head: tuple[str, ...], body: list[list[str]]) -> list[str]:
-    """A markdown table."""
+def markdown_table(head: tuple[str, ...], body: list[list[str]]) -> list[str]:
+    """Return the lines of a Markdown table."""
     return ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *body)] + [""]
 
 
 def markdown(results: dict[str, Any], figures: list[str]) -> str:
-    """The page of results."""
+    """Return the page of results in Markdown."""
     facts = results["machine"]
     rows = results["rows"]
     dates = sorted({row["date"] for row in rows})
@@ -219,34 +223,38 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
     text = [
         "# Benchmarks",
         "",
-        f"Measured {' to '.join(dict.fromkeys((dates[0], dates[-1])))} on {facts['cores']} cores, {facts['memory_GB']} GB; {versions}.",
-        f"Last run: {results['repeats']} repeat(s), limit of a fit {results['limit_s']:g} s; rows kept from"
-        " an earlier one have their own."
-        f" Made by `{command}`; all numbers are in `results.json`.",
-        "Goals are for the full sizes and not judged in a quick run." if results["quick"] else "",
+        f"Measured {' to '.join(dict.fromkeys((dates[0], dates[-1])))} on {facts['cores']} cores,"
+        f" {facts['memory_GB']} GB; {versions}.",
+        f"Last run: {results['repeats']} repeat(s), time limit of a fit {results['limit_s']:g} s; rows kept"
+        " from an earlier run may have other values."
+        f" Written by `{command}`; all numbers are in `results.json`.",
+        "The goals apply to the full sizes and are not evaluated in a quick run." if results["quick"] else "",
         "",
     ]
-    text += lines(HEAD, [cells(row) for row in rows if row["kind"] != "compilation"])
+    text += markdown_table(HEAD, [cells(row) for row in rows if row["kind"] != "compilation"])
     text += [NOTES.strip(), ""]
     text += [f"![{name.removesuffix('.png')} against n]({name})" for name in figures] + [""]
     text += [
         "## All contenders",
         "",
-        *lines(("work", "who", "time", "faster by", "memory", "error", "solver"), _contenders(rows)),
+        *markdown_table(
+            ("case", "contender", "time", "speedup", "memory", "error", "solver"), _contenders(rows)
+        ),
     ]
     text += _compilation(rows)
     return "\n".join(text).rstrip() + "\n"
 
 
 def _contenders(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """Return the cells of the table of all contenders."""
     body = []
-    works = [
+    compared = [
         step
         for row in rows
         for step in (row["steps"] if row["kind"] == "growth" else [row])
         if "ours" in step
     ]
-    for row in works:
+    for row in compared:
         for entry in (row["ours"], *row["peers"]):
             reason = f" ({entry['failed']})" if entry["status"] == "failed" else ""
             body.append(
@@ -264,7 +272,7 @@ def _contenders(rows: list[dict[str, Any]]) -> list[list[str]]:
 
 
 def _compilation(rows: list[dict[str, Any]]) -> list[str]:
-    """Compilation, paid once and kept on disk, shown apart."""
+    """Return the table of compilation times, which occur once because compiled code is cached on disk."""
     body = []
     for row in rows:
         for entry in row.get("entries", []):
@@ -280,5 +288,5 @@ def _compilation(rows: list[dict[str, Any]]) -> list[str]:
                     f"{filled['warm_up_s']:.2f} s",
                 ]
             )
-    head = ("fit of 1,000 points", "first ever", "of it compilation", "first in a process, compiled before")
-    return ["## Compilation", "", *lines(head, body)] if body else []
+    head = ("fit of 1,000 points", "empty cache", "compilation", "filled cache, new process")
+    return ["## Compilation", "", *markdown_table(head, body)] if body else []

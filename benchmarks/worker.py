@@ -1,7 +1,8 @@
 """One measurement in a process of its own: ``python -m benchmarks.worker JOB LIMIT`` prints one line of JSON.
 
-Data are made and a tiny fit warms up imports and compilation before the clock starts. The limit is an alarm
-that ends the process; it counts during the measured work only."""
+Data are generated, and imports and compilation are warmed up by a small fit, before the time is measured. If
+the measured fit exceeds the limit, an alarm ends the process.
+"""
 
 from __future__ import annotations
 
@@ -19,38 +20,37 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from benchmarks.cases import Job
 from benchmarks.data import SETS
-from benchmarks.errors import MEASURES, WRONG, placed
-from benchmarks.works import Job
+from benchmarks.errors import MAX_RESIDUAL, MEASURES, out_of_sample
 
-#: Points of the tiny fit: more than what any solver does densely.
-TINY = 1000
-#: Marks the line of the answer, should a library print something.
-MARK = "RESULT "
+#: Number of points of the warm-up fit, so large that no solver uses dense matrices.
+WARM_UP_SIZE = 1000
+#: Beginning of the line with the result, as libraries may print other lines.
+RESULT_PREFIX = "RESULT "
 
 
 class NeighborSearch:
-    """scipy's k-d tree alone, as a yardstick: k neighbours of every point besides itself."""
+    """Neighbour search by SciPy's k-d tree, as a reference: k neighbours of each point besides itself."""
 
     def __init__(self, n_neighbors: int) -> None:
         self.n_neighbors = n_neighbors
 
     def fit(self, X: Any) -> NeighborSearch:
-        """Build the tree and ask it for all neighbours, on all cores."""
+        """Build the tree and search the neighbours of all points, on all cores."""
         from scipy.spatial import KDTree
 
         self.distances_, self.neighbors_ = KDTree(X).query(X, k=self.n_neighbors + 1, workers=-1)
         return self
 
 
-class Coordinates:
-    """scikit-learn's PCA with the coordinates of the rows it was fitted to, which eigenscape's fit gives
-    too."""
+class PCAWithEmbedding:
+    """PCA of scikit-learn with the embedding of the training rows, which eigenscape's ``fit`` computes."""
 
     def __init__(self, **params: Any) -> None:
         self.params = params
 
-    def fit(self, X: Any) -> Coordinates:
+    def fit(self, X: Any) -> PCAWithEmbedding:
         """Fit and transform."""
         from sklearn.decomposition import PCA
 
@@ -61,13 +61,13 @@ class Coordinates:
 
 
 class ChainedImputer:
-    """scikit-learn's imputer by regression of each feature on the others."""
+    """Imputer of scikit-learn by regression of each feature on the others."""
 
     def __init__(self, **params: Any) -> None:
         self.params = params
 
     def fit(self, X: Any) -> ChainedImputer:
-        """Fit and fill."""
+        """Fit and impute."""
         from sklearn.experimental import enable_iterative_imputer  # noqa: F401
         from sklearn.impute import IterativeImputer
 
@@ -76,13 +76,13 @@ class ChainedImputer:
 
 
 def estimator(job: Job) -> Any:
-    """The unfitted estimator that the job names."""
+    """Return the unfitted estimator of a job."""
     module, _, name = job.estimator.rpartition(".")
     return getattr(importlib.import_module(module), name)(**job.params)
 
 
 def memory(field: str) -> int:
-    """A field of ``/proc/self/status`` in bytes: ``VmRSS`` now, ``VmHWM`` the highest."""
+    """Return a field of ``/proc/self/status`` in bytes: ``VmRSS`` (resident size) or ``VmHWM`` (its peak)."""
     try:
         with open("/proc/self/status") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))
@@ -90,35 +90,32 @@ def memory(field: str) -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def forget_peak() -> None:
-    """Give freed memory back and reset the highest resident size to the present one, where the system allows
-    it."""
+def reset_peak_memory() -> None:
+    """Release freed memory and, if the system supports it, reset the peak resident size."""
     gc.collect()
     with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)  # else a small fit would live in what the warm-up left, unseen
+        ctypes.CDLL(None).malloc_trim(0)  # otherwise a small fit would reuse memory freed by the warm-up
     with suppress(OSError), open("/proc/self/clear_refs", "w") as file:
         file.write("5")
 
 
-def busy() -> tuple[float, float]:
-    """Seconds of processor time used so far by all processes of the machine (0 where unknown), and by this
-    one."""
+def processor_seconds() -> tuple[float, float]:
+    """Return the processor time in seconds used by all processes (0 if unknown), and by this process."""
     own = time.process_time()
     try:
         with open("/proc/stat") as file:
-            ticks = [
-                int(word) for word in file.readline().split()[1:9]
-            ]  # user nice system idle iowait irq softirq steal
+            # user nice system idle iowait irq softirq steal
+            ticks = [int(word) for word in file.readline().split()[1:9]]
     except OSError:
         return 0.0, own
     return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK"), own
 
 
 @contextmanager
-def compile_timer(ours: bool) -> Iterator[list[float]]:
-    """Collects the seconds that numba compiles in the block."""
+def compile_timer(is_eigenscape: bool) -> Iterator[list[float]]:
+    """Collect the compilation times of numba in the block; nothing is collected for other libraries."""
     spent: list[float] = []
-    if not ours:
+    if not is_eigenscape:
         yield spent
         return
     from numba.core import event
@@ -127,35 +124,37 @@ def compile_timer(ours: bool) -> Iterator[list[float]]:
         yield spent
 
 
-def measured(job: Job, work: Callable[[], Any], limit: float) -> tuple[Any, dict[str, float]]:
-    """The work's result, its wall time, and its peak memory above what was resident before.
+def measure(job: Job, function: Callable[[], Any], limit: float) -> tuple[Any, dict[str, float]]:
+    """Call a function and return its result, its time, and its peak memory above the memory before.
 
-    Work during which numba compiled something that the tiny fit did not reach is measured once more.
+    If numba compiled something that the warm-up did not reach, the call is measured once more.
     """
     for _ in range(2):
         result = None
-        forget_peak()
+        reset_peak_memory()
         before = memory("VmRSS")
-        with compile_timer(job.ours) as compiled:
+        with compile_timer(job.is_eigenscape) as compiled:
             signal.setitimer(signal.ITIMER_REAL, limit)
-            everybody, own = busy()
+            everybody, own = processor_seconds()
             start = time.perf_counter()
-            result = work()
+            result = function()
             seconds = time.perf_counter() - start
             signal.setitimer(signal.ITIMER_REAL, 0)
         if not compiled:
             break
     peak = max(0, memory("VmHWM") - before)
-    cpu = busy()[1] - own
-    others = max(0.0, busy()[0] - everybody - cpu) / max(seconds, 0.05)  # clock ticks are coarse
+    cpu = processor_seconds()[1] - own
+    others = max(0.0, processor_seconds()[0] - everybody - cpu) / max(seconds, 0.05)  # clock ticks are coarse
     return result, {"time_s": seconds, "peak_bytes": peak, "cpu_s": cpu, "others_cores": others}
 
 
 def warm_up(job: Job) -> dict[str, float]:
-    """Two tiny fits: the first pays for compilation (or for loading it from the cache) and late imports, the
-    second does not."""
-    tiny = SETS[job.data](TINY)
-    with compile_timer(job.ours) as compiled:
+    """Fit a few points for compilation and late imports and return the times.
+
+    If ``job.n`` is 0, fit a second time to measure the time without compilation.
+    """
+    tiny = SETS[job.data](WARM_UP_SIZE)
+    with compile_timer(job.is_eigenscape) as compiled:
         times = []
         for _ in range(2 if job.n == 0 else 1):
             start = time.perf_counter()
@@ -166,57 +165,57 @@ def warm_up(job: Job) -> dict[str, float]:
     return {"warm_up_s": times[0], "tiny_s": times[-1], "compile_s": max(compiled, default=0.0)}
 
 
-def remember_alignment() -> list[Any]:
-    """scikit-learn's LLE keeps no alignment matrix; catch it on its way to the solver (which holds it
-    anyway)."""
+def capture_alignment_matrix() -> list[Any]:
+    """Patch scikit-learn's LLE to store the alignment matrix that is passed to its solver."""
     from sklearn.manifold import _locally_linear
 
-    seen: list[Any] = []
+    captured: list[Any] = []
     solve = _locally_linear.null_space
 
-    def remembering(M: Any, *args: Any, **kwargs: Any) -> Any:
-        seen[:] = [M]
+    def capturing(M: Any, *args: Any, **kwargs: Any) -> Any:
+        captured[:] = [M]
         return solve(M, *args, **kwargs)
 
-    _locally_linear.null_space = remembering
-    return seen
+    _locally_linear.null_space = capturing
+    return captured
 
 
 def run(job: Job, limit: float) -> dict[str, Any]:
-    """Everything that is to know about one job."""
+    """Run a job and return its time, memory, error and solver."""
     if job.n == 0:
         return warm_up(job)
-    seen = remember_alignment() if job.measure == "alignment" and not job.ours else []
+    captured = capture_alignment_matrix() if job.measure == "alignment" and not job.is_eigenscape else []
     train, new = SETS[job.data](job.n + job.n_new).split(job.n)
     answer: dict[str, Any] = warm_up(job)
     model = estimator(job)
     if job.n_new:
         model.fit(train.X)
-        coordinates, numbers = measured(job, lambda: model.transform(new.X), limit)
-        error = placed(model, train, new, coordinates)
+        coordinates, numbers = measure(job, lambda: model.transform(new.X), limit)
+        error = out_of_sample(model, train, new, coordinates)
     else:
-        _, numbers = measured(job, lambda: model.fit(train.X), limit)
-        error = MEASURES[job.measure](model, train, *seen)
-    right = error.get("excess", error.get("residual", 0.0) / WRONG) <= 1
-    found = vars(model)
-    numbers["peak_bytes"] += found.get("worker_bytes_", 0)
+        _, numbers = measure(job, lambda: model.fit(train.X), limit)
+        error = MEASURES[job.measure](model, train, *captured)
+    right = error.get("excess", error.get("residual", 0.0) / MAX_RESIDUAL) <= 1
+    attributes = vars(model)
+    numbers["peak_bytes"] += attributes.get("worker_bytes_", 0)
     solver = (
-        found.get("solver_", found.get("method_", "")) if job.ours else job.params.get("eigen_solver", "")
+        attributes.get("solver_", attributes.get("method_", ""))
+        if job.is_eigenscape
+        else job.params.get("eigen_solver", "")
     )
     return {**answer, **numbers, "error": error, "right": bool(right), "solver": solver}
 
 
 def main() -> None:
-    """Read the job, print the answer."""
+    """Run the job given on the command line and print the result."""
     warnings.simplefilter("ignore")
     job = Job(**json.loads(sys.argv[1]))
     try:
         answer = run(job, float(sys.argv[2]))
-    except Exception as failure:  # a peer may fail in any way; that is a result too
-        answer = {
-            "failed": f"{type(failure).__name__}: {str(failure).splitlines()[0][:120] if str(failure) else ''}"
-        }
-    print(MARK + json.dumps(answer))
+    except Exception as failure:  # a failure of a library is a result too
+        message = str(failure).splitlines()[0][:120] if str(failure) else ""
+        answer = {"failed": f"{type(failure).__name__}: {message}"}
+    print(RESULT_PREFIX + json.dumps(answer))
 
 
 if __name__ == "__main__":

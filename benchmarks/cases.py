@@ -1,4 +1,4 @@
-"""The work list: what is measured, against whom, and the goal for each."""
+"""Benchmark cases: the jobs of eigenscape and of other libraries, and the goals."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from typing import Any
 from benchmarks.data import mnist_file
 
 NEIGHBORS = 10
-#: Width of the Gaussian on the sheet, a tolerance with its dictionary size at a million rows, and one that is
-#: accurate.
+#: Parameters for the data set "sheet": coefficient of the Gaussian kernel, a tolerance, and the dictionary
+#: size that it gives at a million rows.
 SHEET_GAMMA, SHEET_TOL, SHEET_SIZE = 0.05, 4e-4, 500
+#: A tolerance for the data set "sheet" that gives accurate results.
 ACCURATE_TOL = 2.5e-2
 
 
 @dataclass(frozen=True)
 class Job:
-    """One estimator on one data set. ``n=0`` asks for the tiny fit only, ``n_new`` for the transform of so
-    many new points."""
+    """An estimator on a data set.
+
+    With ``n=0`` only the warm-up is measured. If ``n_new`` is positive, the transform of ``n_new`` new points
+    is measured instead of the fit.
+    """
 
     name: str
     estimator: str
@@ -28,15 +32,14 @@ class Job:
     n_new: int = 0
 
     @property
-    def ours(self) -> bool:
-        """Whether it is eigenscape's."""
+    def is_eigenscape(self) -> bool:
+        """Whether the estimator is part of eigenscape."""
         return self.estimator.startswith("eigenscape.")
 
 
 @dataclass(frozen=True)
 class Goal:
-    """At least ``speed`` times as fast as the peer, with at most ``memory`` of its memory, or at most
-    ``peak`` bytes."""
+    """Minimum speed and maximum memory relative to the peer, and maximum memory ``peak`` in bytes."""
 
     speed: float | None = None
     memory: float | None = None
@@ -44,41 +47,40 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Work:
-    """A row of the table."""
+class Case:
+    """A row of the table: the job of eigenscape (``ours``) and those of other libraries (``peers``)."""
 
     key: str
     title: str
     ours: Job
     peers: tuple[Job, ...]
     goal: Goal = field(default_factory=Goal)
-    skip: str = ""  # why it cannot be measured here
+    skip: str = ""  # reason why the case cannot be measured
 
 
 @dataclass(frozen=True)
 class Growth:
-    """The same work at growing sizes; the goal is on the exponents of time and memory."""
+    """The same case at increasing sizes; the goals are maximum exponents of time and memory."""
 
     key: str
     title: str
-    steps: tuple[Work, ...]
+    steps: tuple[Case, ...]
     time_exponent: float | None = 1.15
     memory_exponent: float | None = 1.05
 
 
 @dataclass(frozen=True)
 class Compilation:
-    """First call of each estimator with an empty compilation cache, and with a filled one."""
+    """First call of each estimator with an empty and with a filled compilation cache."""
 
     key: str
     title: str
     jobs: tuple[Job, ...]
 
 
-def work_list(quick: bool) -> list[Work | Growth | Compilation]:
-    """All rows; ``quick`` has smaller sizes, leaves out MNIST, and judges nothing: the goals are for the full
-    sizes."""
-    rows: list[Work | Growth | Compilation] = [
+def all_cases(quick: bool) -> list[Case | Growth | Compilation]:
+    """Return all cases; those of a quick run have smaller sizes and no goals, and omit MNIST."""
+    rows: list[Case | Growth | Compilation] = [
         *_laplacian(quick),
         _isomap(quick),
         *_landmarks(quick),
@@ -98,14 +100,15 @@ def work_list(quick: bool) -> list[Work | Growth | Compilation]:
     return [_without_goal(row) for row in rows] if quick else rows
 
 
-def _without_goal(row: Work | Growth | Compilation) -> Work | Growth | Compilation:
-    if isinstance(row, Work):
+def _without_goal(row: Case | Growth | Compilation) -> Case | Growth | Compilation:
+    """Return a case without its goals."""
+    if isinstance(row, Case):
         return replace(row, goal=Goal())
     return replace(row, time_exponent=None, memory_exponent=None) if isinstance(row, Growth) else row
 
 
 def _eigenmaps(data: str, n: int, lobpcg: bool, **ours: Any) -> tuple[Job, tuple[Job, ...]]:
-    """Laplacian eigenmaps, and scikit-learn's. A ``tol`` for ours is offered to ARPACK too."""
+    """Return jobs of Laplacian eigenmaps; a given ``tol`` is also used in an additional job with ARPACK."""
     job = Job(
         "eigenscape",
         "eigenscape.LaplacianEigenmaps",
@@ -136,7 +139,8 @@ def _eigenmaps(data: str, n: int, lobpcg: bool, **ours: Any) -> tuple[Job, tuple
     return job, tuple(peers)
 
 
-def _laplacian(quick: bool) -> list[Work]:
+def _laplacian(quick: bool) -> list[Case]:
+    """Return the cases of Laplacian eigenmaps and spectral clustering."""
     large, huge, wide = (20_000, 100_000, 2_000) if quick else (100_000, 1_000_000, 10_000)
     roll, roll_peers = _eigenmaps("swiss_roll", large, True, tol=1e-4)
     million, _ = _eigenmaps("swiss_roll", huge, False, tol=1e-4)
@@ -146,7 +150,7 @@ def _laplacian(quick: bool) -> list[Work]:
         {"n_neighbors": NEIGHBORS},
         "swiss_roll",
         huge,
-        "nothing",
+        "none",
     )
     mixture, mixture_peers = _eigenmaps("mixture", wide, True)
     digits, digits_peers = _eigenmaps("mnist", 70_000, True)
@@ -169,22 +173,22 @@ def _laplacian(quick: bool) -> list[Work]:
     )
     absent = "" if mnist_file().exists() else "no mnist.npz in $EIGENSCAPE_DATA"
     rows = [
-        Work("le-roll", f"Laplacian eigenmaps, swiss roll, n = {large:,}", roll, roll_peers, Goal(4, 1)),
-        Work(
+        Case("le-roll", f"Laplacian eigenmaps, swiss roll, n = {large:,}", roll, roll_peers, Goal(4, 1)),
+        Case(
             "le-search",
             f"Laplacian eigenmaps, swiss roll, n = {huge:,}",
             million,
             (search,),
             Goal(1 / 6, peak=4e9),
         ),
-        Work(
+        Case(
             "le-mixture",
             f"Laplacian eigenmaps, 50-d mixture, n = {wide:,}",
             mixture,
             mixture_peers,
             Goal(50, 1 / 3),
         ),
-        Work(
+        Case(
             "clustering",
             f"Spectral clustering, 50-d mixture, n = {wide:,}",
             cluster,
@@ -197,7 +201,7 @@ def _laplacian(quick: bool) -> list[Work]:
         if quick
         else [
             *rows,
-            Work(
+            Case(
                 "le-mnist", "Laplacian eigenmaps, MNIST 70,000 x 784", digits, digits_peers, Goal(5), absent
             ),
         ]
@@ -207,15 +211,16 @@ def _laplacian(quick: bool) -> list[Work]:
 def _neighbor_jobs(
     name: str, data: str, n: int, measure: str, n_new: int = 0, **params: Any
 ) -> tuple[Job, tuple[Job, ...]]:
-    """An estimator that both libraries call by the same name, with the same parameters."""
+    """Return jobs of an estimator that has the same name and parameters in both libraries."""
     params = {"n_neighbors": NEIGHBORS, "n_jobs": -1, **params}
     ours = Job("eigenscape", f"eigenscape.{name}", params, data, n, measure, n_new)
     return ours, (replace(ours, name="scikit-learn", estimator=f"sklearn.manifold.{name}"),)
 
 
-def _isomap(quick: bool) -> Work:
+def _isomap(quick: bool) -> Case:
+    """Return the case of Isomap."""
     n = 2_000 if quick else 10_000
-    return Work(
+    return Case(
         "isomap",
         f"Isomap, swiss roll, n = {n:,}",
         *_neighbor_jobs("Isomap", "swiss_roll", n, "isomap"),
@@ -223,35 +228,34 @@ def _isomap(quick: bool) -> Work:
     )
 
 
-def _landmarks(quick: bool) -> list[Work]:
-    """Landmark Isomap against scikit-learn's Isomap, which has none, at a size it can do; and alone at one it
-    cannot."""
+def _landmarks(quick: bool) -> list[Case]:
+    """Return the cases of landmark Isomap: compared with scikit-learn's Isomap, and alone at a larger n."""
     n, huge = (2_000, 20_000) if quick else (10_000, 100_000)
     _, peers = _neighbor_jobs("Isomap", "swiss_roll", n, "isomap")
     params = {"n_neighbors": NEIGHBORS, "n_jobs": -1, "n_landmarks": 300}
     ours = Job("eigenscape", "eigenscape.Isomap", params, "swiss_roll", n, "isomap")
     title = "Isomap, 300 landmarks, swiss roll"
     return [
-        Work("isomap-landmarks", f"{title}, n = {n:,}", ours, peers, Goal(30, 1 / 10)),
-        Work("isomap-landmarks-large", f"{title}, n = {huge:,}", replace(ours, n=huge), (), Goal(peak=1e9)),
+        Case("isomap-landmarks", f"{title}, n = {n:,}", ours, peers, Goal(30, 1 / 10)),
+        Case("isomap-landmarks-large", f"{title}, n = {huge:,}", replace(ours, n=huge), (), Goal(peak=1e9)),
     ]
 
 
-def _lle(quick: bool) -> list[Work]:
+def _lle(quick: bool) -> list[Case]:
+    """Return the cases of the variants of LLE."""
     large, wide, small = (20_000, 1_000, 1_000) if quick else (100_000, 5_000, 5_000)
     rows = [
-        Work("lle-roll", f"LLE, swiss roll, n = {large:,}", *_lle_jobs("swiss_roll", large), Goal(5, 1 / 2)),
-        Work("lle-mixture", f"LLE, 50-d mixture, n = {wide:,}", *_lle_jobs("mixture", wide), Goal(10, 1 / 2)),
+        Case("lle-roll", f"LLE, swiss roll, n = {large:,}", *_lle_jobs("swiss_roll", large), Goal(5, 1 / 2)),
+        Case("lle-mixture", f"LLE, 50-d mixture, n = {wide:,}", *_lle_jobs("mixture", wide), Goal(10, 1 / 2)),
     ]
     for method in ("modified", "hessian", "ltsa"):
         jobs = _lle_jobs("swiss_roll", small, method=method)
-        rows.append(Work(f"lle-{method}", f"LLE {method}, swiss roll, n = {small:,}", *jobs, Goal(10)))
+        rows.append(Case(f"lle-{method}", f"LLE {method}, swiss roll, n = {small:,}", *jobs, Goal(10)))
     return rows
 
 
 def _lle_jobs(data: str, n: int, n_new: int = 0, **params: Any) -> tuple[Job, tuple[Job, ...]]:
-    """LLE with the same matrix in both: ours divides ``reg`` by the number of neighbours, scikit-learn does
-    not."""
+    """Return jobs of LLE with the same matrix: eigenscape divides ``reg`` by the number of neighbours."""
     ours, (peer,) = _neighbor_jobs(
         "LocallyLinearEmbedding", data, n, "alignment", n_new, random_state=0, **params
     )
@@ -260,7 +264,8 @@ def _lle_jobs(data: str, n: int, n_new: int = 0, **params: Any) -> tuple[Job, tu
     )
 
 
-def _kernels(quick: bool) -> list[Work]:
+def _kernels(quick: bool) -> list[Case]:
+    """Return the cases of kernel PCA and classical MDS."""
     n, small = (3_000, 1_500) if quick else (10_000, 5_000)
     params = {"n_components": 10, "kernel": "rbf", "gamma": 0.01}
     ours = Job("eigenscape", "eigenscape.KernelPCA", {**params, "n_jobs": -1}, "mixture", n, "kernel_pca")
@@ -281,10 +286,10 @@ def _kernels(quick: bool) -> list[Work]:
     scaling = Job("eigenscape", "eigenscape.ClassicalMDS", {}, "mixture", small, "classical_mds")
     title = f"Kernel PCA, Gaussian, 10 components, n = {n:,}"
     return [
-        Work("kpca", title, ours, (arpack,), Goal(2)),
-        Work("kpca-default", f"{title}, against the default", ours, (default,), Goal(20)),
-        Work("kpca-blocked", f"{title}, blocked", blocked, (arpack,), Goal(None, 1 / 4)),
-        Work(
+        Case("kpca", title, ours, (arpack,), Goal(2)),
+        Case("kpca-default", f"{title}, against the default", ours, (default,), Goal(20)),
+        Case("kpca-blocked", f"{title}, blocked", blocked, (arpack,), Goal(None, 1 / 4)),
+        Case(
             "mds",
             f"Classical MDS, n = {small:,}",
             scaling,
@@ -294,8 +299,8 @@ def _kernels(quick: bool) -> list[Work]:
     ]
 
 
-def _dictionaries(quick: bool) -> list[Work | Growth]:
-    """Greedy spectral embedding: against the machine's rate, by size, at equal accuracy, and against n."""
+def _dictionaries(quick: bool) -> list[Case | Growth]:
+    """Return the cases of greedy spectral embedding: matrix products, fixed size, equal accuracy, growth."""
     n, small = (100_000, 3_000) if quick else (1_000_000, 20_000)
     params = {"n_components": 3, "gamma": SHEET_GAMMA, "n_jobs": -1}
     ours = Job(
@@ -304,10 +309,10 @@ def _dictionaries(quick: bool) -> list[Work | Growth]:
         {**params, "tol": SHEET_TOL},
         "sheet",
         n,
-        "nothing",
+        "none",
     )
     rate = Job(
-        "DGEMM of the same count", "benchmarks.peers.MatrixProducts", {"m": SHEET_SIZE}, "sheet", n, "nothing"
+        "DGEMM of the same count", "benchmarks.peers.MatrixProducts", {"m": SHEET_SIZE}, "sheet", n, "none"
     )
     by_size = replace(ours, params={**params, "dictionary_size": SHEET_SIZE})
     by_tolerance = replace(ours, name="eigenscape by tolerance")
@@ -345,9 +350,9 @@ def _dictionaries(quick: bool) -> list[Work | Growth]:
     steps = (10_000, 30_000, 100_000) if quick else (10_000, 30_000, 100_000, 300_000, 1_000_000)
     title = f"Greedy spectral embedding, n = {n:,} x 20"
     return [
-        Work("greedy", f"{title}, m about {SHEET_SIZE}", ours, (rate,), Goal(0.4, peak=1.5e9)),
-        Work("greedy-size", f"{title}, dictionary_size = {SHEET_SIZE}", by_size, (by_tolerance,), Goal(0.25)),
-        Work(
+        Case("greedy", f"{title}, m about {SHEET_SIZE}", ours, (rate,), Goal(0.4, peak=1.5e9)),
+        Case("greedy-size", f"{title}, dictionary_size = {SHEET_SIZE}", by_size, (by_tolerance,), Goal(0.25)),
+        Case(
             "greedy-accuracy",
             f"Kernel PCA to the same accuracy, n = {small:,}",
             accurate,
@@ -358,7 +363,7 @@ def _dictionaries(quick: bool) -> list[Work | Growth]:
             "growth-greedy",
             f"Greedy spectral embedding, n = {steps[0]:,} to {steps[-1]:,}",
             tuple(
-                Work(f"growth-greedy-{step}", f"growth-greedy, n = {step:,}", replace(ours, n=step), ())
+                Case(f"growth-greedy-{step}", f"growth-greedy, n = {step:,}", replace(ours, n=step), ())
                 for step in steps
             ),
             time_exponent=1.05,
@@ -367,18 +372,17 @@ def _dictionaries(quick: bool) -> list[Work | Growth]:
     ]
 
 
-def _projective(quick: bool) -> list[Work]:
-    """PCA against scikit-learn's own choice of solver, and against the exact one; PPCA against
-    regressions."""
+def _projective(quick: bool) -> list[Case]:
+    """Return the cases of PCA and of probabilistic PCA with missing values."""
     tall, wide, thin, missing = (20_000, 200, 4_000, 500) if quick else (100_000, 1_000, 20_000, 2_000)
 
-    def against(data: str, n: int, *exact: str) -> tuple[Job, tuple[Job, ...]]:
+    def pca_jobs(data: str, n: int, *solvers: str) -> tuple[Job, tuple[Job, ...]]:
         ours = Job("eigenscape", "eigenscape.PCA", {"n_components": 10, "n_jobs": -1}, data, n, "components")
         params = {"n_components": 10, "random_state": 0}
-        peer = Job("scikit-learn", "benchmarks.worker.Coordinates", params, data, n, "components")
+        peer = Job("scikit-learn", "benchmarks.worker.PCAWithEmbedding", params, data, n, "components")
         peers = [
             replace(peer, name=f"scikit-learn {name}", params={**params, "svd_solver": name})
-            for name in exact
+            for name in solvers
         ]
         return ours, (peer, *peers)
 
@@ -395,16 +399,17 @@ def _projective(quick: bool) -> list[Work]:
     )
     few = "10 components, with the coordinates of the rows"
     return [
-        Work("pca-tall", f"PCA, {tall:,} x 50, {few}", *against("tall", tall), Goal(1)),
-        Work("pca-wide", f"PCA, {wide:,} x 20,000, {few}", *against("wide", wide, "full"), Goal(1)),
-        Work("pca-sparse", f"PCA, {thin:,} x 20,000 sparse, {few}", *against("topics", thin), Goal(1)),
-        Work(
+        Case("pca-tall", f"PCA, {tall:,} x 50, {few}", *pca_jobs("tall", tall), Goal(1)),
+        Case("pca-wide", f"PCA, {wide:,} x 20,000, {few}", *pca_jobs("wide", wide, "full"), Goal(1)),
+        Case("pca-sparse", f"PCA, {thin:,} x 20,000 sparse, {few}", *pca_jobs("topics", thin), Goal(1)),
+        Case(
             "ppca-missing", f"Probabilistic PCA, {missing:,} x 50, 30 % missing", model, (chained,), Goal(1)
         ),
     ]
 
 
-def _transforms(quick: bool) -> list[Work]:
+def _transforms(quick: bool) -> list[Case]:
+    """Return the cases of the transform of new points."""
     n, new = (1_000, 2_000) if quick else (5_000, 10_000)
     kernel = Job(
         "eigenscape",
@@ -424,23 +429,23 @@ def _transforms(quick: bool) -> list[Work]:
     }
     names = {"kpca": "Kernel PCA", "isomap": "Isomap", "lle": "LLE"}
     title = f"transform of {new:,} new points, model of {n:,}"
-    return [Work(f"transform-{key}", f"{names[key]}, {title}", *pair, Goal(3)) for key, pair in jobs.items()]
+    return [Case(f"transform-{key}", f"{names[key]}, {title}", *pair, Goal(3)) for key, pair in jobs.items()]
 
 
-def _kernel_eigenmap(quick: bool) -> list[Work]:
-    """Kernel eigenmaps beside our own Laplacian eigenmaps to full precision, on the same graph."""
+def _kernel_eigenmap(quick: bool) -> list[Case]:
+    """Return the cases of kernel eigenmaps, compared with Laplacian eigenmaps of the same graph."""
     n, new = (20_000, 20_000) if quick else (100_000, 100_000)
     graph = {"n_neighbors": 12, "weights": "inverse", "n_jobs": -1}
     ours = Job(
-        "eigenscape", "eigenscape.KernelEigenmap", {"n_kernels": 256, **graph}, "swiss_roll", n, "stretched"
+        "eigenscape", "eigenscape.KernelEigenmap", {"n_kernels": 256, **graph}, "swiss_roll", n, "distortion"
     )
     exact = Job(
-        "eigenscape LaplacianEigenmaps", "eigenscape.LaplacianEigenmaps", graph, "swiss_roll", n, "stretched"
+        "eigenscape LaplacianEigenmaps", "eigenscape.LaplacianEigenmaps", graph, "swiss_roll", n, "distortion"
     )
     title = f"Kernel eigenmap, 256 kernels, swiss roll, n = {n:,}"
     return [
-        Work("kernel-eigenmap", title, ours, (exact,), Goal(5)),
-        Work(
+        Case("kernel-eigenmap", title, ours, (exact,), Goal(5)),
+        Case(
             "transform-kernel-eigenmap",
             f"{title}, transform of {new:,} new points",
             replace(ours, n_new=new),
@@ -449,29 +454,28 @@ def _kernel_eigenmap(quick: bool) -> list[Work]:
     ]
 
 
-def _clusters(quick: bool) -> list[Work | Growth]:
-    """PCA of a dask collection: against dask-ml, against one process without dask, two processes against one,
-    and against n."""
+def _clusters(quick: bool) -> list[Case | Growth]:
+    """Return the cases of PCA on dask: dask-ml, without dask, two processes and one, growth."""
     n, steps = (1_000_000, (100_000, 1_000_000)) if quick else (10_000_000, (100_000, 1_000_000, 10_000_000))
 
     def job(name: str, library: str, n_workers: int, rows: int = n) -> Job:
         params = {"library": library, "n_workers": n_workers}
-        return Job(name, "benchmarks.clusters.OnProcesses", params, "made_rows", rows, "made_components")
+        return Job(name, "benchmarks.clusters.DaskPCA", params, "made_rows", rows, "dask_components")
 
     one, two = (job(f"eigenscape, {count} process(es)", "eigenscape", count) for count in (1, 2))
     alone = Job(
-        "eigenscape without dask", "benchmarks.clusters.OneProcess", {}, "made_rows", n, "made_components"
+        "eigenscape without dask", "benchmarks.clusters.PCAWithoutDask", {}, "made_rows", n, "dask_components"
     )
     title = f"PCA, dask, {n:,} x 20 made on the fly"
     return [
-        Work("dask-pca", f"{title}, two processes", two, (job("dask-ml", "dask-ml", 2),), Goal(1)),
-        Work("dask-one", f"{title}, one process", one, (alone,), Goal(1 / 1.3)),
-        Work("dask-two", f"{title}, two processes against one", two, (one,), Goal(1.6)),
+        Case("dask-pca", f"{title}, two processes", two, (job("dask-ml", "dask-ml", 2),), Goal(1)),
+        Case("dask-one", f"{title}, one process", one, (alone,), Goal(1 / 1.3)),
+        Case("dask-two", f"{title}, two processes against one", two, (one,), Goal(1.6)),
         Growth(
             "growth-dask",
-            f"PCA, dask, two processes, n = {steps[0]:,} to {steps[-1]:,}",
+            f"PCA, dask, two local_client, n = {steps[0]:,} to {steps[-1]:,}",
             tuple(
-                Work(
+                Case(
                     f"growth-dask-{rows}",
                     f"growth-dask, n = {rows:,}",
                     job("eigenscape", "eigenscape", 2, rows),
@@ -485,9 +489,8 @@ def _clusters(quick: bool) -> list[Work | Growth]:
     ]
 
 
-def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
-    """A dictionary of a dask collection: spectral clustering against dask-ml, kernel PCA against one process
-    without dask, two, and n."""
+def _cluster_dictionaries(quick: bool) -> list[Case | Growth]:
+    """Return the cases with a dictionary on dask: spectral clustering and kernel PCA."""
     n, few, steps = (
         (400_000, 200_000, (100_000, 400_000))
         if quick
@@ -498,7 +501,7 @@ def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
         params = {"library": library, "n_workers": 2}
         return Job(
             name,
-            "benchmarks.cluster_dictionaries.GroupsOnProcesses",
+            "benchmarks.cluster_dictionaries.DaskSpectralClustering",
             params,
             "made_groups",
             few,
@@ -508,7 +511,7 @@ def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
     def kernel(name: str, n_workers: int, rows: int = n) -> Job:
         return Job(
             name,
-            "benchmarks.cluster_dictionaries.KernelOnProcesses",
+            "benchmarks.cluster_dictionaries.DaskKernelPCA",
             {"n_workers": n_workers},
             "made_groups",
             rows,
@@ -523,7 +526,7 @@ def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
     params = {"n_workers": 2, "members": 300, "memory_limit": "1GB"}
     capped = Job(
         "eigenscape",
-        "benchmarks.cluster_dictionaries.KernelOnProcesses",
+        "benchmarks.cluster_dictionaries.DaskKernelPCA",
         params,
         "made_groups",
         steps[-1],
@@ -531,28 +534,28 @@ def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
     )
     title = "x 20 made on the fly, dictionary of 100"
     return [
-        Work(
+        Case(
             "dask-clustering",
             f"Spectral clustering, dask, {few:,} {title}, two processes",
             groups("eigenscape", "eigenscape"),
             (groups("dask-ml", "dask-ml"),),
             Goal(1),
         ),
-        Work(
+        Case(
             "dask-dictionary-one",
             f"Kernel PCA, dask, {n:,} {title}, one process",
             one,
             (alone,),
             Goal(1 / 1.3),
         ),
-        Work(
+        Case(
             "dask-dictionary-two",
             f"Kernel PCA, dask, {n:,} {title}, two processes against one",
             two,
             (one,),
             Goal(1.6),
         ),
-        Work(
+        Case(
             "dask-memory",
             f"Kernel PCA, dask, {steps[-1]:,} x 20, dictionary of 300, two workers of 1 GB",
             capped,
@@ -561,9 +564,9 @@ def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
         ),
         Growth(
             "growth-dask-dictionary",
-            f"Kernel PCA, dask, dictionary of 100, two processes, n = {steps[0]:,} to {steps[-1]:,}",
+            f"Kernel PCA, dask, dictionary of 100, two local_client, n = {steps[0]:,} to {steps[-1]:,}",
             tuple(
-                Work(
+                Case(
                     f"growth-dask-dictionary-{rows}",
                     f"growth-dask-dictionary, n = {rows:,}",
                     kernel("eigenscape", 2, rows),
@@ -578,10 +581,10 @@ def _cluster_dictionaries(quick: bool) -> list[Work | Growth]:
 
 
 def _growth(quick: bool) -> list[Growth]:
-    """Peers go along until they exceed the limit; in a quick run to 30 000 points."""
+    """Return the cases of growth; in a quick run, peers are measured up to 30 000 points only."""
 
-    def step(name: str, n: int, ours: Job, peers: tuple[Job, ...]) -> Work:
-        return Work(f"{name}-{n}", f"{name}, n = {n:,}", ours, peers[:1] if not quick or n <= 30_000 else ())
+    def step(name: str, n: int, ours: Job, peers: tuple[Job, ...]) -> Case:
+        return Case(f"{name}-{n}", f"{name}, n = {n:,}", ours, peers[:1] if not quick or n <= 30_000 else ())
 
     top = (10_000, 30_000, 100_000)
     maps = top if quick else (*top, 300_000, 1_000_000)
@@ -601,6 +604,7 @@ def _growth(quick: bool) -> list[Growth]:
 
 
 def _compilation() -> Compilation:
+    """Return the case of the compilation times."""
     graph = {"n_neighbors": NEIGHBORS}
     named = [
         ("LaplacianEigenmaps", graph),
@@ -609,5 +613,5 @@ def _compilation() -> Compilation:
         ("Isomap", graph),
     ]
     named += [("KernelPCA", {}), ("ClassicalMDS", {})]
-    jobs = tuple(Job(name, f"eigenscape.{name}", params, "mixture", 0, "nothing") for name, params in named)
+    jobs = tuple(Job(name, f"eigenscape.{name}", params, "mixture", 0, "none") for name, params in named)
     return Compilation("compilation", "numba compilation, first call", jobs)
