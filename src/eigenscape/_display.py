@@ -19,11 +19,11 @@ def short_repr(self: Any) -> str:
     return _dataclass(self, 0)
 
 
-def _dataclass(thing: Any, depth: int) -> str:
-    name = type(thing).__name__
+def _dataclass(value: Any, depth: int) -> str:
+    name = type(value).__name__
     if depth >= _DEEPEST:
         return f"{name}(...)"
-    parts = (f"{field.name}={_short(getattr(thing, field.name), depth + 1)}" for field in fields(thing))
+    parts = (f"{field.name}={_short(getattr(value, field.name), depth + 1)}" for field in fields(value))
     return f"{name}({', '.join(parts)})"
 
 

@@ -296,15 +296,15 @@ def _n_distinct(rows: np.ndarray, tol: float) -> int:
     return int(np.sum(~np.tril(apart <= tol * np.abs(rows).max(), -1).any(axis=1)))
 
 
-def _check_determined(found: int, n_rows: int, rank: int | None, diagonal: bool) -> None:
+def _check_determined(found_rank: int, n_rows: int, rank: int | None, diagonal: bool) -> None:
     """Raise RankError if the complete rows do not determine the missing entries."""
-    if rank is not None and rank != found:
-        remedy = "more complete rows are needed" if rank > found else f"pass rank={found} or None"
-        raise RankError(f"rank={rank}, but the {n_rows} complete rows have rank {found}; {remedy}")
-    if rank is None and found >= n_rows and not diagonal:
+    if rank is not None and rank != found_rank:
+        remedy = "more complete rows are needed" if rank > found_rank else f"pass rank={found_rank} or None"
+        raise RankError(f"rank={rank}, but the {n_rows} complete rows have rank {found_rank}; {remedy}")
+    if rank is None and found_rank >= n_rows and not diagonal:
         raise RankError(
             f"the {n_rows} distinct complete rows are linearly independent, so the kernel may have a higher"
-            f" rank; pass rank={found} if it is known, or more complete rows"
+            f" rank; pass rank={found_rank} if it is known, or more complete rows"
         )
 
 

@@ -6,10 +6,10 @@ import math
 from numbers import Integral, Real
 
 
-def check_count(name: str, value: object, least: int = 1) -> int:
-    """Return ``value`` as an int, or raise ValueError if it is not an integer of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ValueError(f"{name}={value!r} must be an integer of at least {least}")
+def check_count(name: str, value: object, minimum: int = 1) -> int:
+    """Return ``value`` as an int, or raise ValueError if it is not an integer of at least ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
+        raise ValueError(f"{name}={value!r} must be an integer of at least {minimum}")
     return int(value)
 
 

@@ -130,8 +130,8 @@ def screen_partition(
     """
     indices = np.arange(first, first + n_points(Y))
     bounds = np.full(n_points(Y), np.inf) if previous is None else previous.bounds.copy()
-    own = (request.members >= first) & (request.members <= indices[-1])
-    bounds[request.members[own] - first] = 0.0
+    is_here = (request.members >= first) & (request.members <= indices[-1])
+    bounds[request.members[is_here] - first] = 0.0
     for positions, block in read_blocks(ArrayReader(Y), 8192, bounds > request.min_error):
         errors = span.error_bounds(block, positions, request.min_error)
         bounds[positions] = errors if np.isfinite(errors).all() else span.project(block, positions).error

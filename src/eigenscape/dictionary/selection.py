@@ -102,11 +102,11 @@ class _Block:
         a, m, span = self.n_selected, self.start.size, self.start.span
         if a == len(self.rows):
             self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
-        own = np.concatenate([self.Z[position], self.rows[:a, position]])  # its coordinates, (m + a,)
+        coordinates = np.concatenate([self.Z[position], self.rows[:a, position]])  # its coordinates, (m + a,)
         pivot = np.sqrt(self.residual[position])
         which = slice(position, position + 1)
         values = span.source.values(self.Y, span.source.members(self.Y[which], self.indices[which]))[:, 0]
-        new = (values + span.shift - self.Z @ own[:m] - self.rows[:a].T @ own[m:]) / pivot
+        new = (values + span.shift - self.Z @ coordinates[:m] - self.rows[:a].T @ coordinates[m:]) / pivot
         new[position] = pivot
         self.rows[a] = new
         self.selected.append(position)
@@ -114,7 +114,7 @@ class _Block:
         self.residual[position] = 0.0
         self.error = self.residual
         if self.alpha is not None:
-            one = (1.0 - own @ np.asarray(self.ones)) / pivot
+            one = (1.0 - coordinates @ np.asarray(self.ones)) / pivot
             self.ones.append(one)
             self.beta += one * one
             self.alpha -= one * new

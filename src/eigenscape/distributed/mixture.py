@@ -66,8 +66,9 @@ class BlockMembers:
         blocks, weights = self.rows.blocks, self.rows.weights
         lengths = count_rows(blocks)
         X, indices = sample_rows(blocks, START_ROWS, seed, lengths)
-        own = take_rows(weights[0], indices, lengths) if weights else np.ones(len(X))
-        return observed_data(X[own > 0], training=False).filled(self.rows.means), own[own > 0]
+        sample_weights = take_rows(weights[0], indices, lengths) if weights else np.ones(len(X))
+        used = sample_weights > 0
+        return observed_data(X[used], training=False).filled(self.rows.means), sample_weights[used]
 
     def start(self, centers: np.ndarray, n_components: int, options: MixtureOptions) -> Mixture:
         """Return a mixture from the partition by the nearest centre, in two passes."""
@@ -78,10 +79,10 @@ class BlockMembers:
         part_means = [part.means(means) for part in parts]
         moments = self.rows.reduce(_part_moments, _merge_parts, centers, means, part_means)
         own_models = [
-            _closed_form(found, n_components, options)
+            _closed_form(scatter, n_components, options)
             if part.determines_plane(n_components, options)
             else None
-            for part, found in zip(parts, moments, strict=True)
+            for part, scatter in zip(parts, moments, strict=True)
         ]
         return mixture_from_parts(parts, own_models, common, means)
 
@@ -92,13 +93,13 @@ class BlockMembers:
     def maximization(self, mixture: Mixture, statistics: MixtureSums, options: MixtureOptions) -> Mixture:
         """Perform the M-step. A model whose responsibilities are all nearly zero is not updated."""
         models, totals = [], statistics.responsibilities
-        for model, found, total in zip(mixture.models, statistics.statistics, totals, strict=True):
-            if total < options.min_weight or found is None:
+        for model, sums, total in zip(mixture.models, statistics.statistics, totals, strict=True):
+            if total < options.min_weight or sums is None:
                 models.append(model)
-            elif isinstance(found, ScatterMoments):
-                models.append(_closed_form(found, model.loadings.shape[1], options))
+            elif isinstance(sums, ScatterMoments):
+                models.append(_closed_form(sums, model.loadings.shape[1], options))
             else:
-                models.append(maximize(model, found, options.min_noise))
+                models.append(maximize(model, sums, options.min_noise))
         return Mixture(totals / totals.sum(), tuple(models))
 
     def signs(self, mixture: Mixture) -> list[np.ndarray]:
@@ -113,15 +114,19 @@ def _closed_form(moments: ScatterMoments, n_components: int, options: MixtureOpt
 
 
 def _mixture_sums(data: ObservedData, weights: np.ndarray, mixture: Mixture, complete: bool) -> MixtureSums:
-    found = membership(mixture, data)
-    responsibilities = np.exp(found.log_responsibilities) * weights[:, None]  # (n, k)
+    result = membership(mixture, data)
+    responsibilities = np.exp(result.log_responsibilities) * weights[:, None]  # (n, k)
     statistics: list[Any] = []
-    for model, posterior, own in zip(mixture.models, found.posteriors, responsibilities.T, strict=True):
+    for model, posterior, responsibility in zip(
+        mixture.models, result.posteriors, responsibilities.T, strict=True
+    ):
         if complete:
-            statistics.append(block_moments(data.values, own))
+            statistics.append(block_moments(data.values, responsibility))
         else:
-            statistics.append(expectation_sums(model, posterior, data, own))
-    return MixtureSums(float(weights @ found.log_likelihood), responsibilities.sum(axis=0), tuple(statistics))
+            statistics.append(expectation_sums(model, posterior, data, responsibility))
+    return MixtureSums(
+        float(weights @ result.log_likelihood), responsibilities.sum(axis=0), tuple(statistics)
+    )
 
 
 def _largest_by_model(data: ObservedData, _: np.ndarray, mixture: Mixture) -> list[LargestEntries | None]:
@@ -154,7 +159,7 @@ def _part_moments(
 ) -> list[ScatterMoments | None]:
     labels = nearest_center(data.filled(means), centers)
     return [
-        block_moments(data.filled(own), weights * (labels == part)) for part, own in enumerate(part_means)
+        block_moments(data.filled(fill), weights * (labels == part)) for part, fill in enumerate(part_means)
     ]
 
 

@@ -88,7 +88,7 @@ def reduce_persisting(
     extract: Callable[[Any], Any],
     combine: Callable[[Any, Any], Any],
     truncate: Callable[[Any], Any],
-    own: Sequence[Sequence[Any]],
+    block_arguments: Sequence[Sequence[Any]],
     previous: Sequence[PersistedResult | None],
     *shared: Any,
 ) -> tuple[Any, list[PersistedResult]]:
@@ -97,14 +97,15 @@ def reduce_persisting(
     Parameters
     ----------
     function : callable
-        Called as ``function(previous, block, *own, *shared)``; ``previous`` is its last result for the block.
+        Called as ``function(previous, block, *block_arguments, *shared)``; ``previous`` is its
+        last result for the block.
     blocks : Blocks
         The rows.
     extract : callable
         Extracts the part of a result that is combined.
     combine, truncate : callable
         See :func:`reduce_truncated`.
-    own : sequence of sequences
+    block_arguments : sequence of sequences
         Small arguments of each block.
     previous : sequence of PersistedResult or None
         The persisted results of the last call for each block.
@@ -120,7 +121,7 @@ def reduce_persisting(
     """
     graph = Graph()
     keys = [graph.persisted(result) for result in previous]
-    leaves = _add_leaves(graph, function, (blocks,), own, shared, keys)
+    leaves = _add_leaves(graph, function, (blocks,), block_arguments, shared, keys)
     parts = graph.add("result", [partial(_extract, extract)] * len(leaves), [[leaf] for leaf in leaves])
     root = graph.tree(parts, partial(_combine_all, combine, truncate))
     combined, persisted = graph.compute_and_persist(root, leaves)
@@ -131,7 +132,7 @@ def _add_leaves(
     graph: Graph,
     function: Callable[..., Any],
     columns: Sequence[Blocks],
-    own: Sequence[Sequence[Any]],
+    block_arguments: Sequence[Sequence[Any]],
     shared: Sequence[Any],
     previous: Sequence[Key | None] | None = None,
 ) -> list[Key]:
@@ -145,7 +146,10 @@ def _add_leaves(
     before: list[list[Key]] = [[]] * len(keys) if previous is None else [[key] for key in previous]
     return graph.add(
         getattr(function, "__name__", "blocks").strip("_"),
-        [partial(_apply, function, each, mine) for each, mine in zip(expected, own, strict=True)],
+        [
+            partial(_apply, function, each, arguments)
+            for each, arguments in zip(expected, block_arguments, strict=True)
+        ],
         [[list(some), last, nodes] for some, last in zip(keys, before, strict=True)],
     )
 
@@ -169,7 +173,7 @@ def check_aligned(columns: Sequence[Blocks]) -> None:
 def _apply(
     function: Callable[..., Any],
     expected: Sequence[ExpectedBlock],
-    own: Sequence[Any],
+    block_arguments: Sequence[Any],
     blocks: list[Any],
     previous: list[Any],
     shared: list[Any],
@@ -186,7 +190,7 @@ def _apply(
     if lengths[0] == 0:
         return None
     with error_context(partition), reuse_freed_memory():
-        return function(*previous, *rows, *own, *shared)
+        return function(*previous, *rows, *block_arguments, *shared)
 
 
 @contextmanager

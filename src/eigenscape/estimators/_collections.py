@@ -201,8 +201,8 @@ def _output_container(estimator: Any) -> str:
     except ImportError:
         from sklearn import get_config
 
-        own = getattr(estimator, "_sklearn_output_config", {}).get("transform")
-        return own or get_config().get("transform_output", "default")
+        configured = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+        return configured or get_config().get("transform_output", "default")
     return _get_output_config("transform", estimator)["dense"]
 
 

@@ -80,12 +80,12 @@ def check_landmarks(
             raise ValueError(
                 f"n_landmarks={n_landmarks}, but landmarks contains {choice.count}; leave n_landmarks out"
             )
-    least = n_components + 1
-    if choice.count is not None and choice.count < least:
+    minimum = n_components + 1
+    if choice.count is not None and choice.count < minimum:
         name = "len(landmarks)" if choice.method is None else "n_landmarks"
         raise ValueError(
-            f"{name}={choice.count} are too few for n_components={n_components}, which need at least {least};"
-            " use more landmarks, or lower n_components"
+            f"{name}={choice.count} are too few for n_components={n_components}, which need at least"
+            f" {minimum}; use more landmarks, or lower n_components"
         )
     return choice
 
@@ -158,9 +158,9 @@ def check_landmark_distances(X: np.ndarray, choice: LandmarkChoice) -> None:
             "a precomputed matrix must be square (n_samples, n_samples), or have one column for each landmark"
             f" given as a sample index; got shape {X.shape}; did you pass the data themselves?"
         )
-    own = X[choice.samples]
-    check_symmetric(own, "distance")
-    check_zero_diagonal(own)
+    between_landmarks = X[choice.samples]
+    check_symmetric(between_landmarks, "distance")
+    check_zero_diagonal(between_landmarks)
 
 
 def distinct_samples(X: Any, choice: LandmarkChoice) -> np.ndarray:
@@ -187,7 +187,10 @@ def choose_samples(
 
 
 def given_vertices(X: Any, choice: LandmarkChoice, neighborhood: Neighborhood) -> np.ndarray | None:
-    """Return the first sample equal to each given landmark (for points: to its nearest sample), or None."""
+    """Return the sample indices of the landmarks given by the user; None if they are to be chosen.
+
+    Landmarks given as points are replaced by their nearest samples, and duplicate samples by the first one.
+    """
     if choice.method is not None:
         return None
     given = choice.samples

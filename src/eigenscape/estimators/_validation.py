@@ -174,8 +174,8 @@ def check_symmetric(K: Any, name: str) -> None:
         )
 
 
-def check_weights(sample_weight: Any, X: Any, least: float = 1) -> np.ndarray | None:
-    """Return validated sample weights, whose sum must exceed ``least``, or None."""
+def check_weights(sample_weight: Any, X: Any, min_sum: float = 1) -> np.ndarray | None:
+    """Return validated sample weights, whose sum must exceed ``min_sum``, or None."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Real):
@@ -192,10 +192,10 @@ def check_weights(sample_weight: Any, X: Any, least: float = 1) -> np.ndarray | 
         raise ValueError(f"Negative values in data passed to `sample_weight`: got {weights.min():g}")
     if not weights.any():
         raise ValueError("sample weights must contain at least one non-zero number, got only zeros")
-    if not weights.sum() > least:
+    if not weights.sum() > min_sum:
         raise ValueError(
-            f"sum of sample_weight must exceed {least:g}, got {weights.sum():g}; a weight of 2 is equivalent"
-            " to repeating the sample, so scale the weights up"
+            f"sum of sample_weight must exceed {min_sum:g}, got {weights.sum():g}; a weight of 2 is"
+            " equivalent to repeating the sample, so scale the weights up"
         )
     return weights
 
@@ -214,10 +214,10 @@ def check_flag(name: str, value: object) -> None:
         raise ValueError(f"{name}={value!r} must be True or False")
 
 
-def check_count(name: str, value: object, least: int = 1) -> int:
-    """Return an integer of at least ``least``, or raise ValueError."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < least:
-        raise ValueError(f"{name}={value!r} must be an integer of at least {least}")
+def check_count(name: str, value: object, minimum: int = 1) -> int:
+    """Return an integer of at least ``minimum``, or raise ValueError."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < minimum:
+        raise ValueError(f"{name}={value!r} must be an integer of at least {minimum}")
     return int(value)
 
 
@@ -316,4 +316,4 @@ def check_kernel_parameters(estimator: Any) -> None:
     else:
         check_positive("sigma", estimator.sigma)
     if estimator.local_components is not None:
-        check_count("local_components", estimator.local_components, least=0)
+        check_count("local_components", estimator.local_components, minimum=0)

@@ -30,7 +30,7 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
     1995). It is a Nystrom algorithm (Burges sec. 3, after Platt): with :math:`A = T T'` the inner products of
     the differences of the pivots, the coordinates are :math:`T^{-1}` times the inner products of a point with
     these differences, where :class:`LandmarkMDS` uses the eigenvectors of its :math:`A`. The triangular
-    factor is cheaper than eigenvectors and placing a point needs two distances a coordinate, but the lines
+    factor is cheaper than eigenvectors and placing a point needs two distances per coordinate, but the lines
     are not directions of greatest variance: LandmarkMDS preserves more of the distances with few coordinates.
 
     Parameters

@@ -241,7 +241,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
         landmarks = LandmarkOptions(choice.method, choice.count, given, self.landmark_tol)
         graph = neighborhood_graph(X, neighborhood, self.n_components)
         split = split_graph(graph.graph, self.on_disconnected)
-        found = [
+        results = [
             landmark_isomap(
                 part,
                 self.n_components,
@@ -255,17 +255,17 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
             )
             for number, part in enumerate(split.parts)
         ]
-        embedding = join([each.embedding for each in found], split, self.n_components)
+        embedding = join([each.embedding for each in results], split, self.n_components)
         result = graph.result(embedding, split.labels, self.n_components)
         which = result.embedding.columns
         if result.vertex is not None:
             which = np.unique(result.vertex, return_index=True)[1][which]
-        searches = [each.search for each in found if each.search is not None]
+        searches = [each.search for each in results if each.search is not None]
         return result.with_attributes(
             {
                 **spectral_attributes(result.embedding),
                 **landmark_attributes(choice, which, searches),
-                "_spectrum_": DistanceSpectrum(found[0].distances) if len(found) == 1 else None,
+                "_spectrum_": DistanceSpectrum(results[0].distances) if len(results) == 1 else None,
             }
         )
 

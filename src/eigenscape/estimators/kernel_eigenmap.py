@@ -242,9 +242,9 @@ class KernelEigenmap(Estimator):
 
     def _fit_features(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
         """Fit a map that is linear in the features."""
-        found = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
-        self._map_ = found
-        return found.transformation, found(known.points)
+        result = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
+        self._map_ = result
+        return result.transformation, result(known.points)
 
     def _fit_kernels(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
         """Fit a mixture of affine maps."""
@@ -257,11 +257,11 @@ class KernelEigenmap(Estimator):
             centers, sigma, self.local_components, self.posterior, self.correction, seed
         )
         n_kernels = self._choose_n_kernels(known, options)
-        found = kernel_eigenmap(known.points, known.W, known.degree, self.n_components, n_kernels, options)
-        kernels, self._map_ = found.mixture.kernels, found.mixture
+        result = kernel_eigenmap(known.points, known.W, known.degree, self.n_components, n_kernels, options)
+        kernels, self._map_ = result.mixture.kernels, result.mixture
         assert isinstance(kernels, IsotropicKernels)
         self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
-        return found.transformation, found.coordinates
+        return result.transformation, result.coordinates
 
     def _choose_n_kernels(self, known: Vertices, options: KernelEigenmapOptions) -> int:
         """Return the number of kernels."""

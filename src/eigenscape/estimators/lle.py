@@ -151,10 +151,10 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
                 f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or"
                 " None for the limit"
             )
-        least = {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
-        if k < least:
+        minimum = {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
+        if k < minimum:
             raise ValueError(
-                f"method={self.method!r} with n_components={d} needs n_neighbors of at least {least}, got"
+                f"method={self.method!r} with n_components={d} needs n_neighbors of at least {minimum}, got"
                 f" n_neighbors={k}"
             )
         if self.method != "standard" and d > n_features:

@@ -147,13 +147,13 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         rows = check_rows(self, X)
         self._check_features(rows.shape[1])
         with reporting(self.verbose):
-            found = vertices(self, rows, graph)
+            graph_vertices = vertices(self, rows, graph)
             projection = locality_preserving(
-                found.points, found.W, found.degree, self.n_components, self.affine
+                graph_vertices.points, graph_vertices.W, graph_vertices.degree, self.n_components, self.affine
             )
-        Y = (found.points - projection.mean) @ projection.directions
+        Y = (graph_vertices.points - projection.mean) @ projection.directions
         signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
-        attributes = {**found.attributes, "distortion_": distortion(Y, found.W)}
+        attributes = {**graph_vertices.attributes, "distortion_": distortion(Y, graph_vertices.W)}
         self._set_attributes(projection.with_signs(signs), attributes)
         self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
         return self

@@ -260,9 +260,9 @@ class MixturePPCA(LatentMixin, Estimator):
 
     def _transform(self, X: np.ndarray) -> np.ndarray:
         """Compute latent coordinates in the plane that :meth:`predict` returns; comparable within it only."""
-        found = self._membership(observed_data(X, training=False))
-        means = np.stack([posterior.means for posterior in found.posteriors])  # (k, n, q)
-        return means[np.argmax(found.log_responsibilities, axis=1), np.arange(len(X))]
+        result = self._membership(observed_data(X, training=False))
+        means = np.stack([posterior.means for posterior in result.posteriors])  # (k, n, q)
+        return means[np.argmax(result.log_responsibilities, axis=1), np.arange(len(X))]
 
     def bic(self, X: Any) -> float:
         """Compute the Bayesian information criterion on ``X``; lower is better."""
@@ -297,10 +297,10 @@ class MixturePPCA(LatentMixin, Estimator):
         return draw_mixture_samples(self._mixture_, check_count("n_samples", n_samples), random)
 
     def _expected(self, data: ObservedData) -> np.ndarray:
-        found = self._membership(data)
-        responsibilities = np.exp(found.log_responsibilities)
+        result = self._membership(data)
+        responsibilities = np.exp(result.log_responsibilities)
         expected = np.zeros(data.shape)
-        for k, (posterior, model) in enumerate(zip(found.posteriors, self._mixture_.models, strict=True)):
+        for k, (posterior, model) in enumerate(zip(result.posteriors, self._mixture_.models, strict=True)):
             expected += responsibilities[:, k, None] * (posterior.means @ model.loadings.T + model.mean)
         return expected
 

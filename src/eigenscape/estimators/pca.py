@@ -237,7 +237,7 @@ class PCA(LinearMixin, Estimator):
             blocks = validate_blocks(self, X, reset=first)
             return distributed.gather_moments(blocks, weight_blocks(sample_weight))
         X = check_input(self, X, reset=first, chunk=True)
-        weights = None if sample_weight is None else check_weights(sample_weight, X, least=0)
+        weights = None if sample_weight is None else check_weights(sample_weight, X, min_sum=0)
         return scatter_moments(_center(X, weights, self.n_jobs))
 
     def _seen_moments(self) -> ScatterMoments:

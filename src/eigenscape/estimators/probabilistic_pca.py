@@ -209,9 +209,9 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
         covariances : ndarray of shape (n_new, n_components, n_components)
         """
         X, data = self._observed(X)
-        found = compute_posterior(self._model_, data)
-        return self._match_dtype(X, found.means), self._match_dtype(
-            X, self.noise_variance_ * found.inverses[data.group]
+        posterior = compute_posterior(self._model_, data)
+        return self._match_dtype(X, posterior.means), self._match_dtype(
+            X, self.noise_variance_ * posterior.inverses[data.group]
         )
 
     def get_covariance(self) -> np.ndarray:

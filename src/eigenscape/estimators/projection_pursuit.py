@@ -136,20 +136,20 @@ class ProjectionPursuit(LinearMixin, Estimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with reporting(self.verbose):
             white = whiten(rows.astype(np.float64), self.n_components)
-            found = pursue(white.Z, objective, self.n_components, self.n_init, self.max_iter, self.tol, seed)
-        projected = white.Z @ found.directions.T
-        directions = found.directions.T * np.sign((canonical_signs(projected) * projected).sum(axis=0))
+            result = pursue(white.Z, objective, self.n_components, self.n_init, self.max_iter, self.tol, seed)
+        projected = white.Z @ result.directions.T
+        directions = result.directions.T * np.sign((canonical_signs(projected) * projected).sum(axis=0))
         self.mean_ = white.mean
         self.components_, self.patterns_ = (white.whitener @ directions).T, directions.T @ white.dewhitener
-        self.index_values_, self.start_values_ = found.values, found.start_values
-        self.converged_ = found.steps <= self.tol
-        self.n_iter_ = int(found.n_iter.max())
+        self.index_values_, self.start_values_ = result.values, result.start_values
+        self.converged_ = result.steps <= self.tol
+        self.n_iter_ = int(result.n_iter.max())
         self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
         late = np.flatnonzero(~self.converged_)
         if len(late):
             warnings.warn(
                 f"the search for component(s) {', '.join(map(str, late))} did not converge in"
-                f" max_iter={self.max_iter} steps: the next step would be {found.steps[late].max():.1g}"
+                f" max_iter={self.max_iter} steps: the next step would be {result.steps[late].max():.1g}"
                 f" radians (tol={self.tol:g}); raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=2,

@@ -173,8 +173,8 @@ def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joine
 
 def combine_edges(
     joined: Joined,
-    chosen: sparse.csr_array,
-    choosing: sparse.csr_array,
+    outgoing: sparse.csr_array,
+    incoming: sparse.csr_array,
     lists: sparse.csr_array,
     n_neighbors: int,
 ) -> sparse.csr_array:
@@ -183,21 +183,24 @@ def combine_edges(
     Parameters
     ----------
     joined : {"union", "mutual", "shared"}
-    chosen : csr_array of shape (n, m)
+        Edges of the points that list each other: either does, both do, or one does and their lists have at
+        least a third of ``n_neighbors`` in common.
+    outgoing : csr_array of shape (n, m)
         Distances to the nearest neighbours of each point.
-    choosing : csr_array of shape (n, m)
+    incoming : csr_array of shape (n, m)
         Distances to the vertices of which each point is a nearest neighbour.
     lists : csr_array of shape (m, m)
         Distances of the vertices to their nearest neighbours.
     n_neighbors : int
+        Length of the lists.
     """
     if joined == "union":
-        return _union(chosen, choosing)
+        return _union(outgoing, incoming)
     if joined == "mutual":
-        return _select(chosen, chosen.astype(bool).multiply(choosing.astype(bool)))
+        return _select(outgoing, outgoing.astype(bool).multiply(incoming.astype(bool)))
     # The number of neighbours that two points have in common.
-    common = chosen.astype(bool).astype(np.int32) @ lists.astype(bool).astype(np.int32).T
-    return _select(_union(chosen, choosing), common >= max(1, n_neighbors // 3))
+    common = outgoing.astype(bool).astype(np.int32) @ lists.astype(bool).astype(np.int32).T
+    return _select(_union(outgoing, incoming), common >= max(1, n_neighbors // 3))
 
 
 def _select(edges: sparse.csr_array, which: sparse.csr_array) -> sparse.csr_array:

@@ -23,9 +23,9 @@ def with_explicit_zeros(table: Matrix) -> sparse.csr_array:
 def with_self(table: Matrix) -> sparse.csr_array:
     """Return a square sparse matrix of distances whose diagonal is stored and zero."""
     others = sparse.coo_array(without_self(table))
-    own = np.arange(others.shape[0])
-    rows, columns = np.concatenate([others.row, own]), np.concatenate([others.col, own])
-    values = np.concatenate([others.data, np.zeros(len(own))])
+    diagonal = np.arange(others.shape[0])
+    rows, columns = np.concatenate([others.row, diagonal]), np.concatenate([others.col, diagonal])
+    values = np.concatenate([others.data, np.zeros(len(diagonal))])
     return with_explicit_zeros(sparse.csr_array((values, (rows, columns)), shape=others.shape))
 
 

@@ -15,7 +15,7 @@ from eigenscape.graph.neighborhood import NeighborGraph
 WeightName = Literal["binary", "heat", "inverse"]
 
 #: Smallest weight of an edge. A heat kernel may underflow on a long edge, but the graph must stay connected.
-LEAST = 1e-8
+MIN_EDGE_WEIGHT = 1e-8
 #: Inverse-distance weights are constant below this fraction of the median edge length.
 _SHORT = 1e-3
 
@@ -34,8 +34,8 @@ class EdgeWeight:
         if self.kind == "binary":
             return np.ones_like(lengths)
         if self.kind == "heat":
-            return np.maximum(np.exp(-np.square(lengths) / self.scale), LEAST)
-        return np.maximum(self.scale / np.maximum(lengths, self.scale), LEAST)
+            return np.maximum(np.exp(-np.square(lengths) / self.scale), MIN_EDGE_WEIGHT)
+        return np.maximum(self.scale / np.maximum(lengths, self.scale), MIN_EDGE_WEIGHT)
 
 
 def edge_weight(kind: WeightName, lengths: np.ndarray, t: float | None = None) -> EdgeWeight:

@@ -15,9 +15,9 @@ _SAMPLE = 1000
 Distance = Callable[[Rows, Rows], np.ndarray]
 
 
-def sample_indices(n: int, most: int = _SAMPLE) -> np.ndarray:
-    """Return the indices of at most ``most`` of ``n`` rows, evenly spaced."""
-    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.intp)
+def sample_indices(n: int, max_rows: int = _SAMPLE) -> np.ndarray:
+    """Return the indices of at most ``max_rows`` of ``n`` rows, evenly spaced."""
+    return np.arange(n) if n <= max_rows else np.linspace(0, n - 1, max_rows).astype(np.intp)
 
 
 def sample_rows(X: Rows) -> Rows:

@@ -90,17 +90,17 @@ class LocalWeights:
     def __call__(self, Y: Rows) -> sparse.csr_array:
         vertex = self.graph.vertices.find(Y)
         known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-        own = sparse.csr_array(
+        to_itself = sparse.csr_array(
             (np.ones(len(known)), vertex[known], np.arange(len(known) + 1)),
             shape=(len(known), self.graph.n_vertices),
         )
         if len(new) == 0:
-            return own
+            return to_itself
         fresh = np.asarray(Y[new], dtype=np.float64)
         points = np.asarray(self.graph.vertices.X, dtype=np.float64)
         neighbors = self.graph.neighbors_of(fresh)
         weights = barycentric_weights(fresh, points, neighbors, self.reg, self.n_jobs)
-        return reassemble([(known, own), (new, weights)])
+        return reassemble([(known, to_itself), (new, weights)])
 
 
 @dataclass(frozen=True, eq=False)

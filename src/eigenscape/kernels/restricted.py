@@ -31,10 +31,10 @@ class RestrictedKernel:
 
 @dataclass(frozen=True, eq=False)
 class FlooredKernel:
-    """A dense kernel with values raised to at least ``least``."""
+    """A dense kernel with values raised to at least ``floor``."""
 
     base: BoundKernel
-    least: float
+    floor: float
 
     __repr__ = short_repr
 
@@ -43,4 +43,4 @@ class FlooredKernel:
         return self.base.X
 
     def __call__(self, Y: Rows) -> Matrix:
-        return np.maximum(self.base(Y), self.least)
+        return np.maximum(self.base(Y), self.floor)

@@ -61,8 +61,8 @@ def best_threshold(weights: Matrix, z: np.ndarray) -> float:
             entries.row[earlier], weights=entries.data[earlier], minlength=some.shape[0]
         )
     degree = np.asarray(weights.sum(axis=1)).ravel()[order]
-    own = weights.diagonal()[order]
-    cut = np.cumsum(degree - own - 2 * before)[:-1]
+    diagonal = weights.diagonal()[order]
+    cut = np.cumsum(degree - diagonal - 2 * before)[:-1]
     left = np.cumsum(degree)[:-1]
     right = degree.sum() - left
     ranked = z[order]

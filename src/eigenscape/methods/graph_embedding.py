@@ -86,8 +86,8 @@ def feature_map(
     if correction == "affine" and not sparse.issparse(Z):  # same span; removing the D-mean saves digits
         origin = degree @ Z / degree.sum()
         Z = Z - origin
-    found = solve_transformation(FeatureBasis(Z), W, degree, n_components, correction)
-    return FeatureMap(found.with_signs_of(FeatureMap(found)(Z)), origin)
+    transformation = solve_transformation(FeatureBasis(Z), W, degree, n_components, correction)
+    return FeatureMap(transformation.with_signs_of(FeatureMap(transformation)(Z)), origin)
 
 
 def affine_transformation(

@@ -67,15 +67,15 @@ def independent_eigenmaps(
     n = n_points(affinity.X)
     wanted = min(n_components, n - 1)
     default = min(20 * wanted, max(2 * wanted, n // _POINTS))
-    most = min(criterion.max_candidates or default, n - 1)
-    count = min(max(8, 4 * wanted), most)
+    max_count = min(criterion.max_candidates or default, n - 1)
+    count = min(max(8, 4 * wanted), max_count)
     weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
     while True:
         model = laplacian_eigenmaps(affinity, count, solver, diagonal=diagonal, weights=weights)
         kept, residuals = independent_columns(model.coordinates, wanted, criterion.threshold)
-        if len(kept) == wanted or count >= most or len(model.eigenvalues) < count:
+        if len(kept) == wanted or count >= max_count or len(model.eigenvalues) < count:
             break
-        count = min(2 * count, most)
+        count = min(2 * count, max_count)
     if len(kept) < wanted:
         warnings.warn(
             f"only {len(kept)} of {len(residuals)} eigenvectors are independent of those before them, fewer"

@@ -213,10 +213,10 @@ def choose_n_kernels(
                 distortions[count] = held_out_distortion(X, W, n_components, count, options)
             except (RankError, UndefinedMapError) as error:  # too few kernels for a map
                 distortions[count], failure = np.inf, error
-    least = min(distortions.values())
-    if failure is not None and np.isinf(least):
+    smallest = min(distortions.values())
+    if failure is not None and np.isinf(smallest):
         raise failure
-    return min(count for count in counts if distortions[count] <= _NEARLY_BEST * least), distortions
+    return min(count for count in counts if distortions[count] <= _NEARLY_BEST * smallest), distortions
 
 
 def held_out_distortion(

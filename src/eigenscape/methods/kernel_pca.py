@@ -58,19 +58,19 @@ def usable_count(values: np.ndarray, order: Order, m: int, magnitude: float) -> 
 
 def require_components(embedding: Embedding, n_components: int | None, order: Order = "value") -> Embedding:
     """Return ``embedding``; raise RankError if it has fewer than ``n_components`` (None: 1) coordinates."""
-    m, found = embedding.n_train, len(embedding.eigenvalues)
+    m, n_found = embedding.n_train, len(embedding.eigenvalues)
     kind = "positive" if order == "value" else "nonzero"
-    if found == 0:
+    if n_found == 0:
         raise RankError(
             f"the centred kernel of {m} samples has no {kind} eigenvalue: all samples are equal under this"
             " kernel; there is nothing to embed"
         )
-    if n_components is not None and found < n_components:
+    if n_components is not None and n_found < n_components:
         next_value = embedding.eigenfunctions.pairs.next_value
         negative = next_value is not None and next_value < 0
         remedy = ", or set order='magnitude' to use the negative ones too" if negative else ""
         raise RankError(
-            f"n_components={n_components}, but the kernel of {m} samples has only {found} {kind}"
+            f"n_components={n_components}, but the kernel of {m} samples has only {n_found} {kind}"
             f" eigenvalue(s); lower n_components{remedy}"
         )
     return embedding

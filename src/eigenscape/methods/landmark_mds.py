@@ -44,12 +44,12 @@ def landmark_mds(
     return replace(model, landmarks=Landmarks(X, landmarks))
 
 
-def check_landmark_rank(found: int, n_components: int, n_landmarks: int) -> None:
-    """Raise RankError if the landmarks span ``found < n_components`` dimensions."""
-    if found < n_components:
+def check_landmark_rank(n_found: int, n_components: int, n_landmarks: int) -> None:
+    """Raise RankError if the landmarks span ``n_found < n_components`` dimensions."""
+    if n_found < n_components:
         raise RankError(
             f"the {n_landmarks} landmarks do not span n_components={n_components} dimensions (they may be"
-            f" collinear): their kernel has only {found} usable eigenvalue(s); lower n_components, or use"
+            f" collinear): their kernel has only {n_found} usable eigenvalue(s); lower n_components, or use"
             " more or other landmarks"
         )
 
@@ -105,11 +105,11 @@ class LandmarkSearch:
 
     def after(self, embedding: Embedding) -> LandmarkSearch:
         """Return the state of the search after the embedding with ``n_landmarks`` landmarks."""
-        count, found = self.n_landmarks, len(embedding.eigenvalues)
+        count, n_found = self.n_landmarks, len(embedding.eigenvalues)
         more = min(2 * count, self.n_candidates)
-        if found < self.min_components:
+        if n_found < self.min_components:
             if count == self.n_candidates:
-                check_landmark_rank(found, self.min_components, count)
+                check_landmark_rank(n_found, self.min_components, count)
             return replace(self, n_landmarks=more, embedding=None)
         movement = np.inf if self.embedding is None else self._movement(embedding, self.embedding)
         steps = (*self.steps, LandmarkStep(count, movement, self.piece))

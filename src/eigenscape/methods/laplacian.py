@@ -106,16 +106,16 @@ def next_to_trivial(
 ) -> EigenPairs:
     """Return the trivial pair of ``K = c I - A``, then those of the smallest eigenvalues of ``A``."""
     if count == 0:
-        found = EigenPairs(np.empty(0), np.empty((len(problem.null), 0)), np.empty(0), "known")
+        pairs = EigenPairs(np.empty(0), np.empty((len(problem.null), 0)), np.empty(0), "known")
     else:
-        found = smallest(problem, count, solver)
+        pairs = smallest(problem, count, solver)
     rest = float(np.linalg.norm(problem.operator.matmat(problem.null[:, None])))
     return EigenPairs(
-        np.concatenate([[c], c - found.values]),
-        np.column_stack([problem.null, found.vectors]),
-        np.concatenate([[rest], found.residuals]),
-        found.solver,
-        found.n_iter,
+        np.concatenate([[c], c - pairs.values]),
+        np.column_stack([problem.null, pairs.vectors]),
+        np.concatenate([[rest], pairs.residuals]),
+        pairs.solver,
+        pairs.n_iter,
     )
 
 

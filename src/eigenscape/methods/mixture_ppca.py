@@ -185,9 +185,9 @@ class WeightedMixtureSamples:
 
     def expectation(self, mixture: Mixture) -> MixtureExpectation:
         data, weights = self.samples.data, self.samples.weights
-        found = membership(mixture, data)
+        result = membership(mixture, data)
         n_observed = float(weights @ data.mask.sum(axis=1))
-        return MixtureExpectation(float(weights @ found.log_likelihood), n_observed, found)
+        return MixtureExpectation(float(weights @ result.log_likelihood), n_observed, result)
 
     def maximization(self, mixture: Mixture, statistics: Membership, options: MixtureOptions) -> Mixture:
         """Fit each model to the samples weighted by their responsibility, in closed form if complete.
@@ -224,11 +224,11 @@ def run_mixture_em(mixture: Mixture, samples: MixtureSamples, options: MixtureOp
     history: list[float] = []
     with stage("expectation maximisation", total=options.max_iter) as advance:
         for _ in range(options.max_iter):
-            found = samples.expectation(mixture)
-            history.append(found.log_likelihood)
-            if len(history) > 1 and history[-1] - history[-2] <= options.tol * found.n_observed:
+            result = samples.expectation(mixture)
+            history.append(result.log_likelihood)
+            if len(history) > 1 and history[-1] - history[-2] <= options.tol * result.n_observed:
                 return MixtureResult(mixture, history, True)
-            mixture = samples.maximization(mixture, found.statistics, options)
+            mixture = samples.maximization(mixture, result.statistics, options)
             advance(1)
     history.append(samples.expectation(mixture).log_likelihood)
     return MixtureResult(mixture, history, False)
@@ -236,10 +236,10 @@ def run_mixture_em(mixture: Mixture, samples: MixtureSamples, options: MixtureOp
 
 def coordinates_by_model(mixture: Mixture, data: ObservedData) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return for each model the indices of its most probable samples and their coordinates in it."""
-    found = membership(mixture, data)
-    labels = np.argmax(found.log_responsibilities, axis=1)
+    result = membership(mixture, data)
+    labels = np.argmax(result.log_responsibilities, axis=1)
     each = [np.flatnonzero(labels == k) for k in range(len(mixture.models))]
-    return [(rows, posterior.means[rows]) for rows, posterior in zip(each, found.posteriors, strict=True)]
+    return [(rows, posterior.means[rows]) for rows, posterior in zip(each, result.posteriors, strict=True)]
 
 
 def _signs(coordinates: np.ndarray) -> np.ndarray:

@@ -176,7 +176,7 @@ class FixedPoint:
         return SearchResult(Z, failed, step)
 
     def _start(self, Y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the best of a few training rows, its ``J``, and the next iterate."""
+        """Return the starting points, each the best of a few training rows, their ``J`` and next iterates."""
         rows = self._centred_rows[0]
         neighbor = self.index.nearest(Y, min(N_STARTS, len(self.starts)))[1]
         Z = to_dense(rows[neighbor[:, 0]]).copy()

@@ -15,7 +15,7 @@ from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarni
 from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.precomputed import PrecomputedIndex
-from eigenscape.kernels.affinity import LEAST
+from eigenscape.kernels.affinity import MIN_EDGE_WEIGHT
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.kernels.restricted import FlooredKernel, RestrictedKernel
 from eigenscape.operators import Operator, gram
@@ -171,7 +171,7 @@ def split_affinity(
     action: Action = "floor" if on_disconnected == "connect" else on_disconnected
     _check_components(labels, action, max_components, "widen the kernel")
     if action == "floor":
-        return Split((Affinity(FlooredKernel(kernel, LEAST)),), labels)
+        return Split((Affinity(FlooredKernel(kernel, MIN_EDGE_WEIGHT)),), labels)
     if action == "whole":
         return Split((Affinity(kernel, weights),), labels)
     members = _members(labels, action)

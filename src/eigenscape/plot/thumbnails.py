@@ -51,8 +51,8 @@ def _validate_images(images: ArrayLike, n: int) -> np.ndarray:
     return pictures[..., 0] if pictures.ndim == 4 and pictures.shape[3] == 1 else pictures
 
 
-def select_apart(pixels: np.ndarray, gap: np.ndarray, most: int) -> list[int]:
-    """Select at most ``most`` points whose boxes of size ``gap`` do not overlap.
+def select_apart(pixels: np.ndarray, gap: np.ndarray, max_points: int) -> list[int]:
+    """Select at most ``max_points`` points whose boxes of size ``gap`` do not overlap.
 
     The first point is the most central one, the next always the farthest from all selected.
     """
@@ -60,7 +60,7 @@ def select_apart(pixels: np.ndarray, gap: np.ndarray, most: int) -> list[int]:
     nearest = np.full(len(pixels), np.inf)
     chosen: list[int] = []
     candidate = int(np.argmin(np.abs(scaled - np.median(scaled, axis=0)).max(axis=1)))
-    while len(chosen) < most and nearest[candidate] >= 1:
+    while len(chosen) < max_points and nearest[candidate] >= 1:
         chosen.append(candidate)
         nearest = np.minimum(nearest, np.abs(scaled - scaled[candidate]).max(axis=1))
         candidate = int(np.argmax(nearest))

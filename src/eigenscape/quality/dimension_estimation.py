@@ -158,14 +158,16 @@ def _local_pca(points: np.ndarray, which: np.ndarray, k: int) -> tuple[int, np.n
     return int(np.argmax(raised[:-1] / raised[1:])) + 1, spectrum[:-1]
 
 
-def _geodesic_mds(points: np.ndarray, which: np.ndarray, k: int, most: int) -> tuple[int, np.ndarray]:
+def _geodesic_mds(
+    points: np.ndarray, which: np.ndarray, k: int, max_dimension: int
+) -> tuple[int, np.ndarray]:
     """Return the last component that halves the residual variance, and the residual variances."""
     lengths = np.concatenate([block[:, which] for _, block in geodesic_blocks(points, which, k)])
     lengths = (lengths + lengths.T) / 2
     squares = np.square(lengths)
     mean = squares.mean(axis=0)
     values, vectors = linalg.eigh(-(squares - mean - mean[:, None] + mean.mean()) / 2)
-    count = min(most, int((values > 1e-10 * values[-1]).sum()))
+    count = min(max_dimension, int((values > 1e-10 * values[-1]).sum()))
     coordinates = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1][:, :count]
     upper = np.triu_indices(len(which), 1)
     residuals, embedded = [], np.zeros(len(upper[0]))

@@ -136,8 +136,8 @@ def row_chunks(X: Any) -> Iterable[Any]:
     """Return the chunks of streamed rows; a dask collection is one chunk."""
     from eigenscape.streams import as_chunks
 
-    found = as_chunks(X)
-    return [X] if found is None else found
+    chunks = as_chunks(X)
+    return [X] if chunks is None else chunks
 
 
 def column_roles(table: Table) -> dict[str, Any]:

@@ -156,9 +156,13 @@ class MethodCommand(TyperCommand):
         ctx.meta[_METHODS] = names
         if {"--help", "-h"} & set(args):
             return super().parse_args(ctx, [word for word in args if word in ("--help", "-h")])
-        own = {option for parameter in self.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        command_options = {
+            option for parameter in self.params for option in (*parameter.opts, *parameter.secondary_opts)
+        }
         known = _merge([parameters(estimator_class(name)) for name in names])
-        chosen, rest = _split(args, known, own | {"--help"}, [method_name(name) for name in names])
+        chosen, rest = _split(
+            args, known, command_options | {"--help"}, [method_name(name) for name in names]
+        )
         ctx.meta[_PARAMETERS] = chosen
         return super().parse_args(ctx, rest)
 
@@ -204,13 +208,13 @@ def _with_optional_value(args: list[str], flag: str) -> list[str]:
 def _merge(parameters_of_methods: Iterable[dict[str, Parameter]]) -> dict[str, Parameter]:
     """Merge the parameters of several methods; the first method that has a name defines it."""
     merged: dict[str, Parameter] = {}
-    for found in parameters_of_methods:
-        merged = {**found, **merged}
+    for each in parameters_of_methods:
+        merged = {**each, **merged}
     return merged
 
 
 def _split(
-    args: list[str], known: dict[str, Parameter], own: set[str], methods: list[str]
+    args: list[str], known: dict[str, Parameter], command_options: set[str], methods: list[str]
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the values of parameters of the methods, and the other arguments."""
     chosen: dict[str, Any] = {}
@@ -231,10 +235,10 @@ def _split(
             chosen[name[3:]] = False
         elif option == "--method":
             rest += ["-m", value if equals else words.popleft() if words else ""]
-        elif option.replace("_", "-") in own:
+        elif option.replace("_", "-") in command_options:
             rest.append(option.replace("_", "-") + equals + value)
         else:
-            raise CommandError(_unknown_option(option, known, own, methods))
+            raise CommandError(_unknown_option(option, known, command_options, methods))
     return chosen, rest
 
 
@@ -247,10 +251,12 @@ def _value(parameter: Parameter, value: str | None, words: deque[str]) -> Any:
     return parameter.parse(words.popleft() if value is None else value)
 
 
-def _unknown_option(option: str, known: dict[str, Parameter], own: set[str], methods: list[str]) -> str:
+def _unknown_option(
+    option: str, known: dict[str, Parameter], command_options: set[str], methods: list[str]
+) -> str:
     """Return the message for an option that neither the command nor the methods have."""
     available = [parameter.option for parameter in known.values()]
-    candidates = [*available, *(name for name in own if name.startswith("--"))]
+    candidates = [*available, *(name for name in command_options if name.startswith("--"))]
     close = get_close_matches(option.replace("_", "-"), candidates, n=2, cutoff=0.6)
     text = f"no such option: {option}"
     if available:

@@ -137,10 +137,10 @@ def _is_own_class(module: str, name: str) -> bool:
     if package != "eigenscape" or not path or path[0] not in _IN_MODELS:
         return False
     try:
-        found = getattr(import_module(module), name)
+        value = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError):
         return False
-    return isinstance(found, type) and found.__module__ == module and found.__name__ == name
+    return isinstance(value, type) and value.__module__ == module and value.__name__ == name
 
 
 def _record_member(

@@ -38,10 +38,10 @@ class Column:
         known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
         if self.group not in ("label", "extra") or len(known) == 0:
             return False
-        most = 3 * _MAX_INTEGERS if self.group == "label" else _MAX_INTEGERS
+        max_categories = 3 * _MAX_INTEGERS if self.group == "label" else _MAX_INTEGERS
         sample = np.unique(known[:: max(1, len(known) // 5000)])
         integers = len(sample) < len(known) and bool((sample == np.floor(sample)).all())
-        return integers and len(sample) <= most and len(np.unique(known)) <= most
+        return integers and len(sample) <= max_categories and len(np.unique(known)) <= max_categories
 
     def take(self, rows: np.ndarray) -> Column:
         """Return the column of some rows."""

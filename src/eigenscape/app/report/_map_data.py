@@ -83,15 +83,15 @@ def input_columns(
     X = points.take(rows) if points.stream or len(rows) < points.n else points.X
     width = X.shape[1]
     names = _input_names(points, width)
-    most = max(1, min(_MAX_INPUTS, _MAX_BYTES // (6 * len(rows))))
+    max_columns = max(1, min(_MAX_INPUTS, _MAX_BYTES // (6 * len(rows))))
     chosen = np.arange(width)
     remark = ""
-    if width > most:
+    if width > max_columns:
         sample = sample_rows(len(rows), _N_SELECTION, 0)
         share = _explained_share(X[sample], embedding[rows][sample])
-        chosen = np.sort(np.argsort(-share, kind="stable")[:most])
+        chosen = np.sort(np.argsort(-share, kind="stable")[:max_columns])
         remark = (
-            f"Of {format_count(width)} input columns, the {most} that the coordinates explain best are"
+            f"Of {format_count(width)} input columns, the {max_columns} that the coordinates explain best are"
             " available as colours."
         )
     values = as_dense(X[:, chosen])
@@ -176,7 +176,7 @@ def _first_column(encoded: list[dict[str, Any]]) -> int:
 
 def all_columns(
     points: Points,
-    own: list[Column],
+    derived_columns: list[Column],
     inputs: list[Column],
     rows: np.ndarray,
     held_out: Points | None,
@@ -185,7 +185,7 @@ def all_columns(
     """Return the columns of the points drawn, each with the values of the new points appended."""
     new = 0 if held_out is None else min(held_out.n, MAX_NEW)
     made = []
-    for column in [*given_columns(points), *own]:
+    for column in [*given_columns(points), *derived_columns]:
         further = None
         if held_out is not None and column.group in ("label", "extra"):
             further = held_out.labels if column.group == "label" else held_out.extra.get(column.name)

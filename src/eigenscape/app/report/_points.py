@@ -46,9 +46,9 @@ class Points:
             return self.X[rows]
         parts, start = [], 0
         for chunk in self.X:
-            own = rows[(rows >= start) & (rows < start + chunk.shape[0])] - start
-            if len(own):
-                parts.append(chunk[own])
+            in_chunk = rows[(rows >= start) & (rows < start + chunk.shape[0])] - start
+            if len(in_chunk):
+                parts.append(chunk[in_chunk])
             start += chunk.shape[0]
         return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
@@ -193,13 +193,13 @@ def transform(model: BaseEstimator, X: Any) -> np.ndarray:
         return np.asarray(model.transform(X), dtype=np.float64)
 
 
-def transform_new(model: BaseEstimator, new: Points | None, most: int) -> np.ndarray | None:
-    """Transform the first ``most`` of the new points."""
+def transform_new(model: BaseEstimator, new: Points | None, max_points: int) -> np.ndarray | None:
+    """Transform the first ``max_points`` of the new points."""
     if new is None:
         return None
     check_columns(model, new)
     try:
-        return transform(model, new.take(np.arange(min(new.n, most))))
+        return transform(model, new.take(np.arange(min(new.n, max_points))))
     except ValueError as error:
         raise ValueError(f"{new.argument} cannot be transformed: {error}") from error
 

@@ -65,9 +65,13 @@ def _metric_of(model: BaseEstimator) -> str:
     return metric if named else "euclidean"
 
 
-def sample_rows(n: int, most: int, seed: int) -> np.ndarray:
-    """Return at most ``most`` of ``n`` indices, ascending."""
-    return np.arange(n) if n <= most else np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+def sample_rows(n: int, max_rows: int, seed: int) -> np.ndarray:
+    """Return at most ``max_rows`` of ``n`` indices, ascending."""
+    return (
+        np.arange(n)
+        if n <= max_rows
+        else np.sort(np.random.default_rng(seed).choice(n, max_rows, replace=False))
+    )
 
 
 def as_dense(X: Any) -> np.ndarray:
@@ -123,8 +127,8 @@ def _path_lengths(graph: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
 
 def _kernel_distances(kernel: np.ndarray) -> np.ndarray:
     """Return ``sqrt(k(x, x) + k(y, y) - 2 k(x, y))``."""
-    own = np.diag(kernel)
-    return np.sqrt(np.maximum(own[:, None] + own - 2 * kernel, 0.0))
+    diagonal = np.diag(kernel)
+    return np.sqrt(np.maximum(diagonal[:, None] + diagonal - 2 * kernel, 0.0))
 
 
 def _object_reference(model: BaseEstimator, points: Points, seed: int) -> ReferenceData | str:

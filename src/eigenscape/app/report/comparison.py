@@ -199,7 +199,9 @@ def _model_columns(compared: list[ComparedModel], n: int) -> list[Column]:
     """Return the columns of each model, prefixed with its name."""
     columns = []
     for one in compared:
-        own = model_columns(one.model, n, one.measures, "not shown in a comparison")
-        own += coordinate_columns(one.embedding[:, :2])
-        columns += [Column(f"{one.name}: {column.name}", column.values, "model") for column in own]
+        derived_columns = model_columns(one.model, n, one.measures, "not shown in a comparison")
+        derived_columns += coordinate_columns(one.embedding[:, :2])
+        columns += [
+            Column(f"{one.name}: {column.name}", column.values, "model") for column in derived_columns
+        ]
     return columns

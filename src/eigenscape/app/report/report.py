@@ -122,8 +122,8 @@ def write_report(
     n_coordinates = embedding.shape[1]
 
     inputs, input_remark = input_columns(model, points, rows, embedding)
-    own = [*model_columns(model, points.n, measures, graph), *coordinate_columns(embedding)]
-    columns = all_columns(points, own, inputs, rows, new_points, new)
+    derived_columns = [*model_columns(model, points.n, measures, graph), *coordinate_columns(embedding)]
+    columns = all_columns(points, derived_columns, inputs, rows, new_points, new)
     degrees = graph.degrees if isinstance(graph, GraphDetails) else None
     charts = report_charts(measures, n_coordinates, degrees, seconds)
     drawn = embedding[rows] if new is None else np.concatenate([embedding[rows], new])
