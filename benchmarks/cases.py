@@ -107,12 +107,12 @@ def _without_goal(row: Case | Growth | Compilation) -> Case | Growth | Compilati
     return replace(row, time_exponent=None, memory_exponent=None) if isinstance(row, Growth) else row
 
 
-def _eigenmaps(data: str, n: int, lobpcg: bool, **ours: Any) -> tuple[Job, tuple[Job, ...]]:
+def _eigenmaps(data: str, n: int, lobpcg: bool, **options: Any) -> tuple[Job, tuple[Job, ...]]:
     """Return jobs of Laplacian eigenmaps; a given ``tol`` is also used in an additional job with ARPACK."""
     job = Job(
         "eigenscape",
         "eigenscape.LaplacianEigenmaps",
-        {"n_neighbors": NEIGHBORS, "n_jobs": -1, **ours},
+        {"n_neighbors": NEIGHBORS, "n_jobs": -1, **options},
         data,
         n,
         "laplacian",
@@ -126,12 +126,12 @@ def _eigenmaps(data: str, n: int, lobpcg: bool, **ours: Any) -> tuple[Job, tuple
     }
     arpack = Job("scikit-learn arpack", "sklearn.manifold.SpectralEmbedding", params, data, n, "laplacian")
     peers = [arpack]
-    if "tol" in ours:
+    if "tol" in options:
         peers.append(
             replace(
                 arpack,
-                name=f"scikit-learn arpack, tol {ours['tol']:g}",
-                params={**params, "eigen_tol": ours["tol"]},
+                name=f"scikit-learn arpack, tol {options['tol']:g}",
+                params={**params, "eigen_tol": options["tol"]},
             )
         )
     if lobpcg:

@@ -91,22 +91,22 @@ def megabytes(entry: dict[str, Any]) -> str:
 
 def error(entry: dict[str, Any]) -> str:
     """Return the available error measures as text."""
-    found = entry.get("error", {})
-    parts = [f"{found['residual']:.0e}"] if "residual" in found else []
-    if found.get("floor", 0.0) > 1e-3:
-        parts.append(f"(rounding {found['floor']:.0e})")
-    if found.get("r2"):
-        parts.append("r² " + ", ".join(f"{value:.2f}" for value in found["r2"]))
-    if "aligned" in found:
-        parts.append(f"aligned {found['aligned']:.0e}")
-    if "of_means" in found:
-        parts.append(f"{found['of_means']:.3f} relative to column means")
-    if "left_out" in found:
-        parts.append(f"unexplained {found['left_out']:.3g}")
-    if "distortion" in found:
-        parts.append(f"distortion {found['distortion']:.3g}")
-    if "agreement" in found:
-        parts.append(f"agreement {found['agreement']:.2f}")
+    errors = entry.get("error", {})
+    parts = [f"{errors['residual']:.0e}"] if "residual" in errors else []
+    if errors.get("floor", 0.0) > 1e-3:
+        parts.append(f"(rounding {errors['floor']:.0e})")
+    if errors.get("r2"):
+        parts.append("r² " + ", ".join(f"{value:.2f}" for value in errors["r2"]))
+    if "aligned" in errors:
+        parts.append(f"aligned {errors['aligned']:.0e}")
+    if "of_means" in errors:
+        parts.append(f"{errors['of_means']:.3f} relative to column means")
+    if "left_out" in errors:
+        parts.append(f"unexplained {errors['left_out']:.3g}")
+    if "distortion" in errors:
+        parts.append(f"distortion {errors['distortion']:.3g}")
+    if "agreement" in errors:
+        parts.append(f"agreement {errors['agreement']:.2f}")
     return " ".join(parts) or "–"
 
 
@@ -117,14 +117,14 @@ def verdict(met: bool) -> str:
 
 def goal_time(row: dict[str, Any], ratio: dict[str, Any] | None) -> str:
     """Return the goal for the speed and whether it is met."""
-    wanted = row["goal"]["speed"]
-    if wanted is None or ratio is None:
-        return "" if wanted is None else f"{wanted:g}x"
+    target = row["goal"]["speed"]
+    if target is None or ratio is None:
+        return "" if target is None else f"{target:g}x"
     reached = ratio["at_least"] if "at_least" in ratio else ratio["speed"]["median"]
     return (
-        f"{wanted:g}x: {verdict(reached >= wanted)}"
-        if wanted >= 1
-        else f"1/{1 / wanted:g}: {verdict(reached >= wanted)}"
+        f"{target:g}x: {verdict(reached >= target)}"
+        if target >= 1
+        else f"1/{1 / target:g}: {verdict(reached >= target)}"
     )
 
 
@@ -188,10 +188,10 @@ def growth_cells(row: dict[str, Any]) -> list[str]:
         "",
         ", ".join(dict.fromkeys(solver(s["ours"]) for s in row["steps"])),
     ]
-    for place, name in ((3, "time_exponent"), (5, "memory_exponent")):
+    for column, name in ((3, "time_exponent"), (5, "memory_exponent")):
         if name in ours:
-            cells[place] = f"n^{ours[name]:.2f}"
-            cells[place + 1] = f"n^{goal[name]:g}: {verdict(ours[name] <= goal[name])}" if goal[name] else ""
+            cells[column] = f"n^{ours[name]:.2f}"
+            cells[column + 1] = f"n^{goal[name]:g}: {verdict(ours[name] <= goal[name])}" if goal[name] else ""
     return cells
 
 

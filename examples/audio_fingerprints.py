@@ -1,12 +1,13 @@
-"""Audio fingerprints: a few numbers that recognise a clip after noise, shifts, filters and lossy coding.
+"""Audio fingerprints that recognise a clip after noise, shifts, filters and lossy coding.
 
 Clips are synthesised. Distortion discriminant analysis learns two layers of features from some clips and
-their distorted versions; other clips are then stored by one fingerprint each, and searched for in distorted
-recordings. Printed are the rates of false positives (another clip passes for the stored one) and false
-negatives (the stored clip is missed) at several thresholds.
+their distorted versions. One fingerprint of each of the other clips is stored and searched for in distorted
+recordings. The program prints the rates of false positives (another clip is accepted) and false negatives
+(the stored clip is not found) at several thresholds.
 
 Run it with ``python examples/audio_fingerprints.py``. It takes less than a minute and writes
-``audio_fingerprints.png``."""
+``audio_fingerprints.png``.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +31,7 @@ THRESHOLDS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
 
 
 def synthesise(rng: np.random.Generator, seconds: float) -> np.ndarray:
-    """A tune of random notes with overtones over a beat of noise bursts, at a tempo and in a timbre of its
-    own."""
+    """Return a clip of random notes with overtones and noise bursts, with a random timbre and tempo."""
     clip = 0.01 * rng.standard_normal(int(seconds * RATE))
     timbre = rng.random(6) * 0.7 ** np.arange(6)
     for voice in range(3):
@@ -49,6 +49,7 @@ def synthesise(rng: np.random.Generator, seconds: float) -> np.ndarray:
 
 
 def note(pitch: float, length: float, timbre: np.ndarray) -> np.ndarray:
+    """Return the samples of a decaying note with overtones."""
     t = np.arange(int(length * RATE)) / RATE
     overtones = [(k, amount) for k, amount in enumerate(timbre, start=1) if k * pitch < RATE / 2]
     wave = sum(amount * np.sin(2 * np.pi * k * pitch * t) for k, amount in overtones)
@@ -56,13 +57,14 @@ def note(pitch: float, length: float, timbre: np.ndarray) -> np.ndarray:
 
 
 def add(clip: np.ndarray, seconds: float, sound: np.ndarray) -> None:
+    """Add a sound to a clip in place, cut off at its end."""
     start = int(seconds * RATE)
-    room = clip[start : start + len(sound)]
-    room += sound[: len(room)]
+    section = clip[start : start + len(sound)]
+    section += sound[: len(section)]
 
 
 def log_spectrum(clip: np.ndarray) -> np.ndarray:
-    """Logarithmic energies (frames, bands) in bands that widen with frequency."""
+    """Return logarithmic energies (frames, bands) in bands whose width increases with frequency."""
     power = np.square(np.abs(spectrum(clip)))  # (frequencies, frames)
     edges = np.geomspace(2, FRAME // 2, BANDS + 1).astype(int)
     edges = np.maximum.accumulate(np.maximum(edges, edges[0] + np.arange(BANDS + 1)))  # no band is empty
@@ -71,6 +73,7 @@ def log_spectrum(clip: np.ndarray) -> np.ndarray:
 
 
 def spectrum(clip: np.ndarray) -> np.ndarray:
+    """Return the short-time Fourier transform (frequencies, frames)."""
     return signal.stft(clip, nperseg=FRAME, noverlap=FRAME - HOP, boundary=None, padded=False, scaling="psd")[
         2
     ] * np.sqrt(RATE)
@@ -80,24 +83,23 @@ def spectrum(clip: np.ndarray) -> np.ndarray:
 
 
 def noisy(clip: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """White noise at 6 to 12 decibels below the signal."""
+    """Add white noise, 6 to 12 decibels below the signal."""
     return clip + rng.standard_normal(len(clip)) * clip.std() * 10 ** (-rng.uniform(6, 12) / 20)
 
 
 def shifted(clip: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Recorded up to 50 milliseconds early or late."""
+    """Shift the clip by up to 50 milliseconds in either direction."""
     return np.roll(clip, int(rng.uniform(-0.05, 0.05) * RATE))
 
 
 def filtered(clip: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A loudspeaker: gains of up to 10 decibels either way, smooth in frequency."""
+    """Apply a random smooth frequency response with gains of -10 to 10 decibels."""
     gains = 10 ** (rng.uniform(-10, 10, 8) / 20)
     return signal.lfilter(signal.firwin2(65, np.linspace(0, 1, 8), np.r_[gains[:-1], 0]), 1.0, clip)
 
 
 def coded(clip: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """As lossy compression does: amplitudes of a spectrum rounded coarsely, faint ones beside loud ones
-    dropped."""
+    """Round the amplitudes of the spectrum and drop masked ones, as lossy compression does."""
     frequencies = signal.stft(clip, nperseg=FRAME)[2]
     size = np.abs(frequencies)
     step = 10 ** (rng.uniform(4, 8) / 20)
@@ -120,30 +122,33 @@ DISTORTIONS: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] 
 
 
 class Result(NamedTuple):
+    """Fitted model and distances between stored clips and recordings."""
+
     model: DistortionDiscriminantAnalysis
-    own: dict[str, np.ndarray]  # for each distortion the distance of every stored clip to its own recording
+    own: dict[str, np.ndarray]  # for each distortion, distances of stored clips to their own recordings
     other: np.ndarray  # distances of stored clips to recordings of other clips
     seconds: float
 
     def false_positives(self, threshold: float) -> float:
+        """Return the rate of other clips that are accepted."""
         return float(np.mean(self.other <= threshold))
 
     def false_negatives(self, threshold: float, distortion: str | None = None) -> float:
+        """Return the rate of stored clips that are not found, for one distortion or for all."""
         distances = self.own[distortion] if distortion else np.concatenate(list(self.own.values()))
         return float(np.mean(distances > threshold))
 
 
 def experiment(n_train: int = 120, n_test: int = 100, seconds: float = 6.0, seed: int = 0) -> Result:
-    """Learn from some clips, then look for others in distorted recordings."""
+    """Fit the model to some clips, then search others in distorted recordings."""
     started = time.perf_counter()
     rng = np.random.default_rng(seed)
     train, test = ([synthesise(rng, seconds) for _ in range(n)] for n in (n_train, n_test))
     model = learn(train, rng)
     background = np.concatenate(model.transform([log_spectrum(clip) for clip in train]))
     stored = np.array([middle(model.transform(log_spectrum(clip))) for clip in test])
-    scale = np.linalg.norm(stored[:, None] - background, axis=2).mean(
-        axis=1
-    )  # a foreign clip is at distance 1 on average
+    # Distances are scaled so that the mean distance to another clip is 1.
+    scale = np.linalg.norm(stored[:, None] - background, axis=2).mean(axis=1)
     own, other = {}, []
     for name, distort in DISTORTIONS.items():
         recordings = [model.transform(log_spectrum(distort(clip, rng))) for clip in test]
@@ -157,12 +162,14 @@ def experiment(n_train: int = 120, n_test: int = 100, seconds: float = 6.0, seed
 
 
 def learn(clips: list[np.ndarray], rng: np.random.Generator) -> DistortionDiscriminantAnalysis:
+    """Fit the model to clips and their distorted versions."""
     clean = [log_spectrum(clip) for clip in clips]
     distorted = [[log_spectrum(distort(clip, rng)) for clip in clips] for distort in DISTORTIONS.values()]
     return DistortionDiscriminantAnalysis(layers=LAYERS).fit(clean, distorted=distorted)
 
 
 def middle(outputs: np.ndarray) -> np.ndarray:
+    """Return the output at the middle of a clip."""
     return outputs[len(outputs) // 2]
 
 
@@ -170,16 +177,17 @@ def middle(outputs: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
+    """Run the experiment, print the rates and draw the distances."""
     result = experiment()
     model = result.model
     span = model.receptive_field_ * HOP / RATE
     n_own, n_other = sum(map(len, result.own.values())), len(result.other)
     print(
-        f"{LAYERS[-1][0]} numbers for {span:.1f} s of sound, one fingerprint a clip; {result.seconds:.0f} s"
-        " in all."
+        f"One fingerprint of {LAYERS[-1][0]} numbers per clip, for {span:.1f} s of sound; computed in"
+        f" {result.seconds:.0f} s."
     )
     print(
-        "signal over noise:",
+        "signal-to-noise ratio:",
         ", ".join(f"layer {i} {q[0]:.3g} to {q[-1]:.3g}" for i, q in enumerate(model.eigenvalues_, start=1)),
     )
     print(f"\nfalse positives of {n_other} pairs, false negatives of {n_own} recordings:\n")
@@ -198,6 +206,7 @@ def main() -> None:
 
 
 def draw(result: Result) -> None:
+    """Draw histograms of the distances."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -208,7 +217,7 @@ def draw(result: Result) -> None:
     axis.hist(result.other, bins, density=True, color="0.7", label="other clips")
     for name, distances in result.own.items():
         axis.hist(distances, bins, density=True, histtype="step", label=f"same clip: {name}")
-    axis.set(xlabel="distance to the stored fingerprint (1: an average foreign sound)", ylabel="density")
+    axis.set(xlabel="distance to the stored fingerprint (1: mean distance to other clips)", ylabel="density")
     axis.set_title("Fingerprints by distortion discriminant analysis")
     axis.legend(frameon=False)
     figure.savefig(FIGURE, dpi=120)

@@ -1,6 +1,6 @@
-"""Digits on six maps: fit on some, place the rest, and see what that cost.
+"""Embed digits by six methods: fit on a part, transform the rest, and measure time and quality.
 
-Run it with ``make demo``. It prints one line a method and writes ``demo.png``.
+Run it with ``make demo``. It prints one line per method and writes ``demo.png``.
 """
 
 from __future__ import annotations
@@ -44,28 +44,29 @@ FIGURE = Path("demo.png")
 
 
 def main() -> None:
+    """Fit all methods, print a table and draw the maps."""
     images, digit = load_digits(n_class=6, return_X_y=True)
     train, new, train_digit, new_digit = train_test_split(
         images, digit, test_size=0.25, random_state=0, stratify=digit
     )
     console = Console()
     console.print(
-        f"[bold]{len(train)}[/] images of the digits 0 to 5 to learn from, [bold]{len(new)}[/] held out and"
-        " placed afterwards.\n"
+        f"[bold]{len(train)}[/] training images of the digits 0 to 5, [bold]{len(new)}[/] held-out images"
+        " that are embedded afterwards.\n"
     )
     table = Table(box=None, pad_edge=False)
     table.add_column("method", no_wrap=True)
-    for heading in ("fit", "place", "loss", "held out", "trust", "held out"):
+    for heading in ("fit", "transform", "loss", "held out", "trust", "held out"):
         table.add_column(heading, justify="right", no_wrap=True)
     maps = {}
     for name, model in METHODS.items():
         fit_seconds = timed(model.fit, train)
-        place_seconds = timed(model.transform, new)
+        transform_seconds = timed(model.transform, new)
         maps[name] = model.embedding_, model.transform(new)
         table.add_row(
             name,
             f"{fit_seconds:.2f} s",
-            f"{place_seconds:.2f} s",
+            f"{transform_seconds:.2f} s",
             f"{model.loss():.3g}",
             f"{model.loss(new):.3g}",
             f"{trustworthiness(train, maps[name][0]):.3f}",
@@ -73,40 +74,44 @@ def main() -> None:
         )
     console.print(table)
     console.print(
-        "\nloss: mean squared error of the kernel against its eigenfunctions, on training and on held-out"
-        " images (one method's own scale)"
+        "\nloss: mean squared error of the approximation of the kernel by its eigenfunctions, on training and"
+        " on held-out images (not comparable between methods)"
     )
-    console.print("trust: how far neighbours on the map are neighbours in the data, 1 is perfect")
+    console.print("trust: trustworthiness, 1 if all neighbours in the map are neighbours in the data")
     clusters = METHODS["Spectral clustering"]
     agreement = (
         adjusted_rand_score(train_digit, clusters.labels_),
         adjusted_rand_score(new_digit, clusters.predict(new)),
     )
     console.print(
-        "\nSpectral clustering, which never saw the labels, agrees with them: adjusted Rand index"
+        "\nAgreement of spectral clustering with the digits, which it does not use: adjusted Rand index"
         f" {agreement[0]:.2f} on training, {agreement[1]:.2f} on held-out images."
     )
     draw(maps, train_digit, new_digit)
-    console.print(f"\nThe maps are in [bold]{FIGURE}[/]: dots are training images, rings are held-out ones.")
+    console.print(
+        f"\nWrote the maps to [bold]{FIGURE}[/]: dots are training images, rings are held-out images."
+    )
 
 
-def timed(work, argument) -> float:
+def timed(function, argument) -> float:
+    """Call a function and return the time in seconds."""
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        work(argument)
+        function(argument)
     return time.perf_counter() - start
 
 
 def draw(maps: dict, train_digit: np.ndarray, new_digit: np.ndarray) -> None:
+    """Draw the maps of all methods."""
     colours = plt.get_cmap("tab10")
     figure, axes = plt.subplots(2, 3, figsize=(13, 8.8), layout="constrained")
-    for axis, (name, (known, placed)) in zip(axes.flat, maps.items(), strict=True):
+    for axis, (name, (known, embedded)) in zip(axes.flat, maps.items(), strict=True):
         first, second = best_plane(known)
         axis.scatter(known[:, first], known[:, second], c=colours(train_digit), s=9, alpha=0.35, linewidths=0)
         axis.scatter(
-            placed[:, first],
-            placed[:, second],
+            embedded[:, first],
+            embedded[:, second],
             s=24,
             facecolors="none",
             edgecolors=colours(new_digit),
@@ -123,12 +128,12 @@ def draw(maps: dict, train_digit: np.ndarray, new_digit: np.ndarray) -> None:
         Line2D([], [], marker="o", linestyle="", markerfacecolor="none", color="0.4", label="held out")
     )
     figure.legend(handles=marks, loc="outside lower center", ncols=8, frameon=False, fontsize=12)
-    figure.suptitle("One formula places new points on every map", fontsize=16)
+    figure.suptitle("Out-of-sample embedding of new points by six methods", fontsize=16)
     figure.savefig(FIGURE, dpi=130)
 
 
 def best_plane(coordinates: np.ndarray) -> tuple[int, int]:
-    """The two coordinates that vary most."""
+    """Return the indices of the two coordinates with the largest variance."""
     order = np.argsort(-coordinates.var(axis=0), kind="stable")
     return int(order[0]), int(order[1])
 

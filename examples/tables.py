@@ -1,7 +1,7 @@
-"""Small files to try the command line on: flowers.csv, new-flowers.csv, distances.csv, graph.edges and a
-folder of images, digits.
+"""Write small files for examples of the command line.
 
-python examples/tables.py [FOLDER]
+The files are flowers.csv, new-flowers.csv, distances.csv, graph.edges and a folder of images, digits. Run
+``python examples/tables.py [FOLDER]``.
 """
 
 import sys
@@ -15,6 +15,7 @@ from sklearn.neighbors import kneighbors_graph
 
 
 def write_flowers(path: Path, rows: np.ndarray) -> None:
+    """Write rows of the iris data to a CSV file."""
     flowers = load_iris()
     header = ",".join(
         [
@@ -37,16 +38,15 @@ def write_flowers(path: Path, rows: np.ndarray) -> None:
 
 
 def main(folder: Path) -> None:
+    """Write all files to a folder."""
     (folder / "digits").mkdir(parents=True, exist_ok=True)
     order = np.random.default_rng(0).permutation(150)
     write_flowers(folder / "flowers.csv", order[:120])
     write_flowers(folder / "new-flowers.csv", order[120:])
     X = load_iris().data[order[:60]]
     np.savetxt(folder / "distances.csv", pairwise_distances(X), delimiter=",", fmt="%.6g")
-    joined = load_iris().data[order[load_iris().target[order] > 0]][
-        :60
-    ]  # two kinds of flowers that are not apart
-    graph = kneighbors_graph(joined, 8).tocoo()
+    connected = load_iris().data[order[load_iris().target[order] > 0]][:60]  # two species that overlap
+    graph = kneighbors_graph(connected, 8).tocoo()
     (folder / "graph.edges").write_text(
         "".join(f"{i} {j}\n" for i, j in zip(graph.row, graph.col, strict=True))
     )

@@ -66,16 +66,16 @@ def read(path: Path) -> dict[str, np.ndarray]:
 def _check(path: Path, required: dict[str, tuple[tuple[int | str, ...], str]]) -> None:
     """Raise an error if an array is missing or has a wrong shape or type."""
     try:
-        found = _headers(path)
+        headers = _headers(path)
     except _READ_ERRORS as error:
         raise InputFileError(_error_message(path, f"cannot be read ({error})")) from error
     lengths: dict[str, int] = {}
     for key, (shape, kind) in required.items():
-        if key not in found:
+        if key not in headers:
             raise InputFileError(
-                _error_message(path, f"has no array {key!r}, only {', '.join(sorted(found)) or 'none'}")
+                _error_message(path, f"has no array {key!r}, only {', '.join(sorted(headers)) or 'none'}")
             )
-        actual, dtype = found[key]
+        actual, dtype = headers[key]
         if dtype.kind not in ("biuf" if kind == "numbers" else "U"):
             raise InputFileError(_error_message(path, f"{key!r} holds {dtype}, not {kind}"))
         fits = len(actual) == len(shape) and all(
@@ -93,7 +93,7 @@ def _check(path: Path, required: dict[str, tuple[tuple[int | str, ...], str]]) -
 
 def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
     """Return shape and dtype of each array of an ``.npz`` file without reading the arrays."""
-    found = {}
+    headers = {}
     with zipfile.ZipFile(path) as archive:
         for member in archive.namelist():
             with archive.open(member) as file:
@@ -104,8 +104,8 @@ def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
                     else np.lib.format.read_array_header_2_0
                 )
                 shape, _, dtype = header(file)
-            found[member.removesuffix(".npy")] = shape, dtype
-    return found
+            headers[member.removesuffix(".npy")] = shape, dtype
+    return headers
 
 
 def _error_message(path: Path, problem: str) -> str:

@@ -64,11 +64,11 @@ def label_points(
             text.remove()
             continue
         taken.append(boxes[best])
-        place = point + pixel * np.array(offsets[best])
-        x, y = axes.transData.inverted().transform(place)
+        position = point + pixel * np.array(offsets[best])
+        x, y = axes.transData.inverted().transform(position)
         text.set_position((x, y))
         if max(map(abs, offsets[best])) > 7:  # connect a distant label with its point
-            line = axes.transData.inverted().transform([point, place])
+            line = axes.transData.inverted().transform([point, position])
             axes.plot(*line.T, color=color, linewidth=0.5, alpha=0.6, zorder=1)
     return len(taken)
 

@@ -38,8 +38,8 @@ def draw_grid(axes: Any, Y: np.ndarray, side: int, title: str) -> None:
             np.stack([Z[:, :-1], Z[:, 1:]], axis=2).reshape(-1, 2, 2),
         ]
     )
-    place = np.repeat(np.linspace(0, 1, side - 1), side)
-    values = np.concatenate([place, np.repeat(np.linspace(0, 1, side), side - 1)])
+    positions = np.repeat(np.linspace(0, 1, side - 1), side)
+    values = np.concatenate([positions, np.repeat(np.linspace(0, 1, side), side - 1)])
     axes.add_collection(
         LineCollection(list(segments), array=values, cmap="viridis", clim=_LIMITS, linewidth=0.8)
     )

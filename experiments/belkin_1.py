@@ -59,8 +59,8 @@ def run(context: Context) -> Outcome:
     left.scatter(*X.T, c=arc, cmap="Spectral", s=6)
     left.set(title=f"{n_samples} points on a swiss roll", xticks=[], yticks=[], zticks=[])
     left.view_init(10, -60)
-    for place, (name, Y) in enumerate(maps.items(), start=2):
-        axes = figure.add_subplot(1, 3, place)
+    for panel, (name, Y) in enumerate(maps.items(), start=2):
+        axes = figure.add_subplot(1, 3, panel)
         dots = axes.scatter(Y[:, 0], Y[:, 1], c=arc, cmap="Spectral", s=8)
         axes.set(title=name, xlabel="first coordinate", ylabel="second coordinate")
     figure.colorbar(dots, ax=figure.axes, label="arc length along the roll", fraction=0.02)

@@ -41,7 +41,7 @@ def run(context: Context) -> Outcome:
     n_components = int(model.n_connected_components_)
     others = "; ".join(
         f"bars of {one['bar'][0]} x {one['bar'][1]} and {one['n_neighbors']} neighbours:"
-        f" {one['components']} components, index {one['adjusted_rand']:.2f}"
+        f" {one['components']} component(s), index {one['adjusted_rand']:.2f}"
         for one in tried
     )
     chosen = (

@@ -83,7 +83,7 @@ def _draw(maps: dict[str, np.ndarray], words: np.ndarray, groups: np.ndarray, na
         7.4,
     )
     grid = figure.add_gridspec(2, 2, width_ratios=[2, 1])
-    panels = [figure.add_subplot(place) for place in (grid[:, 0], grid[0, 1], grid[1, 1])]
+    panels = [figure.add_subplot(cell) for cell in (grid[:, 0], grid[0, 1], grid[1, 1])]
     for axes, name in zip(panels, ("eigenmap of frequencies", "eigenmap", "PCA"), strict=True):
         scatter_classes(axes, maps[name], groups, names, REST)
         axes.set(

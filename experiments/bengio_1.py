@@ -31,7 +31,9 @@ def run(context: Context) -> Outcome:
         2, affinity="rbf", gamma=1 / (2 * BANDWIDTH**2), random_state=context.seed
     ).fit(X)
     plain = KMeans(2, n_init=10, random_state=context.seed).fit_predict(X)
-    rand, rand_kmeans = (float(adjusted_rand_score(labels, found)) for found in (model.labels_, plain))
+    rand, rand_kmeans = (
+        float(adjusted_rand_score(labels, predicted)) for predicted in (model.labels_, plain)
+    )
     angle = np.arctan2(model.embedding_[:, 1], model.embedding_[:, 0])
     inner = [rank_correlation(angle[labels == cluster], position[labels == cluster]) for cluster in (0, 1)]
     claims = [

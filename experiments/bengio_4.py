@@ -166,8 +166,8 @@ def _rise(methods: dict[str, dict[str, Any]]) -> str:
     for method, one in methods.items():
         if one["rank_correlation"] <= 0.8:
             moved = one["perturbation"][0].value / one["spread"]
-            apart = np.ptp(one["by_split"], axis=1).max() / one["spread"]
-            splits = f"; the {np.shape(one['by_split'])[1]} splits differ by up to {apart:.0%}"
+            split_range = np.ptp(one["by_split"], axis=1).max() / one["spread"]
+            splits = f"; the {np.shape(one['by_split'])[1]} splits differ by up to {split_range:.0%}"
             notes.append(
                 f"{method}: the smallest exchange moves the map by {moved:.0%} of its spread{splits}"
             )
@@ -209,14 +209,14 @@ def _missed(one: dict[str, Any]) -> str:
         )
     early = value < PRINTED[0]
     index = int(np.argmin(np.abs(np.asarray(one["fractions"]) - PRINTED[0 if early else 1])))
-    moved, placed = (
+    moved, error_new = (
         100 * error / one["spread"]
         for error in (one["perturbation"][index].value, one["induction"][index].value)
     )
     beyond = (PRINTED[0] <= high) if early else (low <= PRINTED[1])
     return (
         f"{'earlier' if early else 'later'}: with {_share(one['fractions'][index])} exchanged the map moves"
-        f" by {moved:.2g} % of its spread, and the error of new points is {placed:.2g} %"
+        f" by {moved:.2g} % of its spread, and the error of new points is {error_new:.2g} %"
         + "; the interval overlaps the printed range"
         * bool(beyond)
     )

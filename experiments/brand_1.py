@@ -79,8 +79,8 @@ def run(context: Context) -> Outcome:
 
 def _batch(seed: np.random.SeedSequence) -> tuple[np.ndarray, np.ndarray]:
     """Return the sums of the excess distortions and of their squares over a batch of trials."""
-    found = excess(*random_graphs(np.random.default_rng(seed), _BATCH))
-    return found.sum(axis=0), np.square(found).sum(axis=0)
+    values = excess(*random_graphs(np.random.default_rng(seed), _BATCH))
+    return values.sum(axis=0), np.square(values).sum(axis=0)
 
 
 def random_graphs(rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -129,7 +129,7 @@ def by_library(W: np.ndarray, Z: np.ndarray) -> np.ndarray:
     """Return the excess distortions of one trial (4, 2), computed by the maps of the library."""
     D = W.sum(axis=1)
     best = np.sum(1 - np.linalg.eigvalsh(W / np.sqrt(D) / np.sqrt(D)[:, None])[::-1][1:_ROWS])
-    found = []
+    values = []
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", PoleWarning
@@ -139,8 +139,8 @@ def by_library(W: np.ndarray, Z: np.ndarray) -> np.ndarray:
             solution = solve_transformation(basis, sparse.csr_array(W), D, _ROWS - 1, correction)  # type: ignore[arg-type]
             Y = FeatureMap(solution)(Z)
             scaled = Y.shape[1] * np.sum(Y * (D[:, None] * Y - W @ Y)) / np.sum(D[:, None] * Y * Y)
-            found.append((scaled - best, distortion(Y, W) - best))
-    return np.array(found)
+            values.append((scaled - best, distortion(Y, W) - best))
+    return np.array(values)
 
 
 def _figure(trials: int, means: np.ndarray, errors: np.ndarray) -> Figure:

@@ -50,7 +50,7 @@ class _Trials(NamedTuple):
 
     measures: dict[str, np.ndarray]  # (placements, 3) for each kind
     divided: np.ndarray  # (placements, corrections): errors of the four with posteriors
-    apart: float  # largest relative difference between these four maps
+    max_difference: float  # largest relative difference between these four maps
     first: dict[str, np.ndarray]  # maps of the first placement
     poles: float  # fraction of placements in which v_1'z(x), without posteriors, changes its sign
 
@@ -75,7 +75,7 @@ def run(context: Context) -> Outcome:
             sigma: {
                 "kernel_eigenmaps": one.measures,
                 "errors_with_posteriors": dict(zip(CORRECTIONS, one.divided.T, strict=True)),
-                "corrections_with_posteriors_apart": one.apart,
+                "corrections_with_posteriors_apart": one.max_difference,
                 "share_with_poles": one.poles,
             }
             for sigma, one in trials.items()
@@ -90,7 +90,7 @@ def _trials(X: np.ndarray, parameters: np.ndarray, side: int, sigma: float, seed
     measures = {name: np.empty((len(seeds), 3)) for name in _KINDS}
     divided = np.empty((len(seeds), len(CORRECTIONS)))
     first: dict[str, np.ndarray] = {}
-    apart, poles = 0.0, 0
+    max_difference, poles = 0.0, 0
     for placement, seed in enumerate(seeds):
         for name, params in _KINDS.items():
             model, pole = _fit(X, random_state=int(seed), sigma=sigma, **_SETTING, **params)
@@ -101,8 +101,8 @@ def _trials(X: np.ndarray, parameters: np.ndarray, side: int, sigma: float, seed
                 maps = _corrected(model, X)
                 divided[placement] = [linear_alignment(Y, parameters).error for Y in maps]
                 largest = max(float(np.abs(np.abs(Y) - np.abs(model.embedding_)).max()) for Y in maps)
-                apart = max(apart, largest / float(np.abs(model.embedding_).max()))
-    return _Trials(measures, divided, apart, first, poles / len(seeds))
+                max_difference = max(max_difference, largest / float(np.abs(model.embedding_).max()))
+    return _Trials(measures, divided, max_difference, first, poles / len(seeds))
 
 
 def _fit(X: np.ndarray, **params: Any) -> tuple[KernelEigenmap, bool]:
@@ -179,7 +179,7 @@ def claims_of(sigma: str, one: _Trials, reference: tuple[float, float, float]) -
         _order_claim(
             f"{sigma}, posteriors",
             dict(zip(CORRECTIONS, one.divided.T, strict=True)),
-            f"; the four maps agree to {one.apart:.0e}",
+            f"; the four maps agree to {one.max_difference:.0e}",
             "With eq. 14 the constant is in the span of Z, and an accurate solver finds it, so that the four"
             " corrections agree. They differ if the kernels are not divided by their sum.",
         ),
@@ -238,15 +238,15 @@ def _figure(
     draw_roll(figure.add_subplot(3, 6, 1, projection="3d"), X, side)
     draw_grid(figure.add_subplot(3, 6, 2), exact, side, "Laplacian eigenmap")
     for row, (sigma, one) in enumerate(trials.items()):
-        for place, (kind, name) in enumerate(
+        for panel, (kind, name) in enumerate(
             ((_DIVIDED, "posteriors"), (_REGULAR, "the same, W + I")), start=3 + 2 * row
         ):
             draw_grid(
-                figure.add_subplot(3, 6, place), one.first[kind], side, rf"{name}, $\sigma$ = {sigma:g}"
+                figure.add_subplot(3, 6, panel), one.first[kind], side, rf"{name}, $\sigma$ = {sigma:g}"
             )
-        for place, name in enumerate(("raw", "affine", "reweighted", "stochastic"), start=7 + 6 * row):
+        for panel, name in enumerate(("raw", "affine", "reweighted", "stochastic"), start=7 + 6 * row):
             draw_grid(
-                figure.add_subplot(3, 6, place),
+                figure.add_subplot(3, 6, panel),
                 one.first[name],
                 side,
                 rf"not divided, $\sigma$ = {sigma:g}: {name}",
@@ -255,11 +255,11 @@ def _figure(
     return figure
 
 
-def _boxes(figure: Figure, place: int, measures: dict[str, np.ndarray], reference: Any, suffix: str) -> None:
+def _boxes(figure: Figure, panel: int, measures: dict[str, np.ndarray], reference: Any, suffix: str) -> None:
     """Draw box plots of error and folds for each kind of map."""
     names = ["raw", "affine", "reweighted", "stochastic", _DIVIDED]
     for k, label in enumerate(("error against the parameters", "fraction of the grid folded")):
-        axes = figure.add_subplot(3, 6, place + k)
+        axes = figure.add_subplot(3, 6, panel + k)
         boxes = axes.boxplot(
             [measures[name][:, k] for name in names],
             widths=0.6,

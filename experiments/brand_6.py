@@ -68,10 +68,10 @@ def run(context: Context) -> Outcome:
     ]
     figure = new_figure("Linear projections of a twisted roll", 14, 4.4)
     draw_roll(figure.add_subplot(1, 4, 1, projection="3d"), X, side)
-    for place, (name, model) in enumerate(models.items(), start=2):
+    for panel, (name, model) in enumerate(models.items(), start=2):
         title = "LPP" if name == "LPP" else "affine map"
         draw_grid(
-            figure.add_subplot(1, 4, place),
+            figure.add_subplot(1, 4, panel),
             model.embedding_,
             side,
             f"{title}: distortion {stretch[name]:.6f}",

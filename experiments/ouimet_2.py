@@ -42,16 +42,16 @@ def run(context: Context) -> Outcome:
         for size in aligned
     }
     similar = aligned[4].error < 0.5 and min(same[4]) > 0.9
-    kept = " and ".join(
+    preserved = " and ".join(
         name for name, value in zip(("the first", "the second"), same[4], strict=True) if value > 0.9
     )
-    roughly = (
+    approximate = (
         "The other coordinate is preserved approximately." if max(same[4]) > 0.9 > min(same[4]) > 0.5 else ""
     )
     claims = [
         Claim(
             "with about 34 dictionary points the embedding is almost identical",
-            "pictures alike",
+            "similar pictures",
             f"m = {sizes[0]}: difference {100 * aligned[34].error:.1f} % of the spread;"
             f" correlations {same[34][0]:.4f}, {same[34][1]:.4f}",
             aligned[34].error < 0.1,
@@ -71,7 +71,7 @@ def run(context: Context) -> Outcome:
             why=""
             if similar
             else "The coordinates with the largest variance are preserved best. Coordinates with a"
-            f" correlation above 0.9: {kept or 'none'}. {roughly}",
+            f" correlation above 0.9: {preserved or 'none'}. {approximate}",
         ),
     ]
     numbers = {

@@ -46,10 +46,10 @@ def run(context: Context) -> Outcome:
         curves["spiral", normalization] = _curves(
             problem, sizes, repeats, _TOLERANCES["spiral", normalization]
         )
-    claims = [_close(*key, found, data) for key, found in curves.items()] + [
-        _better_than_nystrom(*key, found, data) for key, found in curves.items()
+    claims = [_close(*key, curve, data) for key, curve in curves.items()] + [
+        _better_than_nystrom(*key, curve, data) for key, curve in curves.items()
     ]
-    numbers = {f"{points}, {NAMES[kind]}": found for (points, kind), found in curves.items()}
+    numbers = {f"{points}, {NAMES[kind]}": curve for (points, kind), curve in curves.items()}
     return Outcome(
         claims, _figure(curves, data), {"repeats": repeats, **numbers}, f"{data}; spiral (generated)"
     )
@@ -91,30 +91,30 @@ def _geometric_mean(errors: np.ndarray) -> np.ndarray:
     return np.exp(np.log(errors).mean(axis=0))
 
 
-def _close(points: str, normalization: str, found: dict[str, Any], data: str) -> Claim:
+def _close(points: str, normalization: str, curve: dict[str, Any], data: str) -> Claim:
     """Return the claim that the error of the dictionary is close to that of the full Gram matrix."""
-    ratio, m = found["dictionary"][1] / found["full"], found["dictionary_size"][1, -1]
+    ratio, m = curve["dictionary"][1] / curve["full"], curve["dictionary_size"][1, -1]
     return Claim(
         f"{points}, {NAMES[normalization]}: the error of the dictionary is very close to that of the full"
         " Gram matrix",
         "curves close together",
-        f"ratio {ratio.min():.2f} to {ratio.max():.2f} for n = {found['n'][0]} to {found['n'][-1]},"
+        f"ratio {ratio.min():.2f} to {ratio.max():.2f} for n = {curve['n'][0]} to {curve['n'][-1]},"
         f" with at most {m} dictionary points",
-        bool(ratio.max() < 1.5 and m < found["n"][-1] / 3),
+        bool(ratio.max() < 1.5 and m < curve["n"][-1] / 3),
         data=_data(points, data),
         criterion="ratio below 1.5 at every n, with fewer than a third of the points",
     )
 
 
-def _better_than_nystrom(points: str, normalization: str, found: dict[str, Any], data: str) -> Claim:
+def _better_than_nystrom(points: str, normalization: str, curve: dict[str, Any], data: str) -> Claim:
     """Return the claim that the dictionary has a much lower error than plain Nystrom."""
-    ratio = found["nystrom_on_as_many"] / found["dictionary"][:, -1]
-    sizes = found["dictionary_size"][:, -1]
+    ratio = curve["nystrom_on_as_many"] / curve["dictionary"][:, -1]
+    sizes = curve["dictionary_size"][:, -1]
     return Claim(
         f"{points}, {NAMES[normalization]}: far better than plain Nystrom with as many points",
         "much better",
         " and ".join(f"{r:.1f} times lower with m = {m}" for r, m in zip(ratio, sizes, strict=True))
-        + f", n = {found['n'][-1]}",
+        + f", n = {curve['n'][-1]}",
         bool((ratio > 2).all()),
         data=_data(points, data),
         criterion="more than 2 times lower with both tolerances",
@@ -129,21 +129,21 @@ def _data(points: str, images: str) -> str:
 def _figure(curves: dict[tuple[str, str], dict[str, Any]], data: str) -> Figure:
     """Draw the errors against the number of training points, one panel per method and data set."""
     figure = new_figure("Error on new points: dictionaries and the full Gram matrix", 11, 8)
-    for axes, ((points, normalization), found) in zip(
+    for axes, ((points, normalization), curve) in zip(
         figure.subplots(2, 2).ravel(), curves.items(), strict=True
     ):
-        axes.plot(found["n"], found["full"], color="black", marker="o", label="full Gram matrix")
+        axes.plot(curve["n"], curve["full"], color="black", marker="o", label="full Gram matrix")
         rows = zip(
-            found["tolerances"],
-            found["dictionary"],
-            found["dictionary_size"][:, -1],
-            found["nystrom_on_as_many"],
+            curve["tolerances"],
+            curve["dictionary"],
+            curve["dictionary_size"][:, -1],
+            curve["nystrom_on_as_many"],
             COLORS,
             strict=False,
         )
         for tol, errors, m, nystrom, color in rows:
             axes.plot(
-                found["n"],
+                curve["n"],
                 errors,
                 color=color,
                 marker="s",
@@ -162,7 +162,7 @@ def _figure(curves: dict[tuple[str, str], dict[str, Any]], data: str) -> Figure:
             )
         name = data if points == "digits" else points
         axes.set(
-            title=rf"{name}, {NAMES[normalization]}, $\sigma$ = {found['sigma']:g}",
+            title=rf"{name}, {NAMES[normalization]}, $\sigma$ = {curve['sigma']:g}",
             xlabel="training points n",
             ylabel="error",
         )

@@ -212,14 +212,14 @@ def _figure(tables: dict[str, Any], data: str) -> Figure:
             axes.errorbar(x, mean, yerr=bars, color=color, marker="o", capsize=2, label=label)
             for size, at, height in zip(sizes, x, mean, strict=True):
                 if kind == "dictionary" or size in (60, 125, 250, 550, 1300):
-                    place = {"xytext": (5, 5)} if kind == "plain" else {"xytext": (-5, -11), "ha": "right"}
+                    offset = {"xytext": (5, 5)} if kind == "plain" else {"xytext": (-5, -11), "ha": "right"}
                     axes.annotate(
                         f"{letter} = {size}",
                         (at, height),
                         textcoords="offset points",
                         fontsize=8.5,
                         color=color,
-                        **place,
+                        **offset,
                     )
         log_axes(
             axes,

@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from test_papers import _module, made_up  # noqa: F401 (a fixture)
+from test_papers import _module, made_up  # noqa: F401 (made_up is a fixture)
 
 import experiments
 from experiments.__main__ import main
@@ -18,7 +18,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "experiments.md"
 
 @pytest.fixture
 def run(capsys, monkeypatch):
-    """Run the program in this process: ``run(*arguments)`` returns exit code, standard output and errors."""
+    """Return a function that runs the program and returns exit code, standard output and errors."""
     monkeypatch.delenv("EIGENSCAPE_DATA", raising=False)
 
     def run(*arguments):
@@ -46,7 +46,7 @@ def test_without_arguments_help_and_list_are_printed(run):
     assert "bengio-1 " in shown
 
 
-def test_wrong_arguments_are_exit_code_2_before_any_work(run, tmp_path):
+def test_wrong_arguments_exit_with_code_2_before_any_computation(run, tmp_path):
     (tmp_path / "file").write_text("")
     for arguments, message in [
         (["belkin1", "--out", tmp_path / "x"], "did you mean belkin-1"),
@@ -75,7 +75,7 @@ def test_printed_value_measured_value_and_verdict_are_shown(run, tmp_path):
     assert run("bengio-1", "--quick", "--out", tmp_path, "--quiet") == (0, "", "")
 
 
-def test_a_failed_experiment_is_exit_code_1(run, made_up, tmp_path, monkeypatch):  # noqa: F811
+def test_a_failed_experiment_exits_with_code_1(run, made_up, tmp_path, monkeypatch):  # noqa: F811
     monkeypatch.setattr(experiments, "available", lambda: list(made_up))
     code, shown, _ = run("--all", "--out", tmp_path)
     assert code == 1
@@ -83,7 +83,7 @@ def test_a_failed_experiment_is_exit_code_1(run, made_up, tmp_path, monkeypatch)
     assert (tmp_path / "one.json").exists()
 
 
-def test_an_interrupted_run_keeps_what_is_finished(run, made_up, tmp_path, monkeypatch):  # noqa: F811
+def test_an_interrupted_run_keeps_finished_results(run, made_up, tmp_path, monkeypatch):  # noqa: F811
     made_up["two"] = _module(error=KeyboardInterrupt())
     monkeypatch.setattr(experiments, "available", lambda: ["one", "two"])
     code, _, error = run("--all", "--out", tmp_path)

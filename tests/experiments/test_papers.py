@@ -1,5 +1,4 @@
-"""Every experiment at the size of a test: its claims, its files, and that the same seed gives the same
-numbers."""
+"""Claims and files of all experiments at a small size, and tests of the runner."""
 
 from __future__ import annotations
 
@@ -23,12 +22,12 @@ from experiments._style import STYLE, new_figure
 
 DATA = Path(os.environ.get("EIGENSCAPE_DATA", "no such folder"))
 
-#: Claims that few points cannot settle, by what their text holds; all others must hold at this size too.
-UNSETTLED = {
+#: Part of the text of claims that need not hold at this size; all other claims must hold.
+UNCERTAIN = {
     "bengio-4": "",
     "ouimet-table1": "",  # measured times
     "ouimet-4": "below 65",
-    "brand-3": "",  # not all of it holds at any size: test_papers_b.py says what does
+    "brand-3": "",  # some claims do not hold at any size, see test_papers_b.py
     "brand-6": "more of the structure",
     "brand-7": "areas",
 }
@@ -36,6 +35,7 @@ UNSETTLED = {
 
 @cache
 def tiny(name: str, data: Path | None = None) -> tuple[Outcome, Context]:
+    """Run an experiment at the size of the tests."""
     context = Context(data, tiny=True)
     with matplotlib.rc_context(STYLE):
         return papers.experiment(name).run(context), context
@@ -52,12 +52,12 @@ def test_claims_hold_at_a_small_size(name):
         assert claim.printed
         assert claim.measured
         assert claim.criterion
-        if name not in UNSETTLED or UNSETTLED[name] not in claim.text:
+        if name not in UNCERTAIN or UNCERTAIN[name] not in claim.text:
             assert claim.holds, claim
 
 
 @pytest.mark.parametrize("name", papers.available())
-def test_what_an_experiment_says_of_itself(name):
+def test_metadata_of_an_experiment(name):
     module = papers.experiment(name)
     assert re.match(r"(Bengio|Ouimet|Belkin|Burges|Brand)", module.PAPER)
     assert module.PAPER.lower().startswith(name.split("-")[0])
@@ -88,7 +88,7 @@ def test_claims_hold_on_the_papers_data(name):
     assert all(claim.holds for claim in outcome.claims)
 
 
-def test_closures_are_judged_by_themselves():
+def test_closures_and_silence_are_separate_claims():
     if not DATA.is_dir():
         pytest.skip("EIGENSCAPE_DATA names no folder of data")
     claims = {claim.text: claim for claim in tiny("belkin-5", DATA)[0].claims}
@@ -98,7 +98,7 @@ def test_closures_are_judged_by_themselves():
     assert claims["the tip of one spoke is closures or silence"].holds
 
 
-def test_where_a_rising_curve_crosses_zero():
+def test_crossing_of_isotonic_regression():
     from experiments.bengio_4 import crossing
 
     fractions = np.array([0.01, 0.03, 0.05])
@@ -130,7 +130,7 @@ def test_where_a_rising_curve_crosses_zero():
         ((0.04, np.inf, np.inf), "the interval overlaps the printed range"),
     ],
 )
-def test_a_crossing_must_be_in_the_range_and_certain(crossing, reason):
+def test_a_crossing_must_be_in_the_range_with_a_narrow_interval(crossing, reason):
     from experiments.bengio_4 import crosses
 
     errors = [SimpleNamespace(value=value) for value in (0.6, 0.8)]
@@ -148,7 +148,7 @@ def test_a_crossing_must_be_in_the_range_and_certain(crossing, reason):
     assert bool(claim.why) == bool(reason)
 
 
-# --- the runner, with experiments of its own ----------------------------------------------------------------
+# --- the runner, with fake experiments ----------------------------------------------------------------------
 
 
 def _module(
@@ -157,9 +157,10 @@ def _module(
     data: str = "generated",
     more: tuple[Claim, ...] = (),
 ) -> SimpleNamespace:
+    """Return a fake module of an experiment, which counts its calls."""
     calls: list[int] = []
 
-    def work(context: Context) -> Outcome:
+    def run(context: Context) -> Outcome:
         calls.append(context.seed)
         if data == "file":
             context.load("table")
@@ -185,7 +186,7 @@ def _module(
     return SimpleNamespace(
         __doc__="A title of the experiment.\n\nHow ``it`` was <done>.\n",
         PAPER="Nobody 1900",
-        run=work,
+        run=run,
         calls=calls,
         __name__="made_up",
     )
@@ -193,7 +194,7 @@ def _module(
 
 @pytest.fixture
 def made_up(monkeypatch):
-    """Experiments "one", "two" and "broken" in place of the papers'."""
+    """Replace the experiments of the papers by "one", "two" and "broken"."""
     modules = {
         "one": _module(),
         "two": _module(2.0, data="stand-in: nothing"),
@@ -214,7 +215,7 @@ def made_up(monkeypatch):
     return modules
 
 
-def test_each_experiment_leaves_a_figure_and_its_numbers(made_up, tmp_path):
+def test_each_experiment_writes_a_figure_and_its_numbers(made_up, tmp_path):
     out = tmp_path / "new" / "folder"
     records = _runner.run(["one", "two"], out=out, quick=True, seed=3)
     names = {"one.json", "one.png", "one.svg", "two.json", "two.png", "two.svg", "index.html"}
@@ -232,7 +233,7 @@ def test_each_experiment_leaves_a_figure_and_its_numbers(made_up, tmp_path):
     assert record["seconds"] >= 0
 
 
-def test_the_page_is_whole_by_itself_and_honest(made_up, tmp_path):
+def test_the_page_is_self_contained_and_shows_failures(made_up, tmp_path):
     _runner.run(["one", "two", "broken"], out=tmp_path)
     page = (tmp_path / "index.html").read_text()
     assert page.count("data:image/png;base64,") == 2
@@ -261,7 +262,7 @@ def test_a_failure_does_not_stop_the_others(made_up, tmp_path):
     }
 
 
-def test_own_checks_and_data_of_single_claims_are_told_apart(made_up, tmp_path):
+def test_own_checks_and_data_of_single_claims_are_distinguished(made_up, tmp_path):
     own = Claim("we looked", "not printed", "2", True, criterion="two")
     real = Claim("on real data", "3", "3", True, criterion="three", data="faces")
     made_up["one"] = _module(data="stand-in: heads", more=(own, real))
@@ -277,7 +278,7 @@ def test_own_checks_and_data_of_single_claims_are_told_apart(made_up, tmp_path):
     assert "2 of 2 claims reproduced, 1 judged on a stand-in" in (tmp_path / "index.html").read_text()
 
 
-def test_what_is_finished_is_kept_until_something_changes(made_up, tmp_path):
+def test_finished_results_are_kept_until_something_changes(made_up, tmp_path):
     calls = made_up["one"].calls
     for options, count in [
         ({}, 1),
@@ -301,11 +302,11 @@ def test_what_is_finished_is_kept_until_something_changes(made_up, tmp_path):
         assert len(calls) == count
 
 
-def test_other_data_or_code_is_another_experiment(made_up, tmp_path):
+def test_results_of_other_data_or_code_are_not_kept(made_up, tmp_path):
     made_up["one"] = _module(data="file")
     calls, data = made_up["one"].calls, tmp_path / "data"
     data.mkdir()
-    np.savez(data / "mnist.npz")  # else it is warned of
+    np.savez(data / "mnist.npz")  # otherwise a warning is issued
     for value, count in [(None, 1), (None, 1), (1, 2), (1, 2), (2, 3)]:
         if value is not None:
             np.savez(data / "table.npz", x=np.full(3, value))
@@ -320,7 +321,7 @@ def test_other_data_or_code_is_another_experiment(made_up, tmp_path):
     assert len(other.calls) == 1
 
 
-def test_an_interruption_leaves_what_is_finished(made_up, tmp_path):
+def test_an_interruption_keeps_finished_results(made_up, tmp_path):
     made_up["two"] = _module(error=KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
         _runner.run(["one", "two"], out=tmp_path)
@@ -330,7 +331,7 @@ def test_an_interruption_leaves_what_is_finished(made_up, tmp_path):
     assert len(made_up["one"].calls) == 1
 
 
-def test_the_page_shows_what_earlier_runs_finished(made_up, tmp_path):
+def test_the_page_shows_results_of_earlier_runs(made_up, tmp_path):
     _runner.run(["two"], out=tmp_path)
     _runner.run(["one"], out=tmp_path)
     page = (tmp_path / "index.html").read_text()
@@ -338,7 +339,7 @@ def test_the_page_shows_what_earlier_runs_finished(made_up, tmp_path):
     assert "2 claims of 2 experiments" in page
 
 
-def test_a_page_of_somebody_else_is_not_written_over(made_up, tmp_path):
+def test_a_page_of_the_user_is_not_replaced(made_up, tmp_path):
     (tmp_path / "index.html").write_text("my own")
     with pytest.raises(FileExistsError, match="already exists"):
         _runner.run(["one"], out=tmp_path)
@@ -347,7 +348,7 @@ def test_a_page_of_somebody_else_is_not_written_over(made_up, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".json", ".png", ".svg"])
-def test_files_of_somebody_else_are_not_written_over(made_up, tmp_path, suffix):
+def test_files_of_the_user_are_not_replaced(made_up, tmp_path, suffix):
     mine = tmp_path / f"two{suffix}"
     mine.write_text("my own")
     with pytest.raises(FileExistsError, match=r"two\..* was not written by .*--out"):
@@ -356,21 +357,21 @@ def test_files_of_somebody_else_are_not_written_over(made_up, tmp_path, suffix):
     assert not made_up["one"].calls
 
 
-def test_results_of_another_run_are_not_replaced_unasked(made_up, tmp_path):
+def test_results_of_another_run_are_replaced_only_with_force(made_up, tmp_path):
     _runner.run(["one"], out=tmp_path)
     with pytest.raises(FileExistsError, match=r"size full, not quick; seed 0, not 3.*--force.*--out"):
         _runner.run(["two", "one"], out=tmp_path, quick=True, seed=3)
     assert not made_up["two"].calls
 
 
-def test_a_line_for_each_as_it_finishes(made_up, tmp_path):
+def test_a_line_is_reported_for_each_experiment(made_up, tmp_path):
     lines: list[str] = []
     _runner.run(["one", "broken"], out=tmp_path, report=lines.append)
     assert lines[0].startswith("one: 1 claim of 1 experiment: 1 reproduced. (")
     assert lines[1] == "broken: failed, ZeroDivisionError: of no use"
 
 
-def test_all_code_of_the_papers_is_in_the_fingerprint(tmp_path, monkeypatch):
+def test_the_fingerprint_depends_on_all_modules(tmp_path, monkeypatch):
     for name, text in (("_record.py", "a"), ("_shared.py", "b")):
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(_record, "__file__", str(tmp_path / "_record.py"))
@@ -380,6 +381,7 @@ def test_all_code_of_the_papers_is_in_the_fingerprint(tmp_path, monkeypatch):
 
 
 def _faces(**changes):
+    """Return valid arrays of the file of faces, with changes."""
     return {
         "X": np.zeros((120, 1024)),
         **{key: np.zeros(120) for key in ("pan_z", "tilt_z", "light_z")},
@@ -398,7 +400,7 @@ def _faces(**changes):
         ({key: value[:50] for key, value in _faces().items()}, "has 50 rows, needs at least 113"),
     ],
 )
-def test_wrong_data_are_said_before_any_work(tmp_path, arrays, message):
+def test_wrong_data_are_an_error_before_any_computation(tmp_path, arrays, message):
     file = tmp_path / "isomap_faces_32x32.npz"
     file.write_bytes(b"PK no archive")
     if arrays is not None:
@@ -406,10 +408,10 @@ def test_wrong_data_are_said_before_any_work(tmp_path, arrays, message):
     with pytest.raises(InputFileError, match=message):
         _runner.run(["bengio-1", "bengio-3"], data=tmp_path, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    check_folder(tmp_path, ["mnist"])  # others do not mind
+    check_folder(tmp_path, ["mnist"])  # only needed files are checked
 
 
-def test_a_folder_without_data_is_warned_of(tmp_path):
+def test_warning_for_a_folder_without_data(tmp_path):
     with pytest.warns(UserWarning, match=r"contains none of .*mnist\.npz"):
         check_folder(tmp_path, [])
 

@@ -1,4 +1,4 @@
-"""Experiments of Ouimet, Burges and Brand at a small size, on data that need no files."""
+"""Experiments of Ouimet, Burges and Brand at a small size, without data files."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ from experiments.brand_3 import share_in_order
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread() -> Iterator[None]:
+    """Limit BLAS to one thread."""
     with threadpool_limits(1):
         yield
 
 
 def outcome(name: str) -> Outcome:
+    """Return the outcome of an experiment at the size of the tests."""
     return tiny(name)[0]
 
 
@@ -55,20 +57,19 @@ def test_corrections_agree_with_posteriors_and_fold_without() -> None:
         assert max(folds["reweighted"], folds["stochastic"]) < min(folds["raw"], folds["affine"])
 
 
-def test_the_order_of_the_corrections_is_what_is_asked() -> None:
+def test_share_in_order() -> None:
     errors = {
         name: np.full(20, value)
         for name, value in (("reweighted", 0.1), ("stochastic", 0.2), ("affine", 0.3), ("raw", 0.4))
     }
     assert share_in_order(errors) == 1
     assert share_in_order({**errors, "stochastic": np.repeat([0.2, 0.35], 10)}) == 0.5
-    assert (
-        share_in_order({**errors, "reweighted": errors["raw"], "raw": errors["reweighted"]}) == 0
-    )  # apart, but the other way round
+    reversed_order = {**errors, "reweighted": errors["raw"], "raw": errors["reweighted"]}
+    assert share_in_order(reversed_order) == 0
     assert share_in_order({name: errors["raw"] + i * 1e-9 for i, name in enumerate(errors)}) == 0
 
 
-def test_claims_name_the_data_they_are_about() -> None:
+def test_claims_name_their_data() -> None:
     about = {
         "spiral": "generated",
         "digits": "stand-in: digits of scikit-learn",
@@ -86,19 +87,18 @@ def test_errors_are_measured_on_sets_of_the_printed_sizes(monkeypatch: pytest.Mo
     assert (len(problem.test), len(problem.others), data) == (3267, 3332, "MNIST")
 
 
-def test_table_1_means_and_factor_are_of_one_kind() -> None:
+def test_the_factor_of_table_1_is_the_ratio_of_the_means() -> None:
     for table in outcome("ouimet-table1").timings.values():
         for row in table["rows"]:
             assert row["ratio"] == pytest.approx(row["plain"] / row["dictionary"])
 
 
-def test_batches_of_trials_are_the_trials() -> None:
+def test_batches_equal_single_trials() -> None:
     W, Z = random_graphs(np.random.default_rng(5), 12)
     one_by_one = np.array([by_library(*trial) for trial in zip(W, Z, strict=True)])
     np.testing.assert_allclose(excess(W, Z), one_by_one, atol=1e-9)
-    assert (
-        one_by_one[:, 1, 1] <= one_by_one[:, 3, 1] + 1e-9
-    ).all()  # centred, the affine map is never worse than the raw one
+    affine, raw = one_by_one[:, 1, 1], one_by_one[:, 3, 1]  # centred
+    assert (affine <= raw + 1e-9).all()
     np.testing.assert_allclose(
         outcome("brand-1").numbers["excess"]["equal_trace"], [0.368, 0.397, 0.428, 0.436], atol=0.004
     )
@@ -126,12 +126,12 @@ def test_table_1_compares_equal_times() -> None:
             assert row["ratio"] == pytest.approx(ratio)
 
 
-def test_a_dictionary_gains_on_plain_training_of_its_size() -> None:
+def test_a_dictionary_is_better_than_plain_training_of_the_same_size() -> None:
     errors = outcome("ouimet-table1").numbers["kernel PCA"]
     assert np.mean(errors["plain"][60]) > 1.5 * np.mean(errors["dictionary"][55])
 
 
-# --- what the experiments are made of -----------------------------------------------------------------------
+# --- helpers of the experiments -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sum_to_one", [True, False])
@@ -168,7 +168,7 @@ def test_words_of_one_stem(words: tuple[str, ...]) -> None:
     assert stem("class") == "class"
 
 
-def test_labels_cover_none_other() -> None:
+def test_labels_do_not_overlap() -> None:
     figure = Figure(figsize=(5, 4))
     axes = figure.subplots()
     Y = np.random.default_rng(0).standard_normal((150, 2))
