@@ -55,7 +55,7 @@ class BlockIndex(RowSearch):
         self.X = _float64(sparse.csr_array(X)) if is_sparse(X) else np.ascontiguousarray(X, dtype=np.float64)
         self.n_points = self.X.shape[0]
         self._euclidean = metric in ("euclidean", "l2") and not params
-        # A product of vectors far from the origin loses the digits of their difference: subtract the mean.
+        # Subtract the mean to avoid cancellation: products of vectors far from the origin lose precision.
         self._origin = 0.0 if is_sparse(self.X) else self.X.mean(axis=0)
         centred = self.X if is_sparse(self.X) else self.X - self._origin
         self._norms = _squared_norms(centred)

@@ -54,7 +54,7 @@ class PairwiseKernel:
 def squared_euclidean(Y: Rows, X: Rows, factor: float = 1.0) -> np.ndarray:
     """Compute squared Euclidean distances times ``factor``.
 
-    The mean of ``X`` is subtracted, so that an offset costs no digits. ``|x|^2 + |y|^2 - 2 <x, y>`` is
+    The mean of ``X`` is subtracted to avoid cancellation. ``|x|^2 + |y|^2 - 2 <x, y>`` is
     computed as one matrix product of rows with two additional columns, so that the values are written once.
     """
     if is_sparse(X) or is_sparse(Y):
@@ -71,8 +71,7 @@ def squared_euclidean(Y: Rows, X: Rows, factor: float = 1.0) -> np.ndarray:
 class Linear(PairwiseKernel):
     """``<x, y>``; with ``around_mean`` the mean of the training rows is the origin.
 
-    If the kernel is centred afterwards, this only improves the rounding: an offset of the data costs no
-    digits.
+    If the kernel is centred afterwards, this only reduces rounding errors of data with a large offset.
     """
 
     around_mean: bool = False

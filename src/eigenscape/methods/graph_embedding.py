@@ -1,7 +1,7 @@
 """Embedding of graphs: directly (Brand eq. 1-7), or through features ``z`` of each vertex (Brand eq. 8-12).
 
-With edge weights ``W``, degrees ``D`` and a basis ``Z`` (n, p), one row a vertex, the reduced eigenproblem is
-``Z'WZ v = l Z'DZ v``. It is solved for the smallest ``1 - l``, as ``Z'(D - W)Z v = (1 - l) Z'DZ v``, because
+With edge weights ``W``, degrees ``D`` and a basis ``Z`` (n, p), one row per vertex, the reduced eigenproblem
+is ``Z'WZ v = l Z'DZ v``. It is solved for the smallest ``1 - l``, as ``Z'(D - W)Z v = (1 - l) Z'DZ v``, because
 the ``1 - l`` have the relative accuracy that distinguishes maps.
 """
 
@@ -83,7 +83,7 @@ def feature_map(
 ) -> FeatureMap:
     """Return the transformational embedding of a graph with vertex features ``Z`` (Brand eq. 8)."""
     origin = None
-    if correction == "affine" and not sparse.issparse(Z):  # same span; removing the D-mean saves digits
+    if correction == "affine" and not sparse.issparse(Z):  # same span, but less cancellation
         origin = degree @ Z / degree.sum()
         Z = Z - origin
     transformation = solve_transformation(FeatureBasis(Z), W, degree, n_components, correction)

@@ -68,7 +68,7 @@ def relative_error(inverse: Inverse) -> float:
 def training_points(model: Embedding | PiecewiseEmbedding) -> tuple[Any, np.ndarray]:
     """Return the training rows that the model stores and their coordinates.
 
-    For an embedding of several components, which must be one here, those of the embedded component.
+    A piecewise embedding must have a single piece; its members are returned.
     """
     if isinstance(model, PiecewiseEmbedding):
         (piece,) = model.pieces

@@ -11,7 +11,8 @@ import numpy as np
 class ObservedData:
     """Data with missing values.
 
-    Row ``i`` has the mask ``patterns[group[i]]``; what depends only on the mask is computed once per pattern.
+    Row ``i`` has the mask ``patterns[group[i]]``; quantities that depend only on the mask are computed once
+    per pattern.
     """
 
     values: np.ndarray  # (n, d), zero where missing

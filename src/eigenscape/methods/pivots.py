@@ -43,9 +43,9 @@ def choose_pivots(
 ) -> np.ndarray:
     """Choose FastMap's pairs of pivots (n_components, 2), each far apart in the deflated distances.
 
-    ``row(i)`` returns the squared distances (n,) of point ``i``. From a random point to the farthest, from
-    there to the farthest, ``n_rounds`` times; then the distances are deflated,
-    ``d^2(x, y) - (y_r(x) - y_r(y))^2``. Two rows of distances a round, O(n) memory a coordinate.
+    ``row(i)`` returns the squared distances (n,) of point ``i``. The search for a pair starts at a random
+    point and moves to the farthest point ``2 * n_rounds`` times. Then the distances are deflated,
+    ``d^2(x, y) - (y_r(x) - y_r(y))^2``. Two rows of distances per round, O(n) memory per coordinate.
     """
     deflated = _DeflatedRows(row, np.zeros((n, 0)))
     pivots = np.empty((n_components, 2), dtype=np.intp)

@@ -282,8 +282,8 @@ def _add_component(model: LatentGaussian, samples: PPCASamples, min_noise: float
     """Return a model with one more component, or None if that component is not relevant.
 
     Covariance of the observed values that the model does not explain appears in the expected covariance of
-    the complete samples. So do missing values that the model fills too simply: components are added one at a
-    time.
+    the complete samples. So do errors of imputed values if the model has too few components. Components are
+    therefore added one at a time.
     """
     covariance = samples.expected_covariance(model)
     values = np.linalg.eigvalsh(covariance)

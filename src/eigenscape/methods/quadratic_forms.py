@@ -90,7 +90,7 @@ def quadratic_forms(basis: Basis, W: sparse.csr_array, degree: np.ndarray) -> Qu
 
     ``Z'WZ`` is ``H + H'`` with ``H`` from the edges that lead upwards in the order of the basis. The diagonal
     of ``W`` enters ``Z'DZ`` alone: it cancels in ``D - W`` and would leave its rounding error. No more than
-    about 64 MB of dense rows exist at a time, whatever the graph.
+    about 64 MB of dense rows exist at a time, for any graph.
     """
     n, p, order = W.shape[0], basis.n_columns, basis.order
     edges = remove_loops(W)

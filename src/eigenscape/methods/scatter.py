@@ -22,7 +22,8 @@ class ScatterMoments:
     def merge(self, other: ScatterMoments) -> ScatterMoments:
         """Return the moments of both sets of samples.
 
-        Only the difference of the two means is squared, so a large offset of the data costs no precision.
+        Only the difference of the two means is squared, so a large offset of the data causes no
+        cancellation.
         """
         weight = self.weight + other.weight
         shift = other.mean - self.mean

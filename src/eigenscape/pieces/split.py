@@ -210,7 +210,7 @@ def _check_components(
     remedy: str,
     choices: Sequence[str] = ON_DISCONNECTED,
 ) -> None:
-    """Warn about several components and what is done about them, or raise."""
+    """Warn about several components and their treatment, or raise DisconnectedGraphError."""
     sizes = np.bincount(labels)
     listed = ", ".join(str(size) for size in sizes[:5]) + (", ..." if len(sizes) > 5 else "")
     message = f"the graph has {len(sizes)} connected components of {listed} points"

@@ -72,7 +72,7 @@ class Distances:
             return np.array(self.X[which], dtype=np.float64)
         if not self._euclidean:
             return metric_distances(self.X[which], self.X, self.metric, self._params)
-        # |y|^2 - 2 <y, x> + |x|^2 as one product, around the mean: an offset of the data costs no digits.
+        # |y|^2 - 2 <y, x> + |x|^2 as one product, around the mean, to avoid cancellation.
         Y = np.asarray(self.X[which], dtype=np.float64) - self._origin
         left = np.column_stack([-2 * Y, np.einsum("ij,ij->i", Y, Y), np.ones(len(Y))])
         out = np.empty((len(which), self.n_points))

@@ -49,7 +49,7 @@ def distortion(Y: ArrayLike, W: Matrix) -> float:
 def remove_loops(W: Matrix) -> Matrix:
     """Return the edges between different vertices.
 
-    ``D - W`` does not depend on loops; large ones would cancel with a loss of digits.
+    ``D - W`` does not depend on loops; large ones would cancel with a loss of precision.
     """
     if not sparse.issparse(W):
         return W - np.diag(np.diagonal(W))
