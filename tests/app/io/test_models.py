@@ -341,6 +341,19 @@ def test_a_later_format_is_rejected(saved: Path) -> None:
         describe(saved)
 
 
+def test_an_earlier_format_is_described_but_not_loaded(saved: Path) -> None:
+    """Files of 0.1 were loaded without an error, and ``transform`` raised AttributeError."""
+
+    def older(members: dict[str, bytes]) -> None:
+        members[HEADER] = json.dumps(
+            {**json.loads(members[HEADER]), "format": 1, "version": "0.1.0"}
+        ).encode()
+
+    rewrite(saved, older)
+    assert_rejected(saved, "written by eigenscape 0.1.0 in format 1.*fit and save the model again")
+    assert describe(saved)["version"] == "0.1.0"
+
+
 def test_a_zip_bomb_is_not_decompressed(saved: Path) -> None:
     def blow_up(members: dict[str, bytes]) -> None:
         members["bomb.npy"] = bytes(50_000_000)

@@ -13,8 +13,9 @@ from typing import IO, Any
 from eigenscape._format import format_bytes
 from eigenscape.exceptions import ModelFileError
 
-#: Version of the layout of model files. Later versions are rejected.
-FORMAT = 1
+#: Version of the layout of model files. Later versions are rejected. Files of earlier versions can be
+#: described but not loaded: format 1 (eigenscape 0.1) has other classes and private attributes.
+FORMAT = 2
 HEADER, SCHEMA = "eigenscape.json", "schema.json"
 _MAX_HEADER_BYTES = 2**24
 
@@ -78,6 +79,16 @@ def read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
             f" up to {FORMAT}; update eigenscape"
         )
     return header
+
+
+def check_format(header: dict[str, Any], path: Path) -> None:
+    """Raise if the model was written in an earlier format, whose classes no longer exist."""
+    if header["format"] < FORMAT:
+        version = one_line(str(header.get("version", "unknown")))
+        raise ModelFileError(
+            f"{path} was written by eigenscape {version} in format {header['format']}, which this version"
+            f" cannot load; fit and save the model again, or install eigenscape {version}"
+        )
 
 
 def check_members(archive: zipfile.ZipFile, header: dict[str, Any], path: Path) -> None:

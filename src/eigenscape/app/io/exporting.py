@@ -77,6 +77,15 @@ class Exporter:
         return self(value)
 
 
+#: What to use instead of an object that cannot be serialized, by parameter.
+_REMEDIES = {
+    "neighbors": "Use neighbors='exact' or a tuple (indices, distances)",
+    "eigen_solver": "Set eigen_solver to the name of a built-in solver",
+    "dictionary": "Pass the points of the dictionary as an array",
+    "selection": "Pass the points of the dictionary as an array",
+}
+
+
 def check_parameters(model: BaseEstimator) -> None:
     """Raise if a parameter is a user-defined callable or kernel, which cannot be serialized."""
     for name, value in model.get_params(deep=False).items():
@@ -85,7 +94,7 @@ def check_parameters(model: BaseEstimator) -> None:
             shown = getattr(value, "__name__", type(value).__name__)
             raise ModelFileError(
                 f"{type(model).__name__} was fitted with {name}={shown}; user-defined callables cannot be"
-                f" serialized. Use a {name} given by its name, compute the matrix and use"
+                f" serialized. Set {name} to the name of a built-in one, compute the matrix and use"
                 f" {name}='precomputed', or pickle the model"
             )
         if not is_known and hasattr(value, "bind"):
@@ -98,5 +107,5 @@ def check_parameters(model: BaseEstimator) -> None:
         if not is_known:
             raise ModelFileError(
                 f"{type(model).__name__} was fitted with {name}={type(value).__name__}; user-defined objects"
-                f" cannot be serialized. Use a {name} given by its name, or pickle the model"
+                f" cannot be serialized. {_REMEDIES.get(name, f'Change {name}')}, or pickle the model"
             )

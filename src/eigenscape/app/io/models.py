@@ -24,6 +24,7 @@ from eigenscape._omitted import OmittedArray
 from eigenscape.app.io.archive import (
     FORMAT,
     HEADER,
+    check_format,
     check_members,
     checksum,
     one_line,
@@ -115,14 +116,15 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is damaged, truncated, written by a later version, larger when loaded than expected, or
-        contains other types.
+        If the file is damaged, truncated, written by a later version or by 0.1, larger when loaded than
+        expected, or contains other types.
     """
     skops = optional_import("skops.io", "loading a model")
     path = _check_path(path)
     with path.open("rb") as file:
         with open_archive(file, path) as archive:
             header = read_header(archive, path)
+            check_format(header, path)
             check_members(archive, header, path)
             types = check_contents(archive, path)
         file.seek(0)
