@@ -232,6 +232,7 @@ GIVEN = [
     ({"dictionary": GREEDY_80, "dictionary_tol": 0.1}, ["dictionary_tol=0.1", "leave them None"]),
     ({"dictionary": GreedySpectralEmbedding()}, ["without a dictionary", "fit"]),
     ({"dictionary": KernelPCA().fit(X_80)}, ["KernelPCA without a dictionary"]),
+    ({"dictionary": KernelPCA}, ["must be a fitted model", "class KernelPCA"]),
     ({"dictionary": X_80[:9, :2]}, ["(9, 2)", "3 features"]),
     ({"dictionary": np.full((4, 3), np.nan)}, ["finite"]),
     ({"dictionary": [0, 1, 2]}, ["dictionary must be", "(m, n_features)"]),
@@ -247,6 +248,12 @@ def test_an_unsuitable_dictionary_is_refused(params, words):
         KernelPCA(**params).fit(X)
     for word in words:
         assert word in str(refusal.value)
+
+
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.IsolatedPointWarning")
+def test_a_dictionary_far_from_the_samples_is_refused_for_divided_kernels():
+    with pytest.raises(ValueError, match=r"kernel is zero between the dictionary.*smaller gamma"):
+        LaplacianEigenmaps(affinity="rbf", gamma=0.5, dictionary=X_80 + 100).fit(X_80)
 
 
 def test_a_given_dictionary_needs_a_full_kernel():

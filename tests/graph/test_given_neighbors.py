@@ -176,6 +176,8 @@ def test_too_few_neighbours_are_rejected(X):
         (lambda i, d: (i + 1, d), "between 0 and 59, got 60"),
         (lambda i, d: (i - 1, d), "between 0 and 59, got -1"),
         (lambda i, d: (i, d, d), "got 3 elements"),
+        (lambda i, d: (i, d + 1j), "real numbers, got complex128"),
+        (lambda i, d: (i, d.astype(str)), "real numbers, got <U"),
     ],
 )
 def test_invalid_lists_are_rejected(X, change, message):

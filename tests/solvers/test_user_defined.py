@@ -101,6 +101,15 @@ def test_invalid_results_are_rejected(matrix, values, vectors, message):
         principal(as_operator(matrix), 3, "value", returning(values, vectors))
 
 
+def test_a_result_that_is_not_a_pair_is_rejected(matrix):
+    class NoResult(NumpySolver):
+        def principal(self, operator, count, order):
+            return None
+
+    with pytest.raises(ValueError, match=r"NoResult must return a tuple .*got NoneType"):
+        principal(as_operator(matrix), 3, "value", SolverConfig(NoResult()))
+
+
 @pytest.mark.parametrize("method", [3, None, NumpySolver, object()])
 def test_objects_without_the_interface_are_rejected(method):
     with pytest.raises(ValueError, match=r"eigen_solver=.*principal\(operator, count, order\)"):

@@ -145,6 +145,8 @@ def given_members(
             f"{name} needs a kernel of two rows of features; the points of a precomputed kernel, or arbitrary"
             " objects, cannot be given"
         )
+    if isinstance(dictionary, type):
+        raise ValueError(f"{name} must be a fitted model, got the class {dictionary.__name__}")
     if hasattr(dictionary, "get_params"):
         assert isinstance(source, PairwiseSource)
         dictionary = _points_of_model(dictionary, source.kernel, name)

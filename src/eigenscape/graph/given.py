@@ -178,6 +178,8 @@ def _check_lists(
     if indices.min(initial=0) < 0 or indices.max(initial=0) >= n_points:
         wrong = int(indices.min() if indices.min() < 0 else indices.max())
         raise ValueError(f"{name}: indices must be between 0 and {n_points - 1}, got {wrong}")
+    if distances.dtype.kind not in "iuf":
+        raise ValueError(f"{name}: distances must be real numbers, got {distances.dtype}")
     distances = distances.astype(np.float64)
     if not (np.isfinite(distances).all() and (distances >= 0).all()):
         row = int(np.flatnonzero(~(np.isfinite(distances) & (distances >= 0)).all(axis=1))[0])

@@ -75,6 +75,11 @@ def low_rank_eigenfunctions(
     normalization = Normalization(options.normalization, state.mean_feature())
     if divisive:
         assert state.weighted_moments is not None
+        if not normalization.mean.any():
+            raise ValueError(
+                "the kernel is zero between the dictionary and all samples; use a dictionary near the"
+                " samples, or a wider kernel (a smaller gamma)"
+            )
         moment = state.weighted_moments.second_moment(np.zeros(span.size), span) / n
         if state.exact and options.averages == "implicit":
             pairs = _pairs_after_trivial(moment, normalization.mean, n_components, allow_fewer)

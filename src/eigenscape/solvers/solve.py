@@ -220,7 +220,12 @@ def _checked_result(
 ) -> SolverResult:
     """Check the shapes, the finiteness and the orthonormality of a user-defined solver's result."""
     name = type(solver.method).__name__
-    values, vectors = (np.asarray(array, dtype=np.float64) for array in pairs)
+    given: object = pairs
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        raise ValueError(
+            f"eigen_solver={name} must return a tuple (eigenvalues, eigenvectors), got {type(given).__name__}"
+        )
+    values, vectors = (np.asarray(array, dtype=np.float64) for array in given)
     if values.shape != (count,) or vectors.shape != (m, count):
         raise ValueError(
             f"eigen_solver={name} must return eigenvalues of shape ({count},) and eigenvectors of shape"
