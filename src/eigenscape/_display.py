@@ -28,6 +28,7 @@ def _dataclass(value: Any, depth: int) -> str:
 
 
 def _short(value: Any, depth: int) -> str:
+    """Return a short representation of a value; ``depth`` is the nesting level."""
     if isinstance(value, np.ndarray):
         return f"array{value.shape}"
     if is_sparse(value):

@@ -110,6 +110,7 @@ class Span:
         return bounds
 
     def _error_bounds(self, Y: PointArray, indices: np.ndarray, tol: float) -> np.ndarray:
+        """Compute the bounds of :meth:`error_bounds` for one block of points."""
         assert self._inverse is not None
         bounds, active = np.empty(n_points(Y)), np.arange(n_points(Y))
         values = np.empty((n_points(Y), self.size))

@@ -258,6 +258,7 @@ def _map_one(
     *shared: Any,
     block_id: tuple[int, ...],
 ) -> np.ndarray:
+    """Validate a block and return ``function(block, *shared)`` as an array of type ``dtype``."""
     partition = block_id[0]
     block = check_block(block, partition, spec, float(declared_lengths[partition]))
     # A float32 partition of a float64 collection gives float64.

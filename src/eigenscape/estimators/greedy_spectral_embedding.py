@@ -353,6 +353,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         return np.concatenate([self.transform(chunk) for chunk in stream])
 
     def _fit_collection(self, X: Any, options: DictionaryOptions) -> Self:
+        """Fit to a dask collection; ``embedding_`` is computed lazily."""
         blocks = validate_blocks(self, X, reset=True)
         check_not_precomputed(self)
         by_name = isinstance(self.selection, str)
@@ -374,6 +375,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         return self
 
     def _fit_stream(self, chunks: Iterable[PointArray], options: DictionaryOptions) -> Self:
+        """Fit to chunks: in one pass for an iterator, otherwise in two or more."""
         if not can_repeat(chunks) or not self._is_greedy():
             try:
                 _supports_single_pass(self)

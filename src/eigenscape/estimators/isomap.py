@@ -226,6 +226,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
         return result.with_attributes({**spectral_attributes(result.embedding), "_spectrum_": spectrum})
 
     def _embed_landmarks(self, X: Any) -> FitResult:
+        """Fit landmark Isomap to validated data."""
         choice = check_landmarks(
             self.n_landmarks,
             self.landmarks,
@@ -270,6 +271,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
         )
 
     def _embed_ordinal(self, X: Any) -> FitResult:
+        """Fit ordinal Isomap to validated data."""
         if self.n_landmarks is not None or not isinstance(self.landmarks, str):
             raise ValueError(
                 "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"

@@ -225,28 +225,32 @@ class KernelEigenmap(Estimator):
                 return fit_to_sample(self, X, spectral=False)
         rows = self._validate_rows(X, reset=True)
         with reporting(self.verbose):
-            known = vertices(self, rows, graph)
-            solution, Y = self._fit_features(known) if self.basis == "features" else self._fit_kernels(known)
-        self._to_invert_ = rows_to_invert(known.points, Y, vars(self).get("n_kernels_", 1))
+            graph_data = vertices(self, rows, graph)
+            solution, Y = (
+                self._fit_features(graph_data) if self.basis == "features" else self._fit_kernels(graph_data)
+            )
+        self._to_invert_ = rows_to_invert(graph_data.points, Y, vars(self).get("n_kernels_", 1))
         self._inverse_ = {}
-        self.embedding_ = self._match_dtype(rows, known.samples(Y))
+        self.embedding_ = self._match_dtype(rows, graph_data.samples(Y))
         self.eigenvalues_, self.residuals_, self.rank_ = (
             solution.eigenvalues,
             solution.residuals,
             solution.rank,
         )
-        self.distortion_ = distortion(Y, known.W)
-        for name, value in known.attributes.items():
+        self.distortion_ = distortion(Y, graph_data.W)
+        for name, value in graph_data.attributes.items():
             setattr(self, name, value)
         return self
 
-    def _fit_features(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
+    def _fit_features(self, graph_data: Vertices) -> tuple[Transformation, np.ndarray]:
         """Fit a map that is linear in the features."""
-        result = feature_map(known.points, known.W, known.degree, self.n_components, self.correction)
+        result = feature_map(
+            graph_data.points, graph_data.W, graph_data.degree, self.n_components, self.correction
+        )
         self._map_ = result
-        return result.transformation, result(known.points)
+        return result.transformation, result(graph_data.points)
 
-    def _fit_kernels(self, known: Vertices) -> tuple[Transformation, np.ndarray]:
+    def _fit_kernels(self, graph_data: Vertices) -> tuple[Transformation, np.ndarray]:
         """Fit a mixture of affine maps."""
         centers: Any = self.centers
         if not isinstance(centers, str):
@@ -256,16 +260,18 @@ class KernelEigenmap(Estimator):
         options = KernelEigenmapOptions(
             centers, sigma, self.local_components, self.posterior, self.correction, seed
         )
-        n_kernels = self._choose_n_kernels(known, options)
-        result = kernel_eigenmap(known.points, known.W, known.degree, self.n_components, n_kernels, options)
+        n_kernels = self._choose_n_kernels(graph_data, options)
+        result = kernel_eigenmap(
+            graph_data.points, graph_data.W, graph_data.degree, self.n_components, n_kernels, options
+        )
         kernels, self._map_ = result.mixture.kernels, result.mixture
         assert isinstance(kernels, IsotropicKernels)
         self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
         return result.transformation, result.coordinates
 
-    def _choose_n_kernels(self, known: Vertices, options: KernelEigenmapOptions) -> int:
+    def _choose_n_kernels(self, graph_data: Vertices, options: KernelEigenmapOptions) -> int:
         """Return the number of kernels."""
-        n_distinct, n_features = len(distinct_rows(known.points)[0]), known.points.shape[1]
+        n_distinct, n_features = len(distinct_rows(graph_data.points)[0]), graph_data.points.shape[1]
         n_local = n_features if self.local_components is None else self.local_components
         max_kernels = max(1, n_distinct // (2 + 2 * n_local))
         if not isinstance(options.centers, str):
@@ -274,7 +280,7 @@ class KernelEigenmap(Estimator):
             return min(_DEFAULT_KERNELS, max_kernels)
         if self.n_kernels == "auto":
             n_kernels, self.held_out_distortion_ = choose_n_kernels(
-                known.points, known.W, self.n_components, int(0.9 * max_kernels), options
+                graph_data.points, graph_data.W, self.n_components, int(0.9 * max_kernels), options
             )
             return n_kernels
         return int(self.n_kernels)
@@ -340,6 +346,7 @@ class KernelEigenmap(Estimator):
         return self._inverse_[self.inverse]
 
     def _validate_rows(self, X: Any, reset: bool) -> Any:
+        """Validate training rows (``reset``) or new rows."""
         check_in_memory(self, X)
         X = validate_data(
             self,

@@ -147,13 +147,13 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         rows = check_rows(self, X)
         self._check_features(rows.shape[1])
         with reporting(self.verbose):
-            graph_vertices = vertices(self, rows, graph)
+            graph_data = vertices(self, rows, graph)
             projection = locality_preserving(
-                graph_vertices.points, graph_vertices.W, graph_vertices.degree, self.n_components, self.affine
+                graph_data.points, graph_data.W, graph_data.degree, self.n_components, self.affine
             )
-        Y = (graph_vertices.points - projection.mean) @ projection.directions
+        Y = (graph_data.points - projection.mean) @ projection.directions
         signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
-        attributes = {**graph_vertices.attributes, "distortion_": distortion(Y, graph_vertices.W)}
+        attributes = {**graph_data.attributes, "distortion_": distortion(Y, graph_data.W)}
         self._set_attributes(projection.with_signs(signs), attributes)
         self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
         return self

@@ -1,8 +1,8 @@
 """Embedding of graphs: directly (Brand eq. 1-7), or through features ``z`` of each vertex (Brand eq. 8-12).
 
 With edge weights ``W``, degrees ``D`` and a basis ``Z`` (n, p), one row per vertex, the reduced eigenproblem
-is ``Z'WZ v = l Z'DZ v``. It is solved for the smallest ``1 - l``, as ``Z'(D - W)Z v = (1 - l) Z'DZ v``, because
-the ``1 - l`` have the relative accuracy that distinguishes maps.
+is ``Z'WZ v = l Z'DZ v``. It is solved for the smallest ``1 - l``, as ``Z'(D - W)Z v = (1 - l) Z'DZ v``,
+because the ``1 - l`` have the relative accuracy that distinguishes maps.
 """
 
 from __future__ import annotations

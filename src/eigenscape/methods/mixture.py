@@ -139,6 +139,7 @@ class AffineMixture:
         return np.concatenate([self._jacobian(X[rows]) for rows in row_blocks(len(X), row_bytes)])
 
     def _jacobian(self, X: np.ndarray) -> np.ndarray:
+        """Compute the Jacobian of one block of rows."""
         assert isinstance(self.kernels, IsotropicKernels)
         centers, variance = self.kernels.centers, self.kernels.sigma**2
         exponents = self.kernels.exponents(X)

@@ -183,6 +183,7 @@ def _select(
     random_state: int | None,
     n_jobs: int | None,
 ) -> ParameterChoice:
+    """Score all candidates by their stability and select the first stable one."""
     if not candidates:
         raise ValueError("candidates is empty; pass at least one value")
     check_integer("n_repeats", n_repeats, 2)  # to estimate the variance between splits

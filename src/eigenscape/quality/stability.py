@@ -219,6 +219,7 @@ def _split_errors(
     n_jobs: int | None,
     advance: Callable[[int], None],
 ) -> _SplitErrors:
+    """Compute the perturbation and induction errors of one split."""
     q = len(split.fixed)
     first, second = np.concatenate([split.fixed, split.before]), np.concatenate([split.fixed, split.after])
     original, other = (
@@ -277,6 +278,7 @@ def _embedding(model: Any, X: Any, which: np.ndarray, pairwise: bool) -> np.ndar
 def _summarize(
     fractions: np.ndarray, splits: list[list[_Split]], errors: list[list[_SplitErrors]], n: int
 ) -> Stability:
+    """Average the errors over splits and points."""
     delta, perturbation, induction, by_split, movements, movement_by_split = [], [], [], [], [], []
     for family, moves in zip(splits, errors, strict=True):
         squares, counts = np.zeros(n), np.zeros(n)

@@ -170,6 +170,7 @@ class Parameter:
         return value
 
     def _convert(self, text: str) -> Any:
+        """Convert the text to the first type that fits; raise CommandError if there is none."""
         lower = text.strip().lower()
         for choice in self.choices:
             if text.strip() == str(choice):

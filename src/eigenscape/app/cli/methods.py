@@ -42,6 +42,7 @@ def methods(
 
 
 def _describe(name: str) -> dict[str, Any]:
+    """Return the class, aliases, summary and parameters of a method, for ``--json``."""
     cls = estimator_class(name)
     described = [
         {

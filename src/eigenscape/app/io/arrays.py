@@ -67,6 +67,7 @@ def read_npz(path: Path, selection: ColumnSelection, stream: bool) -> Table:
 def _read_archive(
     arrays: dict[str, np.ndarray], selection: ColumnSelection, path: Path, stream: bool
 ) -> Table:
+    """Return the table of the arrays of an archive: the matrix, labels, ids and further columns."""
     matrices = [name for name, array in arrays.items() if array.ndim >= 2]
     candidates = [name for name in (*(selection.columns or ()), *_DATA_NAMES) if name in matrices]
     if not matrices or (len(matrices) > 1 and not candidates):

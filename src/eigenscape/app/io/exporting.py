@@ -51,6 +51,7 @@ class Exporter:
         return self._copies[id(value)][1]
 
     def _copy(self, value: Any) -> Any:
+        """Copy a value recursively; raise ModelFileError for functions."""
         if isinstance(value, (FunctionType, BuiltinFunctionType, MethodType)):
             raise ModelFileError(
                 f"the model contains the function {getattr(value, '__name__', value)!r}, which cannot be"

@@ -143,6 +143,7 @@ def _nonfinite_error(
     columns: Sequence[str],
     quantifier: str = "",
 ) -> InputFileError:
+    """Return the error that lists the first of the ``rejected`` rows and the remedies."""
     shown = ", ".join(str(row + 1) for row in rejected[:5]) + (", ..." if len(rejected) > 5 else "")
     where = f" (column(s) {format_names(tuple(columns), 5)})" if columns else ""
     if len(infinite) == 0:

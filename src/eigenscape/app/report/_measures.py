@@ -141,6 +141,7 @@ def _add(measures: Measures, name: str, value: Loss | Movement | str) -> None:
 def _add_neighbors(
     measures: Measures, reference: ReferenceData | str, embedding: np.ndarray, points: Points, seed: int
 ) -> None:
+    """Compute the label purity, trustworthiness, continuity and the co-ranking curve."""
     if points.labels is not None and np.isfinite(embedding).all():
         _add_purity(measures, embedding, points.labels, seed)
     if isinstance(reference, str):
@@ -185,6 +186,7 @@ def _add_purity(measures: Measures, embedding: np.ndarray, labels: np.ndarray, s
 
 
 def _add_spectrum(measures: Measures, model: BaseEstimator, wide: Any, subset: Subset | str) -> None:
+    """Add the eigenvalues of the model, or of the fit ``wide`` with more coordinates."""
     eigenvalues = vars(model).get("eigenvalues_")
     if eigenvalues is None:
         measures.omitted["spectrum"] = f"{type(model).__name__} solves no eigenproblem"
@@ -234,6 +236,7 @@ def _add_residual(
     subset: Subset | str,
     seed: int,
 ) -> None:
+    """Compute the residual variance by number of coordinates, from the fit ``wide`` if there is one."""
     if isinstance(reference, str):
         measures.omitted["residual variance"] = reference
         return

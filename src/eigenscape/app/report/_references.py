@@ -84,6 +84,7 @@ def _all_finite(X: np.ndarray) -> bool:
 
 
 def _pairwise_reference(model: BaseEstimator, points: Points, seed: int) -> ReferenceData | str:
+    """Return the distances of a precomputed matrix or of objects, or the reason why there are none."""
     X = points.X
     if not is_pairwise(model):
         return _object_reference(model, points, seed)

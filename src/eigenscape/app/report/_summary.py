@@ -102,6 +102,7 @@ def _description(model: BaseEstimator, n: int, n_coordinates: int, n_new: int, h
 
 
 def _quality(measures: Measures, n_coordinates: int, graph: GraphDetails | str) -> list[str]:
+    """Return sentences on neighbourhoods, stability, loss, residual variance and label purity."""
     sentences = []
     if measures.trust is not None and measures.continuity is not None:
         sentences.append(_neighborhoods(measures.trust, measures.continuity))
@@ -164,6 +165,7 @@ def _generalization(ratio: float) -> str:
 def _suggestions(
     model: BaseEstimator, n_coordinates: int, measures: Measures, graph: GraphDetails | str
 ) -> list[str]:
+    """Return suggestions on parameters, from the measures."""
     parameters = model.get_params()
     sentences = []
     if isinstance(graph, GraphDetails) and len(graph.sizes) > 1 and "n_neighbors" in parameters:
@@ -199,6 +201,7 @@ def _suggestions(
 
 
 def _neighbor_suggestions(model: BaseEstimator, measures: Measures) -> list[str]:
+    """Return suggestions if trustworthiness or continuity is not good."""
     trust, continuity = measures.trust, measures.continuity
     if trust is None or continuity is None:
         return []
