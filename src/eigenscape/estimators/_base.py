@@ -80,7 +80,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             X = check_input(self, X, reset=False)
             return self._match_dtype(X, self._transform(X))
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+    def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> np.ndarray:
         """Fit to ``X`` and return its coordinates, ``embedding_``.
 
         Parameters
@@ -285,7 +285,7 @@ class EmbeddingMixin:
         estimators with a dictionary only."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None) -> Self:
         """Fit the embedding of ``X``.
 
         Parameters

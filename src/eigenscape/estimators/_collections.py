@@ -13,12 +13,15 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape import distributed
 from eigenscape.distributed import is_collection, is_lazy
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 if TYPE_CHECKING:
     from eigenscape.distributed import Blocks
@@ -97,7 +100,7 @@ def averaged(method: Callable[..., Any]) -> Callable[..., Any]:
     return dispatched
 
 
-def validate_blocks(estimator: Any, X: Any, reset: bool) -> Blocks:
+def validate_blocks(estimator: BaseEstimator, X: Any, reset: bool) -> Blocks:
     """Return the blocks of a collection after checking its columns.
 
     With ``reset`` the number and names of the features are stored, otherwise they are compared.
@@ -114,11 +117,11 @@ def validate_blocks(estimator: Any, X: Any, reset: bool) -> Blocks:
     return blocks
 
 
-def weight_blocks(sample_weight: Any) -> list[Blocks]:
+def weight_blocks(sample_weight: ArrayLike | None) -> list[Blocks]:
     """Return the blocks of sample weights, an empty list for None."""
     if sample_weight is None:
         return []
-    if not is_collection(sample_weight) or sample_weight.ndim != 1:
+    if not is_collection(sample_weight) or np.ndim(sample_weight) != 1:
         raise TypeError(
             f"X is a dask collection, and sample_weight is a {type(sample_weight).__name__}; pass a"
             " one-dimensional dask array with the row chunks of X"
@@ -126,7 +129,7 @@ def weight_blocks(sample_weight: Any) -> list[Blocks]:
     return [distributed.as_blocks(sample_weight, name="sample_weight")]
 
 
-def check_weight(total: float, sample_weight: Any) -> None:
+def check_weight(total: float, sample_weight: ArrayLike | None) -> None:
     """Raise ValueError unless there are at least two rows, or weights with a sum above one."""
     if total > 1:
         return
@@ -138,7 +141,7 @@ def check_weight(total: float, sample_weight: Any) -> None:
     )
 
 
-def check_in_memory(estimator: Any, X: Any) -> None:
+def check_in_memory(estimator: BaseEstimator, X: Any) -> None:
     """Raise TypeError for a dask object where all rows must be in memory."""
     if is_collection(X):
         raise TypeError(
@@ -158,14 +161,14 @@ class _MethodCall:
     def __init__(self, name: str) -> None:
         self.__name__ = name
 
-    def __call__(self, block: Any, model: Any) -> Any:
+    def __call__(self, block: Any, model: BaseEstimator) -> Any:
         return getattr(model, self.__name__)(block)
 
 
 class _WeightedMean(_MethodCall):
     """The number of rows of a block, and the mean of the block times that number."""
 
-    def __call__(self, block: Any, model: Any) -> np.ndarray:
+    def __call__(self, block: Any, model: BaseEstimator) -> np.ndarray:
         return np.array([block.shape[0], block.shape[0] * super().__call__(block, model)])
 
 
@@ -173,7 +176,7 @@ def _add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return first + second
 
 
-def _for_workers(estimator: Any) -> Any:
+def _for_workers(estimator: BaseEstimator) -> Any:
     """Return a copy of the fitted model to be sent to the workers, single-threaded and silent."""
     model = copy(estimator)
     for name in _NOT_SENT:
@@ -183,14 +186,14 @@ def _for_workers(estimator: Any) -> Any:
     return model
 
 
-def _check_width(estimator: Any, width: int, expected: int) -> None:
+def _check_width(estimator: BaseEstimator, width: int, expected: int) -> None:
     if width != expected:
         raise ValueError(
             f"X has {width} coordinates, but {type(estimator).__name__} has {expected} components"
         )
 
 
-def _output_container(estimator: Any) -> str:
+def _output_container(estimator: BaseEstimator) -> str:
     """Return the container set by ``set_output(transform=...)``: "default", "pandas" or "polars".
 
     scikit-learn has no public function for it. If the private one is missing, the setting of the estimator is
@@ -206,7 +209,7 @@ def _output_container(estimator: Any) -> str:
     return _get_output_config("transform", estimator)["dense"]
 
 
-def _check_output_container(estimator: Any) -> None:
+def _check_output_container(estimator: BaseEstimator) -> None:
     if _output_container(estimator) != "default":
         raise ValueError(
             "set_output(transform=...) is not supported for dask collections, for which the output is a dask"

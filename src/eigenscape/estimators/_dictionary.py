@@ -38,6 +38,9 @@ from eigenscape.methods.dictionary_embedding import gram_error_bound, warn_toler
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState, fit_dictionary
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+if TYPE_CHECKING:
     from eigenscape.distributed import Blocks
 
 #: A second eigenvalue closer to 1 than this means that the kernel vanishes between groups of points.
@@ -46,7 +49,7 @@ _EIGENVALUE_GAP = 1e-8
 _FIRST_ROWS = 8192
 
 
-def _has_dictionary(estimator: Any) -> bool:
+def _has_dictionary(estimator: BaseEstimator) -> bool:
     check_is_fitted(estimator, "eigenvalues_")
     if not isinstance(estimator.kernel_, LowRankKernel):
         raise AttributeError(
@@ -117,7 +120,7 @@ def check_dictionary(size: Any, tol: Any, dictionary: Any = None, tol_name: str 
 
 
 def dictionary_options(
-    estimator: Any, normalization: Literal["additive", "divisive"] | None
+    estimator: BaseEstimator, normalization: Literal["additive", "divisive"] | None
 ) -> DictionaryOptions:
     """Return the dictionary options of an estimator with dictionary_size and dictionary_tol."""
     check_jobs(estimator.n_jobs)
@@ -171,7 +174,7 @@ def given_members(
     return points, np.full(points.shape[0], -1, dtype=np.int64)
 
 
-def _points_of_model(model: Any, kernel: PairwiseKernel, name: str) -> PointArray:
+def _points_of_model(model: BaseEstimator, kernel: PairwiseKernel, name: str) -> PointArray:
     """Return the dictionary of a fitted model whose kernel is ``kernel``."""
     label = type(model).__name__
     source = getattr(getattr(getattr(model, "kernel_", None), "span", None), "source", None)

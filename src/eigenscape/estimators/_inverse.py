@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -24,8 +24,11 @@ from eigenscape.methods.preimage import FixedPoint, LinearInverse, expansion_of
 from eigenscape.normalize import CenteredKernel
 from eigenscape.pieces import PiecewiseEmbedding
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def _has_inverse(estimator: Any) -> bool:
+
+def _has_inverse(estimator: BaseEstimator) -> bool:
     """Return True if there is an inverse; raise AttributeError with the reason otherwise."""
     name, model = type(estimator).__name__, vars(estimator).get("_model_")
     if estimator._is_precomputed():
@@ -113,12 +116,12 @@ class InverseMixin:
         return inverse
 
 
-def local_inverse(estimator: Any) -> Inverse:
+def local_inverse(estimator: BaseEstimator) -> Inverse:
     """Return the inverse of embeddings of graphs: an affine function around every point of the map."""
     return LocalAffine(*training_points(estimator._model_), estimator.n_jobs)
 
 
-def distance_inverse(estimator: Any) -> Inverse:
+def distance_inverse(estimator: BaseEstimator) -> Inverse:
     """Return the inverse of embeddings of distances: that of PCA if they are Euclidean, else a local one."""
     model = estimator._model_
     metric = _kernel_of(model)
@@ -132,7 +135,7 @@ def is_euclidean_metric(kernel: HalfSquaredDistance) -> bool:
     return kernel.metric in ("euclidean", "l2") and not kernel.metric_params
 
 
-def kernel_inverse(estimator: Any) -> Inverse:
+def kernel_inverse(estimator: BaseEstimator) -> Inverse:
     """Return the inverse of kernel methods: pre-images, by the method that ``inverse`` names."""
     model, kernel = estimator._model_, _kernel_of(estimator._model_)
     check_inverse(estimator, kernel)  # parameters may have been set after fit
@@ -148,7 +151,7 @@ def kernel_inverse(estimator: Any) -> Inverse:
     return FixedPoint(*points, expansion, starts, kernel.gamma, estimator.n_jobs)
 
 
-def check_inverse(estimator: Any, kernel: Any) -> None:
+def check_inverse(estimator: BaseEstimator, kernel: Any) -> None:
     """Validate the parameters ``inverse*`` for a pairwise kernel, or None for any other kernel."""
     check_choice("inverse", estimator.inverse, ("auto", "fixed-point", "ridge"))
     check_positive("inverse_alpha", estimator.inverse_alpha, optional=True)

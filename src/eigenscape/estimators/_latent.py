@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from eigenscape import distributed
 from eigenscape._progress import reporting
@@ -13,6 +14,9 @@ from eigenscape.estimators._collections import averaged, check_weight, rowwise, 
 from eigenscape.estimators._validation import check_input, check_weights, valid_rows
 from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.ppca_fit import WeightedSamples
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 class LatentMixin:
@@ -69,7 +73,7 @@ class LatentMixin:
             return self._log_density(data)
 
     @averaged
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Compute the mean log-likelihood of the samples; see ``score_samples``.
 
         Parameters
@@ -85,7 +89,8 @@ class LatentMixin:
         -------
         float
         """
-        return float(np.average(self.score_samples(X), weights=sample_weight))
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        return float(np.average(self.score_samples(X), weights=weights))
 
     def _observed(self, X: Any) -> tuple[np.ndarray, ObservedData]:
         """Validate new samples."""
@@ -94,7 +99,9 @@ class LatentMixin:
         return X, observed_data(X, training=False)
 
 
-def training_samples(estimator: Any, X: Any, sample_weight: Any) -> WeightedSamples | distributed.BlockRows:
+def training_samples(
+    estimator: BaseEstimator, X: Any, sample_weight: ArrayLike | None
+) -> WeightedSamples | distributed.BlockRows:
     """Validate the training data of a probabilistic model, an array or a dask collection."""
     if is_collection(X):
         rows = distributed.BlockRows(validate_blocks(estimator, X, reset=True), weight_blocks(sample_weight))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
@@ -12,6 +12,9 @@ from eigenscape._progress import stage
 from eigenscape.estimators._collections import check_in_memory, rowwise
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.methods.component_count import NComponents
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 class LinearMixin:
@@ -61,7 +64,7 @@ class LinearMixin:
         return self._match_dtype(Y, self._inverse(Y))
 
 
-def check_rows(estimator: Any, X: Any) -> np.ndarray:
+def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
     """Validate dense training data of at least two samples; record the number and names of features."""
     check_in_memory(estimator, X)
     return validate_data(estimator, X, reset=True, dtype=[np.float64, np.float32], ensure_min_samples=2)

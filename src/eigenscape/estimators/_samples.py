@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from eigenscape import distributed
 from eigenscape.estimators._collections import validate_blocks
@@ -26,7 +26,7 @@ class SampleLoss(NamedTuple):
     held_out: float
 
 
-def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
+def fit_to_sample(estimator: BaseEstimator, X: Any, spectral: bool = True) -> Any:
     """Fit the estimator to rows selected farthest first from all partitions of a collection.
 
     Sets ``sample_indices_``, ``sample_stability_`` and, if the estimator has a kernel, ``sample_loss_``.
@@ -55,13 +55,13 @@ def fit_to_sample(estimator: Any, X: Any, spectral: bool = True) -> Any:
     return estimator
 
 
-def uses_dictionary(estimator: Any) -> bool:
+def uses_dictionary(estimator: BaseEstimator) -> bool:
     """Return whether a parameter of the estimator selects, or is, a dictionary."""
     names = ("dictionary_size", "dictionary_tol", "dictionary")
     return any(getattr(estimator, name, None) is not None for name in names)
 
 
-def check_not_precomputed(estimator: Any) -> None:
+def check_not_precomputed(estimator: BaseEstimator) -> None:
     """Raise ValueError if the parameters require a precomputed matrix, which a collection cannot be."""
     for name, value in estimator.get_params(deep=False).items():
         precomputed = isinstance(value, str) and value.startswith("precomputed")
@@ -87,7 +87,7 @@ def _check_landmark_points(landmarks: Any) -> None:
     )
 
 
-def _stability(estimator: Any, sample: Sample) -> float:
+def _stability(estimator: BaseEstimator, sample: Sample) -> float:
     """Return the movement of points, after alignment, when the map is fitted to half of the sample.
 
     It is relative to the spread of the map; infinite if half of the sample gives fewer coordinates.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -11,8 +11,11 @@ from sklearn.utils.validation import validate_data
 from eigenscape._typing import is_sparse
 from eigenscape.graph.row_index import canonical_csr
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def check_chunk(estimator: Any, X: Any, reset: bool, first_row: int) -> Any:
+
+def check_chunk(estimator: BaseEstimator, X: Any, reset: bool, first_row: int) -> Any:
     """Return a chunk as a float array or CSR matrix; errors give the rows by their position in the stream."""
     X = validate_data(
         estimator,
@@ -47,7 +50,7 @@ class CheckedChunks:
     ``first`` is True if the number and names of the features are taken from the first chunk.
     """
 
-    def __init__(self, estimator: Any, chunks: Iterable[Any], first: bool = False) -> None:
+    def __init__(self, estimator: BaseEstimator, chunks: Iterable[Any], first: bool = False) -> None:
         self.estimator, self.chunks, self.first = estimator, chunks, first
 
     def __iter__(self) -> Iterator[Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
@@ -14,11 +15,14 @@ from eigenscape._typing import is_sparse
 from eigenscape.estimators._collections import check_in_memory
 from eigenscape.graph.row_index import canonical_csr, row_hashes
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 #: Relative asymmetry of a matrix that is attributed to rounding.
 _ROUNDING = 1e-8
 
 
-def check_input(estimator: Any, X: Any, reset: bool, chunk: bool = False) -> Any:
+def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = False) -> Any:
     """Validate input data.
 
     Parameters
@@ -74,7 +78,7 @@ def check_input(estimator: Any, X: Any, reset: bool, chunk: bool = False) -> Any
     return X
 
 
-def _check_objects(estimator: Any, X: Any, min_samples: int) -> np.ndarray:
+def _check_objects(estimator: BaseEstimator, X: Any, min_samples: int) -> np.ndarray:
     """Return a list of objects as an array of objects."""
     name = type(estimator).__name__
     if not estimator._objects:
@@ -174,7 +178,7 @@ def check_symmetric(K: Any, name: str) -> None:
         )
 
 
-def check_weights(sample_weight: Any, X: Any, min_sum: float = 1) -> np.ndarray | None:
+def check_weights(sample_weight: ArrayLike | None, X: Any, min_sum: float = 1) -> np.ndarray | None:
     """Return validated sample weights, whose sum must exceed ``min_sum``, or None."""
     if sample_weight is None:
         return None
@@ -286,7 +290,7 @@ def check_regularization(value: object) -> None:
         raise ValueError(f"regularization={value!r} must be 'auto' or a number of at least 0")
 
 
-def check_kernel_parameters(estimator: Any) -> None:
+def check_kernel_parameters(estimator: BaseEstimator) -> None:
     """Check the parameters of a kernel eigenmap, except those of its graph."""
     check_count("n_components", estimator.n_components)
     check_jobs(estimator.n_jobs)

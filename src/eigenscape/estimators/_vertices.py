@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +20,9 @@ from eigenscape.graph.row_index import canonical_csr, distinct_rows
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight
 from eigenscape.kernels.base import as_float64
 from eigenscape.pieces import split_graph
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 #: Default number of neighbours (Brand sec. 4), if there are enough samples.
 _NEIGHBORS = 12
@@ -40,7 +43,7 @@ class Vertices(NamedTuple):
         return values if self.vertex is None else values[self.vertex]
 
 
-def vertices(estimator: Any, X: Any, graph: Any) -> Vertices:
+def vertices(estimator: BaseEstimator, X: Any, graph: Any) -> Vertices:
     """Return the given graph, or the neighbourhood graph of the distinct rows of ``X``.
 
     ``regularization`` is added to its diagonal.
@@ -62,7 +65,7 @@ def with_loops(W: sparse.csr_array, weight: float) -> sparse.csr_array:
     return sparse.csr_array(W + weight * sparse.eye_array(W.shape[0])) if weight else W
 
 
-def check_edges(estimator: Any) -> None:
+def check_edges(estimator: BaseEstimator) -> None:
     """Validate the parameters that determine edge weights."""
     check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
     check_positive("t", estimator.t, optional=True)
@@ -72,7 +75,7 @@ def check_edges(estimator: Any) -> None:
         raise ValueError(f"regularization={estimator.regularization!r} must be a number of at least 0")
 
 
-def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
+def neighbor_affinity(estimator: BaseEstimator, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
     """Return the neighbourhood graph of distinct rows, the vertex of each row, and fitted attributes."""
     if estimator.metric == "precomputed":
         raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from eigenscape.methods.compact import GOAL, compact_functions
 from eigenscape.methods.inverse import training_points
 from eigenscape.methods.ordinal import OrdinalEmbedding
 from eigenscape.pieces import PiecewiseEmbedding
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 class CompactMap(Estimator):
@@ -53,7 +56,7 @@ class CompactMap(Estimator):
         self.parameters = parameters
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> NoReturn:
+    def fit(self, X: Any, y: object = None) -> NoReturn:
         """Raise TypeError: a compact map cannot be fitted."""
         raise TypeError(f"a compact map cannot be fitted; fit {self.method} and save it")
 
@@ -70,7 +73,7 @@ class CompactModel(NamedTuple):
     omitted: tuple[Any, ...] = ()
 
 
-def make_compact(model: Any, size: int | None) -> CompactModel:
+def make_compact(model: BaseEstimator, size: int | None) -> CompactModel:
     """Return the model with ``size`` of its training rows, or none of them if ``transform`` needs none."""
     unused = _unused_rows(model)
     if unused is not None:
@@ -104,7 +107,7 @@ def make_compact(model: Any, size: int | None) -> CompactModel:
     return CompactModel(compact, {"size": approximation.size, "error": approximation.error})
 
 
-def _unused_rows(model: Any) -> tuple[Any, ...] | None:
+def _unused_rows(model: BaseEstimator) -> tuple[Any, ...] | None:
     """Return arrays of training rows that ``transform`` does not use; None if it needs the rows."""
     inner = vars(model).get("_model_")
     if isinstance(inner, Embedding) and isinstance(inner.kernel, LowRankKernel):

@@ -125,7 +125,7 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         self.regularization = regularization
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, distorted: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None, *, distorted: Any = None) -> Self:
         """Fit the layers.
 
         Parameters
@@ -185,7 +185,9 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         ]
         return outputs if is_list_of_sequences(X) else outputs[0]
 
-    def fit_transform(self, X: Any, y: Any = None, *, distorted: Any = None) -> np.ndarray | list[np.ndarray]:
+    def fit_transform(
+        self, X: Any, y: object = None, *, distorted: Any = None
+    ) -> np.ndarray | list[np.ndarray]:
         """Fit the layers and return the features of ``X``; for the arguments see ``fit``."""
         return self.fit(X, y, distorted=distorted).transform(X)
 

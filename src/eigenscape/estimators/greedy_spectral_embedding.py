@@ -223,7 +223,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None) -> Self:
         """Select a dictionary from ``X`` and estimate the eigenfunctions from all points.
 
         Parameters
@@ -262,7 +262,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         return self
 
     @available_if(_supports_single_pass)
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: object = None) -> Self:
         """Continue with a further chunk of a stream; the dictionary is extended as needed.
 
         Points of earlier chunks are not projected on members added later, and for divisive normalisation

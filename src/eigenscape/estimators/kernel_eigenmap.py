@@ -200,7 +200,7 @@ class KernelEigenmap(Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None, *, graph: Any = None) -> Self:
         """Fit the map.
 
         Parameters

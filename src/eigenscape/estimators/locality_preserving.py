@@ -122,7 +122,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None, *, graph: Any = None) -> Self:
         """Find the directions.
 
         Parameters

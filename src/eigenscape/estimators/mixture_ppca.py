@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -122,7 +123,7 @@ class MixturePPCA(LatentMixin, Estimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the mixture of largest likelihood.
 
         Parameters
@@ -237,7 +238,7 @@ class MixturePPCA(LatentMixin, Estimator):
         with reporting(self.verbose):
             return np.argmax(self._membership(data).log_responsibilities, axis=1)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> np.ndarray:
         """Fit to ``X`` and return the most probable plane of each training sample."""
         return self.fit(X, y, sample_weight).predict(X)
 

@@ -106,7 +106,7 @@ class OrdinalMDS(Estimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None) -> Self:
         """Fit the embedding of ``X``.
 
         Parameters

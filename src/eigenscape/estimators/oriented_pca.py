@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import assert_all_finite, check_array, check_consistent_length, column_or_1d
 
 from eigenscape import distributed
@@ -96,7 +97,7 @@ class OrientedPCA(LinearMixin, Estimator):
         self.n_components = n_components
         self.regularization = regularization
 
-    def fit(self, X: Any, y: Any = None, *, noise: Any = None, distorted: Any = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, *, noise: Any = None, distorted: Any = None) -> Self:
         """Find the directions from a signal and exactly one of ``y``, ``noise`` and ``distorted``.
 
         Parameters
@@ -139,7 +140,7 @@ class OrientedPCA(LinearMixin, Estimator):
         self.embedding_ = self._match_dtype(rows, (signal - self.mean_) @ self.components_.T)
         return self
 
-    def _fit_collection(self, X: Any, y: Any, noise: Any, distorted: Any) -> Self:
+    def _fit_collection(self, X: Any, y: ArrayLike | None, noise: Any, distorted: Any) -> Self:
         """Fit to a dask collection by reduction; no samples are stored."""
         blocks = validate_blocks(self, X, reset=True)
         signal = distributed.gather_signal(blocks)
@@ -195,7 +196,9 @@ class OrientedPCA(LinearMixin, Estimator):
             return self._model_(rows)
         return kernel_loss(self._model_, self.kernel_.X if rows is None else rows)
 
-    def _noise_vectors(self, X: np.ndarray, y: Any, noise: Any, distorted: Any) -> list[np.ndarray]:
+    def _noise_vectors(
+        self, X: np.ndarray, y: ArrayLike | None, noise: Any, distorted: Any
+    ) -> list[np.ndarray]:
         """Return the noise vectors, in one or several arrays."""
         if distorted is not None:
             versions = _versions(distorted)
@@ -226,7 +229,7 @@ class OrientedPCA(LinearMixin, Estimator):
             )
         return version
 
-    def _check_columns(self, name: str, value: Any) -> None:
+    def _check_columns(self, name: str, value: object) -> None:
         """Raise an error if ``value`` is a data frame with other columns than ``X``."""
         columns, expected = getattr(value, "columns", None), vars(self).get("feature_names_in_")
         if columns is None or expected is None or not all(isinstance(column, str) for column in columns):
@@ -237,7 +240,9 @@ class OrientedPCA(LinearMixin, Estimator):
                 " in the same order"
             )
 
-    def _block_noise(self, blocks: distributed.Blocks, y: Any, noise: Any, distorted: Any) -> NoiseMoments:
+    def _block_noise(
+        self, blocks: distributed.Blocks, y: ArrayLike | None, noise: Any, distorted: Any
+    ) -> NoiseMoments:
         """Return the noise moments of a dask collection."""
         if distorted is not None:
             versions = enumerate(_versions(distorted))
@@ -247,7 +252,7 @@ class OrientedPCA(LinearMixin, Estimator):
             return noise_moments([self._check_noise(noise, blocks.n_features)], blocks.n_features)
         if noise is not None:
             return distributed.noise_of_vectors(self._aligned_blocks("noise", noise))
-        if not is_collection(y) or y.ndim != 1:
+        if y is None or not is_collection(y) or np.ndim(y) != 1:
             raise TypeError(
                 f"X is a dask collection, and y is a {type(y).__name__}; pass a dask array of group"
                 " numbers or names with the row chunks of X"
@@ -269,7 +274,7 @@ class OrientedPCA(LinearMixin, Estimator):
         return tags
 
 
-def _check_one_source(y: Any, noise: Any, distorted: Any) -> None:
+def _check_one_source(y: object, noise: object, distorted: object) -> None:
     """Raise an error unless exactly one source of noise is given."""
     sources = {"y": y, "noise": noise, "distorted": distorted}
     given = [name for name, value in sources.items() if value is not None]
@@ -294,17 +299,17 @@ def _versions(distorted: Any) -> list[Any]:
         raise ValueError(f"distorted={distorted!r} must be a list of arrays of the shape of X") from None
 
 
-def _group_means(X: np.ndarray, y: Any) -> np.ndarray:
+def _group_means(X: np.ndarray, y: ArrayLike | None) -> np.ndarray:
     """Return for each sample the mean of its group."""
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind == "f":
-        assert_all_finite(y, input_name="y")
-    check_consistent_length(X, y)
-    names, group, sizes = np.unique(y, return_inverse=True, return_counts=True)
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    check_consistent_length(X, labels)
+    names, group, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     if sizes.max() < 2:
         raise ValueError(
-            f"y puts each of {len(y)} rows into a group of its own, n_samples={len(y)}: groups of one contain"
-            " no noise; repeat a label for the versions of the same signal"
+            f"y puts each of {len(labels)} rows into a group of its own, n_samples={len(labels)}: groups of"
+            " one contain no noise; repeat a label for the versions of the same signal"
         )
     means = np.zeros((len(names), X.shape[1]))
     np.add.at(means, group, X)

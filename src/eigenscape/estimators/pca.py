@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -142,7 +143,7 @@ class PCA(LinearMixin, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the principal components of ``X``.
 
         Parameters
@@ -177,7 +178,7 @@ class PCA(LinearMixin, Estimator):
         self.embedding_ = self._match_dtype(X, coordinates / self._scale_ if self.whiten else coordinates)
         return self
 
-    def _fit_collection(self, X: Any, sample_weight: Any) -> Self:
+    def _fit_collection(self, X: Any, sample_weight: ArrayLike | None) -> Self:
         """Fit to a dask collection by reduction; no samples are stored."""
         with reporting(self.verbose):
             check_flag("whiten", self.whiten)
@@ -192,7 +193,7 @@ class PCA(LinearMixin, Estimator):
         self.embedding_ = self.transform(X)
         return self
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Update the components with further samples; the result does not depend on the chunks.
 
         The mean and the covariance matrix (n_features x n_features) are updated exactly, also after ``fit``.
@@ -231,7 +232,7 @@ class PCA(LinearMixin, Estimator):
             self._set_attributes(axes)
         return self
 
-    def _chunk_moments(self, X: Any, sample_weight: Any, first: bool) -> ScatterMoments:
+    def _chunk_moments(self, X: Any, sample_weight: ArrayLike | None, first: bool) -> ScatterMoments:
         """Return the moments of further samples."""
         if is_collection(X):
             blocks = validate_blocks(self, X, reset=first)
@@ -269,7 +270,7 @@ class PCA(LinearMixin, Estimator):
         return (Y * self._scale_) @ self.components_ + self.mean_
 
     def fit_transform(
-        self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
+        self, X: Any, y: object = None, sample_weight: ArrayLike | None = None, **fit_params: Any
     ) -> np.ndarray:
         """Fit to ``X`` and return its coordinates, ``embedding_``; for the arguments see ``fit``."""
         return self.fit(X, y, sample_weight, **fit_params).embedding_

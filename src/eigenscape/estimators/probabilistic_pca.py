@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from eigenscape._progress import reporting, stage
@@ -107,7 +108,7 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the maximum-likelihood model.
 
         Parameters

@@ -115,7 +115,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None) -> Self:
         """Find the directions.
 
         Parameters

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._display import short_repr
+from eigenscape._typing import Rows
 from eigenscape.eigenfunctions import Functions
 from eigenscape.graph.sparse_distances import with_explicit_zeros
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -47,7 +48,7 @@ class Piece:
         """Indices of the training points that the kernel of the piece has columns for."""
         return self.members if self.embedding is None else self.members[self.embedding.columns]
 
-    def restrict(self, Y: Any) -> Any:
+    def restrict(self, Y: Rows) -> Any:
         """Return points in the form that the embedding of the piece takes."""
         if not self.by_table:
             return Y
@@ -69,7 +70,7 @@ class PieceKernel:
     def X(self) -> Any:
         return self.table[self.piece.columns]
 
-    def __call__(self, Y: Any) -> Any:
+    def __call__(self, Y: Rows) -> Any:
         assert self.piece.embedding is not None
         return self.piece.embedding.kernel(self.piece.restrict(Y))
 
@@ -89,7 +90,7 @@ class BlockKernel:
     def X(self) -> Any:
         return self.table[self.members]
 
-    def __call__(self, Y: Any) -> sparse.csr_array:
+    def __call__(self, Y: Rows) -> sparse.csr_array:
         label = self.assign(Y)
         rows, columns, values = [], [], []
         for number, piece in enumerate(self.pieces):
@@ -171,15 +172,15 @@ class PiecewiseEmbedding:
     def coordinates(self) -> np.ndarray:
         return self.transform(self.X)
 
-    def transform(self, Y: Any) -> np.ndarray:
+    def transform(self, Y: Rows) -> np.ndarray:
         """Return the coordinates of any points, (n_new, n_components)."""
         return self._gather(Y, scaled=True)
 
-    def functions(self, Y: Any) -> np.ndarray:
+    def functions(self, Y: Rows) -> np.ndarray:
         """Return the unscaled eigenfunctions of the coordinates, (n_new, n_components)."""
         return self._gather(Y, scaled=False)
 
-    def _gather(self, Y: Any, scaled: bool) -> np.ndarray:
+    def _gather(self, Y: Rows, scaled: bool) -> np.ndarray:
         label = self.assign(Y)
         out = np.zeros((len(label), self.n_components))
         for number, piece in enumerate(self.pieces):
@@ -190,7 +191,7 @@ class PiecewiseEmbedding:
                 out[mine, : values.shape[1]] = values
         return out
 
-    def parts(self, Y: Any) -> Iterator[tuple[Functions, Any]]:
+    def parts(self, Y: Rows) -> Iterator[tuple[Functions, Any]]:
         """Yield (eigenfunctions, points) for each piece."""
         label = self.assign(Y)
         for number, piece in enumerate(self.pieces):
@@ -203,7 +204,7 @@ class PiecewiseEmbedding:
 class SinglePiece:
     """Assigns all points to piece 0."""
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         return np.zeros(n_points(Y), dtype=np.intp)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 import numpy as np
 from scipy import sparse
 
-from eigenscape._typing import is_sparse
+from eigenscape._typing import Rows, is_sparse
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
 from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import NeighborGraph
@@ -242,7 +242,7 @@ class NearestVertex:
     graph: NeighborGraph
     label: np.ndarray
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         vertex = self.graph.vertices.find(Y)
         new = np.flatnonzero(vertex < 0)
         if len(new):
@@ -259,7 +259,7 @@ class StoredDistance:
 
     members: np.ndarray
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         reached = np.diff(sparse.csr_array(Y)[:, self.members].indptr) > 0
         if not reached.all():
             warnings.warn(
@@ -278,7 +278,7 @@ class StrongestAffinity:
     affinity: BoundKernel
     label: np.ndarray
 
-    def __call__(self, Y: Any) -> np.ndarray:
+    def __call__(self, Y: Rows) -> np.ndarray:
         similarity = self.affinity(Y)
         strongest = self.label[np.asarray(similarity.argmax(axis=1)).ravel()]
         largest = similarity.max(axis=1)

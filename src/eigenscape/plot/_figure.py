@@ -9,6 +9,9 @@ import numpy as np
 from eigenscape._extras import optional_import
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -42,7 +45,7 @@ def new_figure(figure: Figure | None, size: tuple[float, float]) -> Figure:
     return figure
 
 
-def coordinates_of(model: Any) -> np.ndarray:
+def coordinates_of(model: BaseEstimator) -> np.ndarray:
     """Return the coordinates (n, d) of a fitted model's training points, or a given array, validated."""
     embedding = getattr(model, "embedding_", model)
     if hasattr(embedding, "fit"):

@@ -11,11 +11,14 @@ from eigenscape.plot._figure import color_bar, new_axes, set_title, style_axes
 from eigenscape.quality._validation import check_integer
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def eigenfunction(
-    model: Any,
+    model: BaseEstimator,
     component: int = 0,
     *,
     X: ArrayLike | None = None,
@@ -116,7 +119,7 @@ def _cell_centers(extent: tuple[float, float, float, float], resolution: int) ->
     return np.stack(np.meshgrid(across, up), axis=2).reshape(-1, 2)
 
 
-def _points_of(model: Any, X: ArrayLike | None) -> np.ndarray | None:
+def _points_of(model: BaseEstimator, X: ArrayLike | None) -> np.ndarray | None:
     """Return the given points, or the training points if the model stores them."""
     points = getattr(getattr(model, "kernel_", None), "X", None) if X is None else X
     if points is None or np.ndim(points) != 2 or np.shape(points)[1] != 2:

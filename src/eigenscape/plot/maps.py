@@ -28,6 +28,9 @@ from eigenscape.plot.density import draw_density
 from eigenscape.plot.thumbnails import draw_thumbnails
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Above this many points a density image is drawn.
@@ -37,7 +40,7 @@ _NEW_POINTS = "eigenscape-new"
 
 
 def scatter(
-    model: Any,
+    model: BaseEstimator,
     labels: ArrayLike | None = None,
     *,
     values: ArrayLike | None = None,

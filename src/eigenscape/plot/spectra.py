@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eigenscape.plot._figure import FAINT, INK, PALETTE, new_axes, set_title, style_axes
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def spectrum(model: Any, *, log: bool = False, title: str | None = None, ax: Axes | None = None) -> Axes:
+def spectrum(
+    model: BaseEstimator, *, log: bool = False, title: str | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw the eigenvalues in descending order and mark the largest gap.
 
     A large gap suggests the number of components; fit the model with more components than needed to see it.
@@ -86,7 +91,7 @@ def eigengap(values: np.ndarray) -> int | None:
     return int(np.argmax(positive[:-1] - positive[1:])) + 1 if len(positive) > 1 else None
 
 
-def _eigenvalues_of(model: Any) -> np.ndarray:
+def _eigenvalues_of(model: BaseEstimator) -> np.ndarray:
     values = getattr(model, "eigenvalues_", model)
     if hasattr(values, "fit"):
         raise TypeError(

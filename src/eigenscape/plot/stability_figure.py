@@ -22,6 +22,9 @@ from eigenscape.plot.maps import DENSE, dot_area, scatter
 from eigenscape.quality.stability import Stability
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -30,7 +33,11 @@ _MOVEMENT = "movement, relative to the spread"
 
 
 def stability(
-    model: Any, found: Stability, *, components: tuple[int, int] = (0, 1), figure: Figure | None = None
+    model: BaseEstimator,
+    found: Stability,
+    *,
+    components: tuple[int, int] = (0, 1),
+    figure: Figure | None = None,
 ) -> Figure:
     """Draw the movement of each point on the embedding, and ``delta`` by fraction (Bengio fig. 4).
 

@@ -267,7 +267,7 @@ def _subset(X: Any, rows: np.ndarray, columns: np.ndarray, pairwise: bool) -> An
     return X[rows][:, columns] if pairwise else X[rows]
 
 
-def _embedding(model: Any, X: Any, which: np.ndarray, pairwise: bool) -> np.ndarray:
+def _embedding(model: BaseEstimator, X: Any, which: np.ndarray, pairwise: bool) -> np.ndarray:
     """Return the coordinates of the training points ``which`` of a fitted model."""
     embedding = getattr(model, "embedding_", None)
     if embedding is None:
