@@ -5,9 +5,9 @@ Every method is a data-dependent kernel; its eigenfunctions embed the training s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eigenscape._lazy import attach
+
+TYPE_CHECKING = False  # to type checkers it is True; importing typing would take most of the import time
 
 __version__ = "0.2.0.dev0"
 
