@@ -348,7 +348,7 @@ def test_a_second_pass_that_is_refused_leaves_the_model_as_it_was():
     model = GreedySpectralEmbedding(tol=1e-3).fit(X)
     placed, values = model.transform(X[:9]), model.eigenvalues_
     for bad, words in (
-        (X[:1], "alike"),
+        (X[:1], "equal in feature space"),
         (X[:, :2], "2 features"),
         ([X[:0]], "empty"),
         ([X, np.full((2, 3), np.nan)], r"row\(s\) 300, 301"),
