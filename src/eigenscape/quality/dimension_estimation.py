@@ -61,7 +61,7 @@ def intrinsic_dimension(
         The data.
     method : {"auto", "scikit-dimension", "eigengap", "residual variance"}, default="auto"
         - "scikit-dimension": the maximum-likelihood estimate from nearest-neighbour distances (Levina and
-          Bickel 2004), computed by the optional package scikit-dimension. It need not be an integer, and
+          Bickel 2005), computed by the optional package scikit-dimension. It need not be an integer, and
           underestimates high dimensions.
         - "eigengap": local PCA of the neighbourhoods of sampled points. The dimension is the position of the
           largest ratio of successive mean eigenvalues, at most ``n_neighbors``.
