@@ -126,6 +126,13 @@ class _Annotated:
         """Do nothing."""
 
 
+def test_objects_and_neighbour_lists_are_not_offered_on_the_command_line():
+    neighbors = parameters(eigenscape.Isomap)["neighbors"]
+    assert (neighbors.types, neighbors.choices) == ((), ("auto", "exact", "approximate"))
+    with pytest.raises(CommandError, match="must be auto or exact or approximate, got '1,2'"):
+        neighbors.parse("1,2")
+
+
 def test_types_and_choices_of_annotations():
     found = {name: (each.types, each.choices, each.is_flag) for name, each in parameters(_Annotated).items()}
     assert found == {

@@ -262,16 +262,19 @@ def _annotated_types(cls: type[BaseEstimator], annotation: Any) -> tuple[tuple[s
             choices += [value for value in get_args(part) if not isinstance(value, bool | None)]
             names += [_TYPE_NAMES[type(value)] for value in get_args(part) if isinstance(value, bool | None)]
         else:
-            names.append(_type_name(get_origin(part) or part))
+            names.append(_type_name(part))
     names = [name for name in dict.fromkeys(names) if name]
     return tuple(names) if choices or set(names) - {"None"} else ("Any",), tuple(choices)
 
 
 def _type_name(type_: Any) -> str:
     """Return the name of a type in ``_TYPE_NAMES``, or "" for objects that only Python code can pass."""
-    if getattr(type_, "__name__", "") == "ndarray":
+    origin = get_origin(type_) or type_
+    if getattr(origin, "__name__", "") == "ndarray":
         return "array"
-    return _TYPE_NAMES.get(type_, "")
+    if origin is tuple and Any in get_args(type_):  # of arrays, such as (indices, distances)
+        return ""
+    return _TYPE_NAMES.get(origin, "")
 
 
 def _documented_parameters(cls: type[BaseEstimator]) -> dict[str, tuple[str, str]]:
