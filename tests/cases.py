@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
 
 from eigenscape import (
     PCA,
@@ -37,6 +38,7 @@ from eigenscape import (
     SpectralClustering,
     kernels,
 )
+from eigenscape.solvers import SolverConfig
 
 N_TRAIN, N_NEW = 80, 12
 
@@ -838,6 +840,15 @@ def _ordinal() -> None:
     isomap("graph", "twin graph", metric="precomputed")
 
 
+def _objects() -> None:
+    """Objects in the place of names: a neighbour searcher and a solver configuration."""
+    objects = {"neighbors": NearestNeighbors(algorithm="ball_tree"), "eigen_solver": SolverConfig("dense")}
+    for cls in (LaplacianEigenmaps, Isomap, LocallyLinearEmbedding):
+        _add("objects", "curve", cls, **objects)
+        _add("objects-twins", "twins", cls, **objects)
+        _add("objects-split", "split", cls, n_neighbors=8, on_disconnected="per_component", **objects)
+
+
 _pca()
 _maps()
 _kernel_pca()
@@ -857,3 +868,4 @@ _landmark_mds()
 _landmark_isomap()
 _pivots()
 _lle()
+_objects()

@@ -423,9 +423,10 @@ EVERY = [*CASES, *WITHOUT_KERNEL, *MAPS]
 
 
 def has_code(model: Any) -> bool:
-    """Whether a parameter is a function of the user's."""
+    """Whether a parameter is a user-defined function or object."""
     return any(
-        callable(value) and not isinstance(value, Kernels) for value in model.get_params(deep=False).values()
+        (callable(value) and not isinstance(value, Kernels)) or hasattr(value, "kneighbors")
+        for value in model.get_params(deep=False).values()
     )
 
 
@@ -434,7 +435,7 @@ def test_a_saved_model_places_points_as_before(case: Case, tmp_path: Path) -> No
     X, Y = load(case.data)
     model = fitted(case.id) if case.id in CASE else case.make().fit(X)
     if has_code(model):
-        with pytest.raises(ModelFileError, match="user-defined callables"):
+        with pytest.raises(ModelFileError, match=r"user-defined (callables|objects)"):
             save(model, tmp_path / "m")
         return
     save(model, tmp_path / "m")
