@@ -431,7 +431,7 @@ def test_landmarks_grow_until_the_map_stands_still(cls, how):
         fixed = cls(n_landmarks=model.n_landmarks_, landmarks=how).fit(X)
         np.testing.assert_array_equal(fixed.landmarks_, model.landmarks_)
         np.testing.assert_array_equal(fixed.embedding_, model.embedding_)
-        assert fixed.landmark_reason_ == f"n_landmarks={model.n_landmarks_} was given"
+        assert fixed.landmark_reason_ == f"n_landmarks={model.n_landmarks_} is fixed"
         assert fixed.landmark_steps_ == []
     assert (
         tight.n_landmarks_ > loose.n_landmarks_ or how == "kmeans"
@@ -624,3 +624,8 @@ def test_the_map_of_landmarks_is_burges_approximate_decomposition():
 def test_the_model_keeps_its_landmarks_only(make):
     X = points(4000, 20)
     assert len(pickle.dumps(make().fit(X)._model_)) < 0.05 * X.nbytes
+
+
+def test_a_default_number_of_landmarks_is_not_described_as_given():
+    model = MetricMap().fit(np.random.default_rng(0).random((40, 3)))
+    assert model.landmark_reason_ == "n_landmarks=4 is fixed"

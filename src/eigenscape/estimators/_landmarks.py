@@ -54,7 +54,7 @@ class LandmarkChoice:
         return (
             f"{self.count} landmarks were given"
             if self.method is None
-            else f"n_landmarks={self.count} was given"
+            else f"n_landmarks={self.count} is fixed"
         )
 
 
