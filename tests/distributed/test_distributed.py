@@ -26,7 +26,7 @@ import eigenscape as es
 from eigenscape import distributed
 from eigenscape.distributed import as_blocks, is_collection, locality, reduce_blocks, sample_rows
 from eigenscape.methods.missing import observed_data
-from eigenscape.methods.probabilistic_pca import LatentGaussian, expectation_sums, compute_posterior, maximize
+from eigenscape.methods.probabilistic_pca import LatentGaussian, compute_posterior, expectation_sums, maximize
 
 RNG = np.random.default_rng(0)
 X = (

@@ -58,7 +58,9 @@ def test_if_no_trial_can_its_error_is_raised(params: dict, error: type, roll) ->
 
 @pytest.mark.parametrize("correction", ["reweighted", "stochastic"])
 def test_a_pole_is_announced(correction: str, roll) -> None:
-    with pytest.warns(PoleWarning, match=r"opposite sign at \d+ of the 900 vertices.*use correction='affine'"):
+    with pytest.warns(
+        PoleWarning, match=r"opposite sign at \d+ of the 900 vertices.*use correction='affine'"
+    ):
         KernelEigenmap(posterior=False, random_state=8, sigma=2.0, correction=correction).fit(roll)
     with pytest.warns(PoleWarning, match="use correction='affine'"):
         KernelEigenmap(basis="features", correction=correction).fit(roll[::3])

@@ -22,9 +22,9 @@ from eigenscape.methods.missing import observed_data
 from eigenscape.methods.ppca_fit import WeightedSamples, run_em
 from eigenscape.methods.probabilistic_pca import (
     LatentGaussian,
+    compute_posterior,
     expectation_sums,
     expected_covariance,
-    compute_posterior,
     maximize,
 )
 

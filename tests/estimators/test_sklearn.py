@@ -63,8 +63,8 @@ ALL = [
 MAPS = [ProbabilisticPCA, MixturePPCA]
 
 #: Distortion discriminant analysis is no scikit-learn transformer: fit needs distorted versions, which the
-#: checks cannot give, and fewer rows come out than go in. test_distortion_discriminant.py runs the checks that need no
-#: fit.
+#: checks cannot give, and fewer rows come out than go in. test_distortion_discriminant.py runs the checks
+#: that need no fit.
 CHECKED = [
     *(cls() for cls in [*ALL, *MAPS]),
     PCA(n_components=1, whiten=True, eigen_solver="lanczos"),
