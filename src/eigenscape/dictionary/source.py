@@ -49,7 +49,7 @@ class PairwiseSource:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnSource:
+class MatrixColumnSource:
     """Any other bound kernel. Members are training row indices; their values are columns of its matrix."""
 
     kernel: BoundKernel
@@ -75,7 +75,7 @@ class ColumnSource:
 def kernel_source(similarity: BoundKernel) -> KernelSource:
     """Return the source of the values of a bound kernel."""
     if not isinstance(similarity, BoundPairwise) or isinstance(similarity.kernel, Precomputed):
-        return ColumnSource(similarity)
+        return MatrixColumnSource(similarity)
     if isinstance(similarity.kernel, Linear) and similarity.kernel.around_mean:
         dense = not is_sparse(similarity.X)
         return PairwiseSource(ShiftedLinear(similarity.X.mean(axis=0)) if dense else Linear())

@@ -20,7 +20,7 @@ from eigenscape.dictionary.landmarks import choose_points
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.readers import ArrayReader, read_blocks
 from eigenscape.dictionary.source import (
-    ColumnSource,
+    MatrixColumnSource,
     PairwiseSource,
     PointArray,
     ShiftedLinear,
@@ -143,7 +143,7 @@ def given_members(
     the parameter in error messages.
     """
     source = kernel_source(similarity)
-    if isinstance(source, ColumnSource) or X.ndim == 1:
+    if isinstance(source, MatrixColumnSource) or X.ndim == 1:
         raise ValueError(
             f"{name} needs a kernel of two rows of features; the points of a precomputed kernel, or arbitrary"
             " objects, cannot be given"
@@ -224,7 +224,7 @@ def select_members(
         assert size is not None
         check_n_distinct(size, X)
         source = kernel_source(similarity)
-        if selection == "kmeans" and (isinstance(source, ColumnSource) or X.ndim == 1):
+        if selection == "kmeans" and (isinstance(source, MatrixColumnSource) or X.ndim == 1):
             raise ValueError("selection='kmeans' needs rows of features; use 'maxmin' or 'random'")
         diagonal = source.diagonal(X, np.arange(n_points(X)))
 
@@ -299,7 +299,7 @@ def dictionary_attributes(
     warn_tolerance(state, options)
     span, indices = state.span, state.dictionary.indices
     points = span.members
-    if X is not None and isinstance(span.source, ColumnSource):  # whose members are row indices
+    if X is not None and isinstance(span.source, MatrixColumnSource):  # whose members are row indices
         points = X[indices]
     return {
         "dictionary_": points,

@@ -12,7 +12,7 @@ from eigenscape.app.cli.estimators import CLUSTERING, estimator_class, method_na
 from eigenscape.app.cli.input import InputOptions, input_kind, read_training_table
 from eigenscape.app.cli.options import MethodCommand, chosen_parameters, command_line
 from eigenscape.app.cli.output import check_targets, label_column, print_summary, save_model, write_plot
-from eigenscape.app.cli.run import FitResult, Timer, fit, summarize
+from eigenscape.app.cli.run import CommandFit, Timer, fit, summarize
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,7 +104,7 @@ def cluster(
     print_summary(summary, {"clusters": out, "plot": plot, "model": save}, as_json, quiet)
 
 
-def _cluster_labels(result: FitResult) -> np.ndarray:
+def _cluster_labels(result: CommandFit) -> np.ndarray:
     labels = vars(result.estimator).get("labels_")
     return result.estimator.predict(result.fitted_table.array) if labels is None else labels
 

@@ -12,7 +12,7 @@ from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.estimators import IN_MEMORY, method_of
 from eigenscape.app.cli.input import InputOptions, load_model, split_names
 from eigenscape.app.cli.output import print_summary, save_model
-from eigenscape.app.cli.run import FitResult, Timer, show_progress
+from eigenscape.app.cli.run import CommandFit, Timer, show_progress
 
 if TYPE_CHECKING:
     import dask.array as da
@@ -99,7 +99,7 @@ def embed_on_cluster(
         embedding = estimator.embedding_
         n_rows = _write_partitions(out, embedding, estimator, timer, force)
     if save:
-        result = FitResult(estimator, embedding, table, table, None, timer, memory)
+        result = CommandFit(estimator, embedding, table, table, None, timer, memory)
         save_model(save, result, InputOptions(columns=columns), command, force=force, quiet=quiet)
     summary = {
         "method": method_of(estimator),

@@ -21,7 +21,7 @@ from eigenscape.app.cli.input import InputOptions, is_streamed
 if TYPE_CHECKING:
     import numpy as np
 
-    from eigenscape.app.cli.run import FitResult
+    from eigenscape.app.cli.run import CommandFit
     from eigenscape.app.io import Table
 
 _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
@@ -140,7 +140,7 @@ def write_plot(
         figure.savefig(part, dpi=150)
 
 
-def write_fit_report(path: str, result: FitResult, command: str, force: bool) -> None:
+def write_fit_report(path: str, result: CommandFit, command: str, force: bool) -> None:
     """Write the HTML report of a fit."""
     from eigenscape._memory import peak_memory
     from eigenscape.app.report import write_report
@@ -167,7 +167,7 @@ def parse_compact(text: str | None) -> int | bool | None:
 
 def save_model(
     path: str,
-    result: FitResult,
+    result: CommandFit,
     options: InputOptions,
     command: str,
     *,

@@ -136,7 +136,7 @@ def build_estimator(
 
 
 @dataclass(frozen=True, eq=False)
-class FitResult:
+class CommandFit:
     """An estimator fitted to a table."""
 
     estimator: BaseEstimator
@@ -158,7 +158,7 @@ def fit(
     progress: bool | None,
     quiet: bool,
     timer: Timer,
-) -> FitResult:
+) -> CommandFit:
     """Fit an estimator to a table and return it with the coordinates of the rows."""
     if standardize and table.kind not in ("rows", "images"):
         raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
@@ -170,7 +170,7 @@ def fit(
         fit_estimator(estimator, fitted_table)
         embedding = training_coordinates(estimator, fitted_table)
     timer.stages.update(stages)
-    return FitResult(estimator, embedding, table, fitted_table, scaler, timer, memory)
+    return CommandFit(estimator, embedding, table, fitted_table, scaler, timer, memory)
 
 
 def fit_estimator(estimator: BaseEstimator, table: Table) -> BaseEstimator:
@@ -245,7 +245,7 @@ class ScaledChunks:
             yield self.scaler.transform(chunk)
 
 
-def summarize(result: FitResult) -> dict[str, Any]:
+def summarize(result: CommandFit) -> dict[str, Any]:
     """Return what ``--json`` prints about a fit."""
     from eigenscape._memory import peak_memory
 

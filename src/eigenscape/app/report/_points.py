@@ -146,15 +146,15 @@ def embed(model: BaseEstimator, points: Points) -> tuple[np.ndarray, str]:
     """Return the coordinates (n, d) of the points, and a text on how they were obtained."""
     check_model(model)
     check_columns(model, points)
-    learnt = _training_coordinates(model)
-    if learnt is not None and len(learnt) == points.n:
-        learnt = np.asarray(learnt, dtype=np.float64)
-        _check_training_points(model, points, learnt)
-        return learnt, "fitted to these points"
+    trained = _training_coordinates(model)
+    if trained is not None and len(trained) == points.n:
+        trained = np.asarray(trained, dtype=np.float64)
+        _check_training_points(model, points, trained)
+        return trained, "fitted to these points"
     if points.stream:
         coordinates = np.concatenate([transform(model, chunk) for chunk in points.X])
         return coordinates, "transformed chunk by chunk"
-    how = "computed by transform" if learnt is None else f"fitted to {len(learnt)} other points"
+    how = "computed by transform" if trained is None else f"fitted to {len(trained)} other points"
     return transform(model, points.X), how
 
 
@@ -169,7 +169,7 @@ def check_columns(model: BaseEstimator, points: Points) -> None:
         )
 
 
-def _check_training_points(model: BaseEstimator, points: Points, learnt: np.ndarray) -> None:
+def _check_training_points(model: BaseEstimator, points: Points, trained: np.ndarray) -> None:
     """Raise an error if the points are as many as the training points, but different ones."""
     if not isinstance(model, Estimator):  # transform of training points may differ from fit_transform
         return
@@ -177,7 +177,7 @@ def _check_training_points(model: BaseEstimator, points: Points, learnt: np.ndar
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         again = transform(model, points.take(rows))
-    off = np.abs(again - learnt[rows]).max(axis=1) > _TOLERANCE * np.nanmax(np.abs(learnt))
+    off = np.abs(again - trained[rows]).max(axis=1) > _TOLERANCE * np.nanmax(np.abs(trained))
     if off.any():
         raise ValueError(
             f"{points.argument} has as many rows as {type(model).__name__} was fitted to, but they are not"
