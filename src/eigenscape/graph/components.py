@@ -36,9 +36,9 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
     """
     if isinstance(graph.index, PrecomputedIndex) and is_sparse(graph.index.table):
         raise DisconnectedGraphError(
-            f"the precomputed graph has {label.max() + 1} components and holds no distances between them, so"
-            " they cannot be connected; store more neighbours, or set on_disconnected='per_component' or"
-            " 'largest'"
+            f"the precomputed graph has {label.max() + 1} connected components and contains no distances"
+            " between them, so they cannot be connected; store more neighbours, or set"
+            " on_disconnected='per_component' or 'largest'"
         )
     while label.max() > 0:
         row, column, length = _shortest_outgoing(graph.index, label)
