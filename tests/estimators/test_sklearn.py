@@ -287,7 +287,7 @@ def test_sparse_rows_are_placed_like_dense_ones(cls: type, container: type, flow
 
 
 def test_lle_says_why_it_takes_no_sparse_rows(flowers: np.ndarray) -> None:
-    with pytest.raises(TypeError, match="does not accept sparse input: local differences"):
+    with pytest.raises(TypeError, match="does not accept sparse input: differences of sparse rows"):
         LocallyLinearEmbedding().fit(sparse.csr_array(flowers))
 
 
