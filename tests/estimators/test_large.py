@@ -20,7 +20,7 @@ from eigenscape.graph.geodesics import geodesic_columns, geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.kernels import local
-from eigenscape.methods.alignment import alignment_factor, squared
+from eigenscape.methods.alignment import alignment_factor, alignment_matrix
 from eigenscape.operators import SparseOperator
 from eigenscape.solvers import SemidefiniteProblem, SolverConfig, multilevel, semidefinite, smallest
 from eigenscape.solvers.direct import inverse_by_root, inverse_on_complement
@@ -208,8 +208,8 @@ def test_local_solves_do_not_depend_on_the_number_of_jobs(method, monkeypatch):
     for part in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(one, part), getattr(two, part))
     monkeypatch.setattr(local, "_BATCH_BYTES", 2**30)
-    whole = squared(alignment_factor(graph, method, 2, 1e-3))
-    assert abs(whole - squared(one)).max() <= 1e-12
+    whole = alignment_matrix(alignment_factor(graph, method, 2, 1e-3))
+    assert abs(whole - alignment_matrix(one)).max() <= 1e-12
     assert abs(whole - whole.T).max() == 0
 
 
@@ -221,7 +221,7 @@ def test_local_solves_do_not_depend_on_the_number_of_jobs(method, monkeypatch):
 def test_the_root_gives_the_inverse_of_its_square(X):
     graph = nearest_neighbor_graph(neighbor_index(X), 8)
     root = alignment_factor(graph, "standard", 2, 1e-2)
-    M, m = squared(root), len(X)
+    M, m = alignment_matrix(root), len(X)
     inverse = inverse_by_root(root, np.full(m, m**-0.5))
     V = M @ np.random.default_rng(0).standard_normal((m, 3))  # has no part in the null space
     W = inverse(V)
@@ -256,7 +256,7 @@ def test_wide_lle_has_the_eigenvalues_of_lapack(X, precisions, monkeypatch):
     monkeypatch.setattr(semidefinite, "inverse_on_complement", inverse)
     graph = nearest_neighbor_graph(neighbor_index(X), 12)
     root = alignment_factor(graph, "standard", 2, 1e-3)
-    M, m = squared(root), len(X)
+    M, m = alignment_matrix(root), len(X)
     end = SemidefiniteProblem(
         SparseOperator(M), np.full(m, m**-0.5), float(abs(M).sum(axis=1).max()), root, laplacian=False
     )
