@@ -410,4 +410,6 @@ def test_pyplot_is_not_imported():
 def test_isomap_values_and_float32():
     X, _ = make_moons(60, noise=0.05, random_state=0)
     model = Isomap().fit(X.astype(np.float32))
-    draw(plot.scatter(model, values=np.arange(60)).figure)
+    axes = plot.scatter(model, values=np.arange(60))
+    draw(axes.figure)
+    assert len(axes.collections[0].get_offsets()) == 60
