@@ -103,7 +103,7 @@ def _run(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from experiments._runner import run
-    from experiments._summary import results_table, summary, totals
+    from experiments._summary import results_tables, summary, totals
 
     stderr = Console(stderr=True)
     show_bar = stderr.is_terminal and not options.quiet if options.progress is None else options.progress
@@ -121,7 +121,9 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"totals": totals(records), "page": str(page), "experiments": records}, indent=1))
     elif not options.quiet:
-        Console().print(results_table(records))
+        for table in results_tables(records):
+            Console().print(table)
+            print()
         print(summary(records))
         print(f"wrote {page} (page)", file=sys.stderr)
     return FAILED if any("error" in record for record in records) else 0

@@ -14,11 +14,25 @@ from experiments._data import read
 
 T = TypeVar("T")
 NOT_PRINTED = "not printed"
+#: Kinds of claims: a statement of the paper, a check that corresponds to none, and a check of settings that
+#: were chosen after looking at results.
+KINDS = ("paper", "check", "exploration")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper, the printed and the measured value, and whether the statement holds."""
+    """A statement, the printed and the measured value, and whether the statement holds.
+
+    Only statements of a paper (``kind="paper"``) are counted as reproduced or failing.
+
+    Examples
+    --------
+    >>> from experiments import Claim
+    >>> Claim("delta crosses zero", "1 to 5 %", "at 0.5 %", False, criterion="in 1 to 5 %").own
+    False
+    >>> Claim("it beats PCA", "not printed", "3 > 2", True, criterion="more", kind="check").own
+    True
+    """
 
     text: str
     printed: str
@@ -26,15 +40,29 @@ class Claim:
     holds: bool
     #: Explanation: what else was tried, or how the setting differs. Expected if the claim does not hold.
     why: str = ""
-    #: Condition on the measured value under which the claim holds.
+    #: Condition on the measured value under which the claim holds, in the paper's words where it has any.
     criterion: str = field(kw_only=True)
     #: Data of this claim. If None, the ``data`` of the experiment.
     data: str | None = None
+    #: One of :data:`KINDS`.
+    kind: str = field(default="paper", kw_only=True)
+    #: Outcome that is neither the printed one nor a failure, such as ``"earlier"`` or ``"inconclusive"``.
+    outcome: str = field(default="", kw_only=True)
+    #: Where the criterion has changed: the former criterion with the value that it measures.
+    previous: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind={self.kind!r} must be one of {', '.join(KINDS)}")
+        if self.kind == "paper" and self.printed == NOT_PRINTED:
+            raise ValueError(f"claim {self.text!r} has no printed value; set kind='check' or 'exploration'")
+        if self.outcome and (self.holds or self.own):
+            raise ValueError(f"outcome={self.outcome!r} needs a claim of a paper with holds=False")
 
     @property
     def own(self) -> bool:
-        """Whether this is an additional check for which the paper prints no value."""
-        return self.printed == NOT_PRINTED
+        """Whether this is a check or an exploration rather than a statement of the paper."""
+        return self.kind != "paper"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eigenscape.io import check_target, whole_file
 from experiments._record import GENERATOR, VERSION, Record, was_generated
-from experiments._summary import summary
+from experiments._summary import summary, totals
 
 _STYLE = """
 :root {
@@ -30,7 +30,7 @@ th, td {
   text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line)
 }
 img { max-width: 100%; display: block; margin: .6rem auto }
-.good { color: var(--good) } .bad { color: var(--bad); font-weight: 600 }
+.good { color: var(--good) } .bad { color: var(--bad); font-weight: 600 } .other { color: #8a5a00 }
 pre { overflow-x: auto; font-size: .8rem } .why { font-size: .9rem; margin: .3rem 0 }
 """
 
@@ -56,7 +56,9 @@ def write_page(path: Path, records: list[Record], folder: Path) -> None:
 <title>Experiments of five papers</title><style>{_STYLE}</style></head><body>
 <h1>Experiments of five papers, reproduced</h1>
 <p class="soft">Computed by eigenscape {escape(VERSION)}. Verdicts are computed from the measured values;
-claims that were not reproduced are explained below their table.</p>
+claims that were not reproduced are explained below their table. A claim truly fails if its criterion was
+measured on the paper's data (or on data generated as in the paper) and is not met. Own checks and
+explorations correspond to no statement of a paper and are not counted with its claims.</p>
 <p>{escape(summary(records))}</p>
 {_contents(records)}
 {body}
@@ -67,55 +69,83 @@ claims that were not reproduced are explained below their table.</p>
 
 
 def _contents(records: list[Record]) -> str:
-    """Return a table with one row per experiment."""
+    """Return a table with one row per experiment: claims of the paper and own checks in separate columns."""
     rows = []
     for record in records:
         name = escape(record["experiment"])
-        if "error" in record:
-            state = '<span class="bad">failed</span>'
-        else:
-            claims = [claim for claim in record["claims"] if not claim["own"]]
-            held, stand_ins = (
-                sum(claim["holds"] for claim in claims),
-                sum(claim["data"].startswith("stand-in") for claim in claims),
-            )
-            where = (
-                ""
-                if not stand_ins
-                else " on a stand-in"
-                if stand_ins == len(claims)
-                else f", {stand_ins} judged on a stand-in"
-            )
-            color = "good" if held == len(claims) else "bad"
-            state = f'<span class="{color}">{held} of {len(claims)} claims reproduced{where}</span>'
+        states = _failed_state() if "error" in record else _states(record)
         link = f'<a href="#{name}">{name}</a>'
-        rows.append(f"<tr><td>{link}</td><td>{escape(record['title'])}</td><td>{state}</td></tr>")
-    return f"<table><tr><th>experiment</th><th></th><th>verdict</th></tr>{''.join(rows)}</table>"
+        rows.append(f"<tr><td>{link}</td><td>{escape(record['title'])}</td>{states}</tr>")
+    heads = "".join(f"<th>{head}</th>" for head in ("experiment", "", *_COLUMNS, "own checks that hold"))
+    return f"<table><tr>{heads}</tr>{''.join(rows)}</table>"
+
+
+#: Columns of the table of contents, with the groups of claims that they count.
+_COLUMNS = {
+    "claims reproduced": ("reproduced", "reproduced on stand-ins"),
+    "another outcome": ("other outcomes",),
+    "truly failing": ("truly failing", "failing on stand-ins"),
+}
+
+
+def _states(record: Record) -> str:
+    """Return the cells of an experiment in the table of contents."""
+    count, cells = totals([record]), []
+    for column, groups in _COLUMNS.items():
+        number, stand_ins = (
+            sum(count[key] for key in groups),
+            sum(count[key] for key in groups if "stand-in" in key),
+        )
+        color = "good" if column == "claims reproduced" else "bad" if column == "truly failing" else "other"
+        text = f"{number} of {count['claims']}" if column == "claims reproduced" else str(number or "")
+        text += f" ({stand_ins} on a stand-in)" if stand_ins else ""
+        cells.append(f'<td class="{color if number else "soft"}">{text}</td>')
+    own = f"{count['own checks that hold']} of {count['own checks']}" if count["own checks"] else ""
+    return "".join(cells) + f"<td>{own}</td>"
+
+
+def _failed_state() -> str:
+    """Return the cells of an experiment that ended with an error."""
+    return f'<td class="bad" colspan="{len(_COLUMNS) + 1}">failed</td>'
 
 
 def _experiment(record: Record, folder: Path) -> str:
     """Return the section of an experiment: description, claims, explanations, warnings and figure."""
     name, settings = record["experiment"], record["settings"]
     picture = base64.b64encode((folder / f"{name}.png").read_bytes()).decode()
-    rows = "".join(
-        "<tr>"
-        + "".join(f"<td>{escape(claim[key])}</td>" for key in ("text", "printed", "measured", "criterion"))
-        + f'<td class="{"good" if claim["holds"] else "bad"}">{escape(claim["verdict"])}</td></tr>'
-        for claim in record["claims"]
-    )
+    paper = [claim for claim in record["claims"] if not claim["own"]]
+    own = [claim for claim in record["claims"] if claim["own"]]
+    tables = _claims("claim of the paper", paper) + _claims("own check, not in the paper", own)
     notes = "".join(
-        f'<p class="why"><b>{escape(claim["text"])}</b>: {escape(claim["why"])}</p>'
+        f'<p class="why"><b>{escape(claim["text"])}</b>: {escape(text)}</p>'
         for claim in record["claims"]
-        if claim["why"]
+        for text in (claim["why"], f"before: {claim['previous']}" if claim["previous"] else "")
+        if text
     )
     warned = "".join(f'<p class="why">{escape(text)}</p>' for text in record["warnings"])
     return f"""<section id="{escape(name)}"><h2>{escape(record["title"])}</h2>
 <p class="soft">{escape(name)} · {escape(record["paper"])} · data: {escape(record["data"])}
  · size: {settings["size"]} · seed {settings["seed"]} · {record["seconds"]:g} s</p>
 {_paragraphs(record["about"])}
-<table><tr><th>claim</th><th>printed</th><th>measured</th><th>criterion</th><th>verdict</th></tr>
-{rows}</table>{notes}{warned}
+{tables}{notes}{warned}
 <img alt="{escape(record["title"])}" src="data:image/png;base64,{picture}"></section>"""
+
+
+def _claims(heading: str, claims: list[Record]) -> str:
+    """Return a table of claims, or an empty text if there are none."""
+    rows = "".join(
+        "<tr>"
+        + "".join(f"<td>{escape(claim[key])}</td>" for key in ("text", "printed", "measured", "criterion"))
+        + f'<td class="{_color(claim)}">{escape(claim["verdict"])}</td></tr>'
+        for claim in claims
+    )
+    heads = "".join(f"<th>{head}</th>" for head in (heading, "printed", "measured", "criterion", "verdict"))
+    return f"<table><tr>{heads}</tr>{rows}</table>" if claims else ""
+
+
+def _color(claim: Record) -> str:
+    """Return the style of a verdict."""
+    return "good" if claim["holds"] else "other" if claim["group"] == "other outcomes" else "bad"
 
 
 def _paragraphs(text: str) -> str:

@@ -25,6 +25,15 @@ _FIGURES: tuple[tuple[str, dict[str, Any]], ...] = (
     (".png", {"dpi": 130, "metadata": {"Software": GENERATOR}}),
     (".svg", {"metadata": {"Date": None, "Creator": GENERATOR}}),
 )
+#: Groups of claims, with the headings under which they are listed.
+GROUPS = {
+    "reproduced": "claims of the papers that are reproduced",
+    "reproduced on stand-ins": "claims of the papers that are reproduced on stand-ins for their data",
+    "other outcomes": "claims of the papers with another outcome",
+    "failing on stand-ins": "claims of the papers that fail on stand-ins for their data",
+    "truly failing": "claims of the papers that truly fail",
+    "own checks": "own checks and explorations, not in the papers",
+}
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
@@ -35,9 +44,24 @@ def verdict(claim: Claim, data: str) -> str:
         if claim.own
         else "reproduced"
         if claim.holds
-        else "not reproduced"
+        else claim.outcome or "not reproduced"
     )
     return f"{held} (on a {data})" if data.startswith("stand-in") else held
+
+
+def group(claim: Claim, data: str) -> str:
+    """Return the group under which a claim is counted, one of :data:`GROUPS`.
+
+    A claim truly fails if its criterion was measured on data of the paper and is not met.
+    """
+    if claim.own:
+        return "own checks"
+    if claim.outcome:
+        return "other outcomes"
+    stand_in = data.startswith("stand-in")
+    if claim.holds:
+        return "reproduced on stand-ins" if stand_in else "reproduced"
+    return "failing on stand-ins" if stand_in else "truly failing"
 
 
 def settings(context: Context) -> Record:
@@ -151,9 +175,12 @@ def make_record(
                 "measured": claim.measured,
                 "criterion": claim.criterion,
                 "holds": bool(claim.holds),
+                "kind": claim.kind,
                 "own": claim.own,
+                "group": group(claim, claim.data or outcome.data),
                 "data": claim.data or outcome.data,
                 "verdict": verdict(claim, claim.data or outcome.data),
+                "previous": claim.previous,
                 "why": claim.why
                 or ("" if claim.holds else f"Measured {claim.measured}; criterion: {claim.criterion}."),
             }

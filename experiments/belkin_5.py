@@ -60,6 +60,7 @@ def run(context: Context) -> Outcome:
             f"{value:.3f} compared with {value_pca:.3f}",
             value > value_pca,
             criterion="higher than PCA",
+            kind="check",
         ),
     ]
     tips = {} if arrays is None else _tips(maps["eigenmap"], labels)

@@ -59,6 +59,7 @@ def run(context: Context) -> Outcome:
             ", ".join(f"{name} {value:.4f}" for name, value in zip(CORRECTIONS, centred, strict=True)),
             bool(centred.argmin() == 1),
             criterion="affine lowest",
+            kind="check",
         ),
         Claim(
             "the batched computation agrees with the maps of the library",
@@ -66,6 +67,7 @@ def run(context: Context) -> Outcome:
             f"largest difference {gap:.0e} in 20 trials",
             gap < 1e-8,
             criterion="below 1e-8",
+            kind="check",
         ),
     ]
     numbers = {

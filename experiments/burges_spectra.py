@@ -83,6 +83,7 @@ def run(context: Context) -> Outcome:
             f"largest gap after d + 1 in {100 * linear:.0f} % of bent boxes",
             linear > 0.9,
             criterion="above 90 %",
+            kind="check",
         )
     )
     numbers = {

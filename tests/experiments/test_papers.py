@@ -238,7 +238,7 @@ def test_the_page_is_self_contained_and_shows_failures(made_up, tmp_path):
     page = (tmp_path / "index.html").read_text()
     assert page.count("data:image/png;base64,") == 2
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
-    assert "2 claims of 2 experiments: 1 reproduced, 1 not reproduced. 1 experiment failed." in page
+    assert "2 claims of 2 experiments: 1 reproduced, 1 failing on stand-ins. 1 experiment failed." in page
     assert "it is not &lt;b&gt;" in page
     assert "ZeroDivisionError: of no use" in page
     assert "exactly one" in page
@@ -256,14 +256,16 @@ def test_a_failure_does_not_stop_the_others(made_up, tmp_path):
         "claims": 1,
         "reproduced": 1,
         "reproduced on stand-ins": 0,
-        "not reproduced": 0,
+        "other outcomes": 0,
+        "failing on stand-ins": 0,
+        "truly failing": 0,
         "own checks": 0,
         "own checks that hold": 0,
     }
 
 
 def test_own_checks_and_data_of_single_claims_are_distinguished(made_up, tmp_path):
-    own = Claim("we looked", "not printed", "2", True, criterion="two")
+    own = Claim("we looked", "not printed", "2", True, criterion="two", kind="check")
     real = Claim("on real data", "3", "3", True, criterion="three", data="faces")
     made_up["one"] = _module(data="stand-in: heads", more=(own, real))
     records = _runner.run(["one"], out=tmp_path)
@@ -273,9 +275,58 @@ def test_own_checks_and_data_of_single_claims_are_distinguished(made_up, tmp_pat
         "reproduced",
     ]
     assert _summary.summary(records) == (
-        "2 claims of 1 experiment: 1 reproduced, 1 reproduced on stand-ins. Of 1 additional check, 1 hold."
+        "2 claims of 1 experiment: 1 reproduced, 1 reproduced on stand-ins. Of 1 own check, 1 hold."
     )
-    assert "2 of 2 claims reproduced, 1 judged on a stand-in" in (tmp_path / "index.html").read_text()
+    page = (tmp_path / "index.html").read_text()
+    assert '<td class="good">2 of 2 (1 on a stand-in)</td>' in page
+    assert page.index("<th>claim of the paper</th>") < page.index("on real data</td>")
+    assert page.index("on real data</td>") < page.index("<th>own check, not in the paper</th>")
+    assert page.index("<th>own check, not in the paper</th>") < page.index("we looked</td>")
+
+
+def test_failing_claims_other_outcomes_and_own_checks_are_counted_apart(made_up, tmp_path):
+    made_up["one"] = _module(
+        more=(
+            Claim("it fails", "1", "2", False, "it does", criterion="one", previous="none: 7 of 9"),
+            Claim("it is early", "1 to 5", "0.5", False, criterion="in 1 to 5", outcome="earlier"),
+            Claim("a scan", "not printed", "2", False, criterion="three", kind="exploration"),
+        )
+    )
+    records = _runner.run(["one"], out=tmp_path)
+    assert [claim["verdict"] for claim in records[0]["claims"]] == [
+        "reproduced",
+        "not reproduced",
+        "earlier",
+        "does not hold",
+    ]
+    assert _summary.summary(records) == (
+        "3 claims of 1 experiment: 1 reproduced, 1 with another outcome, 1 truly failing."
+        " Of 1 own check, 0 hold."
+    )
+    titles = [str(table.title) for table in _summary.results_tables(records)]
+    assert titles == [
+        "Claims of the papers that are reproduced (1)",
+        "Claims of the papers with another outcome (1)",
+        "Claims of the papers that truly fail (1)",
+        "Own checks and explorations, not in the papers (1)",
+    ]
+    page = (tmp_path / "index.html").read_text()
+    assert "<b>it fails</b>: before: none: 7 of 9" in page
+    assert '<td class="other">earlier</td>' in page
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "paper", "printed": "not printed"}, "has no printed value; set kind='check'"),
+        ({"kind": "guess"}, "kind='guess' must be one of paper, check, exploration"),
+        ({"outcome": "earlier", "holds": True}, "holds=False"),
+        ({"outcome": "earlier", "kind": "check"}, "needs a claim of a paper"),
+    ],
+)
+def test_contradictory_claims_are_an_error(options, message):
+    with pytest.raises(ValueError, match=message):
+        Claim(**{"text": "it", "printed": "1", "measured": "2", "holds": False, "criterion": "one"} | options)
 
 
 def test_finished_results_are_kept_until_something_changes(made_up, tmp_path):
