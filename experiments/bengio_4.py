@@ -43,7 +43,7 @@ FRACTIONS = [0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2]
 def run(context: Context) -> Outcome:
     """Measure delta for each method on each data set."""
     fractions = context.pick(FRACTIONS, FRACTIONS, [0.01, 0.05, 0.2])
-    n_repeats, n_left_out = context.pick((8, 12), (3, 5), (1, 3))
+    n_repeats, n_left_out = context.pick((8, 12), (3, 5), (2, 2))
     sets = _sets(context)
     stability: dict[str, dict[str, Stability]] = {}
     for name, (X, _) in sets.items():

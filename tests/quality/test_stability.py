@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_swiss_roll
 from sklearn.linear_model import LinearRegression
 from sklearn.manifold import Isomap as OtherIsomap
+from threadpoolctl import threadpool_info
 
 from eigenscape import PCA, ClassicalMDS, Isomap, KernelPCA, LocallyLinearEmbedding, OrdinalMDS, quality
 from eigenscape.quality import (
@@ -22,45 +24,98 @@ from eigenscape.quality.stability import _splits
 
 
 def literal(make, X, F, R1, R2):
-    """The three steps of Bengio sec. 5.3, sentence by sentence, for one split."""
+    """Steps 1 and 2 of Bengio sec. 5.3, sentence by sentence, for one split: two distances for each of F."""
     train1, train2 = [*F, *R1], [*F, *R2]
     embedding1, embedding2 = make().fit_transform(X[train1]), make().fit_transform(X[train2])
     regression = LinearRegression().fit(embedding2[: len(F)], embedding1[: len(F)])
-    differences = []
+    step1, step2 = [], []
     for place, i in enumerate(F):
-        step1 = np.sqrt(np.sum((regression.predict(embedding2[[place]])[0] - embedding1[place]) ** 2))
+        moved = regression.predict(embedding2[[place]])[0] - embedding1[place]
+        step1.append(np.sqrt(np.sum(moved**2)))
         without = [j for j in train1 if j != i]
         model = make().fit(X[without])
         predicted = model.transform(X[[i]])[0]
         for r in range(len(predicted)):  # the sign of an eigenvector is arbitrary
             if np.dot(model.embedding_[:, r], [embedding1[train1.index(j), r] for j in without]) < 0:
                 predicted[r] *= -1
-        step2 = np.sqrt(np.sum((predicted - embedding1[place]) ** 2))
-        differences.append(step1 - step2)
-    mean = sum(differences) / len(differences)
-    error = np.std(differences, ddof=1) / np.sqrt(len(differences))
-    return mean, error
+        step2.append(np.sqrt(np.sum((predicted - embedding1[place]) ** 2)))
+    return step1, step2
 
 
 @pytest.mark.parametrize("make", [Isomap, LocallyLinearEmbedding, KernelPCA, PCA])
 def test_delta_matches_the_paper(make):
-    X, _ = make_swiss_roll(70, noise=0.1, random_state=1)
-    found = perturbation_stability(make(), X, fraction=[0.03, 0.1], n_repeats=1, n_left_out=None)
-    for i, size in enumerate((2, 7)):
-        (split,) = _splits(70, size, 1, None, (0, i))
-        assert len(split.fixed) == 70 - 2 * size
-        assert sorted([*split.fixed, *split.before, *split.after]) == list(range(70))
-        mean, error = literal(make, X, split.fixed, split.before, split.after)
-        assert found.delta[i].value == pytest.approx(mean, rel=1e-9, abs=1e-12)
-        assert found.delta[i].high - found.delta[i].low == pytest.approx(
-            2 * 2 * error, rel=0.01
-        )  # Student's quantile is close to 2
-        assert found.by_split[i, 0] == pytest.approx(mean, rel=1e-9, abs=1e-12)
+    """With one fraction, one split and all points left out, delta is the mean difference of step 3."""
+    X, _ = make_swiss_roll(60, noise=0.1, random_state=1)
+    found = perturbation_stability(make(), X, fraction=0.1, n_repeats=1, n_left_out=None)
+    (split,) = _splits(60, 6, 1, None, (0, 0))
+    assert len(split.fixed) == 60 - 2 * 6
+    assert sorted([*split.fixed, *split.before, *split.after]) == list(range(60))
+    step1, step2 = literal(make, X, split.fixed, split.before, split.after)
+    mean = np.mean([one - two for one, two in zip(step1, step2, strict=True)])
+    assert found.delta[0].value == pytest.approx(mean, rel=1e-9, abs=1e-12)
+    assert found.by_split[0, 0] == pytest.approx(mean, rel=1e-9, abs=1e-12)
+    assert found.delta[0].low == -np.inf  # one split has no variance
+    assert found.crossing_interval == (0.0, np.inf)
+    error = np.std(step2, ddof=1) / np.sqrt(len(step2))
+    assert found.pooled_induction.value == pytest.approx(np.mean(step2), rel=1e-9)
+    assert np.ptp(found.pooled_induction[1:]) == pytest.approx(2 * 2.012 * error, rel=1e-3)  # t of 47
+
+
+def test_delta_uses_all_common_points_and_pools_induction():
+    """Perturbation over all of F and all splits; induction over the points of all fractions."""
+    X, _ = make_swiss_roll(60, noise=0.1, random_state=1)
+    found = perturbation_stability(PCA(2), X, fraction=[0.05, 0.1], n_repeats=3, n_left_out=4)
+    moved, placed = {0: [], 1: []}, []
+    for i, size in enumerate((3, 6)):
+        for split in _splits(60, size, 3, 4, (0, i)):
+            step1, step2 = literal(lambda: PCA(2), X, split.fixed, split.before, split.after)
+            moved[i].append(sum(step1) / len(step1))
+            placed += [(split.fixed[j], step2[j]) for j in split.left_out]
+    induction = sum(value for _, value in placed) / len(placed)
+    # the values of a point that was left out several times count as one
+    excess = {name: sum(v - induction for other, v in placed if other == name) for name, _ in placed}
+    g = len(excess)
+    assert g < len(placed)
+    of_points = g / (g - 1) * sum(total**2 for total in excess.values()) / len(placed) ** 2
+    for i in (0, 1):
+        assert found.delta[i].value == pytest.approx(sum(moved[i]) / 3 - induction, rel=1e-9)
+        assert found.by_split[i] == pytest.approx(np.array(moved[i]) - induction, rel=1e-9)
+        of_splits = sum((mean - sum(moved[i]) / 3) ** 2 for mean in moved[i]) / 2 / 3
+        freedom = (of_splits + of_points) ** 2 / (of_splits**2 / 2 + of_points**2 / (g - 1))
+        half = stats.t.ppf(0.975, freedom) * np.sqrt(of_splits + of_points)
+        assert found.delta[i].high - found.delta[i].value == pytest.approx(half, rel=1e-6)
+        assert found.delta[i].value - found.delta[i].low == pytest.approx(half, rel=1e-6)
+
+
+def test_interval_of_delta_covers_the_value_of_all_points():
+    """Splits with few points left out agree, within their intervals, with all points left out."""
+    X = np.random.default_rng(3).standard_normal((40, 4)) * [4, 2, 1, 1]
+    whole = perturbation_stability(PCA(2), X, fraction=0.1, n_repeats=20, n_left_out=None, random_state=99)
+    truth, covered = whole.delta[0].value, 0
+    for seed in range(12):
+        few = perturbation_stability(PCA(2), X, fraction=0.1, n_repeats=4, n_left_out=6, random_state=seed)
+        covered += few.delta[0].low <= truth <= few.delta[0].high
+    assert covered >= 10  # 11.4 expected
+
+
+def test_threads_do_not_multiply_those_of_blas():
+    threads = []
+
+    class Watching(PCA):
+        def fit(self, X, y=None):
+            blas = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+            threads.append((max(blas), self.n_jobs))
+            return super().fit(X, y)
+
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    perturbation_stability(Watching(2, n_jobs=2), X, fraction=0.1, n_repeats=2, n_left_out=2, n_jobs=2)
+    assert set(threads) == {(1, 1)}
+    assert len(threads) == 2 * (2 + 2)
 
 
 def test_exchanging_more_points_moves_the_map_more():
     X, _ = make_swiss_roll(300, random_state=0)
-    found = perturbation_stability(ClassicalMDS(), X, fraction=[0.01, 0.05, 0.2], n_repeats=3, n_left_out=20)
+    found = perturbation_stability(ClassicalMDS(), X, fraction=[0.01, 0.05, 0.2], n_repeats=6, n_left_out=4)
     moved = [estimate.value for estimate in found.perturbation]
     assert moved[0] < moved[1] < moved[2]
     assert found.delta[0].value < found.delta[2].value
@@ -117,23 +172,46 @@ def test_distances_objects_frames_and_other_libraries():
     )
 
 
-def stability(values):
-    estimates = tuple(Estimate(v, v, v) for v in values)
+def stability(values, fractions=(0.01, 0.02, 0.04)):
+    estimates = tuple(Estimate(v, v - 0.75, v + 0.75) for v in values)
+    zeros = np.zeros((len(values), 1))
     return Stability(
-        np.array([0.01, 0.02, 0.04]),
+        np.array(fractions),
         estimates,
         estimates,
         estimates,
+        Estimate(0.0, 0.0, 0.0),
         np.zeros(3),
-        np.zeros((3, 1)),
-        np.zeros((3, 1)),
+        zeros,
+        zeros,
         1.0,
     )
 
 
-def test_crossing_lies_between_the_fractions():
-    assert stability([-1.0, -0.5, 0.5]).crossing == pytest.approx(0.03)
-    assert np.isnan(stability([1.0, 2.0, 3.0]).crossing)
+@pytest.mark.parametrize(
+    ("values", "crossing"),
+    [
+        ([-1.0, -0.5, 0.5], 0.03),
+        ([-1.0, 0.0, 0.5], 0.02),
+        ([1.0, 2.0, 3.0], 0.0),  # the error of new points is below the effect of the smallest exchange
+        ([-3.0, -2.0, -1.0], np.inf),  # and above that of the largest
+        ([-1.0, 1.0, -0.5], 0.018),  # of the nearest increasing values, -1, 0.25 and 0.25
+        ([2.0, 1.0, -0.5], 0.0),
+        ([0.5, -1.0, -2.0], np.inf),
+        ([np.nan] * 3, np.nan),
+    ],
+)
+def test_crossing_of_any_curve(values, crossing):
+    assert stability(values).crossing == pytest.approx(crossing, nan_ok=True)
+
+
+def test_crossing_of_unsorted_fractions_and_its_interval():
+    assert stability([0.5, -1.0, -0.5], (0.04, 0.01, 0.02)).crossing == pytest.approx(0.03)
+    low, high = stability([-1.0, -0.5, 0.5]).crossing_interval
+    assert low == pytest.approx(0.01 + 0.01 * 0.5)  # of -0.25, 0.25, 1.25
+    assert high == np.inf  # of -1.75, -1.25, -0.25
+    assert stability([-0.5], (0.05,)).crossing == np.inf
+    assert stability([0.0], (0.05,)).crossing == 0.05
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from eigenscape.plot._figure import (
     style_axes,
 )
 from eigenscape.plot.maps import DENSE, dot_area, scatter
-from eigenscape.quality.stability import Stability
+from eigenscape.quality.stability_result import Stability
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -109,9 +109,12 @@ def _draw_delta(ax: Axes, found: Stability) -> None:
     value, low, high = np.array(found.delta)[order].T
     ax.axhline(0, color=INK, linewidth=0.8)
     style: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.4, "capsize": 3, "elinewidth": 1}
-    ax.errorbar(found.fractions[order], value, [value - low, high - value], color=PALETTE[0], **style)
-    if np.isfinite(found.crossing):
-        ax.axvline(found.crossing, color=PALETTE[3], linewidth=1, linestyle=(0, (4, 3)))
-        place = ((found.crossing, 0.03), (4, 0), ("data", "axes fraction"), "offset points")
-        ax.annotate(f"{found.crossing:.1%}", *place, color=PALETTE[3], fontsize=9)
+    error = np.abs([value - low, high - value])
+    error[~np.isfinite(error)] = 0.0  # a single split has no interval
+    ax.errorbar(found.fractions[order], value, error, color=PALETTE[0], **style)
+    crossing = found.crossing
+    if 0 < crossing < np.inf:
+        ax.axvline(crossing, color=PALETTE[3], linewidth=1, linestyle=(0, (4, 3)))
+        place = ((crossing, 0.03), (4, 0), ("data", "axes fraction"), "offset points")
+        ax.annotate(f"{crossing:.1%}", *place, color=PALETTE[3], fontsize=9)
     ax.xaxis.set_major_formatter(matplotlib("ticker").PercentFormatter(1.0, decimals=None))

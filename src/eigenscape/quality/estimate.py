@@ -57,6 +57,24 @@ def mean_estimate(values: np.ndarray, population: int | None = None) -> Estimate
     return Estimate(mean, mean - half, mean + half)
 
 
+def interval_estimate(value: float, variances: list[tuple[float, int]]) -> Estimate:
+    """Return a value with Student's 95 % interval for a sum of independent errors.
+
+    ``variances`` are pairs (estimated variance of the error, its degrees of freedom); the degrees of freedom
+    of the sum are those of Welch and Satterthwaite. The interval is infinite if a variance is.
+    """
+    if np.isnan(value):
+        return Estimate(value, np.nan, np.nan)
+    total = sum(variance for variance, _ in variances)
+    if not np.isfinite(total):
+        return Estimate(value, -np.inf, np.inf)
+    if total == 0.0:
+        return Estimate(value, value, value)
+    freedom = total**2 / sum(variance**2 / df for variance, df in variances)
+    half = float(stats.t.ppf(0.975, freedom) * np.sqrt(total))
+    return Estimate(value, value - half, value + half)
+
+
 def share_estimate(values: np.ndarray, population: int) -> Estimate:
     """Estimate the mean of values between 0 and 1, few of which are large, with a 95 % interval.
 

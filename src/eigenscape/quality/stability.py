@@ -3,77 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
+from threadpoolctl import threadpool_limits
 
 from eigenscape._progress import reporting, stage
 from eigenscape.kernels.base import n_points
 from eigenscape.quality._validation import check_integer, check_random_state
 from eigenscape.quality.alignment import linear_alignment
-from eigenscape.quality.estimate import Estimate, mean_estimate
-
-
-@dataclass(frozen=True, eq=False)
-class Stability:
-    """Result of :func:`perturbation_stability`.
-
-    Attributes
-    ----------
-    fractions : ndarray of shape (n_fractions,)
-        Fractions of the points that were exchanged, ``|R1| / m``.
-    delta : tuple of Estimate
-        For each fraction, the mean difference between perturbation and induction error with its 95 %
-        interval. If it is negative, placing a new point by the Nyström formula has a larger error than
-        exchanging that fraction of the training points.
-    perturbation, induction : tuple of Estimate
-        The two errors: mean distances in the units of the embedding.
-    per_point : ndarray of shape (n_samples,)
-        Movement of each point when training points are exchanged: root mean square over the splits that
-        keep the point, relative to the spread of the embedding, averaged over the fractions. 0: no movement;
-        1: as large as the spread of the embedding. NaN for a point that no split keeps.
-    by_split : ndarray of shape (n_fractions, n_repeats)
-        ``delta`` of each split.
-    movement_by_split : ndarray of shape (n_fractions, n_repeats)
-        Root mean square movement of all points of each split, relative to the spread.
-    spread : float
-        Root mean square distance of the points from their mean, averaged over the embeddings: the unit of
-        ``per_point``.
-    """
-
-    fractions: np.ndarray
-    delta: tuple[Estimate, ...]
-    perturbation: tuple[Estimate, ...]
-    induction: tuple[Estimate, ...]
-    per_point: np.ndarray
-    by_split: np.ndarray
-    movement_by_split: np.ndarray
-    spread: float
-
-    @property
-    def crossing(self) -> float:
-        """Fraction at which ``delta`` first changes from negative to positive, or NaN.
-
-        There the induction error equals the perturbation error. Interpolated between the given fractions.
-        """
-        values = np.array([estimate.value for estimate in self.delta])
-        for i in range(1, len(values)):
-            if values[i - 1] < 0 <= values[i]:
-                share = values[i - 1] / (values[i - 1] - values[i])
-                return float(self.fractions[i - 1] + share * (self.fractions[i] - self.fractions[i - 1]))
-        return float("nan")
-
-    def __repr__(self) -> str:
-        parts = ", ".join(
-            f"{f:.3g}: {d.value:.3g} ({d.low:.3g} to {d.high:.3g})"
-            for f, d in zip(self.fractions, self.delta, strict=True)
-        )
-        median = np.nanmedian(self.per_point)
-        return f"Stability(delta by fraction {{{parts}}}, median movement {median:.3g} of the spread)"
+from eigenscape.quality.estimate import Estimate, interval_estimate, mean_estimate
+from eigenscape.quality.stability_result import Stability
 
 
 class _Split(NamedTuple):
@@ -85,9 +28,11 @@ class _Split(NamedTuple):
     left_out: np.ndarray  # positions in F of the points left out in step 2
 
 
-class _SplitErrors(NamedTuple):
-    perturbation: np.ndarray  # (|F|,) distances of step 1
-    induction: np.ndarray  # (n_left_out,) distances of step 2
+class _Perturbed(NamedTuple):
+    """Step 1 of one split."""
+
+    distance: np.ndarray  # (|F|,)
+    embedding: np.ndarray  # of F + R1
     spread: float
 
 
@@ -112,6 +57,10 @@ def perturbation_stability(
        distance from its position in the embedding of F + R1. Only the signs of the coordinates are aligned.
     3. ``delta`` is the mean perturbation error minus the mean induction error.
 
+    The perturbation error is averaged over all points of F and all splits. The induction error hardly depends
+    on the fraction, and few points may have most of it: it is averaged over the points left out in the splits
+    of all fractions.
+
     Parameters
     ----------
     estimator : estimator object
@@ -123,15 +72,16 @@ def perturbation_stability(
     fraction : float or sequence of float, default=0.05
         ``|R1| / m``, between 0 and 0.5. A sequence gives a curve.
     n_repeats : int, default=5
-        Number of splits for each fraction. R1 and R2 of different splits are disjoint while there are enough
-        points, so with two splits and fractions of at most 0.25 every point is kept by one of them.
+        Number of splits for each fraction; the intervals need at least 2. R1 and R2 of different splits are
+        disjoint while there are enough points, so with two splits and fractions of at most 0.25 every point
+        is kept by one of them.
     n_left_out : int or None, default=30
         Number of points of F left out in step 2 of each split, with one fit each. If None, all points, as in
         the paper. If 0, step 2 is skipped and ``delta`` is NaN.
     random_state : int or None, default=0
         Seed of the splits.
     n_jobs : int or None, default=None
-        Number of threads for the fits of step 2.
+        Number of threads for the fits, each with one BLAS thread and with ``n_jobs=1`` of the estimator.
 
     Returns
     -------
@@ -140,8 +90,11 @@ def perturbation_stability(
 
     Notes
     -----
-    The intervals are Student's over the points, as in the paper. The points of a split share their training
-    sets, so ``by_split`` varies more than these intervals suggest.
+    The points of a split share their training sets, so the variance of the perturbation error is that of the
+    means of the splits. The variance of the induction error is that over points, where the values of a point
+    that was left out several times count as one. The interval of ``delta`` is Student's for the sum of the
+    two variances, with the degrees of freedom of Welch and Satterthwaite. ``delta`` of different fractions
+    share the induction error.
 
     Examples
     --------
@@ -164,14 +117,38 @@ def perturbation_stability(
         list(_splits(n, size, n_repeats, n_left_out, (random_state, i)))
         for i, size in enumerate(np.rint(fractions * n).astype(int))
     ]
-    total = sum(len(split.left_out) + 2 for family in splits for split in family)
+    flat = [split for family in splits for split in family]
+    total = sum(len(split.left_out) + 2 for split in flat)
     verbose = bool(getattr(estimator, "verbose", False))
-    with reporting(verbose), stage("perturbations", total=total) as advance:
-        errors = [
-            [_split_errors(estimator, X, pairwise, split, n_jobs, advance) for split in family]
-            for family in splits
-        ]
-    return _summarize(fractions, splits, errors, n)
+    threads = joblib.effective_n_jobs(n_jobs)
+    pool = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    model = quiet_clone(estimator)
+    if threads > 1 and "n_jobs" in model.get_params(deep=False):
+        model.set_params(n_jobs=1)
+    with (
+        reporting(verbose),
+        stage("perturbations", total=total) as advance,
+        # Several threads with one BLAS thread each, without oversubscription.
+        threadpool_limits(1 if threads > 1 else None, user_api="blas"),
+    ):
+        tasks = (joblib.delayed(_perturbation)(model, X, pairwise, split) for split in flat)
+        perturbed = list(_counted(pool(tasks), advance, 2))
+        left_out = [(i, position) for i, split in enumerate(flat) for position in split.left_out]
+        tasks = (
+            joblib.delayed(_induction_error)(
+                model, X, pairwise, _training(flat[i])[0], position, perturbed[i].embedding
+            )
+            for i, position in left_out
+        )
+        distances = np.array(list(_counted(pool(tasks), advance, 1)), dtype=np.float64)
+    return _summarize(fractions, splits, perturbed, distances, n)
+
+
+def _counted(results: Iterator[Any], advance: Callable[[int], None], count: int) -> Iterator[Any]:
+    """Yield the results, and report ``count`` fits for each."""
+    for result in results:
+        advance(count)
+        yield result
 
 
 def _check_fractions(fraction: float | Sequence[float] | np.ndarray, n: int) -> np.ndarray:
@@ -211,34 +188,21 @@ def _splits(
         yield _Split(fixed, exchanged[:size], exchanged[size:], left_out)
 
 
-def _split_errors(
-    estimator: BaseEstimator,
-    X: Any,
-    pairwise: bool,
-    split: _Split,
-    n_jobs: int | None,
-    advance: Callable[[int], None],
-) -> _SplitErrors:
-    """Compute the perturbation and induction errors of one split."""
+def _training(split: _Split) -> tuple[np.ndarray, np.ndarray]:
+    """Return the training sets F + R1 and F + R2."""
+    return np.concatenate([split.fixed, split.before]), np.concatenate([split.fixed, split.after])
+
+
+def _perturbation(estimator: BaseEstimator, X: Any, pairwise: bool, split: _Split) -> _Perturbed:
+    """Fit both training sets and compare the positions of the points of F."""
     q = len(split.fixed)
-    first, second = np.concatenate([split.fixed, split.before]), np.concatenate([split.fixed, split.after])
     original, other = (
         _embedding(quiet_clone(estimator).fit(_subset(X, which, which, pairwise)), X, which, pairwise)
-        for which in (first, second)
+        for which in _training(split)
     )
-    advance(2)
     aligned = linear_alignment(other[:q], original[:q]).aligned
-    perturbation = np.linalg.norm(aligned - original[:q], axis=1)
-    placed = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        joblib.delayed(_induction_error)(estimator, X, pairwise, first, position, original)
-        for position in split.left_out
-    )
-    induction = []
-    for distance in placed:
-        induction.append(distance)
-        advance(1)
     spread = float(np.linalg.norm(original - original.mean(axis=0)) / np.sqrt(len(original)))
-    return _SplitErrors(perturbation, np.array(induction), spread)
+    return _Perturbed(np.linalg.norm(aligned - original[:q], axis=1), original, spread)
 
 
 def _induction_error(
@@ -276,34 +240,62 @@ def _embedding(model: BaseEstimator, X: Any, which: np.ndarray, pairwise: bool) 
 
 
 def _summarize(
-    fractions: np.ndarray, splits: list[list[_Split]], errors: list[list[_SplitErrors]], n: int
+    fractions: np.ndarray,
+    splits: list[list[_Split]],
+    perturbed: list[_Perturbed],
+    distances: np.ndarray,
+    n: int,
 ) -> Stability:
     """Average the errors over splits and points."""
-    delta, perturbation, induction, by_split, movements, movement_by_split = [], [], [], [], [], []
-    for family, moves in zip(splits, errors, strict=True):
-        squares, counts = np.zeros(n), np.zeros(n)
-        differences = []
-        for split, moved in zip(family, moves, strict=True):
-            squares[split.fixed] += np.square(moved.perturbation / moved.spread)
-            counts[split.fixed] += 1
-            differences.append(moved.perturbation[split.left_out] - moved.induction)
-        movements.append(np.sqrt(np.divide(squares, counts, out=np.full(n, np.nan), where=counts > 0)))
-        delta.append(mean_estimate(np.concatenate(differences)))
-        perturbation.append(mean_estimate(np.concatenate([moved.perturbation for moved in moves])))
-        induction.append(mean_estimate(np.concatenate([moved.induction for moved in moves])))
-        by_split.append([float(d.mean()) if len(d) else np.nan for d in differences])
-        movement_by_split.append([np.sqrt(np.mean(np.square(m.perturbation))) / m.spread for m in moves])
-    kept = np.isfinite(movements).any(axis=0)
+    shape = len(splits), len(splits[0])
+    flat = [split for family in splits for split in family]
+    spread = np.array([one.spread for one in perturbed])
+    means = np.array([one.distance.mean() for one in perturbed]).reshape(shape)
+    squares, counts = np.zeros((shape[0], n)), np.zeros((shape[0], n))
+    for i, (split, one) in enumerate(zip(flat, perturbed, strict=True)):
+        squares[i // shape[1], split.fixed] += np.square(one.distance / one.spread)
+        counts[i // shape[1], split.fixed] += 1
+    movement = np.sqrt(np.divide(squares, counts, out=np.full(squares.shape, np.nan), where=counts > 0))
+    kept = np.isfinite(movement).any(axis=0)
     per_point = np.full(n, np.nan)
-    per_point[kept] = np.nanmean(np.array(movements)[:, kept], axis=0)
-    spread = float(np.mean([moved.spread for moves in errors for moved in moves]))
+    per_point[kept] = np.nanmean(movement[:, kept], axis=0)
+    points = [split.fixed[split.left_out] for split in flat]
+    family = np.repeat(np.arange(len(flat)) // shape[1], [len(which) for which in points])
+    names = np.concatenate(points)
+    pooled, variance = _clustered_mean(distances, names)
     return Stability(
         fractions,
-        tuple(delta),
-        tuple(perturbation),
-        tuple(induction),
+        tuple(_difference(row, pooled, variance, len(np.unique(names))) for row in means),
+        tuple(mean_estimate(row) for row in means),
+        tuple(_induction(distances[family == i], names[family == i]) for i in range(shape[0])),
+        _induction(distances, names),
         per_point,
-        np.array(by_split),
-        np.array(movement_by_split),
-        spread,
+        means - pooled,
+        np.reshape([np.sqrt(np.mean(np.square(one.distance))) for one in perturbed] / spread, shape),
+        float(spread.mean()),
+    )
+
+
+def _clustered_mean(values: np.ndarray, names: np.ndarray) -> tuple[float, float]:
+    """Return the mean of all values and its variance, where values of equal names are not independent."""
+    if len(values) == 0:
+        return float("nan"), float("nan")
+    mean = float(values.mean())
+    _, inverse = np.unique(names, return_inverse=True)
+    sums = np.bincount(inverse, values - mean)  # one per name
+    g = len(sums)
+    return mean, float(g / (g - 1) * np.square(sums).sum() / len(values) ** 2) if g > 1 else np.inf
+
+
+def _induction(values: np.ndarray, names: np.ndarray) -> Estimate:
+    mean, variance = _clustered_mean(values, names)
+    return interval_estimate(mean, [(variance, len(np.unique(names)) - 1)])
+
+
+def _difference(split_means: np.ndarray, induction: float, variance: float, n_left_out: int) -> Estimate:
+    """Return the mean of the splits minus the induction error, with the interval of both variances."""
+    s = len(split_means)
+    between = float(np.var(split_means, ddof=1)) / s if s > 1 else np.inf
+    return interval_estimate(
+        float(split_means.mean()) - induction, [(between, s - 1), (variance, n_left_out - 1)]
     )
