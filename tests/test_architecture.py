@@ -37,3 +37,30 @@ def test_walks_are_short():
     walks = PAGE.split("## Two walks")[1].split("## Decisions")[0].split("`eigenscape embed")
     for walk in walks:
         assert 10 < len(re.findall(r"^\d+\. ", walk, flags=re.MULTILINE)) <= 20
+
+
+def test_estimators_with_a_transform_of_their_own_are_named():
+    named = PAGE.split("no `transform` of its own")[1].split("## The tree")[0]
+    own = [
+        file.name
+        for file in (SOURCE / "estimators").glob("*.py")
+        if file.name != "_base.py" and re.search(r"def _?transform\(", file.read_text())
+    ]
+    assert len(own) >= 6
+    assert sorted(own) == sorted(re.findall(r"`(\w+\.py)`", named))
+
+
+def test_number_of_widths_of_independent_coordinates():
+    from eigenscape.methods.independence import WIDTHS
+
+    numbers = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    word = re.search(r"best of\s+(\w+) widths \(`methods/independence\.py`\)", PAGE)[1]
+    assert numbers.index(word) + 1 == len(WIDTHS)
+
+
+def test_equations_are_cited_on_the_lines_that_implement_them():
+    kernel_pca = (SOURCE / "methods" / "kernel_pca.py").read_text()
+    assert re.search(r"= CenteredOperator\(.*# Bengio eq\. 1$", kernel_pca, flags=re.MULTILINE)
+    assert re.search(r"= leading_pairs\(.*# Bengio eq\. 3$", kernel_pca, flags=re.MULTILINE)
+    inverse = " ".join((SOURCE / "methods" / "inverse_map.py").read_text().split())
+    assert "The factor ``v_1' G^+ z^+(y)`` of eq. 19 is dropped" in inverse

@@ -98,6 +98,20 @@ def test_closures_and_silence_are_separate_claims():
     assert claims["the tip of one spoke is closures or silence"].holds
 
 
+def test_gaussian_kernels_have_the_bandwidth_of_equation_4():
+    """Bengio eq. 4 is ``exp(-d^2 / sigma^2)``, without a factor 2."""
+    from experiments import bengio_1, bengio_2
+
+    points = np.random.default_rng(0).random((30, 2))
+    kernel = bengio_1._fit(points, 0.5, 0).kernel_
+    plain = np.exp(-np.sum((points[0] - points) ** 2, axis=1) / 0.5**2)
+    sums = np.exp(-np.sum((points[:, None] - points) ** 2, axis=2) / 0.5**2).sum(axis=1)
+    np.testing.assert_allclose(np.asarray(kernel(points[:1]))[0], plain / np.sqrt(sums[0] * sums), rtol=1e-12)
+    assert [bengio_2.METHODS[name].gamma for name in ("kernel PCA", bengio_2.SPECTRAL)] == [1 / 0.2**2] * 2
+    for name in ("bengio-1", "bengio-2"):
+        assert any("2 sigma^2" in claim.previous for claim in tiny(name)[0].claims)
+
+
 def test_crossing_of_isotonic_regression():
     from experiments.bengio_4 import crossing
 

@@ -55,7 +55,8 @@ def inverse_by_blocks(forward: AffineMixture) -> AffineMixture:
     Brand uses the blocks ``G_k`` of ``G``. But the division of a slope between overlapping kernels is
     arbitrary, and only their mixture is meaningful. So the affine map of a kernel is the tangent of the
     mixture at its centre: mean ``y(mu_k)``, covariance ``sigma^2 J_k J_k'``, and inverse
-    ``mu_k + J_k^+ (y - y(mu_k))``.
+    ``mu_k + J_k^+ (y - y(mu_k))``. The factor ``v_1' G^+ z^+(y)`` of eq. 19 is dropped: it undoes the
+    division by ``v_1' z(x)`` of the reweighted map (eq. 18), and ``J_k`` is the tangent of the divided map.
     """
     kernels = forward.kernels
     assert isinstance(kernels, IsotropicKernels)

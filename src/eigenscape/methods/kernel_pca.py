@@ -31,8 +31,8 @@ def kernel_pca(
     """
     similarities = gram(similarity, storage, solver.n_jobs)
     kernel = center(similarity, similarities, weights)  # Bengio eq. 5; Burges sec. 2.2.1 for general weights
-    operator = CenteredOperator(similarities, kernel.weights)
-    pairs = leading_pairs(operator, n_components, order, solver)  # Bengio eq. 1
+    operator = CenteredOperator(similarities, kernel.weights)  # Bengio eq. 1
+    pairs = leading_pairs(operator, n_components, order, solver)  # Bengio eq. 3
     return Embedding(Eigenfunctions(kernel, pairs), root_scale(pairs))  # Bengio eq. 7
 
 
