@@ -793,6 +793,9 @@ def _eigenmaps() -> None:
             posterior=False,
             n_kernels=6,
         )
+    add(KernelEigenmap, "elliptic", "curve", covariances="full", n_kernels=6)
+    add(KernelEigenmap, "elliptic-wide", "wide", covariances="full", n_kernels=3)
+    add(KernelEigenmap, "elliptic-densities", "curve", covariances="full", n_kernels=6, posterior=False)
     for n_local in (0, 1):
         add(
             KernelEigenmap,

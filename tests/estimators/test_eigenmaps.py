@@ -266,6 +266,9 @@ MAPS = [
     {"n_kernels": 300, "sigma": 0.7},
     {"local_components": 1},
     {"local_components": 0},
+    {"covariances": "full"},
+    {"covariances": np.diag([9.0, 1.0, 4.0]).tolist()},
+    {"covariances": "full", "posterior": False, "sigma": 3.0, "correction": "affine"},
     *({"posterior": False, "correction": correction, "sigma": 2.0} for correction in CORRECTIONS),
     *({"basis": "features", "correction": correction} for correction in ("affine", "raw", "reweighted")),
 ]

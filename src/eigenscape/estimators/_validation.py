@@ -319,5 +319,23 @@ def check_kernel_parameters(estimator: BaseEstimator) -> None:
         check_choice("sigma", estimator.sigma, ("auto",))
     else:
         check_positive("sigma", estimator.sigma)
+    _check_covariances(estimator)
     if estimator.local_components is not None:
         check_count("local_components", estimator.local_components, minimum=0)
+
+
+def _check_covariances(estimator: BaseEstimator) -> None:
+    """Check the parameter ``covariances`` of a kernel eigenmap."""
+    covariances = estimator.covariances
+    if isinstance(covariances, str):
+        check_choice("covariances", covariances, ("spherical", "full"))
+    elif np.ndim(covariances) not in (2, 3):
+        raise ValueError(
+            f"covariances={covariances!r} must be 'spherical', 'full' or an array of shape (n_features,"
+            " n_features) or (n_kernels, n_features, n_features)"
+        )
+    elif np.ndim(covariances) == 3 and isinstance(estimator.centers, str):
+        raise ValueError(
+            f"covariances of {len(covariances)} kernels need their centers; pass an array of shape"
+            f" ({len(covariances)}, n_features) as centers"
+        )

@@ -20,11 +20,12 @@ from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import as_contiguous_float64, check_choice, check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
+from eigenscape.methods.elliptic import CovarianceType
 from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert
 from eigenscape.methods.kernel_centers import Placement
 from eigenscape.methods.kernel_eigenmap import KernelEigenmapOptions, choose_n_kernels, kernel_eigenmap
-from eigenscape.methods.mixture import AffineMixture, IsotropicKernels
+from eigenscape.methods.mixture import AffineMixture
 from eigenscape.quality.edge_distortion import distortion
 
 _DEFAULT_KERNELS = 64
@@ -58,7 +59,12 @@ class KernelEigenmap(Estimator):
         edges is within 5 % of the least.
     sigma : float or "auto", default="auto"
         Width of the kernels. "auto" is half the median distance of a centre to its third nearest other
-        centre.
+        centre. Ignored if ``covariances`` is an array.
+    covariances : {"spherical", "full"} or array-like, default="spherical"
+        Covariances :math:`\Sigma_k` of the kernels. "spherical": :math:`\sigma^2 I`. "full": each kernel has
+        the shape of the samples around it; its largest width is ``sigma``, the smallest at least a fifth of
+        that. An array gives the covariances themselves: of shape (n_features, n_features) for all kernels,
+        or (n_kernels, n_features, n_features) together with an array of ``centers``.
     centers : {"random", "kmeans", "maxmin", "greedy"} or array-like, default="random"
         Centres of the kernels. "random": a random subset of the samples. "maxmin": each centre is the sample
         farthest from those before. "greedy": each centre is the sample whose Gaussian is represented worst by
@@ -117,7 +123,9 @@ class KernelEigenmap(Estimator):
     centers_ : ndarray of shape (n_kernels, n_features)
         Centres of the kernels.
     sigma_ : float
-        Width of the kernels.
+        Width of the kernels; the root of their mean variance unless they are spherical.
+    covariances_ : ndarray of shape (n_kernels, n_features, n_features)
+        Covariances of the kernels. Computed on access.
     n_kernels_ : int
         Number of kernels.
     held_out_distortion_ : dict
@@ -159,6 +167,7 @@ class KernelEigenmap(Estimator):
         *,
         n_kernels: int | Literal["auto"] | None = None,
         sigma: float | Literal["auto"] = "auto",
+        covariances: CovarianceType | ArrayLike = "spherical",
         centers: Placement | ArrayLike = "random",
         local_components: int | None = None,
         correction: Correction = "reweighted",
@@ -181,6 +190,7 @@ class KernelEigenmap(Estimator):
         self.n_components = n_components
         self.n_kernels = n_kernels
         self.sigma = sigma
+        self.covariances = covariances
         self.centers = centers
         self.local_components = local_components
         self.correction = correction
@@ -255,17 +265,19 @@ class KernelEigenmap(Estimator):
         centers: Any = self.centers
         if not isinstance(centers, str):
             centers = check_array(centers, dtype=np.float64, input_name="centers")
+        covariances: Any = self.covariances
+        if not isinstance(covariances, str):
+            covariances = check_array(covariances, dtype=np.float64, allow_nd=True, input_name="covariances")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         sigma = None if self.sigma == "auto" else float(self.sigma)
         options = KernelEigenmapOptions(
-            centers, sigma, self.local_components, self.posterior, self.correction, seed
+            centers, sigma, self.local_components, self.posterior, self.correction, seed, covariances
         )
         n_kernels = self._choose_n_kernels(graph_data, options)
         result = kernel_eigenmap(
             graph_data.points, graph_data.W, graph_data.degree, self.n_components, n_kernels, options
         )
-        kernels, self._map_ = result.mixture.kernels, result.mixture
-        assert isinstance(kernels, IsotropicKernels)
+        kernels, self._map_ = result.mixture.forward_kernels, result.mixture
         self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
         return result.transformation, result.coordinates
 
@@ -329,6 +341,14 @@ class KernelEigenmap(Estimator):
             )
         with reporting(self.verbose):
             return self._match_dtype(X, self._fitted_inverse()[0](as_contiguous_float64(X)))
+
+    @property
+    def covariances_(self) -> np.ndarray:
+        """Covariances of the kernels, of shape (n_kernels, n_features, n_features)."""
+        check_is_fitted(self)
+        if not isinstance(self._map_, AffineMixture):
+            raise AttributeError("covariances_ is not available: basis='features' has no kernels")
+        return self._map_.forward_kernels.covariances
 
     @property
     def inverse_error_(self) -> float:

@@ -14,7 +14,6 @@ from eigenscape.methods.kernel_eigenmap import KernelBasis
 from eigenscape.methods.mixture import (
     AffineMixture,
     AnisotropicKernels,
-    IsotropicKernels,
     inverse_root,
     kernel_weights,
 )
@@ -54,14 +53,13 @@ def inverse_by_blocks(forward: AffineMixture) -> AffineMixture:
 
     Brand uses the blocks ``G_k`` of ``G``. But the division of a slope between overlapping kernels is
     arbitrary, and only their mixture is meaningful. So the affine map of a kernel is the tangent of the
-    mixture at its centre: mean ``y(mu_k)``, covariance ``sigma^2 J_k J_k'``, and inverse
+    mixture at its centre: mean ``y(mu_k)``, covariance ``J_k Sigma_k J_k'``, and inverse
     ``mu_k + J_k^+ (y - y(mu_k))``. The factor ``v_1' G^+ z^+(y)`` of eq. 19 is dropped: it undoes the
     division by ``v_1' z(x)`` of the reweighted map (eq. 18), and ``J_k`` is the tangent of the divided map.
     """
-    kernels = forward.kernels
-    assert isinstance(kernels, IsotropicKernels)
+    kernels = forward.forward_kernels
     means, tangents = forward(kernels.centers), forward.jacobian(kernels.centers)  # (K, d), (K, d, D)
-    covariances = kernels.sigma**2 * tangents @ tangents.transpose(0, 2, 1)
+    covariances = kernels.mapped_covariances(tangents)
     floor = max(_FLAT**2 * float(np.trace(covariances, axis1=1, axis2=2).mean()), np.finfo(float).tiny)
     roots = np.array([inverse_root(covariance, floor) for covariance in covariances])
     inverses = np.array([linalg.pinv(tangent, rtol=_FLAT) for tangent in tangents])  # (K, D, d)

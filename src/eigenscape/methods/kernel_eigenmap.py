@@ -12,6 +12,7 @@ from scipy import linalg, sparse
 from eigenscape import _memory
 from eigenscape._compiled.mixtures import local_coordinates, mark_members
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
+from eigenscape.methods.elliptic import CovarianceType, given_ellipses, local_ellipses
 from eigenscape.methods.graph_embedding import (
     Correction,
     Transformation,
@@ -19,7 +20,13 @@ from eigenscape.methods.graph_embedding import (
     solve_transformation,
 )
 from eigenscape.methods.kernel_centers import Placement, place_kernels
-from eigenscape.methods.mixture import AffineMixture, KernelWeights, MixtureKernels, kernel_weights
+from eigenscape.methods.mixture import (
+    AffineMixture,
+    ForwardKernels,
+    KernelWeights,
+    MixtureKernels,
+    kernel_weights,
+)
 from eigenscape.quality.edge_distortion import distortion
 
 #: Numbers of kernels tried by :func:`choose_n_kernels`, which takes the smallest whose held-out distortion is
@@ -37,6 +44,7 @@ class KernelEigenmapOptions(NamedTuple):
     posterior: bool
     correction: Correction
     seed: int
+    covariances: CovarianceType | np.ndarray = "spherical"
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +142,16 @@ def local_projections(
     return projections
 
 
+def forward_kernels(X: np.ndarray, n_kernels: int, options: KernelEigenmapOptions) -> ForwardKernels:
+    """Return the kernels ``N(x | mu_k, Sigma_k)`` of Brand sec. 3."""
+    covariances = options.covariances
+    if not isinstance(covariances, str):
+        centers = place_kernels(X, n_kernels, options.centers, None, options.seed).centers
+        return given_ellipses(X, centers, covariances)
+    kernels = place_kernels(X, n_kernels, options.centers, options.sigma, options.seed)
+    return kernels if covariances == "spherical" else local_ellipses(X, kernels, options.sigma is not None)
+
+
 class KernelMap(NamedTuple):
     """A fitted map, the coordinates (n, d) of its training points, and the solution of the eigenproblem."""
 
@@ -154,7 +172,7 @@ def kernel_eigenmap(
 
     They are scaled to ``Y'DY = n``, approximately if the correction divides.
     """
-    kernels = place_kernels(X, n_kernels, options.centers, options.sigma, options.seed)
+    kernels = forward_kernels(X, n_kernels, options)
     n_local = X.shape[1] if options.local_components is None else options.local_components
     columns = len(kernels.centers) * (1 + n_local)
     _memory.require(
@@ -209,7 +227,7 @@ def choose_n_kernels(
         warnings.simplefilter("ignore", PoleWarning)  # relevant for the final map only
         for count in counts:
             try:  # all points must be within reach of the kernels, held-out ones too
-                place_kernels(X, count, options.centers, options.sigma, options.seed)
+                forward_kernels(X, count, options)
                 distortions[count] = held_out_distortion(X, W, n_components, count, options)
             except (RankError, UndefinedMapError) as error:  # too few kernels for a map
                 distortions[count], failure = np.inf, error

@@ -8,6 +8,7 @@ densities, so that a point far from all kernels belongs to the nearest one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -35,6 +36,32 @@ class MixtureKernels(Protocol):
         ...
 
 
+class ForwardKernels(MixtureKernels, Protocol):
+    """Kernels in the space of the data, which have derivatives and can be mapped."""
+
+    @property
+    def sigma(self) -> float:
+        """Typical width."""
+        ...
+
+    @property
+    def covariances(self) -> np.ndarray:
+        """``Sigma_k`` (K, D, D)."""
+        ...
+
+    def common_gradient(self, X: np.ndarray) -> np.ndarray:
+        """Return a part (n, D) that all gradients of ``log p_k`` at a point have in common."""
+        ...
+
+    def gradient_sums(self, X: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """Return ``sum_k c_nkr (grad log p_k(x_n) - common_n)`` (n, r, D) for coefficients (n, K, r)."""
+        ...
+
+    def mapped_covariances(self, tangents: np.ndarray) -> np.ndarray:
+        """Return ``J_k Sigma_k J_k'`` (K, d, d) for linear maps ``J_k`` (K, d, D)."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class IsotropicKernels:
     """``exp(-|x - mu_k|^2 / 2 sigma^2)``."""
@@ -45,6 +72,24 @@ class IsotropicKernels:
     def exponents(self, X: np.ndarray) -> np.ndarray:
         """Return ``log p_k(x)`` (n, K)."""
         return squared_euclidean(X, self.centers) / (-2 * self.sigma**2)
+
+    def common_gradient(self, X: np.ndarray) -> np.ndarray:
+        """Return ``-x / sigma^2``."""
+        return X / -(self.sigma**2)
+
+    def gradient_sums(self, X: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """Return ``sum_k c_nkr mu_k / sigma^2``."""
+        return np.einsum("nkr,kd->nrd", coefficients, self.centers / self.sigma**2)
+
+    def mapped_covariances(self, tangents: np.ndarray) -> np.ndarray:
+        """Return ``sigma^2 J_k J_k'``."""
+        return self.sigma**2 * tangents @ tangents.transpose(0, 2, 1)
+
+    @property
+    def covariances(self) -> np.ndarray:
+        """``sigma^2 I`` for each kernel (K, D, D), read-only."""
+        K, D = self.centers.shape
+        return np.broadcast_to(self.sigma**2 * np.eye(D), (K, D, D))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +106,72 @@ class AnisotropicKernels:
         for k, (center, root) in enumerate(zip(self.centers, self.roots, strict=True)):
             values[:, k] = log_heights[k] - np.square((X - center) @ root.T).sum(axis=1) / 2
         return values
+
+
+@dataclass(frozen=True, eq=False)
+class EllipticKernels:
+    """Normal densities with covariances ``Sigma_k`` (Brand sec. 3), given by some of their principal axes.
+
+    The width is ``spreads[k]`` along the orthonormal ``directions[k]`` and ``rest[k]`` in their complement,
+    so that no D x D matrix is stored unless all axes are given. A direction of zeros stands for none.
+    """
+
+    centers: np.ndarray  # (K, D)
+    directions: np.ndarray  # (K, q, D)
+    spreads: np.ndarray  # (K, q)
+    rest: np.ndarray  # (K,)
+
+    @property
+    def sigma(self) -> float:
+        """Root mean variance over all directions and kernels."""
+        D, q = self.centers.shape[1], self.spreads.shape[1]
+        variance = np.square(self.spreads).sum(axis=1) + (D - q) * np.square(self.rest)
+        return float(np.sqrt(variance.mean() / D))
+
+    @property
+    def covariances(self) -> np.ndarray:
+        """``Sigma_k`` (K, D, D)."""
+        K, D = self.centers.shape
+        return self.mapped_covariances(np.broadcast_to(np.eye(D), (K, D, D)))
+
+    def squared_distances(self, X: np.ndarray) -> np.ndarray:
+        """Return ``(x - mu_k)' Sigma_k^-1 (x - mu_k)`` (n, K)."""
+        values = np.empty((len(X), len(self.centers)))
+        for k, (difference, excess) in enumerate(self._differences(X)):
+            along = difference @ self.directions[k].T
+            values[:, k] = np.square(difference).sum(axis=1) / self.rest[k] ** 2 + np.square(along) @ excess
+        return np.maximum(values, 0.0)
+
+    def exponents(self, X: np.ndarray) -> np.ndarray:
+        """Return ``log p_k(x)`` (n, K) up to a constant."""
+        D, q = self.centers.shape[1], self.spreads.shape[1]
+        log_heights = -np.log(self.spreads).sum(axis=1) - (D - q) * np.log(self.rest)
+        return log_heights - self.squared_distances(X) / 2
+
+    def common_gradient(self, X: np.ndarray) -> np.ndarray:
+        """Return zero: gradients have no part in common."""
+        return np.zeros_like(X)
+
+    def gradient_sums(self, X: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """Return ``-sum_k c_nkr Sigma_k^-1 (x_n - mu_k)``."""
+        sums = np.zeros((len(X), coefficients.shape[2], X.shape[1]))
+        for k, (difference, excess) in enumerate(self._differences(X)):
+            along = difference @ self.directions[k].T
+            gradient = difference / self.rest[k] ** 2 + (along * excess) @ self.directions[k]
+            sums -= coefficients[:, k, :, None] * gradient[:, None]
+        return sums
+
+    def mapped_covariances(self, tangents: np.ndarray) -> np.ndarray:
+        """Return ``J_k Sigma_k J_k'`` (K, d, d)."""
+        along = tangents @ self.directions.transpose(0, 2, 1)  # (K, d, q)
+        excess = np.square(self.spreads) - np.square(self.rest)[:, None]
+        across = np.square(self.rest)[:, None, None] * (tangents @ tangents.transpose(0, 2, 1))
+        return (along * excess[:, None]) @ along.transpose(0, 2, 1) + across
+
+    def _differences(self, X: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield ``x - mu_k`` (n, D) and the precisions (q,) along the directions less those elsewhere."""
+        for center, spread, rest in zip(self.centers, self.spreads, self.rest, strict=True):
+            yield X - center, spread**-2 - rest**-2
 
 
 class KernelWeights(NamedTuple):
@@ -134,39 +245,40 @@ class AffineMixture:
         return outputs
 
     def jacobian(self, X: np.ndarray) -> np.ndarray:
-        """Return ``dy/dx`` (n, d, D); the kernels must be isotropic."""
-        row_bytes = 8 * len(self.kernels.centers) * (3 + 2 * self.offsets.shape[1]) + 24 * self.slopes[0].size
+        """Return ``dy/dx`` (n, d, D); the kernels must have derivatives."""
+        (K, D, c) = self.slopes.shape
+        row_bytes = 8 * K * (5 + 3 * c) + 8 * D * (6 + 5 * c)
         return np.concatenate([self._jacobian(X[rows]) for rows in row_blocks(len(X), row_bytes)])
 
     def _jacobian(self, X: np.ndarray) -> np.ndarray:
-        """Compute the Jacobian of one block of rows."""
-        assert isinstance(self.kernels, IsotropicKernels)
-        centers, variance = self.kernels.centers, self.kernels.sigma**2
-        exponents = self.kernels.exponents(X)
+        """Compute the Jacobian of one block of rows.
+
+        The gradient of a posterior is ``q_k (g_k - sum_j q_j g_j)`` with ``g_k`` those of log densities.
+        """
+        kernels, (K, D, c) = self.forward_kernels, self.slopes.shape
+        exponents = kernels.exponents(X)
         top = exponents.max(axis=1, keepdims=True)  # subtracted first, as in the weights
         posterior = np.exp(np.where(exponents == top, 0.0, exponents - top))  # (n, K)
         total = posterior.sum(axis=1, keepdims=True)
         log_total = (top + np.log(total))[:, 0]
         posterior /= total
-        mean = posterior @ centers  # d q_k = q_k (mu_k - mean) / sigma^2
         active = np.where(posterior > NEGLIGIBLE, posterior, 0.0)
         rest = np.maximum(posterior - NEGLIGIBLE, 0.0)
         kept = rest.sum(axis=1)
         weight = rest / kept[:, None]
-        d_kept = (active @ centers - active.sum(axis=1)[:, None] * mean) / variance  # (n, D)
-        K, D, c = self.slopes.shape
         affine = (
             self.offsets
-            - np.einsum("kd,kdc->kc", centers, self.slopes)
+            - np.einsum("kd,kdc->kc", kernels.centers, self.slopes)
             + np.einsum("nd,kdc->nkc", X, self.slopes)
         )
         outputs = np.einsum("nk,nkc->nc", weight, affine)
-        active_outputs = active[:, :, None] * affine  # (n, K, c)
-        d_active = (
-            np.einsum("nkc,kd->ncd", active_outputs, centers)
-            - active_outputs.sum(axis=1)[:, :, None] * mean[:, None]
-        )
-        d_weight = (d_active / variance - outputs[:, :, None] * d_kept[:, None]) / kept[:, None, None]
+        columns = [posterior[:, :, None], active[:, :, None], active[:, :, None] * affine]
+        coefficients = np.concatenate(columns, axis=2)  # (n, K, 2 + c)
+        sums = kernels.gradient_sums(X, coefficients)  # (n, 2 + c, D)
+        mean = sums[:, 0]
+        changes = sums[:, 1:] - coefficients[:, :, 1:].sum(axis=1)[:, :, None] * mean[:, None]
+        d_kept, d_active = changes[:, 0], changes[:, 1:]  # (n, D), (n, c, D)
+        d_weight = (d_active - outputs[:, :, None] * d_kept[:, None]) / kept[:, None, None]
         mixed_slopes = (weight @ self.slopes.reshape(K, D * c)).reshape(-1, D, c).transpose(0, 2, 1)
         slope = mixed_slopes + d_weight  # (n, c, D)
         if self.divide:
@@ -174,9 +286,15 @@ class AffineMixture:
             return safe_divide(slope[:, :-1] - value[:, :, None] * slope[:, -1:], outputs[:, -1, None, None])
         if self.density:
             height = (kept * np.exp(log_total))[:, None, None]
-            log_slope = d_kept / kept[:, None] + (mean - X) / variance
+            log_slope = d_kept / kept[:, None] + mean + kernels.common_gradient(X)
             return height * (slope + outputs[:, :, None] * log_slope[:, None])
         return slope
+
+    @property
+    def forward_kernels(self) -> ForwardKernels:
+        """The kernels of a map from the space of the data."""
+        assert isinstance(self.kernels, (IsotropicKernels, EllipticKernels))
+        return self.kernels
 
 
 def divide_by_last(outputs: np.ndarray) -> np.ndarray:
