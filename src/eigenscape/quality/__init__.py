@@ -4,10 +4,12 @@ import warnings
 from typing import Any
 
 from eigenscape.quality.alignment import Alignment, aligned_error, linear_alignment, procrustes
+from eigenscape.quality.column_scales import DominantColumns, dominant_columns, variance_shares
 from eigenscape.quality.coranking import coranking_curve
 from eigenscape.quality.dimension_estimation import Dimension, intrinsic_dimension
 from eigenscape.quality.edge_distortion import distortion
 from eigenscape.quality.estimate import Estimate
+from eigenscape.quality.localization import LocalizedCoordinate, localized_coordinates, participation_ratio
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.quality.neighbor_preservation import (
     continuity,
@@ -15,6 +17,7 @@ from eigenscape.quality.neighbor_preservation import (
     sampled_trustworthiness,
     trustworthiness,
 )
+from eigenscape.quality.neighbors_kept import NeighborsKept, neighbors_kept
 from eigenscape.quality.parameter_selection import ParameterChoice, choose_bandwidth, choose_n_neighbors
 from eigenscape.quality.projections import sphere_projection_density
 from eigenscape.quality.purity import Purity, neighbor_purity
@@ -26,7 +29,10 @@ from eigenscape.quality.stability_result import Stability
 __all__ = [
     "Alignment",
     "Dimension",
+    "DominantColumns",
     "Estimate",
+    "LocalizedCoordinate",
+    "NeighborsKept",
     "ParameterChoice",
     "Purity",
     "Stability",
@@ -36,12 +42,16 @@ __all__ = [
     "continuity",
     "coranking_curve",
     "distortion",
+    "dominant_columns",
     "intrinsic_dimension",
     "is_euclidean",
     "kernel_loss",
     "linear_alignment",
+    "localized_coordinates",
     "negative_fraction",
     "neighbor_purity",
+    "neighbors_kept",
+    "participation_ratio",
     "perturbation_stability",
     "procrustes",
     "residual_variance",
@@ -49,6 +59,7 @@ __all__ = [
     "sampled_trustworthiness",
     "sphere_projection_density",
     "trustworthiness",
+    "variance_shares",
 ]
 
 

@@ -196,19 +196,35 @@ def _sampled(
 
 def _penalties(reference: Distances, compared: Distances, k: int, which: np.ndarray) -> np.ndarray:
     """Return the penalty of each point for its neighbours in ``compared``, relative to the worst case."""
+    ranks = neighbor_ranks(reference, compared, k, which)
+    return np.maximum(ranks - k, 0).sum(axis=1) / _worst_penalty(reference.n_points, k)
+
+
+def neighbor_ranks(reference: Distances, compared: Distances, k: int, which: np.ndarray) -> np.ndarray:
+    """Return the ranks (s, k) in ``reference`` of the ``k`` nearest neighbours in ``compared``.
+
+    The nearest point in ``reference`` has rank 1; equal distances share the lower rank.
+    """
     from eigenscape._compiled.ranks import count_below
 
     n = reference.n_points
     check_integer("n_neighbors", k)
     if not 1 <= k <= n - 2:
         raise ValueError(f"n_neighbors={k} must lie between 1 and n_samples - 2 = {n - 2}")
-    penalties = []
+    ranks = []
     for queries in reference.query_blocks(which, arrays=2):
         neighbors = compared.nearest(queries, k)[1]
         distance = reference.ranking_of_others(queries)
-        # equal distances share the lower rank
-        rank = 1 + count_below(distance, np.take_along_axis(distance, neighbors, axis=1))
-        penalties.append(np.maximum(rank - k, 0).sum(axis=1))
+        ranks.append(1 + count_below(distance, np.take_along_axis(distance, neighbors, axis=1)))
+    return np.concatenate(ranks)
+
+
+def _worst_penalty(n: int, k: int) -> float:
+    """Return the largest sum of ``max(rank - k, 0)`` over the neighbours of a point."""
     intruders = min(k, n - 1 - k)  # their ranks are n - 1, n - 2, ... in the worst case
-    worst = intruders * (n - 1 - k) - intruders * (intruders - 1) / 2
-    return np.concatenate(penalties) / worst
+    return intruders * (n - 1 - k) - intruders * (intruders - 1) / 2
+
+
+def mean_excess_rank(score: float, n: int, k: int) -> float:
+    """Return the mean of ``max(rank - k, 0)`` over all neighbours for a trustworthiness or continuity."""
+    return (1 - score) * _worst_penalty(n, k) / k

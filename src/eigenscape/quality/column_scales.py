@@ -1,0 +1,143 @@
+"""Columns of a table whose scale dominates the distances between its rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+#: Columns dominate if the effective number of columns is at most this, and at most this share of all.
+_MAX_EFFECTIVE, _MAX_SHARE = 5.0, 1 / 3
+#: A table of two or three columns is dominated if a single one has about 95 % of the variance.
+_SINGLE = 1.1
+#: A column is named if it has at least this share of the variance.
+_MIN_SHARE = 0.1
+#: Number of values of a block of rows.
+_BLOCK = 2**22
+
+
+class DominantColumns(NamedTuple):
+    """Columns whose variance is most of the total variance.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_dominant,)
+        Indices of the columns, the largest variance first.
+    shares : ndarray of shape (n_dominant,)
+        Their shares of the total variance.
+    n_columns : int
+        Number of columns that are not constant.
+    effective : float
+        Effective number of columns, the inverse of the sum of the squared shares of all columns.
+    """
+
+    columns: np.ndarray
+    shares: np.ndarray
+    n_columns: int
+    effective: float
+
+
+def variance_shares(X: ArrayLike | sparse.csr_array) -> np.ndarray:
+    r"""Compute the share of each column in the total variance.
+
+    It is also the share of the column in the mean squared Euclidean distance between rows, which is twice
+    the total variance.
+
+    Parameters
+    ----------
+    X : array-like or sparse array of shape (n_samples, n_features)
+        The data. NaN is ignored.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        The shares. They are zero if all columns are constant.
+
+    Examples
+    --------
+    >>> from eigenscape.quality import variance_shares
+    >>> variance_shares([[0.0, 0.0, 7.0], [1.0, 3.0, 7.0]]).tolist()
+    [0.1, 0.9, 0.0]
+    """
+    given: Any = X
+    is_sparse = sparse.issparse(given)
+    rows: Any = sparse.csr_array(given) if is_sparse else np.asarray(given)
+    if rows.ndim != 2:
+        raise ValueError(f"X must have shape (n_samples, n_features), got {rows.shape}")
+    variance = _sparse_variance(rows) if is_sparse else _dense_variance(rows)
+    total = variance.sum()
+    return variance / total if total > 0 else np.zeros_like(variance)
+
+
+def dominant_columns(X: ArrayLike | sparse.csr_array) -> DominantColumns | None:
+    """Find the columns whose scale dominates the Euclidean distances between rows.
+
+    With shares :math:`s_j` of the columns in the total variance (:func:`variance_shares`), the effective
+    number of columns is :math:`1 / \\sum_j s_j^2`. A few columns dominate if it is at most 5 and at most a
+    third of the number of columns. The distances, and the map of a method that uses them, are then those of
+    these columns; standardise the columns unless their units are comparable. Images and other features of
+    similar scale have a large effective number.
+
+    Parameters
+    ----------
+    X : array-like or sparse array of shape (n_samples, n_features)
+        The data. NaN is ignored.
+
+    Returns
+    -------
+    DominantColumns or None
+        The columns with at least a tenth of the total variance, or None if no few columns dominate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris, load_wine
+    >>> from eigenscape.quality import dominant_columns
+    >>> wine = load_wine()
+    >>> found = dominant_columns(wine.data)
+    >>> wine.feature_names[found.columns[0]], found.shares.round(3).tolist()
+    ('proline', [0.998])
+    >>> dominant_columns(load_iris().data) is None
+    True
+    """
+    shares = variance_shares(X)
+    n_columns = int(np.count_nonzero(shares))
+    if n_columns < 2:
+        return None
+    effective = float(1 / np.square(shares).sum())
+    if effective > max(_SINGLE, min(_MAX_EFFECTIVE, _MAX_SHARE * n_columns)):
+        return None
+    order = np.argsort(-shares, kind="stable")
+    chosen = order[shares[order] >= _MIN_SHARE]
+    return DominantColumns(chosen, shares[chosen], n_columns, effective)
+
+
+def _dense_variance(X: np.ndarray) -> np.ndarray:
+    """Return the variance of each column, in blocks of rows."""
+    n_rows = max(1, _BLOCK // max(1, X.shape[1]))
+    blocks = [slice(start, start + n_rows) for start in range(0, len(X), n_rows)]
+    total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for block in blocks:
+        values = np.asarray(X[block], dtype=np.float64)
+        count += np.isfinite(values).sum(axis=0)
+        total += np.where(np.isfinite(values), values, 0.0).sum(axis=0)
+    count = np.maximum(count, 1)
+    mean, squares = total / count, np.zeros(X.shape[1])
+    for block in blocks:
+        deviation = np.asarray(X[block], dtype=np.float64) - mean
+        squares += np.square(np.where(np.isfinite(deviation), deviation, 0.0)).sum(axis=0)
+    variance = squares / count
+    # a constant column deviates from its rounded mean by rounding
+    return np.where(variance <= np.square(8 * np.finfo(np.float64).eps * mean), 0.0, variance)
+
+
+def _sparse_variance(X: sparse.csr_array) -> np.ndarray:
+    """Return the variance of each column, zeros included."""
+    n = X.shape[0]
+    values = X.astype(np.float64)
+    mean = np.asarray(values.sum(axis=0)).ravel() / n
+    stored = np.bincount(values.indices, minlength=X.shape[1])
+    deviation = np.square(values.data - mean[values.indices])
+    squares = np.bincount(values.indices, deviation, minlength=X.shape[1])
+    return (squares + (n - stored) * np.square(mean)) / n

@@ -1,0 +1,134 @@
+"""Coordinates that single points or a handful determine."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+#: A coordinate is localised if its participation ratio is at most this share of the points, but not below
+#: the first and not above the second number of points ...
+_SHARE, _AT_LEAST, _AT_MOST = 0.01, 5.0, 30.0
+#: ... and at most this share of the points in any case: of few points, five are not a handful.
+_MAX_SHARE = 0.1
+#: The points that carry a coordinate have this share of its sum of squares.
+_CARRIED = 0.9
+
+
+class LocalizedCoordinate(NamedTuple):
+    """A coordinate that few points carry.
+
+    Attributes
+    ----------
+    coordinate : int
+        Index of the coordinate.
+    ratio : float
+        Its :func:`participation_ratio`.
+    points : ndarray of shape (n_carrying,)
+        Indices of the points that carry it, the largest contribution first.
+    share : float
+        Share of the sum of squares of the centred coordinate that these points have, at least 0.9.
+    """
+
+    coordinate: int
+    ratio: float
+    points: np.ndarray
+    share: float
+
+
+def participation_ratio(embedding: ArrayLike) -> np.ndarray:
+    r"""Compute the effective number of points that carry each coordinate.
+
+    .. math:: p_r = \frac{(\sum_i (y_{ir} - \bar y_r)^2)^2}{\sum_i (y_{ir} - \bar y_r)^4},
+
+    the number of points divided by the kurtosis of the coordinate (Bell and Dean 1970). It is ``n`` if all
+    points deviate from the mean by the same amount, ``n / 3`` for a normal distribution, and ``m`` if ``m``
+    of very many points are apart from the others, which coincide. An eigenvector of a graph or a kernel with
+    a ratio of a few points describes these points (outliers, a component that is almost disconnected, or a
+    rare group) and nothing of the others.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        Coordinates of the embedding. Rows with NaN or infinite values are ignored.
+
+    Returns
+    -------
+    ndarray of shape (n_components,)
+        The ratios, at least 1; NaN for a coordinate that is constant up to rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.quality import participation_ratio
+    >>> spread, single = np.linspace(-1, 1, 1000), np.eye(1000)[0]
+    >>> participation_ratio(np.column_stack([spread, single])).round().astype(int).tolist()
+    [556, 1]
+    """
+    shares = _contributions(_finite_rows(_as_coordinates(embedding))[0])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 1.0 / np.square(shares).sum(axis=0)
+
+
+def localized_coordinates(embedding: ArrayLike) -> list[LocalizedCoordinate]:
+    """Find the coordinates that single points or a handful determine, and these points.
+
+    A coordinate is localised if its :func:`participation_ratio` is at most 1 % of the points, where 5 points
+    are always few and 30 are not, and at most a tenth of the points.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        Coordinates of the embedding. Rows with NaN or infinite values are ignored.
+
+    Returns
+    -------
+    list of LocalizedCoordinate
+        The localised coordinates with the points that carry them, in their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.quality import localized_coordinates
+    >>> embedding = np.random.default_rng(0).standard_normal((500, 2))
+    >>> embedding[17, 1] = 1000.0
+    >>> [(found.coordinate, found.points.tolist()) for found in localized_coordinates(embedding)]
+    [(1, [17])]
+    """
+    coordinates, rows = _finite_rows(_as_coordinates(embedding))
+    shares, ratios = _contributions(coordinates), participation_ratio(coordinates)
+    limit = min(float(np.clip(_SHARE * len(rows), _AT_LEAST, _AT_MOST)), _MAX_SHARE * len(rows))
+    found = []
+    for index in np.flatnonzero(ratios <= limit):
+        order = np.argsort(-shares[:, index], kind="stable")
+        total = np.cumsum(shares[order, index])
+        count = min(int(np.searchsorted(total, _CARRIED)) + 1, len(order))
+        points = rows[order[:count]]
+        found.append(LocalizedCoordinate(int(index), float(ratios[index]), points, float(total[count - 1])))
+    return found
+
+
+def _as_coordinates(embedding: ArrayLike) -> np.ndarray:
+    coordinates = np.asarray(embedding, dtype=np.float64)
+    if coordinates.ndim != 2:
+        raise ValueError(f"embedding must have shape (n_samples, n_components), got {coordinates.shape}")
+    return coordinates
+
+
+def _finite_rows(coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows without NaN and infinity, and their indices."""
+    rows = np.flatnonzero(np.isfinite(coordinates).all(axis=1))
+    return (coordinates, rows) if len(rows) == len(coordinates) else (coordinates[rows], rows)
+
+
+def _contributions(coordinates: np.ndarray) -> np.ndarray:
+    """Return the share of each point in the sum of squares of each centred coordinate; NaN if it is zero."""
+    if len(coordinates) == 0:
+        return np.full((1, coordinates.shape[1]), np.nan)
+    largest = np.abs(coordinates).max(axis=0)
+    scaled = coordinates / np.where(largest > 0, largest, 1.0)  # squares neither overflow nor underflow
+    squares = np.square(scaled - scaled.mean(axis=0))
+    total = squares.sum(axis=0)
+    constant = total <= len(squares) * (4 * np.finfo(np.float64).eps) ** 2
+    return squares / np.where(constant, np.nan, total)
