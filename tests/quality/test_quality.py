@@ -19,7 +19,6 @@ from eigenscape.quality import (
     aligned_error,
     continuity,
     coranking_curve,
-    intrinsic_dimension,
     linear_alignment,
     neighbor_purity,
     procrustes,
@@ -139,14 +138,6 @@ def test_rows_on_disk_and_frames(cloud, tmp_path):
         ),
         (lambda X, Y: procrustes(X, Y), "same points and dimensions"),
         (lambda X, Y: linear_alignment(X, Y[:5]), "same points"),
-        (lambda X, _: intrinsic_dimension(X, method="guess"), "method='guess' is not known"),
-        (lambda *_: intrinsic_dimension(np.ones((9, 2))), "at least 3 distinct rows, got 1"),
-        (
-            lambda X, _: intrinsic_dimension(np.where(X > 2, np.nan, X)),
-            "finite, but .* rows contain NaN",
-        ),
-        (lambda X, _: intrinsic_dimension(X[:, 0]), "two dimensions"),
-        (lambda X, _: intrinsic_dimension(X, n_neighbors=5.0), "n_neighbors=5.0 must be an integer"),
         (lambda X, Y: trustworthiness(X, Y, 5.0), "n_neighbors=5.0 must be an integer"),
         (lambda X, Y: sampled_trustworthiness(X, Y, n_samples=10.5), "n_samples=10.5 must be an integer"),
         (
@@ -319,44 +310,8 @@ def test_residual_variance_of_geodesics():
 # --- dimension ----------------------------------------------------------------------------------------------
 
 
-def ball(d, n, width, seed=0):
-    rng = np.random.default_rng(seed)
-    frame = np.linalg.qr(rng.standard_normal((width, d)))[0]
-    return rng.uniform(size=(n, d)) @ frame.T + 1e-3 * rng.standard_normal((n, width))
-
-
-@pytest.mark.parametrize("d", [1, 2, 4])
-@pytest.mark.parametrize("method", ["eigengap", "residual variance"])
-def test_dimension_of_cubes(method, d):
-    dimension = intrinsic_dimension(ball(d, 1500, 8), method=method, n_samples=300)
-    assert dimension.value == d
-    assert dimension.method == method
-
-
-def test_dimension_by_scikit_dimension():
-    pytest.importorskip("skdim")
-    dimension = intrinsic_dimension(ball(3, 2000, 8), method="auto")
-    assert dimension.method == "scikit-dimension"
-    assert float(dimension) == pytest.approx(3, abs=0.5)
-
-
-def test_dimension_without_scikit_dimension(monkeypatch):
-    monkeypatch.setattr("eigenscape.quality.dimension_estimation.find_spec", lambda _: None)
-    X, _ = make_swiss_roll(1000, random_state=0)
-    dimension = intrinsic_dimension(X)
-    assert dimension.method == "eigengap and residual variance"
-    assert dimension.value == 2
-    assert len(dimension.details["residual variances"]) >= 3
-    with pytest.raises(ModuleNotFoundError, match="scikit-dimension; install"):
-        intrinsic_dimension(X, method="scikit-dimension")
-
-
-def test_dimension_of_a_single_column():
-    assert intrinsic_dimension(np.random.default_rng(0).uniform(size=(500, 1))).value == pytest.approx(
-        1, abs=0.15
-    )
-
-
 def test_pca_of_flat_data_is_trustworthy():
-    X = ball(2, 300, 6)
+    rng = np.random.default_rng(0)
+    frame = np.linalg.qr(rng.standard_normal((6, 2)))[0]
+    X = rng.uniform(size=(300, 2)) @ frame.T + 1e-3 * rng.standard_normal((300, 6))
     assert trustworthiness(X, PCA(2).fit_transform(X)) > 0.999
