@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -21,10 +22,16 @@ from eigenscape.estimators._validation import as_contiguous_float64, check_choic
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.elliptic import CovarianceType
-from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
+from eigenscape.methods.feature_map import FeatureMap, feature_map
+from eigenscape.methods.graph_embedding import Correction, Transformation
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert
 from eigenscape.methods.kernel_centers import Placement
-from eigenscape.methods.kernel_eigenmap import KernelEigenmapOptions, choose_n_kernels, kernel_eigenmap
+from eigenscape.methods.kernel_eigenmap import (
+    KernelEigenmapOptions,
+    choose_n_kernels,
+    kernel_eigenmap,
+    wide_kernels,
+)
 from eigenscape.methods.mixture import AffineMixture
 from eigenscape.quality.edge_distortion import distortion
 
@@ -55,6 +62,7 @@ class KernelEigenmap(Estimator):
     {n_components}
     n_kernels : int, "auto" or None, default=None
         Number of kernels. If None, 64, or fewer if :math:`z` would have more entries than half the samples.
+        If there are at least as many features as samples, about as many kernels as local coordinates.
         "auto" doubles the number from 4 to at most 256 and takes the smallest whose distortion of held-out
         edges is within 5 % of the least.
     sigma : float or "auto", default="auto"
@@ -72,7 +80,10 @@ class KernelEigenmap(Estimator):
         themselves.
     local_components : int or None, default=None
         Number of local coordinates :math:`K_k (x - \mu_k)`, the principal directions of the samples around
-        each kernel. If None, all features are used; with 0, only the posteriors.
+        each kernel. If None, all features are used or, if there are at least as many features as samples, as
+        many as leave :math:`z` at most half as many entries as there are samples; with 0, only the
+        posteriors. If :math:`z` has more entries than there are samples, the map is found in the span of
+        their rows: of all maps with its values at the samples it has the smallest coefficients.
     correction : {"reweighted", "stochastic", "affine", "raw"}, default="reweighted"
         Correction if the constant function is not in the span of :math:`Z` and :math:`v_1` is not uniform
         (Brand sec. 2.1). With posteriors the constant is in the span: all four give the same map, and the
@@ -128,6 +139,8 @@ class KernelEigenmap(Estimator):
         Covariances of the kernels. Computed on access.
     n_kernels_ : int
         Number of kernels.
+    local_components_ : int
+        Number of local coordinates of each kernel.
     held_out_distortion_ : dict
         Distortion of held-out edges for each number of kernels tried by ``n_kernels="auto"``; infinite if
         there are too few kernels for a map.
@@ -270,22 +283,34 @@ class KernelEigenmap(Estimator):
             covariances = check_array(covariances, dtype=np.float64, allow_nd=True, input_name="covariances")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         sigma = None if self.sigma == "auto" else float(self.sigma)
+        max_kernels, n_local = self._kernel_limits(graph_data.points)
         options = KernelEigenmapOptions(
-            centers, sigma, self.local_components, self.posterior, self.correction, seed, covariances
+            centers, sigma, n_local, self.posterior, self.correction, seed, covariances
         )
-        n_kernels = self._choose_n_kernels(graph_data, options)
+        n_kernels = self._choose_n_kernels(graph_data, max_kernels, options)
         result = kernel_eigenmap(
             graph_data.points, graph_data.W, graph_data.degree, self.n_components, n_kernels, options
         )
         kernels, self._map_ = result.mixture.forward_kernels, result.mixture
         self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
+        self.local_components_ = graph_data.points.shape[1] if n_local is None else n_local
         return result.transformation, result.coordinates
 
-    def _choose_n_kernels(self, graph_data: Vertices, options: KernelEigenmapOptions) -> int:
+    def _kernel_limits(self, X: np.ndarray) -> tuple[int, int | None]:
+        """Return the largest default number of kernels, and the number of local coordinates (None: all)."""
+        n_distinct, n_features = len(distinct_rows(X)[0]), X.shape[1]
+        if self.local_components is not None or n_features < n_distinct:
+            n_local = n_features if self.local_components is None else self.local_components
+            return max(1, n_distinct // (2 + 2 * n_local)), self.local_components
+        if not isinstance(self.centers, str):
+            return wide_kernels(n_distinct, self.n_components, len(self.centers))
+        given = self.n_kernels if isinstance(self.n_kernels, numbers.Integral) else None
+        return wide_kernels(n_distinct, self.n_components, given)
+
+    def _choose_n_kernels(
+        self, graph_data: Vertices, max_kernels: int, options: KernelEigenmapOptions
+    ) -> int:
         """Return the number of kernels."""
-        n_distinct, n_features = len(distinct_rows(graph_data.points)[0]), graph_data.points.shape[1]
-        n_local = n_features if self.local_components is None else self.local_components
-        max_kernels = max(1, n_distinct // (2 + 2 * n_local))
         if not isinstance(options.centers, str):
             return len(options.centers)
         if self.n_kernels is None:

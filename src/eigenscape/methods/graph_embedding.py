@@ -16,8 +16,7 @@ from scipy import sparse
 
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.laplacian import next_to_trivial
-from eigenscape.methods.mixture import safe_divide
-from eigenscape.methods.quadratic_forms import Basis, FeatureBasis, QuadraticForms, quadratic_forms
+from eigenscape.methods.quadratic_forms import Basis, QuadraticForms, quadratic_forms
 from eigenscape.operators import DividedOperator, as_operator, materialized
 from eigenscape.quality.edge_distortion import laplacian_form, remove_loops
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, generalized_eigh, whiten
@@ -52,42 +51,6 @@ class Transformation:
         """Flip coordinates so that the largest entry of each column of ``Y`` (n, d) would become positive."""
         signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
         return replace(self, coefficients=self.coefficients * signs, constant=self.constant * signs)
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureMap:
-    """``y(x) = G'(x - origin) [/ u'x] + constant`` for features ``x``; ``origin`` is None for sparse ones."""
-
-    transformation: Transformation
-    origin: np.ndarray | None = None
-
-    def __call__(self, X: Any) -> np.ndarray:
-        """Return the coordinates (n, d) of the rows of ``X``."""
-        values = (X if self.origin is None else X - self.origin) @ self.transformation.coefficients
-        if self.transformation.uniform is not None:
-            values = safe_divide(values, (X @ self.transformation.uniform)[:, None])
-        return values + self.transformation.constant
-
-    def jacobian(self, X: Any) -> np.ndarray:
-        """Return ``dy/dx`` (n, d, D)."""
-        G, uniform = self.transformation.coefficients, self.transformation.uniform
-        slope = np.broadcast_to(G.T, (X.shape[0], *G.T.shape))
-        if uniform is None:
-            return slope.copy()
-        value = self(X) - self.transformation.constant
-        return safe_divide(slope - value[:, :, None] * uniform, (X @ uniform)[:, None, None])
-
-
-def feature_map(
-    Z: Any, W: sparse.csr_array, degree: np.ndarray, n_components: int, correction: Correction
-) -> FeatureMap:
-    """Return the transformational embedding of a graph with vertex features ``Z`` (Brand eq. 8)."""
-    origin = None
-    if correction == "affine" and not sparse.issparse(Z):  # same span, but less cancellation
-        origin = degree @ Z / degree.sum()
-        Z = Z - origin
-    transformation = solve_transformation(FeatureBasis(Z), W, degree, n_components, correction)
-    return FeatureMap(transformation.with_signs_of(FeatureMap(transformation)(Z)), origin)
 
 
 def affine_transformation(

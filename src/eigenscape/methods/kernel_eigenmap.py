@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -13,12 +15,7 @@ from eigenscape import _memory
 from eigenscape._compiled.mixtures import local_coordinates, mark_members
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.elliptic import CovarianceType, given_ellipses, local_ellipses
-from eigenscape.methods.graph_embedding import (
-    Correction,
-    Transformation,
-    affine_transformation,
-    solve_transformation,
-)
+from eigenscape.methods.graph_embedding import Correction, Transformation, solve_transformation
 from eigenscape.methods.kernel_centers import Placement, place_kernels
 from eigenscape.methods.mixture import (
     AffineMixture,
@@ -27,6 +24,7 @@ from eigenscape.methods.mixture import (
     MixtureKernels,
     kernel_weights,
 )
+from eigenscape.methods.row_span import solve_by_rows
 from eigenscape.quality.edge_distortion import distortion
 
 #: Numbers of kernels tried by :func:`choose_n_kernels`, which takes the smallest whose held-out distortion is
@@ -52,7 +50,8 @@ class KernelBasis:
     """``z(x)`` of Brand eq. 15: local homogeneous coordinates around each kernel, times its weight at ``x``.
 
     ``projections`` (K, q, D) are the ``K_k`` of eq. 14 (they belong to the kernels); with None the local
-    coordinates are ``x - mu_k``. ``scale`` (n,) multiplies each row.
+    coordinates are ``x - mu_k``. ``scale`` (n,) multiplies each row. ``unit`` is the length in which local
+    coordinates are measured in inner products of rows, beside the constant of each kernel.
     """
 
     X: np.ndarray
@@ -60,6 +59,7 @@ class KernelBasis:
     weights: KernelWeights
     projections: np.ndarray | None = None
     scale: np.ndarray | None = None
+    unit: float = 1.0
 
     @property
     def n_local(self) -> int:
@@ -101,6 +101,33 @@ class KernelBasis:
         """Return ``Z V`` (n, c)."""
         values = self.mixture(V).mix(self.X, self.weights)
         return values if self.scale is None else values * self.scale[:, None]
+
+    def apply_transpose(self, A: np.ndarray) -> np.ndarray:
+        """Return ``Z' A`` (p, c), the coefficients of local coordinates in units of ``unit``."""
+        V = np.zeros((len(self.kernels.centers), self.n_local, A.shape[1]))
+        for k, rows, weight, local in self._members():
+            weighted = weight[:, None] * A[rows]
+            V[k, :-1], V[k, -1] = local.T @ weighted / self.unit**2, weighted.sum(axis=0)
+        return V.reshape(self.n_columns, -1)
+
+    def row_gram(self) -> np.ndarray:
+        """Return ``Z Z'`` (n, n), local coordinates in units of ``unit``."""
+        gram = np.zeros((len(self.X), len(self.X)))
+        for _, rows, weight, local in self._members():
+            weighted = weight[:, None] * local / self.unit
+            gram[np.ix_(rows, rows)] += weighted @ weighted.T + np.outer(weight, weight)
+        return gram
+
+    def _members(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield each kernel, its rows, their factors (m,) and their local coordinates (m, q)."""
+        columns = sparse.csc_array(self.weights.matrix)
+        for k, center in enumerate(self.kernels.centers):
+            column = slice(columns.indptr[k], columns.indptr[k + 1])
+            rows, weight = columns.indices[column], columns.data[column]
+            local = self.X[rows] - center
+            if self.projections is not None:
+                local = local @ self.projections[k].T
+            yield k, rows, weight if self.scale is None else weight * self.scale[rows], local
 
     def mixture(self, V: np.ndarray) -> AffineMixture:
         """Return the mixture of affine maps ``V'z(x)`` (Brand eq. 17), in coordinates of the whole space."""
@@ -173,29 +200,40 @@ def kernel_eigenmap(
     They are scaled to ``Y'DY = n``, approximately if the correction divides.
     """
     kernels = forward_kernels(X, n_kernels, options)
-    n_local = X.shape[1] if options.local_components is None else options.local_components
-    columns = len(kernels.centers) * (1 + n_local)
-    _memory.require(
-        6 * 8.0 * columns**2,
-        f"the eigenproblem of {columns} local coordinates",
-        "lower n_kernels or set local_components",
-    )
     weights = kernel_weights(kernels, X)
     projections = None
-    if options.local_components is not None:
+    if options.local_components is not None and options.local_components < X.shape[1]:
         projections = local_projections(X, kernels, weights, options.local_components)
-    basis = KernelBasis(X, kernels, weights, projections)
-    if (
-        options.posterior
-    ):  # weights sum to one: the constant is in the span of Z, and corrections are equivalent
-        solution = affine_transformation(basis, W, degree, n_components)
-    else:
-        density = replace(basis, scale=weights.kept * np.exp(weights.log_total))
-        solution = solve_transformation(density, W, degree, n_components, options.correction, divisor=basis)
+    basis = KernelBasis(X, kernels, weights, projections, unit=kernels.sigma)
+    solution = _solve(basis, W, degree, n_components, options)
     unsigned = _corrected_mixture(basis, solution, not options.posterior)
     solution = solution.with_signs_of(unsigned.values(X, weights))
     mixture = _corrected_mixture(basis, solution, not options.posterior)
     return KernelMap(mixture, mixture.values(X, weights), solution)
+
+
+def _solve(
+    basis: KernelBasis,
+    W: sparse.csr_array,
+    degree: np.ndarray,
+    n_components: int,
+    options: KernelEigenmapOptions,
+) -> Transformation:
+    """Solve the eigenproblem, in the span of the rows if ``Z`` has more columns than rows."""
+    weights, p = basis.weights, basis.n_columns
+    # with posteriors the constant is in the span of Z, and all corrections are equivalent
+    correction: Correction = "affine" if options.posterior else options.correction
+    scale = None if options.posterior else weights.kept * np.exp(weights.log_total)
+    if p > len(basis.X):
+        return solve_by_rows(basis, W, degree, n_components, correction, scale)
+    _memory.require(
+        6 * 8.0 * p**2,
+        f"the eigenproblem of {p} local coordinates",
+        "lower n_kernels or set local_components",
+    )
+    return solve_transformation(
+        replace(basis, scale=scale), W, degree, n_components, correction, divisor=basis
+    )
 
 
 def _corrected_mixture(basis: KernelBasis, solution: Transformation, density: bool) -> AffineMixture:
@@ -206,6 +244,18 @@ def _corrected_mixture(basis: KernelBasis, solution: Transformation, density: bo
     return replace(
         basis.mixture(V), constant=solution.constant, divide=divide, density=density and not divide
     )
+
+
+def wide_kernels(n: int, n_components: int, n_kernels: int | None) -> tuple[int, int]:
+    """Return numbers of kernels ``K`` and local coordinates ``q`` for at least as many features as samples.
+
+    ``K (q + 1)`` is at most ``n / 2``, so that the map does not interpolate, unless more are needed for
+    ``n_components``. If ``n_kernels`` is None, the two numbers are about equal.
+    """
+    entries = max(n // 2, n_components + 1)
+    K = max(1, math.isqrt(entries)) if n_kernels is None else n_kernels
+    q = max(entries // K - 1, -(-(n_components + 1) // K) - 1, 0)
+    return K, min(q, n - 1)
 
 
 def choose_n_kernels(

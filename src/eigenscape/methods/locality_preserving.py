@@ -20,8 +20,10 @@ from scipy import sparse
 from eigenscape._memory import row_blocks
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.affinity import GraphAffinity
-from eigenscape.methods.graph_embedding import feature_map, solve_reduced
+from eigenscape.methods.feature_map import feature_map
+from eigenscape.methods.graph_embedding import solve_reduced
 from eigenscape.methods.quadratic_forms import FeatureBasis, QuadraticForms, quadratic_forms
+from eigenscape.methods.row_span import row_span
 from eigenscape.solvers import generalized_eigh, whiten
 
 #: A coordinate whose D-variance is below this ratio to its mean square is constant.
@@ -58,7 +60,7 @@ def locality_preserving(
         directions, gaps, residuals = _linear_directions(X, W, degree, n_components)
         mean = np.zeros(X.shape[1])
     centered = X - mean
-    patterns = directions.T @ (centered.T @ (degree[:, None] * centered)) / len(X)
+    patterns = (centered @ directions).T @ (degree[:, None] * centered) / len(X)
     return LocalityProjection(directions, mean, patterns, gaps, residuals)
 
 
@@ -66,7 +68,8 @@ def _linear_directions(
     X: np.ndarray, W: sparse.csr_array, degree: np.ndarray, n_components: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return directions, gaps and residuals of the problem without a constant term."""
-    basis = FeatureBasis(X)
+    span = row_span(FeatureBasis(X), len(X)) if X.shape[1] > len(X) else None
+    basis = FeatureBasis(X if span is None else span.vectors)
     forms = quadratic_forms(basis, W, degree)
     pairs = solve_reduced(basis, W, degree, forms, n_components + 1)
     Y = basis.apply(pairs.vectors)
@@ -78,7 +81,8 @@ def _linear_directions(
             f"n_components={n_components}, but the features span only {len(kept)} coordinates that are not"
             " constant; lower n_components, or use affine=True (or centre X) if X is far from the origin"
         )
-    return np.sqrt(len(X)) * pairs.vectors[:, kept], pairs.values[kept], pairs.residuals[kept]
+    directions = pairs.vectors[:, kept] if span is None else span.coefficients(pairs.vectors[:, kept])
+    return np.sqrt(len(X)) * directions, pairs.values[kept], pairs.residuals[kept]
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,6 +64,16 @@ class FeatureBasis:
         values = self.Z @ V
         return values if self.scale is None else values * self.scale[:, None]
 
+    def apply_transpose(self, A: np.ndarray) -> np.ndarray:
+        """Return ``Z' A``."""
+        return self.Z.T @ (A if self.scale is None else A * self.scale[:, None])
+
+    def row_gram(self) -> np.ndarray:
+        """Return ``Z Z'`` (n, n)."""
+        gram = self.Z @ self.Z.T
+        gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
+        return gram if self.scale is None else gram * self.scale * self.scale[:, None]
+
 
 @dataclass(frozen=True, eq=False)
 class QuadraticForms:
