@@ -255,12 +255,9 @@ def _lle(quick: bool) -> list[Case]:
 
 
 def _lle_jobs(data: str, n: int, n_new: int = 0, **params: Any) -> tuple[Job, tuple[Job, ...]]:
-    """Return jobs of LLE with the same matrix: eigenscape divides ``reg`` by the number of neighbours."""
-    ours, (peer,) = _neighbor_jobs(
-        "LocallyLinearEmbedding", data, n, "alignment", n_new, random_state=0, **params
-    )
-    return replace(ours, params={**ours.params, "reg": 1e-3 * NEIGHBORS}), (
-        replace(peer, params={**peer.params, "reg": 1e-3}),
+    """Return jobs of LLE with the same matrix."""
+    return _neighbor_jobs(
+        "LocallyLinearEmbedding", data, n, "alignment", n_new, random_state=0, reg=1e-3, **params
     )
 
 

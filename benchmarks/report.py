@@ -41,7 +41,7 @@ marks times during which other processes of the machine used more than a quarter
 these include the workers, whose memory is counted for the contender.
 
 k = 10 in all cases. scikit-learn's spectral embedding counts the point itself as a neighbour, so that its
-graphs have slightly fewer edges. LLE uses the same matrix in both libraries (eigenscape divides `reg` by k).
+graphs have slightly fewer edges. LLE uses the same matrix in both libraries.
 "k-d tree search alone" is that of SciPy, for 10 neighbours besides the point itself. tapkee is not compared
 because there is no package on PyPI.
 """

@@ -188,6 +188,9 @@ _DATA: dict[str, Callable[[], tuple[Any, Any]]] = {
     "distances": lambda: _distances(_cut(_CURVE())),
     "narrow distances": lambda: tuple(part[:, GIVEN] for part in _distances(_cut(_CURVE()))),
     "twin distances": lambda: _distances(twins(N_TRAIN, N_NEW)),
+    "sparse distances": lambda: tuple(  # all within twice the radius of a graph
+        sparse.csr_array(np.where(part < 2.4, part, 0.0)) for part in _distances(_cut(_CURVE()))
+    ),
     "graph": lambda: _graphs(_cut(_CURVE())),
     "twin graph": lambda: _graphs(twins(N_TRAIN, N_NEW)),
     "similarities": lambda: _similarities(_cut(_CURVE())),
@@ -732,7 +735,35 @@ def _lle() -> None:
             _add(f"{method}-{solver}", "curve", cls, method=method, n_neighbors=10, eigen_solver=solver)
         for mode in ("connect", "per_component", "largest"):
             _add(f"{method}-split-{mode}", "split", cls, method=method, on_disconnected=mode, reg=1e-2)
+            _add(
+                f"{method}-split-distances-{mode}",
+                "split distances",
+                cls,
+                method=method,
+                metric="precomputed",
+                on_disconnected=mode,
+                reg=1e-2,
+            )
         _add(f"{method}-wide", "wide", cls, method=method, n_neighbors=10)
+        _add(f"{method}-cityblock", "wide", cls, method=method, metric="cityblock", n_neighbors=10)
+        _add(f"{method}-radius", "wide", cls, method=method, radius=2.5)
+        _add(f"{method}-distances", "distances", cls, method=method, metric="precomputed")
+        _add(
+            f"{method}-distances-twins",
+            "twin distances",
+            cls,
+            method=method,
+            metric="precomputed",
+            n_neighbors=12,
+        )
+    _add("distances-c", "distances", cls, metric="precomputed", radius=1.5, c=3.0)
+    _add("callable", "curve", cls, metric=taxi, reg=1e-2)
+    _add("seuclidean", "wide", cls, metric="seuclidean", n_neighbors=10)
+    _add("sparse", "counts", cls, n_neighbors=10)
+    _add("cosine-sparse", "counts", cls, metric="cosine", n_neighbors=10)
+    _add("sparse-distances", "sparse distances", cls, metric="precomputed", radius=1.2)
+    for mode in ("connect", "per_component", "largest"):
+        _add(f"lonely-{mode}", "lonely", cls, radius=1.5, reg=1e-2, on_disconnected=mode)
     _add("cosine", "wide", cls, metric="cosine", n_neighbors=10)
     _add("approximate", "wide", cls, neighbors="approximate", n_neighbors=10)
     _add("c-split", "split", cls, c=2.0, on_disconnected="per_component", reg=1e-2)

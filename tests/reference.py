@@ -232,9 +232,37 @@ def local_weights(x, neighbours, reg):
     """Weights of ``x`` on its neighbours (Bengio sec. 2.6), by the regularised local Gram matrix; sum 1."""
     k = len(neighbours)
     gram = np.array([[(neighbours[r] - x) @ (neighbours[s] - x) for s in range(k)] for r in range(k)])
-    gram = gram + np.eye(k) * reg / k * sum(gram[r, r] for r in range(k))
+    gram = gram + np.eye(k) * reg * sum(gram[r, r] for r in range(k))
     w = np.linalg.solve(gram, np.ones(k))
     return w / sum(w)
+
+
+def distance_gram(to_point, between):
+    """``g_ij = (d_i^2 + d_j^2 - d_ij^2) / 2`` (Bengio sec. 1.2), without its negative eigenvalues."""
+    k = len(to_point)
+    gram = np.array(
+        [[(to_point[i] ** 2 + to_point[j] ** 2 - between[i][j] ** 2) / 2 for j in range(k)] for i in range(k)]
+    )
+    values, vectors = np.linalg.eigh(gram)
+    return sum(
+        value * np.outer(vector, vector) for value, vector in zip(values, vectors.T, strict=True) if value > 0
+    )
+
+
+def distance_weights(to_point, between, reg):
+    """Weights on the neighbours, from distances to the point and between the neighbours; sum 1."""
+    k, gram = len(to_point), distance_gram(to_point, between)
+    w = np.linalg.solve(gram + np.eye(k) * reg * np.trace(gram), np.ones(k))
+    return w / sum(w)
+
+
+def lle_weights_of_distances(D, neighbours_of, reg):
+    """W of the training set, given its distances and a function that lists the neighbours of a point."""
+    W = np.zeros(D.shape)
+    for i in range(len(D)):
+        own = neighbours_of(i)
+        W[i, own] = distance_weights(D[i, own], D[np.ix_(own, own)], reg)
+    return W
 
 
 def lle_weights(X, k, reg):

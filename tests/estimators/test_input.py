@@ -362,11 +362,6 @@ def test_just_enough_neighbours_for_the_method(method, least):
     close(model.transform(data(30, 2)), model.embedding_, 1e-7)
 
 
-def test_lle_needs_rows(no_work):
-    with pytest.raises(ValueError, match=r"metric='precomputed'.*rows.*use Isomap"):
-        LocallyLinearEmbedding(metric="precomputed").fit(cdist(data(), data()))
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -525,15 +520,6 @@ def test_functions_that_are_not_symmetric(name, parameter):
 
 
 # --- sparse, and other forms --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array, sparse.csc_array, sparse.coo_matrix])
-def test_lle_refuses_sparse_rows_with_a_reason(kind, no_work):
-    with pytest.raises(TypeError, match=r"LocallyLinearEmbedding does not accept sparse input: .*PCA"):
-        LocallyLinearEmbedding().fit(kind(data()))
-    model = LocallyLinearEmbedding()
-    with pytest.raises(TypeError, match="sparse"):
-        model.fit(kind(data()))
 
 
 def thin_data(n=40):

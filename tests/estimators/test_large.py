@@ -220,7 +220,7 @@ def test_local_solves_do_not_depend_on_the_number_of_jobs(method, monkeypatch):
 )
 def test_the_root_gives_the_inverse_of_its_square(X):
     graph = nearest_neighbor_graph(neighbor_index(X), 8)
-    root = alignment_factor(graph, "standard", 2, 1e-2)
+    root = alignment_factor(graph, "standard", 2, 1e-2 / 8)
     M, m = alignment_matrix(root), len(X)
     inverse = inverse_by_root(root, np.full(m, m**-0.5))
     V = M @ np.random.default_rng(0).standard_normal((m, 3))  # has no part in the null space
@@ -230,7 +230,7 @@ def test_the_root_gives_the_inverse_of_its_square(X):
 
 
 def test_lle_on_a_line_tells_its_second_null_vector_from_the_others():
-    model = LocallyLinearEmbedding(2, n_neighbors=4, reg=1e-9, eigen_solver="shift-invert").fit(
+    model = LocallyLinearEmbedding(2, n_neighbors=4, reg=2.5e-10, eigen_solver="shift-invert").fit(
         np.arange(1024.0)[:, None]
     )
     M = np.eye(1024) - model.kernel_.gram.toarray()
@@ -255,7 +255,7 @@ def test_wide_lle_has_the_eigenvalues_of_lapack(X, precisions, monkeypatch):
 
     monkeypatch.setattr(semidefinite, "inverse_on_complement", inverse)
     graph = nearest_neighbor_graph(neighbor_index(X), 12)
-    root = alignment_factor(graph, "standard", 2, 1e-3)
+    root = alignment_factor(graph, "standard", 2, 1e-3 / 12)
     M, m = alignment_matrix(root), len(X)
     end = SemidefiniteProblem(
         SparseOperator(M), np.full(m, m**-0.5), float(abs(M).sum(axis=1).max()), root, laplacian=False

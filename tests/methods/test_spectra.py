@@ -352,7 +352,7 @@ def off_affine(embedding, plane):
 
 #: Method, regularisation, and how far from affine it may then be: the regularised weights err by about
 #: ``reg``.
-FLAT = [("standard", 1e-9, 1e-5), ("modified", 1e-9, 1e-6), ("hessian", 1e-3, 1e-9), ("ltsa", 1e-3, 1e-9)]
+FLAT = [("standard", 1e-10, 1e-5), ("modified", 1e-10, 1e-6), ("hessian", 1e-3, 1e-9), ("ltsa", 1e-3, 1e-9)]
 
 
 @pytest.mark.parametrize(("method", "reg", "tolerance"), FLAT)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
+from eigenscape.graph.blocks import resolve_metric_params
+from eigenscape.kernels.local_gram import local_gram
 from eigenscape.methods.alignment import LLEMethod
 from eigenscape.methods.lle import locally_linear_embedding
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
@@ -27,20 +31,40 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
     ("hessian") or the deviation from the tangent plane ("ltsa") of the map. A new point is placed by its own
     weights, :math:`P(x) = \sum_i w(x, x_i) P(x_i)`; a point equal to a training point has weight one on it.
 
+    The weights and the variants depend on the data through scalar products of differences, which distances
+    determine (Bengio sec. 1.2):
+
+    .. math:: (x_i - x)'(x_j - x) = \tfrac12\bigl(d(x, x_i)^2 + d(x, x_j)^2 - d(x_i, x_j)^2\bigr).
+
+    All methods therefore accept any metric and precomputed distances. With Euclidean distances the map is
+    that of the rows. Other distances may give local Gram matrices with negative eigenvalues, for which no
+    weights are best; these eigenvalues are set to zero.
+
     Parameters
     ----------
     {n_components}
     {n_neighbors}
         Each sample is reconstructed from these.
+    {radius}
+        Each sample is reconstructed from all samples within the radius. The methods other than "standard"
+        need a minimum number of them (see ``method``).
     method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
-        Matrix :math:`M`, as above.
+        Matrix :math:`M`, as above. For :math:`d` components a neighbourhood needs at least 1 neighbour
+        ("standard"), :math:`d` ("modified"), :math:`d (d + 3) / 2` ("hessian") or :math:`d + 1` ("ltsa").
     reg : float, default=1e-3
-        Regularisation of the local Gram matrices: ``reg / k`` of their trace is added to the diagonal.
+        Regularisation of the local Gram matrices: ``reg`` times their trace is added to the diagonal, as in
+        scikit-learn (Saul and Roweis divide by the number of neighbours). Of the values for which Swiss rolls
+        are recovered best, it is the one for which maps of rolls, faces and digits move least if samples are
+        left out; the best share of the trace does not decrease with the number of neighbours
+        (``python -m benchmarks.lle_regularization``). Larger values give maps that are stable but lose a
+        coordinate of a roll. Ignored by "hessian" and "ltsa", except for new points.
     c : float or None, default=None
         If None, new points are placed by the limit of large ``c``, as above. A number above 1 selects
         Bengio's kernel ``k_m = (c - 1) k' + k''``, which draws new points towards the origin.
-    {metric}
-        The weights are computed from the rows, so "precomputed" distances are not supported.
+    {metric/graph}
+        Neighbours and weights are determined by the same metric. To use a metric for the search only, pass
+        ``neighbors=NearestNeighbors(metric=...)``. A sparse matrix of distances must contain the distances
+        between the neighbours of each sample, too; a graph of all pairs within twice the ``radius`` does.
     {metric_params}
     {neighbors}
     {on_disconnected}
@@ -78,18 +102,15 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
     (100, 2)
     """
 
-    _sparse = None
+    _pairwise_parameter = "metric"
     _solvers = NAMES
-    _no_sparse = (
-        "differences of sparse rows are dense; reduce the rows first (PCA, TruncatedSVD) or pass a dense"
-        " array"
-    )
 
     def __init__(
         self,
         n_components: int = 2,
         *,
         n_neighbors: int | None = None,
+        radius: float | None = None,
         method: LLEMethod = "standard",
         reg: float = 1e-3,
         c: float | None = None,
@@ -106,6 +127,7 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.method = method
         self.reg = reg
         self.c = c
@@ -124,41 +146,68 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
         self._check_parameters(*X.shape)
         solver = self._solver()
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
+        if self.radius is not None:
+            self._check_neighbor_counts(np.diff(graph.graph.neighbors.indptr))
         split = split_graph(graph.graph, self.on_disconnected)
-        options: dict[str, Any] = {"method": self.method, "reg": self.reg, "c": self.c}
-        maps = [locally_linear_embedding(part, self.n_components, solver, **options) for part in split.parts]
+        params = {}
+        if not self._is_precomputed():
+            params = resolve_metric_params(self.metric, self.metric_params, graph.graph.vertices.X)
+        maps = [
+            locally_linear_embedding(
+                part,
+                self.n_components,
+                solver,
+                method=self.method,
+                reg=self.reg,
+                c=self.c,
+                gram=local_gram(part, self.metric, params),
+            )
+            for part in split.parts
+        ]
         result = graph.result(join(maps, split, self.n_components), split.labels, self.n_components)
         return result.with_attributes(spectral_attributes(result.embedding))
 
     def _neighborhood(self) -> Neighborhood:
         return Neighborhood(
-            self.n_neighbors, None, self.metric, self.metric_params, self.neighbors, self.n_jobs
+            self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs
         )
+
+    def _least_neighbors(self) -> int:
+        """Return the number of neighbours that the method needs in each neighbourhood."""
+        d = self.n_components
+        return {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
         d = check_count("n_components", self.n_components)
-        k = check_count("n_neighbors", self._neighborhood().count(n_samples))
         check_choice("method", self.method, ("standard", "modified", "hessian", "ltsa"))
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         check_positive("reg", self.reg)
-        if self.metric == "precomputed":
-            raise ValueError(
-                "metric='precomputed' is not enough for LocallyLinearEmbedding, which needs the rows"
-                " themselves; use Isomap"
-            )
         if self.c is not None and (as_number(self.c) or 0) <= 1:
             raise ValueError(
                 f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or"
                 " None for the limit"
             )
-        minimum = {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
-        if k < minimum:
-            raise ValueError(
-                f"method={self.method!r} with n_components={d} needs n_neighbors of at least {minimum}, got"
-                f" n_neighbors={k}"
-            )
-        if self.method != "standard" and d > n_features:
+        if self.radius is None:
+            k = check_count("n_neighbors", self._neighborhood().count(n_samples))
+            if k < self._least_neighbors():
+                raise ValueError(
+                    f"method={self.method!r} with n_components={d} needs n_neighbors of at least"
+                    f" {self._least_neighbors()}, got n_neighbors={k}"
+                )
+        if self.method != "standard" and d > n_features and not self._is_precomputed():
             raise ValueError(
                 f"method={self.method!r} needs n_components of at most n_features={n_features}, got"
                 f" n_components={d}"
+            )
+
+    def _check_neighbor_counts(self, counts: np.ndarray) -> None:
+        """Raise ValueError if a sample has fewer neighbours within the radius than the method needs."""
+        minimum = self._least_neighbors()
+        few = np.flatnonzero(counts < minimum)
+        if self.method != "standard" and len(few):  # "standard" needs one, which a connected graph has
+            raise ValueError(
+                f"method={self.method!r} with n_components={self.n_components} needs at least {minimum}"
+                f" neighbours of each sample, but {len(few)} of {len(counts)} distinct samples have fewer"
+                f" within radius={self.radius:g} (at least one has {counts.min()}); enlarge radius, or use"
+                " n_neighbors"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,8 +15,10 @@ from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._typing import Rows
+from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.sparse_distances import reassemble
+from eigenscape.kernels.local_gram import LocalGram
 
 #: Size of a batch of local problems: small enough for the cache, and for enough batches for all threads.
 _BATCH_BYTES = 4 * 2**20
@@ -23,38 +26,39 @@ T = TypeVar("T")
 
 
 def barycentric_weights(
-    Y: np.ndarray, X: np.ndarray, neighbors: sparse.csr_array, reg: float, n_jobs: int | None = None
+    gram: LocalGram, neighbors: sparse.csr_array, reg: float, n_jobs: int | None = None, Y: Rows | None = None
 ) -> sparse.csr_array:
-    """Compute the weights (n_new, m) of sum 1 that best reconstruct each row of ``Y`` from its neighbours.
+    """Compute the weights (n, m) of sum 1 that best reconstruct each point from its neighbours.
 
-    The pattern of ``neighbors`` (n_new, m) selects rows of ``X``. The local Gram matrix is regularised by
-    ``reg / k`` times its trace on the diagonal (Bengio sec. 2.6).
+    The points are new points ``Y``, or the training points if it is None. The pattern of ``neighbors`` (n, m)
+    selects training points. See :func:`local_weights` for ``reg``.
     """
     values = np.empty(neighbors.nnz)
 
     def solve(rows: np.ndarray, columns: np.ndarray) -> None:
-        weights = local_weights(X[columns] - Y[rows][:, None, :], reg)
-        values[neighbors.indptr[rows][:, None] + np.arange(columns.shape[1])] = weights
+        local = gram.around(rows, columns) if Y is None else gram.around_new(Y[rows], columns)
+        values[neighbors.indptr[rows][:, None] + np.arange(columns.shape[1])] = local_weights(local, reg)
 
-    over_neighborhoods(solve, neighbors, X.shape[1], n_jobs)
+    over_neighborhoods(solve, neighbors, gram, n_jobs)
     return sparse.csr_array((values, neighbors.indices, neighbors.indptr), shape=neighbors.shape)
 
 
-def local_weights(spread: np.ndarray, reg: float) -> np.ndarray:
-    """Compute the weights (b, k) from the differences (b, k, d) between neighbours and their point."""
-    b, k, _ = spread.shape
-    gram = spread @ spread.transpose(0, 2, 1)  # (b, k, k)
+def local_weights(gram: np.ndarray, reg: float) -> np.ndarray:
+    """Compute the weights (b, k) from the local Gram matrices (b, k, k) (Bengio sec. 2.6).
+
+    ``reg`` times its trace is added to the diagonal of each matrix."""
+    b, k, _ = gram.shape
     trace = np.trace(gram, axis1=1, axis2=2)
-    ridge = np.where(trace > 0, reg * trace / k, 1.0)
-    gram[:, np.arange(k), np.arange(k)] += np.maximum(ridge, 1e-14 * np.maximum(trace, 1e-300))[:, None]
-    weights = np.linalg.solve(gram, np.ones((b, k, 1)))[..., 0]
+    ridge = np.where(trace > 0, reg * trace, 1.0)
+    ridge = np.maximum(ridge, 1e-14 * np.maximum(trace, 1e-300))
+    weights = np.linalg.solve(gram + ridge[:, None, None] * np.eye(k), np.ones((b, k, 1)))[..., 0]
     return weights / weights.sum(axis=1, keepdims=True)
 
 
 def over_neighborhoods(
     work: Callable[[np.ndarray, np.ndarray], T],
     neighbors: sparse.csr_array,
-    n_features: int,
+    gram: LocalGram,
     n_jobs: int | None,
 ) -> list[T]:
     """Call ``work(rows, columns)`` in threads, for batches of rows (b,) with equal numbers of neighbours."""
@@ -62,9 +66,8 @@ def over_neighborhoods(
     batches = []
     for k in np.unique(counts[counts > 0]):
         alike = np.flatnonzero(counts == k)
-        batches += [
-            alike[block] for block in row_blocks(len(alike), 8 * k * (3 * n_features + 3 * k), _BATCH_BYTES)
-        ]
+        n_bytes = 8 * k * (gram.values_per_point(k) + 3 * k)
+        batches += [alike[block] for block in row_blocks(len(alike), n_bytes, _BATCH_BYTES)]
 
     with stage("local solves", total=sum(map(len, batches))) as advance:
 
@@ -82,6 +85,7 @@ class LocalWeights:
     """Reconstruction weights ``w(x, x_i)`` of a point; a point equal to a vertex has weight 1 there."""
 
     graph: NeighborGraph
+    gram: LocalGram
     reg: float
     n_jobs: int | None = None
 
@@ -96,11 +100,21 @@ class LocalWeights:
         )
         if len(new) == 0:
             return to_itself
-        fresh = np.asarray(Y[new], dtype=np.float64)
-        points = np.asarray(self.graph.vertices.X, dtype=np.float64)
+        fresh = Y[new].astype(np.float64)
         neighbors = self.graph.neighbors_of(fresh)
-        weights = barycentric_weights(fresh, points, neighbors, self.reg, self.n_jobs)
+        _warn_without_neighbors(int((np.diff(neighbors.indptr) == 0).sum()))
+        weights = barycentric_weights(self.gram, neighbors, self.reg, self.n_jobs, fresh)
         return reassemble([(known, to_itself), (new, weights)])
+
+
+def _warn_without_neighbors(count: int) -> None:
+    """Warn about new points without neighbours, which exist if distances are a sparse matrix."""
+    if count:
+        warnings.warn(
+            f"{count} new point(s) have no stored distance to a training point and are placed at the origin",
+            IsolatedPointWarning,
+            stacklevel=3,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,28 +13,37 @@ from scipy import sparse
 from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.local import barycentric_weights, local_weights, over_neighborhoods
+from eigenscape.kernels.local_gram import LocalGram, local_gram
 
 LLEMethod: TypeAlias = Literal["standard", "modified", "hessian", "ltsa"]
 
 
 def alignment_factor(
-    graph: NeighborGraph, method: LLEMethod, n_components: int, reg: float, n_jobs: int | None = None
+    graph: NeighborGraph,
+    method: LLEMethod,
+    n_components: int,
+    reg: float,
+    n_jobs: int | None = None,
+    gram: LocalGram | None = None,
 ) -> sparse.csr_array:
-    """Return the factor ``F`` (n_rows, m) of the alignment matrix of a method."""
-    X = np.asarray(graph.vertices.X, dtype=np.float64)
+    """Return the factor ``F`` (n_rows, m) of the alignment matrix of a method.
+
+    ``gram`` are the local Gram matrices; if None, those of the rows or of the precomputed distances."""
+    gram = local_gram(graph, "euclidean", {}) if gram is None else gram
+    m = graph.n_vertices
     with stage("local solves"):
         if method == "standard":
-            weights = barycentric_weights(X, X, graph.neighbors, reg, n_jobs)
-            return sparse.csr_array(sparse.eye_array(len(X)) - weights)  # I - W, Bengio sec. 2.6
+            weights = barycentric_weights(gram, graph.neighbors, reg, n_jobs)
+            return sparse.csr_array(sparse.eye_array(m) - weights)  # I - W, Bengio sec. 2.6
         if method == "modified":
-            return _stack(_modified(X, graph.neighbors, n_components, reg, n_jobs), len(X))
+            return _stack(_modified(gram, graph.neighbors, n_components, reg, n_jobs), m)
         patch = {"hessian": _hessian, "ltsa": _tangent}[method]
 
         def work(rows: np.ndarray, columns: np.ndarray) -> Patch:
             points = np.concatenate([rows[:, None], columns], axis=1)
-            return points, patch(_tangents(X[points], n_components))
+            return points, patch(_tangents(gram.centered(points), n_components))
 
-        return _stack(over_neighborhoods(work, graph.neighbors, X.shape[1], n_jobs), len(X))
+        return _stack(over_neighborhoods(work, graph.neighbors, gram, n_jobs), m)
 
 
 def alignment_matrix(factor: sparse.csr_array) -> sparse.csr_array:
@@ -79,23 +88,22 @@ def _hessian(tangent: np.ndarray) -> np.ndarray:
     return basis[:, :, 1 + d :].transpose(0, 2, 1)
 
 
-def _tangents(patch: np.ndarray, d: int) -> np.ndarray:
-    """Return orthonormal tangent coordinates (b, p, d) of neighbourhoods (b, p, features)."""
-    patch = patch - patch.mean(axis=1, keepdims=True)
-    _, vectors = np.linalg.eigh(patch @ patch.transpose(0, 2, 1))
+def _tangents(centered: np.ndarray, d: int) -> np.ndarray:
+    """Return orthonormal tangent coordinates (b, p, d) of neighbourhoods, given centred Gram matrices."""
+    _, vectors = np.linalg.eigh(centered)
     return vectors[:, :, : -d - 1 : -1]
 
 
 def _modified(
-    X: np.ndarray, neighbors: sparse.csr_array, d: int, reg: float, n_jobs: int | None
+    gram: LocalGram, neighbors: sparse.csr_array, d: int, reg: float, n_jobs: int | None
 ) -> list[Patch]:
     """Modified LLE (Zhang and Wang): several weight vectors per neighbourhood instead of one."""
 
     def solve(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, ...]:
-        spread = X[columns] - X[rows][:, None, :]
-        return rows, columns, local_weights(spread, reg), *_local_spectrum(spread)
+        local = gram.around(rows, columns)
+        return rows, columns, local_weights(local, reg), *_local_spectrum(local)
 
-    batches = over_neighborhoods(solve, neighbors, X.shape[1], n_jobs)
+    batches = over_neighborhoods(solve, neighbors, gram, n_jobs)
     # Ratio of the variance off and on the tangent plane; its median separates noise from curvature.
     ratios = np.concatenate(
         [_ratio(values[:, d:].sum(axis=1), values[:, :d].sum(axis=1)) for _, _, _, values, _ in batches]
@@ -115,9 +123,9 @@ def _modified(
     return patches
 
 
-def _local_spectrum(spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _local_spectrum(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return eigenvalues (b, k), largest first, and eigenvectors of the local Gram matrices."""
-    values, vectors = np.linalg.eigh(spread @ spread.transpose(0, 2, 1))
+    values, vectors = np.linalg.eigh(gram)
     return np.maximum(values[:, ::-1], 0.0), vectors[:, :, ::-1]
 
 

@@ -10,6 +10,7 @@ from eigenscape.exceptions import RankError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.local import ExtendedKernel, FiniteLocalKernel, LocalWeights
+from eigenscape.kernels.local_gram import LocalGram, local_gram
 from eigenscape.methods.alignment import LLEMethod, alignment_factor, alignment_matrix
 from eigenscape.methods.laplacian import ZERO, next_to_trivial
 from eigenscape.operators import SparseOperator
@@ -24,14 +25,17 @@ def locally_linear_embedding(
     method: LLEMethod = "standard",
     reg: float = 1e-3,
     c: float | None = None,
+    gram: LocalGram | None = None,
 ) -> Embedding:
     """Return the eigenvectors of ``K = c I - M`` after the constant one, ``M`` the alignment matrix.
 
     A new point follows its neighbours, ``P(x) = sum_i w(x, x_i) P(x_i)``, which is the limit of large ``c``
-    (``K`` is then reported with ``c = 1``); or, with a finite ``c``, it is placed by Bengio's kernel."""
+    (``K`` is then reported with ``c = 1``); or, with a finite ``c``, it is placed by Bengio's kernel.
+    ``gram`` are the local Gram matrices; if None, those of the rows or of the precomputed distances."""
+    gram = local_gram(graph, "euclidean", {}) if gram is None else gram
     m = graph.n_vertices
     n_components = min(n_components, m - 1)
-    factor = alignment_factor(graph, method, n_components, reg, solver.n_jobs)
+    factor = alignment_factor(graph, method, n_components, reg, solver.n_jobs, gram)
     alignment = alignment_matrix(factor)  # M
     bound = float(abs(alignment).sum(axis=1).max())
     constant = np.full(m, 1 / np.sqrt(m))
@@ -42,7 +46,7 @@ def locally_linear_embedding(
             f"an eigenvalue of c I - M is zero for c={1.0 if c is None else c:g}, so its eigenfunction cannot"
             " be extended to new points; lower n_components or set another c"
         )
-    weights = LocalWeights(graph, reg, solver.n_jobs)  # w(x, x_i)
+    weights = LocalWeights(graph, gram, reg, solver.n_jobs)  # w(x, x_i)
     inner = sparse.csr_array(sparse.eye_array(m) - alignment)  # k'' = W + W' - W'W for the standard method
     kernel: BoundKernel = (
         ExtendedKernel(weights, inner) if c is None else FiniteLocalKernel(weights, inner, c)

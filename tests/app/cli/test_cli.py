@@ -231,6 +231,12 @@ def test_distances_edges_and_affinities(tmp_path, flowers):
     np.save(tmp_path / "few.npy", D[:5])
     good("transform", tmp_path / "m.model", tmp_path / "few.npy", "-o", tmp_path / "placed.npy")
     np.testing.assert_allclose(np.load(tmp_path / "placed.npy"), expected[:5], atol=1e-9)
+    lle = eigenscape.LocallyLinearEmbedding(metric="precomputed", radius=3.0).fit(D)
+    files = [tmp_path / name for name in ("d.npy", "lle.npy", "lle.model", "few.npy", "few-lle.npy")]
+    good("embed", files[0], "-m lle --kind distances --radius 3.0 -o", files[1], "--save", files[2])
+    np.testing.assert_allclose(np.load(files[1]), lle.embedding_, atol=1e-9)
+    good("transform", files[2], files[3], "-o", files[4])
+    np.testing.assert_allclose(np.load(files[4]), lle.embedding_[:5], atol=1e-9)
     K = np.exp(-(D**2))
     np.save(tmp_path / "k.npy", K)
     good("embed", tmp_path / "k.npy", "-m kpca --kernel precomputed -o", tmp_path / "k-map.npy")

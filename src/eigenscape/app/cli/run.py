@@ -33,7 +33,7 @@ _PRECOMPUTED = {
 }
 #: Description of each kind of precomputed input, and the methods that take it.
 _PRECOMPUTED_HINTS = {
-    "distances": ("a distance matrix", "use isomap or classical-mds"),
+    "distances": ("a distance matrix", "use isomap, locally-linear-embedding or classical-mds"),
     "affinities": ("an affinity matrix", "use laplacian-eigenmaps or kernel-pca"),
     "edges": (
         "an edge list",

@@ -1,4 +1,4 @@
-"""Copies of fitted models for model files: everything ``transform`` needs, and no n x n matrix."""
+"""Copies of fitted models for model files: everything ``transform`` needs, and no other n x n matrix."""
 
 from __future__ import annotations
 

@@ -110,8 +110,9 @@ def load(path: str | Path) -> Any:
     Returns
     -------
     estimator
-        The fitted model; ``transform`` returns the same values as before. A precomputed matrix is not in the
-        file; methods that need it (``loss()`` of the training samples) raise an error.
+        The fitted model; ``transform`` returns the same values as before. A precomputed matrix is in the
+        file only if ``transform`` needs it (LLE); methods that need it otherwise (``loss()`` of the training
+        samples) raise an error.
 
     Raises
     ------

@@ -27,7 +27,7 @@ def save(
 ) -> None:
     """Save a fitted model to a file, atomically.
 
-    The file contains everything ``transform`` needs, and no n x n matrix. It describes itself
+    The file contains everything ``transform`` needs, and no other n x n matrix. It describes itself
     (:func:`eigenscape.io.describe`), and loading it executes no code from the file (:func:`eigenscape.load`).
 
     Parameters

@@ -1,0 +1,204 @@
+"""Gram matrices of neighbourhoods, from rows or from distances.
+
+The scalar products of differences from a point ``x`` to its neighbours follow from distances alone,
+
+    ``(x_i - x)'(x_j - x) = (d(x, x_i)^2 + d(x, x_j)^2 - d(x_i, x_j)^2) / 2``,
+
+which is exact for Euclidean distances and defines LLE for any others (Bengio sec. 1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape._display import short_repr
+from eigenscape._typing import Matrix, Rows, is_sparse
+from eigenscape.graph.blocks import Metric, metric_distances
+from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.graph.precomputed import PrecomputedIndex
+
+#: Distances are computed between all points of some neighbourhoods, at most about this many points: a call
+#: of scikit-learn takes longer than the pairs that are not needed.
+_UNION = 256
+
+
+class LocalGram(Protocol):
+    """Gram matrices of ``b`` neighbourhoods of training points, ``k`` or ``p`` points each."""
+
+    def values_per_point(self, k: int) -> int:
+        """Return how many numbers a neighbourhood of ``k`` points needs for each of them, beside the Gram
+        matrix."""
+        ...
+
+    def around(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return the scalar products (b, k, k) of the differences from training points ``rows`` (b,) to
+        ``columns`` (b, k)."""
+        ...
+
+    def around_new(self, Y: Rows, columns: np.ndarray) -> np.ndarray:
+        """Return the scalar products (b, k, k) of the differences from new points ``Y`` (b, n_features)."""
+        ...
+
+    def centered(self, points: np.ndarray) -> np.ndarray:
+        """Return the scalar products (b, p, p) of the differences from the mean of each neighbourhood."""
+        ...
+
+
+def local_gram(graph: NeighborGraph, metric: Metric, metric_params: Mapping[str, Any]) -> LocalGram:
+    """Return the local Gram matrices of the vertices of a graph.
+
+    Rows are used if the metric is Euclidean and they are dense, otherwise distances. Arguments of the metric
+    that describe the data must be among ``metric_params``.
+    """
+    X = graph.vertices.X
+    if isinstance(graph.index, PrecomputedIndex):
+        return TableGram(graph.index.table)
+    if metric in ("euclidean", "l2") and not metric_params and not is_sparse(X):
+        return RowGram(np.asarray(X, dtype=np.float64))
+    return MetricGram(X, metric, dict(metric_params))
+
+
+@dataclass(frozen=True, eq=False)
+class RowGram:
+    """Local Gram matrices of dense rows."""
+
+    X: np.ndarray  # (m, n_features)
+
+    __repr__ = short_repr
+
+    def values_per_point(self, k: int) -> int:
+        return 3 * self.X.shape[1]
+
+    def around(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self.around_new(self.X[rows], columns)
+
+    def around_new(self, Y: Rows, columns: np.ndarray) -> np.ndarray:
+        return _products(self.X[columns] - np.asarray(Y, dtype=np.float64)[:, None, :])
+
+    def centered(self, points: np.ndarray) -> np.ndarray:
+        patch = self.X[points]
+        return _products(patch - patch.mean(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class MetricGram:
+    """Local Gram matrices of the distances of rows, dense or sparse, by any metric."""
+
+    X: Any  # (m, n_features)
+    metric: Metric
+    params: dict[str, Any] = field(default_factory=dict)
+
+    __repr__ = short_repr
+
+    def values_per_point(self, k: int) -> int:
+        return 3 * k
+
+    def around(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return _around_first(self._between(np.concatenate([rows[:, None], columns], axis=1)))
+
+    def around_new(self, Y: Rows, columns: np.ndarray) -> np.ndarray:
+        to_point = np.empty(columns.shape)
+        for some in self._steps(columns):
+            union, place = np.unique(columns[some], return_inverse=True)
+            table = metric_distances(Y[some], self.X[union], self.metric, self.params)
+            to_point[some] = np.take_along_axis(table, place.reshape(columns[some].shape), axis=1)
+        return _gram(to_point, self._between(columns))
+
+    def centered(self, points: np.ndarray) -> np.ndarray:
+        return _double_centered(self._between(points))
+
+    def _between(self, points: np.ndarray) -> np.ndarray:
+        """Return the distances (b, p, p) between the points (b, p) of each neighbourhood."""
+        distances = np.empty((*points.shape, points.shape[1]))
+        for some in self._steps(points):
+            union, place = np.unique(points[some], return_inverse=True)
+            rows, place = self.X[union], place.reshape(points[some].shape)
+            table = metric_distances(rows, rows, self.metric, self.params)
+            distances[some] = table[place[:, :, None], place[:, None, :]]
+        return distances
+
+    def _steps(self, points: np.ndarray) -> list[slice]:
+        """Return slices of neighbourhoods, each of one if the metric is a function, which is slow."""
+        step = 1 if callable(self.metric) else max(1, _UNION // points.shape[1])
+        return [slice(start, start + step) for start in range(0, len(points), step)]
+
+
+@dataclass(frozen=True, eq=False)
+class TableGram:
+    """Local Gram matrices of precomputed distances.
+
+    A sparse table must store the distances between the neighbours of each point, too."""
+
+    distances: Matrix  # (m, m); `transform` needs them, so a model file contains them
+
+    __repr__ = short_repr
+
+    def values_per_point(self, k: int) -> int:
+        return 3 * k
+
+    def around(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return _around_first(self._between(np.concatenate([rows[:, None], columns], axis=1)))
+
+    def around_new(self, Y: Rows, columns: np.ndarray) -> np.ndarray:
+        to_point = _entries(Y, np.arange(len(columns))[:, None], columns)
+        return _gram(to_point, self._between(columns))
+
+    def centered(self, points: np.ndarray) -> np.ndarray:
+        return _double_centered(self._between(points))
+
+    def _between(self, points: np.ndarray) -> np.ndarray:
+        lengths = _entries(self.distances, points[:, :, None], points[:, None, :])
+        if not is_sparse(self.distances):
+            return lengths
+        lengths = np.maximum(lengths, lengths.transpose(0, 2, 1))  # either direction may be stored
+        missing = np.argwhere(lengths == 0)  # a stored distance of 0 was replaced by a positive number
+        if len(missing):
+            where, i, j = missing[0]
+            raise ValueError(
+                f"the sparse matrix of distances does not contain that between training samples"
+                f" {points[where, i]} and {points[where, j]}, which are neighbours of the same sample; LLE"
+                " needs the distances between the neighbours of each sample, too: store them, or pass a dense"
+                " matrix"
+            )
+        return lengths
+
+
+def _entries(table: Matrix, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return entries of a dense or sparse table, 0 if they are not stored, for indices to be broadcast."""
+    if not is_sparse(table):
+        return np.asarray(table[rows, columns], dtype=np.float64)
+    rows, columns = np.broadcast_arrays(rows, columns)
+    # A csr_matrix returns a dense row, while the result of a csr_array depends on the version of SciPy.
+    return np.asarray(sparse.csr_matrix(table)[rows.ravel(), columns.ravel()]).reshape(rows.shape)
+
+
+def _products(differences: np.ndarray) -> np.ndarray:
+    """Return the scalar products (b, k, k) of differences (b, k, n_features)."""
+    return differences @ differences.transpose(0, 2, 1)
+
+
+def _around_first(distances: np.ndarray) -> np.ndarray:
+    """Return the Gram matrices (b, k, k) relative to the first point, given distances (b, 1 + k, 1 + k)."""
+    return _gram(distances[:, 0, 1:], distances[:, 1:, 1:])
+
+
+def _gram(to_point: np.ndarray, between: np.ndarray) -> np.ndarray:
+    """Return the Gram matrices (b, k, k), given distances to the point (b, k) and between its neighbours.
+
+    Distances that are not Euclidean may give negative eigenvalues, for which no weights are best; they are
+    set to zero, as in classical MDS of the neighbourhood."""
+    squares = np.square(to_point)
+    gram = (squares[:, :, None] + squares[:, None, :] - np.square(between)) / 2
+    values, vectors = np.linalg.eigh((gram + gram.transpose(0, 2, 1)) / 2)
+    return (vectors * np.maximum(values, 0.0)[:, None, :]) @ vectors.transpose(0, 2, 1)
+
+
+def _double_centered(distances: np.ndarray) -> np.ndarray:
+    """Return ``-d^2 / 2`` centred in rows and columns, Gram matrices relative to the mean (Bengio eq. 8)."""
+    half = -0.5 * np.square(distances)
+    rows = half.mean(axis=2, keepdims=True)
+    return half - rows - half.mean(axis=1, keepdims=True) + rows.mean(axis=1, keepdims=True)
