@@ -88,14 +88,32 @@ def test_claims_hold_on_the_papers_data(name):
     assert all(claim.holds for claim in outcome.claims)
 
 
-def test_closures_and_silence_are_separate_claims():
+def test_tips_and_centre_of_a_map_of_speech():
+    from experiments.belkin_5 import centre, tip
+
+    # one spoke: 4 closures and, farther out, 6 frames of silence; vowels in the middle
+    along = np.r_[np.linspace(-1, 1, 30), 2, 3, 4, 5, np.arange(6, 12)]
+    Y = np.column_stack([along, -along])
+    labels = np.array(["vowel"] * 30 + ["closure"] * 4 + ["silence"] * 6)
+    assert tip(Y, labels, ["closure"], speech=True) == {"closure": 1.0}
+    assert "closure" not in tip(Y, labels, ["closure"])  # the 4 outermost of 40 frames are silence
+    claim, share = centre(Y, labels)
+    assert claim.holds
+    assert share == 1
+    labels[:30] = "stop"
+    assert not centre(Y, labels)[0].holds
+
+
+def test_closures_are_counted_among_frames_of_speech():
     if not DATA.is_dir():
         pytest.skip("EIGENSCAPE_DATA names no folder of data")
     claims = {claim.text: claim for claim in tiny("belkin-5", DATA)[0].claims}
     closures = claims["the tip of one spoke is closures"]
-    assert not closures.holds
-    assert "silence (" in closures.why
-    assert claims["the tip of one spoke is closures or silence"].holds
+    assert closures.holds
+    assert "of the outermost 46 frames of speech closure 57%" in closures.measured
+    assert "closure 9%" in closures.previous
+    assert claims["the tip of one spoke is closures or silence"].kind == "check"
+    assert "78%" in claims["the centre of the map is periodic sounds"].measured
 
 
 def test_gaussian_kernels_have_the_bandwidth_of_equation_4():
@@ -112,54 +130,96 @@ def test_gaussian_kernels_have_the_bandwidth_of_equation_4():
         assert any("2 sigma^2" in claim.previous for claim in tiny(name)[0].claims)
 
 
-def test_crossing_of_isotonic_regression():
-    from experiments.bengio_4 import crossing
+def test_spectral_clustering_of_bengio_4_has_unit_eigenfunctions():
+    """Bengio secs. 2.3 and 2.4: the coordinates are ``sqrt(m) v_r``, not ``v_r / sqrt(S)``."""
+    from experiments.bengio_4 import _methods, gaussian
 
-    fractions = np.array([0.01, 0.03, 0.05])
-    assert crossing(fractions, np.array([-1.0, 1.0, 2.0])) == pytest.approx(0.02)
-    assert crossing(fractions, np.array([-2.0, -1.0, 3.0])) == pytest.approx(0.035)
-    assert crossing(fractions, np.array([-3.0, 2.0, -1.0])) == pytest.approx(
-        0.01 + 0.02 * 3 / 3.5
-    )  # the last two are pooled
-    assert crossing(fractions, np.array([1.0, 2.0, 3.0])) == 0
-    assert crossing(fractions, np.array([-3.0, -2.0, -1.0])) == np.inf
+    X = np.random.default_rng(0).random((40, 3))
+    estimator, K = _methods(X)["spectral clustering"]
+    bandwidth = np.median(np.sort(np.linalg.norm(X[:, None] - X, axis=2))[:, 10])
+    literal = np.exp(-np.sum((X[:, None] - X) ** 2, axis=2) / bandwidth**2)  # eq. 4
+    np.testing.assert_allclose(K, literal, rtol=1e-10)
+    np.testing.assert_allclose(gaussian(np.array([0.0, 2.0]), 2.0), [1, np.exp(-1)])
+    S = literal.sum(axis=1)
+    v = np.linalg.eigh(literal / np.sqrt(np.outer(S, S)))[1][:, [-2, -3]]
+    expected = np.sqrt(40) * v
+    np.testing.assert_allclose(np.abs(estimator.fit(K).embedding_), np.abs(expected), atol=1e-8)
+    np.testing.assert_allclose(estimator.transform(K[:5]), estimator.embedding_[:5], atol=1e-10)
+
+
+def _stability(crossing, spread=2.0):
+    """Return made-up numbers of one method, with the given crossing and its interval."""
+    return {
+        "crossing": crossing,
+        "fractions": [0.01, 0.05],
+        "perturbation": [SimpleNamespace(value=value) for value in (0.6, 0.8)],
+        "pooled_induction": SimpleNamespace(value=0.4),
+        "spread": spread,
+    }
 
 
 @pytest.mark.parametrize(
-    ("crossing", "reason"),
+    ("crossing", "outcome", "reason"),
     [
-        ((0.012, 0.02, 0.04), ""),
-        ((0.002, 0.02, 0.04), "at 2.0 %, but the interval, 0.2 % to 4.0 %, is too wide"),
-        ((0.012, 0.02, np.inf), "is too wide"),
+        ((0.012, 0.02, 0.04), "", ""),
+        ((0.002, 0.02, 0.04), "inconclusive", "at 2.0 %, but the interval, 0.2 % to 4.0 %, is too wide"),
+        ((0.012, 0.02, np.inf), "inconclusive", "is too wide"),
         (
-            (0.001, 0.004, 0.012),
+            (0.001, 0.004, 0.008),
+            "earlier",
             "earlier: with 1.0 % exchanged the map moves by 30 % of its spread,"
-            " and the error of new points is 20 %;",
+            " and the error of new points is 20 %",
         ),
+        ((0.001, 0.004, 0.012), "inconclusive", "; the interval overlaps the printed range"),
         (
             (0.07, 0.08, 0.09),
+            "",
             "later: with 5.0 % exchanged the map moves by 40 % of its spread,"
             " and the error of new points is 20 %",
         ),
-        ((0.04, np.inf, np.inf), "the interval overlaps the printed range"),
+        ((0.04, np.inf, np.inf), "inconclusive", "the interval overlaps the printed range"),
     ],
 )
-def test_a_crossing_must_be_in_the_range_with_a_narrow_interval(crossing, reason):
+def test_a_crossing_must_be_in_the_range_with_a_narrow_interval(crossing, outcome, reason):
     from experiments.bengio_4 import crosses
 
-    errors = [SimpleNamespace(value=value) for value in (0.6, 0.8)]
-    induction = [SimpleNamespace(value=0.4)] * 2
-    one = {
-        "crossing": crossing,
-        "fractions": [0.01, 0.05],
-        "perturbation": errors,
-        "induction": induction,
-        "spread": 2.0,
-    }
-    claim = crosses("faces, MDS", {"MDS": one}, 1, "faces")
+    claim = crosses("faces, MDS", {"MDS": _stability(crossing)}, 1, "faces", "before")
     assert claim.holds == (not reason)
+    assert claim.outcome == outcome
+    assert claim.previous == "before"
     assert reason in claim.why
     assert bool(claim.why) == bool(reason)
+
+
+def test_crossings_of_most_methods():
+    from experiments.bengio_4 import crosses
+
+    inside, early, late = (0.012, 0.02, 0.04), (0.001, 0.004, 0.008), (0.07, 0.08, 0.09)
+    wide = (0.001, 0.02, np.inf)
+    for crossings, held, outcome in [
+        ((inside, inside, inside, late), True, ""),
+        ((inside, inside, early, late), False, "earlier"),
+        ((inside, wide, early, late), False, "inconclusive"),
+        ((inside, inside, late, late), False, ""),
+    ]:
+        methods = {str(i): _stability(crossing) for i, crossing in enumerate(crossings)}
+        claim = crosses("roll", methods, 3, "roll")
+        assert (claim.holds, claim.outcome) == (held, outcome)
+
+
+def test_errors_are_comparable_unless_delta_is_significantly_negative():
+    from experiments.bengio_4 import comparable
+
+    below, includes = (SimpleNamespace(value=-1.0, low=-2.0, high=high) for high in (-0.1, 0.1))
+    for deltas, held in [((below, includes, includes, includes), True), ((below, below, includes), False)]:
+        methods = {
+            str(i): {"fractions": [0.01, 0.02], "delta": [below, delta], "spread": 10.0}
+            for i, delta in enumerate(deltas)
+        }
+        claim = comparable("faces", methods, "faces")
+        assert claim.holds == held
+        assert "0 -10 (-20 to -1)" in claim.measured
+        assert claim.why.startswith("Larger for 0")
 
 
 # --- the runner, with fake experiments ----------------------------------------------------------------------
