@@ -21,6 +21,7 @@ from experiments._ouimet import image_problem, tolerance
 from experiments._roll import fold_fraction
 from experiments.brand_1 import by_library, excess, random_graphs
 from experiments.brand_3 import share_in_order
+from experiments.ouimet_table1 import equal_size
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -87,10 +88,37 @@ def test_errors_are_measured_on_sets_of_the_printed_sizes(monkeypatch: pytest.Mo
     assert (len(problem.test), len(problem.others), data) == (3267, 3332, "MNIST")
 
 
+@pytest.mark.parametrize("normalization", ["additive", "divisive"])
+def test_all_eigenvectors_give_the_eigenfunctions_of_the_library(normalization: str) -> None:
+    problem, _ = image_problem(Context(tiny=True), normalization)
+    X = problem.draw(200, 0)
+    few, every = (model.eigenfunctions(problem.test) for model in (problem.plain(X), problem.decomposed(X)))
+    signs = np.sign((few * every).sum(axis=0))
+    np.testing.assert_allclose(every * signs, few, atol=1e-6)
+    assert problem.error(problem.decomposed(X)) == pytest.approx(problem.error(problem.plain(X)))
+
+
+def test_experiments_share_the_reference_solution() -> None:
+    first, again, other = (image_problem(Context(tiny=True, seed=seed), "additive")[0] for seed in (0, 0, 1))
+    assert first is again
+    assert first is not other
+
+
+def test_the_size_of_equal_time_is_interpolated() -> None:
+    seconds = {100: 1.0, 200: 8.0, 400: 64.0}
+    assert equal_size(seconds, 8.0) == pytest.approx((200, 200))
+    assert equal_size(seconds, 27.0) == pytest.approx((300, 400))
+    assert equal_size(seconds, 0.1) == pytest.approx((100, 100))
+    assert equal_size(seconds, 100.0) == pytest.approx((400, 400))
+    assert equal_size({100: 2.0, 200: 1.0, 400: 8.0}, 4.0)[1] == 400  # a time disturbed by other load
+
+
 def test_the_factor_of_table_1_is_the_ratio_of_the_means() -> None:
     for table in outcome("ouimet-table1").timings.values():
         for row in table["rows"]:
-            assert row["ratio"] == pytest.approx(row["plain"] / row["dictionary"])
+            for question in ("printed", "all", "few", "fit"):
+                one = row[question]
+                assert one["ratio"] == pytest.approx(one["plain"] / one["dictionary"])
 
 
 def test_batches_equal_single_trials() -> None:
@@ -111,19 +139,36 @@ def test_same_seed_same_numbers(name: str) -> None:
     assert to_json(other.numbers) != to_json(again.numbers)
 
 
-def test_table_1_compares_equal_times() -> None:
+def test_table_1_compares_printed_sizes_and_equal_times() -> None:
     found = outcome("ouimet-table1")
+    printed = {"kernel PCA": [250, 250, 550], "spectral clustering": [325, 400, 700]}
     for method, table in found.timings.items():
-        seconds = table["seconds"]
+        assert [row["printed"]["n"] for row in table["rows"]] == printed[method]
         for row in table["rows"]:
-            slower = [n for n, t in seconds["plain"].items() if t >= seconds["dictionary"][row["m"]]]
-            assert row["equal_n"] == min(slower, default=max(seconds["plain"]))
-            errors = found.numbers[method]
-            ratio = np.exp(
-                np.mean(np.log(np.array(errors["plain"][row["equal_n"]]) / errors["dictionary"][row["m"]]))
-            )
-            assert row["low"] < row["ratio"] < row["high"]
-            assert row["ratio"] == pytest.approx(ratio)
+            for question, part, kind in (
+                ("all", "total", "all"),
+                ("few", "total", "few"),
+                ("fit", "fit", "few"),
+            ):
+                seconds, wanted = table["seconds"][part][kind], table["seconds"][part]["dictionary"][row["m"]]
+                one = row[question]
+                assert one["seconds"] == wanted
+                assert one["n"] == min((n for n, t in seconds.items() if t >= wanted), default=max(seconds))
+                errors = found.numbers[method]
+                ratios = np.array(errors["plain"][one["n"]]) / errors["dictionary"][row["m"]]
+                assert one["low"] < one["ratio"] < one["high"]
+                assert one["ratio"] == pytest.approx(np.exp(np.mean(np.log(ratios))))
+        for size, seconds in table["seconds"]["fit"]["all"].items():  # placing is included in the total
+            assert table["seconds"]["total"]["all"][size] > seconds
+
+
+def test_table_1_asks_three_questions() -> None:
+    claims = outcome("ouimet-table1").claims
+    kinds = [(claim.kind, "equal time" in claim.text) for claim in claims]
+    assert kinds.count(("paper", True)) == 6
+    assert kinds.count(("paper", False)) == 8  # six at the printed sizes, and both factors
+    assert kinds.count(("check", True)) == 4
+    assert all("fit alone" in c.previous for c in claims if c.kind == "paper" and "points" not in c.text)
 
 
 def test_a_dictionary_is_better_than_plain_training_of_the_same_size() -> None:
