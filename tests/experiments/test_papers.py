@@ -25,6 +25,7 @@ DATA = Path(os.environ.get("EIGENSCAPE_DATA", "no such folder"))
 #: Part of the text of claims that need not hold at this size; all other claims must hold.
 UNCERTAIN = {
     "bengio-4": "",
+    "ouimet-2": "alone",
     "ouimet-table1": "",  # measured times
     "ouimet-4": "below 65",
     "brand-3": "",  # some claims do not hold at any size, see test_papers_b.py

@@ -21,6 +21,7 @@ from experiments._ouimet import image_problem, tolerance
 from experiments._roll import fold_fraction
 from experiments.brand_1 import by_library, excess, random_graphs
 from experiments.brand_3 import share_in_order
+from experiments.ouimet_2 import separable
 from experiments.ouimet_table1 import equal_size
 
 
@@ -79,6 +80,25 @@ def test_claims_name_their_data() -> None:
     }
     for claim in (*outcome("ouimet-3").claims, *outcome("bengio-4").claims):
         assert claim.data == about[re.split("[ ,:]", claim.text)[0]]
+
+
+def test_maps_are_compared_over_several_training_sets() -> None:
+    found = outcome("ouimet-2")
+    numbers, claims = found.numbers, found.claims
+    assert np.shape(numbers["projected"][4]) == (numbers["draws"], 4)
+    assert len(np.unique(numbers["projected"][4], axis=0)) == numbers["draws"] > 1
+    assert f"difference {100 * np.median(numbers['projected'][4][:, 0]):.0f} %" in claims[1].measured
+    assert f"{100 * numbers['projected'][4][0, 0]:.0f} %" in claims[1].previous
+    # without projecting the other images the difference is larger with as many dictionary points
+    assert np.median(numbers["alone"][34][:, 0]) > 5 * np.median(numbers["projected"][34][:, 0])
+
+
+def test_a_line_separates_digits() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    Y = rng.standard_normal((200, 2))
+    assert separable(Y, y) < 0.7
+    assert separable(Y + 10 * y[:, None], y) == 1
 
 
 def test_errors_are_measured_on_sets_of_the_printed_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
