@@ -385,6 +385,28 @@ def normalized_cut(W, labels):
     return total
 
 
+def cheeger_value(W, part):
+    """``cut(A, rest) / min(vol(A), vol(rest))`` of one set of vertices (Belkin sec. 4, footnote)."""
+    m = len(W)
+    rest = [u for u in range(m) if u not in part]
+    cut = sum(W[u, v] for u in part for v in rest)
+    volume = sum(W[u, v] for u in part for v in range(m))
+    other = sum(W[u, v] for u in rest for v in range(m))
+    return cut / min(volume, other)
+
+
+def unexplained_fraction(K, p):
+    """The residuals of Burges eq. 1.29, from the vectors themselves: rows of ``E Lambda^1/2``."""
+    values, E = np.linalg.eigh(K)
+    Y = (E * np.sqrt(np.maximum(values, 0.0)))[:, ::-1]
+    residual = length = 0.0
+    for y in Y:
+        kept = np.concatenate([y[:p], np.zeros(len(y) - p)])
+        residual += np.sum((kept - y) ** 2)
+        length += np.sum(y**2)
+    return residual / length
+
+
 def best_threshold_cut(W, z):
     """The least Ncut over all thresholds on ``z``, and the partition (Shi and Malik), by trying each."""
     candidates = []

@@ -12,13 +12,14 @@ from eigenscape._typing import Matrix
 from eigenscape.dictionary.low_rank import LowRankOperator
 from eigenscape.kernels.base import n_points
 from eigenscape.operators import Operator
+from eigenscape.quality.cuts import cut_of_sums
 
 
 def normalized_cut(weights: Operator | LowRankOperator, labels: np.ndarray) -> float:
     """Return ``sum_a cut(a, rest) / assoc(a, all)`` of a partition; 0 for a single cluster."""
     indicator = np.eye(labels.max() + 1)[labels]  # (m, n_clusters)
     product = weights.matmat(indicator)
-    return _cut(np.einsum("ij,ij->j", indicator, product), indicator.T @ product.sum(axis=1))
+    return cut_of_sums(np.einsum("ij,ij->j", indicator, product), indicator.T @ product.sum(axis=1))
 
 
 def cluster_sums(Y: Any, model: Any, rule: Any) -> np.ndarray:
@@ -35,13 +36,7 @@ def cluster_sums(Y: Any, model: Any, rule: Any) -> np.ndarray:
 
 def low_rank_cut(features: np.ndarray) -> float:
     """Return the normalised cut, given the summed features (n_clusters, m) of each cluster."""
-    return _cut(np.einsum("cm,cm->c", features, features), features @ features.sum(axis=0))
-
-
-def _cut(within: np.ndarray, volume: np.ndarray) -> float:
-    """Return ``sum_a 1 - assoc(a, a) / assoc(a, all)``."""
-    occupied = volume > 0
-    return max(float(np.sum(1.0 - within[occupied] / volume[occupied])), 0.0)
+    return cut_of_sums(np.einsum("cm,cm->c", features, features), features @ features.sum(axis=0))
 
 
 def best_threshold(weights: Matrix, z: np.ndarray) -> float:

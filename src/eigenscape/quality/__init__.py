@@ -6,6 +6,7 @@ from typing import Any
 from eigenscape.quality.alignment import Alignment, aligned_error, linear_alignment, procrustes
 from eigenscape.quality.column_scales import DominantColumns, dominant_columns, variance_shares
 from eigenscape.quality.coranking import coranking_curve
+from eigenscape.quality.cuts import cheeger_value, normalized_cut
 from eigenscape.quality.dimension_estimation import Dimension, intrinsic_dimension
 from eigenscape.quality.edge_distortion import distortion
 from eigenscape.quality.estimate import Estimate
@@ -22,7 +23,7 @@ from eigenscape.quality.parameter_selection import ParameterChoice, choose_bandw
 from eigenscape.quality.projections import sphere_projection_density
 from eigenscape.quality.purity import Purity, neighbor_purity
 from eigenscape.quality.residual import residual_variance
-from eigenscape.quality.spectra import is_euclidean, negative_fraction
+from eigenscape.quality.spectra import is_euclidean, negative_fraction, unexplained_fraction
 from eigenscape.quality.stability import perturbation_stability
 from eigenscape.quality.stability_result import Stability
 
@@ -37,6 +38,7 @@ __all__ = [
     "Purity",
     "Stability",
     "aligned_error",
+    "cheeger_value",
     "choose_bandwidth",
     "choose_n_neighbors",
     "continuity",
@@ -51,6 +53,7 @@ __all__ = [
     "negative_fraction",
     "neighbor_purity",
     "neighbors_kept",
+    "normalized_cut",
     "participation_ratio",
     "perturbation_stability",
     "procrustes",
@@ -59,6 +62,7 @@ __all__ = [
     "sampled_trustworthiness",
     "sphere_projection_density",
     "trustworthiness",
+    "unexplained_fraction",
     "variance_shares",
 ]
 

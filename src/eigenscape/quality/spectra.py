@@ -1,21 +1,35 @@
-"""Negative eigenvalues of a kernel, and the test for Euclidean distances."""
+"""Negative eigenvalues of a kernel, the test for Euclidean distances, and the unexplained fraction."""
 
 from __future__ import annotations
 
-import numpy as np
-from scipy import linalg
+from typing import Any, cast
 
-from eigenscape.operators import ComplementOperator, Operator
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg, sparse
+
+from eigenscape._typing import is_sparse
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.operators import ComplementOperator, Operator, as_operator, gram
+from eigenscape.quality._validation import check_integer
 from eigenscape.solvers import SolverConfig, principal
 
 #: Up to this many points the whole spectrum is computed.
 _EXACT_POINTS = 3000
 _PROBES, _STEPS = 12, 40
+#: Eigenvalues below minus this share of the largest are negative beyond rounding.
+_NEGATIVE = 1e-8
+
+
+def _small_matrix(operator: Operator) -> np.ndarray | None:
+    """Return the dense matrix of an operator whose whole spectrum is computed, otherwise None."""
+    matrix = operator.matrix() if operator.shape[0] <= _EXACT_POINTS else None
+    return matrix.toarray() if is_sparse(matrix) else matrix
 
 
 def lowest_eigenvalue(operator: Operator) -> float:
     """Return the smallest eigenvalue, or 0 if none is negative."""
-    matrix = operator.matrix() if operator.shape[0] <= _EXACT_POINTS else None
+    matrix = _small_matrix(operator)
     if matrix is not None:
         return min(float(linalg.eigvalsh(matrix)[0]), 0.0)
     largest = float(
@@ -88,12 +102,105 @@ def negative_fraction(operator: Operator, seed: int = 0) -> float:
     0.25
     """
     m = operator.shape[0]
-    matrix = operator.matrix() if m <= _EXACT_POINTS else None
+    matrix = _small_matrix(operator)
     values, weights = (
         (linalg.eigvalsh(matrix), np.ones(m)) if matrix is not None else _quadrature(operator, seed)
     )
     total = float(weights @ np.abs(values))
     return float(weights @ np.maximum(-values, 0.0)) / total if total > 0 else 0.0
+
+
+def unexplained_fraction(
+    kernel: ArrayLike | sparse.csr_array | Operator | BoundKernel, n_components: int = 2
+) -> float:
+    r"""Compute the fraction of the squared lengths that the first coordinates leave out (Burges eq. 1.29).
+
+    With the eigenvalues :math:`\lambda_1 \ge \dots \ge \lambda_r > 0` of a positive semi-definite kernel
+    matrix, the vectors :math:`y_i` of kernel PCA or multidimensional scaling and their first ``p``
+    coordinates :math:`\hat y_i`,
+
+    .. math:: \frac{\sum_i \|\hat y_i - y_i\|^2}{\sum_i \|y_i\|^2}
+              = \frac{\sum_{a=p+1}^r \lambda_a}{\sum_{a=1}^r \lambda_a}.
+
+    For a linear kernel it is the fraction of unexplained variance of PCA.
+
+    Parameters
+    ----------
+    kernel : bound kernel, Operator, array-like of shape (m, m) or (m,)
+        The kernel of a fitted estimator (``kernel_``), a symmetric matrix or operator, or all eigenvalues in
+        any order. It should be centred: otherwise the fraction is that of the lengths from the origin, not
+        from the mean.
+    n_components : int, default=2
+        Number ``p`` of coordinates. At least the number of positive eigenvalues gives 0.
+
+    Returns
+    -------
+    float
+        The fraction, between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If the matrix has negative eigenvalues, for which no such vectors exist.
+
+    Notes
+    -----
+    Only the first ``n_components`` eigenvalues of a matrix are computed beside its trace, and its smallest
+    eigenvalue for the test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import ClassicalMDS
+    >>> from eigenscape.quality import unexplained_fraction
+    >>> round(unexplained_fraction([6.0, 3.0, 1.0], 2), 3)
+    0.1
+    >>> X = np.random.default_rng(0).standard_normal((100, 3)) * [3, 2, 1]
+    >>> round(unexplained_fraction(ClassicalMDS().fit(X).kernel_, 2), 2)
+    0.06
+    """
+    check_integer("n_components", n_components, 0)
+    spectrum = _spectrum_or_operator(kernel)
+    if isinstance(spectrum, np.ndarray):
+        values = np.sort(spectrum)[::-1]
+        total, lowest = float(values.sum()), float(values[-1])
+    else:
+        total, lowest = float(np.sum(spectrum.diagonal())), lowest_eigenvalue(spectrum)
+        count = min(max(n_components, 1), spectrum.shape[0])
+        values = principal(spectrum, count, "value", SolverConfig(tol=1e-10)).values
+    largest = float(values[0])
+    if lowest < -_NEGATIVE * max(largest, -lowest):
+        raise ValueError(
+            f"kernel has the negative eigenvalue {lowest:g} (the largest is {largest:g}), so it is not the"
+            " matrix of inner products of vectors; repair it by a shift or by clipping, or see"
+            " negative_fraction"
+        )
+    if not total > 0:
+        raise ValueError(f"the eigenvalues sum to {total:g}, so there is nothing to explain")
+    return min(max(1.0 - float(values[:n_components].sum()) / total, 0.0), 1.0)
+
+
+def _spectrum_or_operator(kernel: Any) -> np.ndarray | Operator:
+    """Return eigenvalues (m,) as they are, and anything else as a symmetric operator."""
+    if callable(kernel):
+        return gram(kernel)
+    if hasattr(kernel, "matmat"):
+        return cast(Operator, kernel)
+    if not is_sparse(kernel):
+        kernel = np.asarray(kernel, dtype=np.float64)
+    shape = kernel.shape
+    if len(shape) not in (1, 2) or shape[0] != shape[-1] or shape[0] == 0:
+        raise ValueError(
+            f"kernel must be a square matrix or the vector of its eigenvalues, got shape {shape}"
+        )
+    if not np.isfinite(kernel.data if is_sparse(kernel) else kernel).all():
+        raise ValueError("kernel must be finite, but some values are NaN or infinite")
+    if len(shape) == 1:
+        return np.asarray(kernel)
+    difference, largest = abs(kernel - kernel.T).max(), abs(kernel).max()
+    if difference > 1e-8 * largest:
+        raise ValueError(f"kernel must be symmetric, but differs from its transpose by {difference:g}")
+    return as_operator(sparse.csr_array(kernel) if is_sparse(kernel) else kernel)
 
 
 def _quadrature(operator: Operator, seed: int) -> tuple[np.ndarray, np.ndarray]:
