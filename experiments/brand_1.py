@@ -18,7 +18,8 @@ from matplotlib.figure import Figure
 from scipy import sparse
 
 from eigenscape.exceptions import PoleWarning
-from eigenscape.methods.graph_embedding import FeatureMap, solve_transformation
+from eigenscape.methods.feature_map import FeatureMap
+from eigenscape.methods.graph_embedding import solve_transformation
 from eigenscape.methods.quadratic_forms import FeatureBasis
 from eigenscape.quality import distortion
 from experiments._experiment import Claim, Context, Outcome
