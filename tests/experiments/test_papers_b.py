@@ -12,15 +12,18 @@ from test_papers import tiny
 from threadpoolctl import threadpool_limits
 
 import experiments as papers
-from eigenscape import GreedySpectralEmbedding
+from eigenscape import GreedySpectralEmbedding, KernelEigenmap
 from eigenscape._format import to_json
+from eigenscape.datasets import twisted_roll
+from eigenscape.quality import procrustes
 from experiments import Context, Outcome, experiment
+from experiments._brand import accurate_maps, cholesky_maps, kernel_features, smallest_eigenvalue
 from experiments._corpus import stem
 from experiments._labels import label_points
 from experiments._ouimet import image_problem, tolerance
 from experiments._roll import fold_fraction
 from experiments.brand_1 import by_library, excess, random_graphs
-from experiments.brand_3 import share_in_order
+from experiments.brand_3 import guarded_claim, share_in_order
 from experiments.ouimet_2 import separable
 from experiments.ouimet_table1 import equal_size
 
@@ -48,15 +51,66 @@ def test_figures_are_titled_and_failures_explained(name: str) -> None:
 
 def test_corrections_agree_with_posteriors_and_fold_without() -> None:
     found = outcome("brand-3")
-    assert len(found.claims) == 10
+    assert len(found.claims) == 13
     for claims, numbers in zip(
-        (found.claims[:5], found.claims[5:]), found.numbers["sigma"].values(), strict=True
+        (found.claims[:6], found.claims[6:12]), found.numbers["sigma"].values(), strict=True
     ):
-        posteriors, _, fold, less, _ = (claim.holds for claim in claims)
-        assert (posteriors, fold, less) == (False, False, False)
+        posteriors, cholesky, order, fold, less, _ = claims
+        assert not any(claim.holds for claim in (posteriors, fold, less))
+        assert [claim.kind for claim in claims] == ["paper", "check", "check", "check", "paper", "paper"]
+        assert "not divided" in order.text
+        assert "plain Cholesky" in cholesky.text
         assert numbers["corrections_with_posteriors_apart"] < 1e-5
         folds = {name: np.median(values[:, 1]) for name, values in numbers["kernel_eigenmaps"].items()}
         assert max(folds["reweighted"], folds["stochastic"]) < min(folds["raw"], folds["affine"])
+    assert found.claims[-1].kind == "exploration"
+
+
+def test_the_row_of_ones_makes_the_reduced_matrix_singular() -> None:
+    X, _ = twisted_roll(20, random_state=0)
+    model = KernelEigenmap(2, n_kernels=30, sigma=1.5, random_state=0).fit(X)
+    Z = kernel_features(X, model.centers_, 1.5)
+    ones = np.ones((len(X), 1))
+    np.testing.assert_allclose(Z.reshape(len(X), 30, 4)[:, :, 3].sum(axis=1), 1)  # posteriors
+    assert (
+        smallest_eigenvalue(Z, model.graph_) > 1e-12 > smallest_eigenvalue(np.hstack([Z, ones]), model.graph_)
+    )
+    # the maps by a plain Cholesky factor are those of the library where the factor is accurate
+    plain, accurate = cholesky_maps(Z, model.graph_), accurate_maps(Z, model.graph_)
+    for name in ("raw", "reweighted", "stochastic"):
+        assert procrustes(plain[name], accurate[name]).error < 1e-5
+        assert procrustes(plain[name], model.embedding_).error < 1e-5
+
+
+def test_a_guarded_denominator_separates_the_corrections() -> None:
+    X, _ = twisted_roll(20, random_state=0)
+    model = KernelEigenmap(2, n_kernels=30, sigma=1.5, random_state=0).fit(X)
+    for delta, apart in ((0.0, False), (1.0, True)):
+        maps = accurate_maps(kernel_features(X, model.centers_, 1.5, delta), model.graph_)
+        assert (procrustes(maps["raw"], maps["stochastic"]).error > 1e-3) == apart
+
+
+def test_the_exploration_counts_placements() -> None:
+    less = {"reweighted": 0.1, "stochastic": 0.2, "affine": 0.3, "raw": 0.4}
+    more = {**less, "stochastic": 0.35}
+    scan = {
+        0.5: {name: np.array([less[name], more[name]]) for name in less},
+        1.0: {name: np.array([less[name], less[name]]) for name in less},
+    }
+    claim = guarded_claim({2.0: scan})
+    assert claim.holds
+    assert "1 of 2 with delta = 0.5, 2 of 2 with delta = 1" in claim.measured
+    assert not guarded_claim({2.0: {0.5: scan[0.5]}}).holds
+
+
+def test_the_order_of_the_corrections_needs_features_of_mean_zero() -> None:
+    found = outcome("brand-1")
+    excesses = found.numbers["excess_with_other_features"]
+    reweighted, affine, stochastic, raw = excesses["uniform on [-1, 1]"]
+    assert reweighted < affine < stochastic < raw
+    assert np.argmin(excesses["uniform on [0, 1]"]) == 1
+    assert found.claims[-1].kind == "check"
+    assert found.claims[-1].holds
 
 
 def test_share_in_order() -> None:
