@@ -96,7 +96,7 @@ class EigenfunctionMap(BaseEstimator):
 def run(context: Context) -> Outcome:
     """Measure delta for each method on each data set, and for spectral clustering with other bandwidths."""
     sizes: dict[str, Any] = {
-        "fractions": context.pick(FRACTIONS, FRACTIONS[1:4] + FRACTIONS[5::2], [0.01, 0.02, 0.2])
+        "fractions": context.pick(FRACTIONS, [0.005, 0.01, 0.02, 0.05, 0.1], [0.01, 0.02, 0.2])
     }
     sizes["n_repeats"], sizes["n_left_out"] = context.pick((12, 4), (6, 2), (2, 2))
     sets = _sets(context)
@@ -297,10 +297,7 @@ def crosses(
         # "earlier" only if that is certain, or else the estimates do not tell
         certain = count["in the range"] + count["earlier"] >= least
         outcome = "earlier" if certain else "inconclusive"
-    shown = "; ".join(
-        f"{method} " * (len(methods) > 1) + "{1} ({0} to {2})".format(*map(_share, one["crossing"]))
-        for method, one in methods.items()
-    )
+    shown = "; ".join(f"{method} " * (len(methods) > 1) + _crossing(one) for method, one in methods.items())
     low, high = (f"{100 * bound:g}" for bound in INFORMATIVE)
     criterion = f"crossing in 1 to 5 %, its interval within {low} to {high} %"
     return Claim(
@@ -328,7 +325,7 @@ def _state(one: dict[str, Any]) -> tuple[str, str]:
     if PRINTED[0] <= value <= PRINTED[1]:
         if INFORMATIVE[0] <= low and high <= INFORMATIVE[1]:
             return "in the range", ""
-        text = f"at {_share(value)}, but the interval, {_share(low)} to {_share(high)}, is too wide"
+        text = f"at {_crossing(one)}: the interval is too wide"
         return "inconclusive", text
     early = value < PRINTED[0]
     index = int(np.argmin(np.abs(np.asarray(one["fractions"]) - PRINTED[0 if early else 1])))
@@ -337,7 +334,7 @@ def _state(one: dict[str, Any]) -> tuple[str, str]:
     )
     state = "earlier" if early else "later"
     reason = (
-        f"{state}: with {_share(one['fractions'][index])} exchanged the map moves"
+        f"{state}: with {100 * one['fractions'][index]:.1f} % exchanged the map moves"
         f" by {moved:.2g} % of its spread, and the error of new points is {error_new:.2g} %"
     )
     overlaps = (PRINTED[0] <= high) if early else (low <= PRINTED[1])
@@ -348,10 +345,7 @@ def _state(one: dict[str, Any]) -> tuple[str, str]:
 
 def _sensitivity(name: str, scan: dict[str, dict[str, Any]], data: str) -> Claim:
     """Return the exploration of other bandwidths of spectral clustering."""
-    shown = "; ".join(
-        f"{variant}: " + "{1} ({0} to {2})".format(*map(_share, one["crossing"]))
-        for variant, one in scan.items()
-    )
+    shown = "; ".join(f"{variant}: " + _crossing(one) for variant, one in scan.items())
     values = [one["crossing"][1] for one in scan.values()]
     return Claim(
         f"{name}: the crossing of spectral clustering does not depend on the bandwidth",
@@ -365,9 +359,17 @@ def _sensitivity(name: str, scan: dict[str, dict[str, Any]], data: str) -> Claim
     )
 
 
-def _share(fraction: float) -> str:
-    """Return a fraction as text in percent."""
-    return "never" if fraction == np.inf else "below 0.3 %" if fraction == 0 else f"{100 * fraction:.1f} %"
+def _crossing(one: dict[str, Any]) -> str:
+    """Return a crossing and its interval as text."""
+    low, value, high = (_share(end, one) for end in one["crossing"])
+    return f"{value} ({low} to {high})"
+
+
+def _share(fraction: float, one: dict[str, Any]) -> str:
+    """Return a fraction as text in percent; 0 and infinity are beyond the fractions that were tried."""
+    if fraction == np.inf:
+        return "never"
+    return f"below {100 * one['fractions'][0]:g} %" if fraction == 0 else f"{100 * fraction:.1f} %"
 
 
 def _draw(stability: dict[str, dict[str, Stability]], scan: dict[str, dict[str, Any]]) -> Figure:

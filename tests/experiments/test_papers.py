@@ -23,7 +23,7 @@ from experiments._style import STYLE, new_figure
 DATA = Path(os.environ.get("EIGENSCAPE_DATA", "no such folder"))
 
 #: Part of the text of claims that need not hold at this size; all other claims must hold.
-UNCERTAIN = {
+UNCERTAIN: dict[str, str | tuple[str, ...]] = {
     "bengio-4": "",
     "ouimet-2": "alone",
     "ouimet-table1": "",  # measured times
@@ -31,6 +31,8 @@ UNCERTAIN = {
     "brand-3": "",  # some claims do not hold at any size, see test_papers_b.py
     "brand-6": "more of the structure",
     "brand-7": "areas",
+    "belkin-outliers": "relatively insensitive",  # 300 points do not show the roll itself
+    "belkin-lle": ("constant of proportionality is 1/2", "random points"),  # see test_new_experiments.py
 }
 
 
@@ -53,7 +55,9 @@ def test_claims_hold_at_a_small_size(name):
         assert claim.printed
         assert claim.measured
         assert claim.criterion
-        if name not in UNCERTAIN or UNCERTAIN[name] not in claim.text:
+        uncertain = UNCERTAIN.get(name, ())
+        parts = (uncertain,) if isinstance(uncertain, str) else uncertain
+        if not any(part in claim.text for part in parts):
             assert claim.holds, claim
 
 
@@ -163,7 +167,7 @@ def _stability(crossing, spread=2.0):
     ("crossing", "outcome", "reason"),
     [
         ((0.012, 0.02, 0.04), "", ""),
-        ((0.002, 0.02, 0.04), "inconclusive", "at 2.0 %, but the interval, 0.2 % to 4.0 %, is too wide"),
+        ((0.002, 0.02, 0.04), "inconclusive", "at 2.0 % (0.2 % to 4.0 %): the interval is too wide"),
         ((0.012, 0.02, np.inf), "inconclusive", "is too wide"),
         (
             (0.001, 0.004, 0.008),
@@ -172,6 +176,7 @@ def _stability(crossing, spread=2.0):
             " and the error of new points is 20 %",
         ),
         ((0.001, 0.004, 0.012), "inconclusive", "; the interval overlaps the printed range"),
+        ((0.0, 0.02, np.inf), "inconclusive", "at 2.0 % (below 1 % to never): the interval is too wide"),
         (
             (0.07, 0.08, 0.09),
             "",
