@@ -824,6 +824,7 @@ def _eigenmaps() -> None:
             posterior=False,
             n_kernels=6,
         )
+    add(KernelEigenmap, "iterative", "curve", n_kernels=6, eigen_solver="iterative")
     add(KernelEigenmap, "elliptic", "curve", covariances="full", n_kernels=6)
     add(KernelEigenmap, "elliptic-wide", "wide", covariances="full", n_kernels=3)
     add(KernelEigenmap, "elliptic-densities", "curve", covariances="full", n_kernels=6, posterior=False)

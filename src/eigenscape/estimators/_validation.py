@@ -297,8 +297,14 @@ def check_kernel_parameters(estimator: BaseEstimator) -> None:
     check_choice("correction", estimator.correction, ("reweighted", "stochastic", "affine", "raw"))
     check_choice("basis", estimator.basis, ("kernels", "features"))
     check_choice("inverse", estimator.inverse, ("refined", "blocks"))
+    check_choice("eigen_solver", estimator.eigen_solver, ("auto", "dense", "iterative"))
+    check_positive("tol", estimator.tol)
+    if estimator.max_iter is not None:
+        check_count("max_iter", estimator.max_iter)
     if not isinstance(estimator.posterior, bool):
         raise ValueError(f"posterior={estimator.posterior!r} must be True or False")
+    if estimator.eigen_solver == "iterative" and not estimator.posterior:
+        raise ValueError("eigen_solver='iterative' needs posterior=True; use eigen_solver='dense'")
     if isinstance(estimator.centers, str):
         check_choice("centers", estimator.centers, ("random", "kmeans", "maxmin", "greedy"))
     elif np.ndim(estimator.centers) != 2:

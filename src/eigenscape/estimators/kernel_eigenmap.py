@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -25,6 +24,7 @@ from eigenscape.methods.elliptic import CovarianceType
 from eigenscape.methods.feature_map import FeatureMap, feature_map
 from eigenscape.methods.graph_embedding import Correction, Transformation
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert
+from eigenscape.methods.iterative_reduction import IterativeOptions
 from eigenscape.methods.kernel_centers import Placement
 from eigenscape.methods.kernel_eigenmap import (
     KernelEigenmapOptions,
@@ -95,6 +95,16 @@ class KernelEigenmap(Estimator):
     basis : {"kernels", "features"}, default="kernels"
         "features" uses :math:`z(x) = x` (which may be sparse), for a graph with features at its vertices; see
         ``fit``.
+    eigen_solver : {"auto", "dense", "iterative"}, default="auto"
+        "dense" solves the eigenproblem of all entries of :math:`z` with dense matrices, "iterative" with
+        sparse ones, for many kernels that each overlap few others (Brand sec. 6); it needs
+        ``posterior=True``. "auto" is "iterative" for more than 3000 entries if that is possible and at most a
+        quarter of the matrix is nonzero. Ignored if ``basis="features"``.
+    tol : float, default=1e-6
+        Largest residual accepted by the iterative solver, relative to the eigenvector. A larger one raises
+        :class:`~eigenscape.exceptions.NotConvergedError`.
+    max_iter : int or None, default=None
+        Maximum number of restarts of the iterative solver; 300 if None.
     inverse : {"refined", "blocks"}, default="refined"
         Method of ``inverse_transform``. "blocks" maps the kernels and inverts their affine maps (eq. 19).
         "refined" then fits the coefficients to the training samples. The inverse is computed on first use,
@@ -128,9 +138,11 @@ class KernelEigenmap(Estimator):
     distortion_ : float
         :func:`eigenscape.quality.distortion` of the embedding; comparable between methods on one graph.
     residuals_ : ndarray of shape (n_components,)
-        Residual norms of the reduced eigenproblem, relative to :math:`|ZDZ'| |v|`.
+        Residual norms of the reduced eigenproblem, relative to :math:`|ZDZ'| |v|`; those of the iterative
+        solver are relative to :math:`v` in the norm of the eigenproblem.
     rank_ : int
-        Number of dimensions that :math:`Z` spans, without the constant if it was removed.
+        Number of dimensions that :math:`Z` spans, without the constant if it was removed. The iterative
+        solver does not determine it: the number of entries of :math:`z`.
     centers_ : ndarray of shape (n_kernels, n_features)
         Centres of the kernels.
     sigma_ : float
@@ -172,6 +184,7 @@ class KernelEigenmap(Estimator):
 
     _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
     _map_: FeatureMap | AffineMixture
+    eigen_solver: Literal["auto", "dense", "iterative"]  # type: ignore[assignment]
     _inverse_: dict[str, tuple[AffineMixture, float]]  # inverse and error, by the parameter inverse
 
     def __init__(
@@ -186,6 +199,9 @@ class KernelEigenmap(Estimator):
         correction: Correction = "reweighted",
         posterior: bool = True,
         basis: Literal["kernels", "features"] = "kernels",
+        eigen_solver: Literal["auto", "dense", "iterative"] = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
         inverse: Literal["refined", "blocks"] = "refined",
         n_neighbors: int | None = None,
         radius: float | None = None,
@@ -209,6 +225,9 @@ class KernelEigenmap(Estimator):
         self.correction = correction
         self.posterior = posterior
         self.basis = basis
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
         self.inverse = inverse
         self.n_neighbors = n_neighbors
         self.radius = radius
@@ -285,7 +304,15 @@ class KernelEigenmap(Estimator):
         sigma = None if self.sigma == "auto" else float(self.sigma)
         max_kernels, n_local = self._kernel_limits(graph_data.points)
         options = KernelEigenmapOptions(
-            centers, sigma, n_local, self.posterior, self.correction, seed, covariances
+            centers,
+            sigma,
+            n_local,
+            self.posterior,
+            self.correction,
+            seed,
+            covariances,
+            self.eigen_solver,
+            IterativeOptions(float(self.tol), self.max_iter, seed),
         )
         n_kernels = self._choose_n_kernels(graph_data, max_kernels, options)
         result = kernel_eigenmap(
@@ -303,8 +330,8 @@ class KernelEigenmap(Estimator):
             n_local = n_features if self.local_components is None else self.local_components
             return max(1, n_distinct // (2 + 2 * n_local)), self.local_components
         if not isinstance(self.centers, str):
-            return wide_kernels(n_distinct, self.n_components, len(self.centers))
-        given = self.n_kernels if isinstance(self.n_kernels, numbers.Integral) else None
+            return wide_kernels(n_distinct, self.n_components, len(np.asarray(self.centers)))
+        given = None if self.n_kernels in (None, "auto") else int(self.n_kernels)
         return wide_kernels(n_distinct, self.n_components, given)
 
     def _choose_n_kernels(

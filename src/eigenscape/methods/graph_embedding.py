@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
+from eigenscape.methods.iterative_reduction import IterativeOptions, solve_iteratively
 from eigenscape.methods.laplacian import next_to_trivial
 from eigenscape.methods.quadratic_forms import Basis, QuadraticForms, quadratic_forms
 from eigenscape.operators import DividedOperator, as_operator, materialized
@@ -54,17 +55,25 @@ class Transformation:
 
 
 def affine_transformation(
-    basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_components: int
+    basis: Any,
+    W: sparse.csr_array,
+    degree: np.ndarray,
+    n_components: int,
+    iterative: IterativeOptions | None = None,
 ) -> Transformation:
     """Solve with a constant column appended to ``Z`` (Brand sec. 2.1), that is with the D-mean removed.
 
     Scaled to ``Y'DY = n``. If the constant is in the span of ``Z``, all corrections are equivalent to this.
+    It may then be solved by iteration, for a basis that can be stored sparse.
     """
-    forms = quadratic_forms(basis, W, degree).centered()
-    pairs = solve_reduced(basis, W, degree, forms, n_components, centered=True)
+    if iterative is None:
+        forms = quadratic_forms(basis, W, degree).centered()
+        pairs = solve_reduced(basis, W, degree, forms, n_components, centered=True)
+    else:
+        pairs = solve_iteratively(basis, W, degree, n_components, iterative)
     _check_rank(pairs, n_components, n_components)
     G = np.sqrt(W.shape[0]) * pairs.vectors
-    constant = -(degree @ basis.apply(G)) / forms.volume
+    constant = -(degree @ basis.apply(G)) / degree.sum()
     return Transformation(G, None, constant, pairs.values, pairs.residuals, pairs.rank)
 
 
@@ -72,18 +81,17 @@ def raw_transformation(
     basis: Basis, W: sparse.csr_array, degree: np.ndarray, n_components: int
 ) -> tuple[Transformation, np.ndarray]:
     """Solve Brand eq. 8: ``v_2 .. v_{d+1}``, and ``v_1`` scaled to ``v_1'z = 1`` if it is uniform."""
-    forms = quadratic_forms(basis, W, degree)
-    pairs = solve_reduced(basis, W, degree, forms, n_components + 1)
+    pairs = solve_reduced(basis, W, degree, quadratic_forms(basis, W, degree), n_components + 1)
     _check_rank(pairs, n_components + 1, n_components)
-    uniform = pairs.vectors[:, 0] * np.sqrt(forms.volume)
-    uniform = uniform * (1.0 if uniform @ forms.mean >= 0 else -1.0)
+    uniform = pairs.vectors[:, 0] * np.sqrt(degree.sum())
+    uniform = uniform * (1.0 if degree @ basis.apply(uniform[:, None])[:, 0] >= 0 else -1.0)
     G = np.sqrt(W.shape[0]) * pairs.vectors[:, 1:]
     zero = np.zeros(n_components)
     return Transformation(G, None, zero, pairs.values[1:], pairs.residuals[1:], pairs.rank), uniform
 
 
 def solve_transformation(
-    basis: Basis,
+    basis: Any,
     W: sparse.csr_array,
     degree: np.ndarray,
     n_components: int,

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
@@ -15,7 +15,13 @@ from eigenscape import _memory
 from eigenscape._compiled.mixtures import local_coordinates, mark_members
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.elliptic import CovarianceType, given_ellipses, local_ellipses
-from eigenscape.methods.graph_embedding import Correction, Transformation, solve_transformation
+from eigenscape.methods.graph_embedding import (
+    Correction,
+    Transformation,
+    affine_transformation,
+    solve_transformation,
+)
+from eigenscape.methods.iterative_reduction import IterativeOptions, is_sparse
 from eigenscape.methods.kernel_centers import Placement, place_kernels
 from eigenscape.methods.mixture import (
     AffineMixture,
@@ -31,6 +37,8 @@ from eigenscape.quality.edge_distortion import distortion
 #: within this factor of the least.
 _COUNTS = (4, 8, 16, 32, 64, 128, 256)
 _NEARLY_BEST = 1.05
+#: Largest eigenproblem that is solved with dense matrices by default.
+MAX_DENSE = 3000
 
 
 class KernelEigenmapOptions(NamedTuple):
@@ -43,6 +51,8 @@ class KernelEigenmapOptions(NamedTuple):
     correction: Correction
     seed: int
     covariances: CovarianceType | np.ndarray = "spherical"
+    solver: Literal["auto", "dense", "iterative"] = "auto"
+    iterative: IterativeOptions = IterativeOptions()
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +119,30 @@ class KernelBasis:
             weighted = weight[:, None] * A[rows]
             V[k, :-1], V[k, -1] = local.T @ weighted / self.unit**2, weighted.sum(axis=0)
         return V.reshape(self.n_columns, -1)
+
+    @property
+    def n_entries(self) -> int:
+        """Number of entries of ``Z`` that are not zero by construction."""
+        return self.weights.matrix.nnz * self.n_local
+
+    def n_overlaps(self, W: sparse.csr_array) -> float:
+        """Return the number of entries of ``Z'WZ``, from pairs of kernels that share a vertex or edge."""
+        M = self.weights.matrix
+        members = sparse.csr_array((np.ones(M.nnz, dtype=np.float32), M.indices, M.indptr), shape=M.shape)
+        edges = W.astype(np.float32) + sparse.eye_array(len(self.X), dtype=np.float32, format="csr")
+        return float((members.T @ (edges @ members)).nnz) * self.n_local**2
+
+    def matrix(self) -> sparse.csr_array:
+        """Return ``Z`` (n, p)."""
+        counts = np.zeros((len(self.kernels.centers), self.n_local), dtype=np.int64)
+        indices, data = [], []
+        for k, rows, weight, local in self._members():
+            counts[k] = len(rows)
+            indices.append(np.tile(rows, self.n_local))
+            data.append((weight[:, None] * np.column_stack([local, np.ones(len(rows))])).T.ravel())
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        entries = np.concatenate(data), np.concatenate(indices), indptr
+        return sparse.csr_array(sparse.csc_array(entries, shape=(len(self.X), self.n_columns)))
 
     def row_gram(self) -> np.ndarray:
         """Return ``Z Z'`` (n, n), local coordinates in units of ``unit``."""
@@ -224,12 +258,15 @@ def _solve(
     # with posteriors the constant is in the span of Z, and all corrections are equivalent
     correction: Correction = "affine" if options.posterior else options.correction
     scale = None if options.posterior else weights.kept * np.exp(weights.log_total)
+    large = options.solver == "auto" and options.posterior and min(p, len(basis.X)) > MAX_DENSE
+    if options.solver == "iterative" or (large and is_sparse(basis, W, p)):
+        return affine_transformation(basis, W, degree, n_components, options.iterative)
     if p > len(basis.X):
         return solve_by_rows(basis, W, degree, n_components, correction, scale)
     _memory.require(
         6 * 8.0 * p**2,
         f"the eigenproblem of {p} local coordinates",
-        "lower n_kernels or set local_components",
+        "lower n_kernels, set local_components or use eigen_solver='iterative'",
     )
     return solve_transformation(
         replace(basis, scale=scale), W, degree, n_components, correction, divisor=basis

@@ -87,6 +87,11 @@ def inverse_by_root(root: sparse.csr_array, null: np.ndarray) -> Callable[[np.nd
     return apply
 
 
+def factorize_symmetric(matrix: sparse.csc_array) -> Callable[[np.ndarray], np.ndarray]:
+    """Return ``V -> A^-1 V`` by a sparse factorisation of a positive definite matrix."""
+    return _superlu(sparse.csr_array(matrix), 1e-3).solve
+
+
 def _superlu(matrix: sparse.csr_array, pivot: float) -> SuperLU:
     """Factorise in symmetric mode, with a minimum-degree ordering of the pattern.
 
