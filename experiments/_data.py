@@ -51,7 +51,7 @@ def check_folder(folder: Path, needed: Iterable[str]) -> None:
     for name in needed:
         path = folder / f"{name}.npz"
         if path.is_file():
-            _check(path, DATA_FILES[name])
+            check_arrays(path, DATA_FILES[name])
 
 
 def read(path: Path) -> dict[str, np.ndarray]:
@@ -63,7 +63,7 @@ def read(path: Path) -> dict[str, np.ndarray]:
         raise InputFileError(_error_message(path, f"cannot be read ({error})")) from error
 
 
-def _check(path: Path, required: dict[str, tuple[tuple[int | str, ...], str]]) -> None:
+def check_arrays(path: Path, required: dict[str, tuple[tuple[int | str, ...], str]]) -> None:
     """Raise an error if an array is missing or has a wrong shape or type."""
     try:
         headers = _headers(path)
