@@ -75,7 +75,8 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="DIR",
         default=Path(data) if data else None,
-        help="folder with the papers' data sets (default: $EIGENSCAPE_DATA; if unset, stand-ins are used)",
+        help="folder with the papers' data sets, made by `python -m experiments.recipes` (default:"
+        " $EIGENSCAPE_DATA; if unset, stand-ins are used)",
     )
     add("--out", "-o", type=Path, metavar="DIR", default=Path("reproduced"), help="output folder")
     add("--quick", action="store_true", help="use smaller sizes: all experiments in a few minutes")

@@ -71,8 +71,8 @@ RECIPES = {
         "face_data.mat, unpacked with `gzip -d face_data.mat.Z`",
         images.isomap_faces,
         "none stated",
-        note="The file used for the published results was made from a copy of the same images that was reduced"
-        " to 32 x 32 pixels before (repository chunchentu/smogllim, probably by MATLAB's imresize). The steps"
+        note="The file of the published results was made from a copy of the same images that was reduced to"
+        " 32 x 32 pixels before (repository chunchentu/smogllim, probably by MATLAB's imresize). The steps"
         " here are those of imresize; small differences to that copy are possible.",
     ),
     "ionosphere": Recipe(
