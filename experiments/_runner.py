@@ -124,13 +124,15 @@ def _line(record: Record, kept: bool) -> str:
 
 def _run_one(name: str, out: Path, context: Context) -> Record:
     """Run an experiment, write its files and return its record."""
-    module, setting, start = experiment(name), settings(context), time.perf_counter()
+    module, setting = experiment(name), settings(context)
+    start, start_cpu = time.perf_counter(), time.process_time()
     try:
         with matplotlib.rc_context(STYLE), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             outcome = module.run(context)
             warned = list(dict.fromkeys(f"{item.category.__name__}: {item.message}" for item in caught))
             record = make_record(name, outcome, setting, context, time.perf_counter() - start, warned)
+            record["cpu_seconds"] = round(time.process_time() - start_cpu, 2)
             write(record, outcome, out)
     except Exception as error:
         return {

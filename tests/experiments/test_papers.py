@@ -311,6 +311,7 @@ def test_each_experiment_writes_a_figure_and_its_numbers(made_up, tmp_path):
     assert records[1]["claims"][0]["verdict"] == "not reproduced (on a stand-in: nothing)"
     assert {"python", "numpy", "scipy"} <= set(record["versions"])
     assert record["seconds"] >= 0
+    assert record["cpu_seconds"] >= 0
 
 
 def test_the_page_is_self_contained_and_shows_failures(made_up, tmp_path):
