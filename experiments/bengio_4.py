@@ -98,7 +98,7 @@ def run(context: Context) -> Outcome:
     sizes: dict[str, Any] = {
         "fractions": context.pick(FRACTIONS, [0.005, 0.01, 0.02, 0.05, 0.1], [0.01, 0.02, 0.2])
     }
-    sizes["n_repeats"], sizes["n_left_out"] = context.pick((12, 4), (6, 2), (2, 2))
+    sizes["n_repeats"], sizes["n_left_out"] = context.pick((12, 4), (5, 2), (2, 2))
     sets = _sets(context)
     stability = {
         name: {
@@ -114,7 +114,7 @@ def run(context: Context) -> Outcome:
     first = next(iter(sets))
     variants = {
         variant: _measure(estimator, values, context, **sizes)
-        for variant, (estimator, values) in _variants(sets[first][0], context.pick(4, 2, 1)).items()
+        for variant, (estimator, values) in _variants(sets[first][0], context.pick(4, 1, 1)).items()
     }
     scan = {"1": results[first]["spectral clustering"]} | {
         variant: _numbers(one) for variant, one in variants.items()
@@ -146,7 +146,7 @@ def _sets(context: Context) -> dict[str, tuple[np.ndarray, str]]:
     """Return points and description of each data set."""
     faces = load_faces(context, context.pick(698, 698, 150))
     radar = context.load("ionosphere")
-    roll = swiss_roll(context.pick(698, 500, 150), random_state=context.seed)[0]
+    roll = swiss_roll(context.pick(698, 400, 150), random_state=context.seed)[0]
     sets = {"faces": (faces.images, faces.data)}
     if radar is not None:
         sets["Ionosphere"] = radar["X"], "Ionosphere"

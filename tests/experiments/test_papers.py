@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import matplotlib
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import experiments as papers
 from eigenscape._format import to_json
@@ -501,6 +502,21 @@ def test_a_line_is_reported_for_each_experiment(made_up, tmp_path):
     _runner.run(["one", "broken"], out=tmp_path, report=lines.append)
     assert lines[0].startswith("one: 1 claim of 1 experiment: 1 reproduced. (")
     assert lines[1] == "broken: failed, ZeroDivisionError: of no use"
+
+
+def test_blas_has_one_thread_at_the_quick_size(made_up, tmp_path):
+    """Two threads that share a core with another program are slower than one."""
+    threads, plain = [], made_up["one"].run
+
+    def run(context):
+        threads.append({info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"})
+        return plain(context)
+
+    made_up["one"].run = run
+    with threadpool_limits(2, user_api="blas"):
+        _runner.run(["one"], out=tmp_path / "full")
+        _runner.run(["one"], out=tmp_path / "quick", quick=True)
+    assert threads == [{2}, {1}]
 
 
 def test_the_fingerprint_depends_on_all_modules(tmp_path, monkeypatch):
