@@ -24,8 +24,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
 from sklearn.base import BaseEstimator, clone
@@ -40,12 +38,11 @@ from eigenscape.quality import perturbation_stability
 from eigenscape.quality.stability import Stability
 from experiments._experiment import NOT_PRINTED, Claim, Context, Outcome
 from experiments._faces import load_faces
-from experiments._style import COLORS, new_figure
+from experiments._stability_figure import PRINTED, draw_stability
 
 PAPER = "Bengio et al. 2004, fig. 4"
 FILES = ("isomap_faces_32x32", "ionosphere")
 NEIGHBORS = 10  # as printed
-PRINTED = (0.01, 0.05)
 INFORMATIVE = (0.005, 0.1)  # wider intervals of the crossing are inconclusive
 FRACTIONS = [0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2]
 AROUND = 0.02  # fraction at which the two errors are compared, as printed
@@ -128,7 +125,7 @@ def run(context: Context) -> Outcome:
     }
     data = {name: description for name, (_, description) in sets.items()}
     claims = [*_claims(results, data), _sensitivity(first, scan, data[first])]
-    return Outcome(claims, _draw(stability, scan), numbers, "; ".join(data.values()))
+    return Outcome(claims, draw_stability(stability, scan), numbers, "; ".join(data.values()))
 
 
 def _measure(
@@ -370,66 +367,3 @@ def _share(fraction: float, one: dict[str, Any]) -> str:
     if fraction == np.inf:
         return "never"
     return f"below {100 * one['fractions'][0]:g} %" if fraction == 0 else f"{100 * fraction:.1f} %"
-
-
-def _draw(stability: dict[str, dict[str, Stability]], scan: dict[str, dict[str, Any]]) -> Figure:
-    """Draw delta against the fraction exchanged for each data set and method, and the scan."""
-    rows = len(stability)
-    figure = new_figure(
-        "Displacement by exchanging training points minus error of new points", 13, 2.7 * rows + 2.4
-    )
-    grid = figure.add_gridspec(rows + 1, 4, height_ratios=[1] * rows + [0.75])
-    for i, (name, methods) in enumerate(stability.items()):
-        for j, (method, one) in enumerate(methods.items()):
-            axes = figure.add_subplot(grid[i, j])
-            _draw_delta(axes, one)
-            axes.set(title=f"{name}: {method}")
-            if i == rows - 1:
-                axes.set_xlabel("training points exchanged, %")
-            if j == 0:
-                axes.set_ylabel("delta, % of the map's spread")
-    axes = figure.add_subplot(grid[rows, :])
-    _draw_scan(axes, scan)
-    axes.set(title=f"{next(iter(stability))}: crossing of spectral clustering with other bandwidths")
-    return figure
-
-
-def _draw_delta(axes: Axes, one: Stability) -> None:
-    """Draw delta with its intervals; the printed range of the crossing is shaded."""
-    low, value, high = (
-        100 / one.spread * np.array([getattr(d, key) for d in one.delta]) for key in ("low", "value", "high")
-    )
-    axes.axvspan(100 * PRINTED[0], 100 * PRINTED[1], color="#e8edf3", zorder=0)
-    axes.axhline(0, color="#555555", lw=0.8)
-    axes.errorbar(
-        100 * one.fractions,
-        value,
-        np.nan_to_num([value - low, high - value], posinf=0.0),
-        color=COLORS[0],
-        marker="o",
-        ms=4,
-        capsize=3,
-        lw=1.4,
-    )
-    axes.set(xscale="log", xticks=[0.3, 1, 2, 5, 10, 20], xticklabels=["0.3", "1", "2", "5", "10", "20"])
-    axes.minorticks_off()
-
-
-def _draw_scan(axes: Axes, scan: dict[str, dict[str, Any]]) -> None:
-    """Draw the crossings with their intervals, which are cut at the smallest and largest fraction."""
-    axes.axvspan(100 * PRINTED[0], 100 * PRINTED[1], color="#e8edf3", zorder=0)
-    for row, one in enumerate(scan.values()):
-        limits = one["fractions"][0], one["fractions"][-1]
-        low, value, high = 100 * np.clip(one["crossing"], *limits)
-        axes.plot([low, high], [row, row], color=COLORS[0], lw=1.4)
-        axes.plot(value, row, "o", color=COLORS[0], ms=5)
-    axes.set(
-        xscale="log",
-        xticks=[0.3, 1, 2, 5, 10, 20],
-        xticklabels=["0.3", "1", "2", "5", "10", "20"],
-        xlabel="crossing, % of the training points exchanged (shaded: printed range)",
-        yticks=range(len(scan)),
-        yticklabels=[f"bandwidth {variant}" for variant in scan],
-        ylim=(len(scan) - 0.5, -0.5),
-    )
-    axes.minorticks_off()

@@ -139,7 +139,8 @@ def _draw(numbers: dict, examples: dict[int, np.ndarray]) -> Figure:
         sizes = np.array(numbers["sizes"])
         panel.loglog(sizes, numbers[key].max() * (sizes / sizes[0]) ** -0.5, color="#888888", ls="--", lw=1)
         panel.set(title=title, xlabel="m (dashed: square root)", xticks=sizes, xticklabels=sizes)
-        ticks = [tick for tick in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if tick > numbers[key].min()]
+        low, high = numbers[key].min(), 1.1 * numbers[key].max()
+        ticks = [tick for tick in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if low < tick < high]
         panel.set_yticks(ticks, [f"{tick:.0%}" for tick in ticks])
         panel.minorticks_off()
     return figure
