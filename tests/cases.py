@@ -20,6 +20,7 @@ from eigenscape import (
     PCA,
     ClassicalMDS,
     DiffusionMap,
+    FactorAnalysis,
     FastMap,
     GreedySpectralEmbedding,
     Isomap,
@@ -367,6 +368,8 @@ def _maps() -> None:
     MAPS.append(Case("ProbabilisticPCA-bayes", partial(ProbabilisticPCA, "bayes"), "wide"))
     MAPS.append(Case("ProbabilisticPCA-gaps-bayes", partial(ProbabilisticPCA, "bayes"), "gaps"))
     MAPS.append(Case("ProbabilisticPCA-mle", partial(ProbabilisticPCA, "mle"), "wide"))
+    for kind in ("wide", "twins", "gaps"):
+        MAPS.append(Case(f"FactorAnalysis-{kind}", partial(FactorAnalysis, max_iter=20_000), kind))
     for kind in ("curve", "wide", "flat", "twins", "gaps"):
         MAPS.append(Case(f"MixturePPCA-{kind}", partial(MixturePPCA, n_init=2, tol=1e-5), kind))
 

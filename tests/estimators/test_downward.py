@@ -44,6 +44,7 @@ CASES = {
     "greedy": (eigenscape.GreedySpectralEmbedding(dictionary_size=20), X),
     "pca": (eigenscape.PCA(), X),
     "ppca": (eigenscape.ProbabilisticPCA(), X),
+    "factors": (eigenscape.FactorAnalysis(), X),
     "mixture": (eigenscape.MixturePPCA(), X),
     "locality": (eigenscape.LocalityPreservingProjection(), X),
     "pursuit": (eigenscape.ProjectionPursuit(), X),

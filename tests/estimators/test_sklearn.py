@@ -27,6 +27,7 @@ from eigenscape import (
     PCA,
     ClassicalMDS,
     DiffusionMap,
+    FactorAnalysis,
     FastMap,
     GreedySpectralEmbedding,
     Isomap,
@@ -60,7 +61,7 @@ ALL = [
     LocallyLinearEmbedding,
 ]
 #: Maps that are no eigenfunctions of a kernel on the training points.
-MAPS = [ProbabilisticPCA, MixturePPCA]
+MAPS = [ProbabilisticPCA, FactorAnalysis, MixturePPCA]
 
 #: Distortion discriminant analysis is no scikit-learn transformer: fit needs distorted versions, which the
 #: checks cannot give, and fewer rows come out than go in. test_distortion_discriminant.py runs the checks

@@ -2,6 +2,7 @@
 
 from eigenscape.estimators.diffusion_map import DiffusionMap
 from eigenscape.estimators.distortion_discriminant import DistortionDiscriminantAnalysis
+from eigenscape.estimators.factor_analysis import FactorAnalysis
 from eigenscape.estimators.fastmap import FastMap
 from eigenscape.estimators.graphs import graph_embedding
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
@@ -27,6 +28,7 @@ __all__ = [
     "ClassicalMDS",
     "DiffusionMap",
     "DistortionDiscriminantAnalysis",
+    "FactorAnalysis",
     "FastMap",
     "GreedySpectralEmbedding",
     "Isomap",

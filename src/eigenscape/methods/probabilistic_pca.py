@@ -144,7 +144,7 @@ class ExpectationSums:
     second: np.ndarray  # sum E[x] E[x]' over the samples in which a feature was observed, (d, q + 1, q + 1)
     covariances: np.ndarray  # the covariances of x, summed likewise, (d, q, q)
     cross: np.ndarray  # sum r_j E[x] with r_j the residual of feature j, (d, q + 1)
-    squares: float  # sum r^2
+    squares: np.ndarray  # sum r^2, (d,)
 
     def merge(self, other: ExpectationSums) -> ExpectationSums:
         """Return the sums over both sets of samples."""
@@ -171,7 +171,7 @@ def expectation_sums(
         second=_feature_moments(extended, data, weights),
         covariances=(data.patterns.T @ covariances.reshape(len(covariances), -1)).reshape(-1, q, q),
         cross=error.T @ (extended * weights[:, None]),
-        squares=float(weights @ np.einsum("ij,ij->i", error, error)),
+        squares=weights @ np.square(error),
     )
 
 
@@ -184,6 +184,19 @@ def maximize(model: LatentGaussian, sums: ExpectationSums, min_noise: float) -> 
     *change* of the loadings is solved for: the summed residuals are small then, and the noise is not the
     difference of two large numbers.
     """
+    change = regression_change(model, sums)
+    loadings = model.loadings + change[:, :-1]
+    quadratic = np.einsum("jp,jpr,jr->", change, sums.second, change)
+    error = sums.squares.sum() - 2 * np.vdot(change, sums.cross) + quadratic
+    uncertainty = np.einsum("jp,jpr,jr->", loadings, sums.covariances, loadings)
+    noise = float(error + uncertainty) / sums.n_observed
+    return LatentGaussian(*expand_latent(model, sums, change), max(noise, min_noise))
+
+
+def regression_change(model: LatentGaussian, sums: ExpectationSums) -> np.ndarray:
+    """Return the change of the loadings and of the mean (d, q + 1) by which each feature is regressed best.
+
+    It does not depend on the noise of the features."""
     d, q = model.loadings.shape
     normal = sums.second.copy()
     normal[:, :q, :q] += sums.covariances
@@ -192,16 +205,17 @@ def maximize(model: LatentGaussian, sums: ExpectationSums, min_noise: float) -> 
     change = np.zeros((d, q + 1))
     seen = normal[:, q, q] > _MIN_OBSERVED * sums.weight
     change[seen] = np.linalg.solve(normal[seen], right[seen, :, None])[:, :, 0]
-    loadings, shift = model.loadings + change[:, :q], change[:, q]
-    quadratic = np.einsum("jp,jpr,jr->", change, sums.second, change)
-    error = sums.squares - 2 * np.vdot(change, sums.cross) + quadratic
-    uncertainty = np.einsum("jp,jpr,jr->", loadings, sums.covariances, loadings)
-    noise = float(error + uncertainty) / sums.n_observed
+    return change
+
+
+def expand_latent(
+    model: LatentGaussian, sums: ExpectationSums, change: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return ``mu`` and ``W`` after a change, the latent mean and covariance of the step moved into them."""
+    loadings, shift = model.loadings + change[:, :-1], change[:, -1]
     center = sums.latent_mean / sums.weight
     latent = sums.latent_square / sums.weight - np.outer(center, center)
-    return LatentGaussian(
-        model.mean + shift + loadings @ center, loadings @ np.linalg.cholesky(latent), max(noise, min_noise)
-    )
+    return model.mean + shift + loadings @ center, loadings @ np.linalg.cholesky(latent)
 
 
 def _feature_moments(Z: np.ndarray, data: ObservedData, weights: np.ndarray) -> np.ndarray:

@@ -632,8 +632,9 @@ def test_the_error_of_a_compact_map_holds_for_new_points(tmp_path: Path, estimat
         eigenscape.GreedySpectralEmbedding(tol=1e-2),
         eigenscape.LandmarkMDS(n_landmarks=20),
         eigenscape.ProbabilisticPCA(2),
+        eigenscape.FactorAnalysis(1),
     ],
-    ids=["PCA", "greedy", "landmarks", "ppca"],
+    ids=["PCA", "greedy", "landmarks", "ppca", "factors"],
 )
 def test_maps_that_need_no_rows_are_compact_without_error(tmp_path: Path, estimator: Any) -> None:
     points = np.random.default_rng(8).random((2000, 4))

@@ -41,6 +41,7 @@ METHODS = {
     "locality-preserving-projection": "LocalityPreservingProjection",
     "oriented-pca": "OrientedPCA",
     "probabilistic-pca": "ProbabilisticPCA",
+    "factor-analysis": "FactorAnalysis",
     "mixture-ppca": "MixturePPCA",
     "projection-pursuit": "ProjectionPursuit",
 }
@@ -64,6 +65,7 @@ ALIASES = {
     "lpp": "locality-preserving-projection",
     "opca": "oriented-pca",
     "ppca": "probabilistic-pca",
+    "fa": "factor-analysis",
     "mppca": "mixture-ppca",
     "pursuit": "projection-pursuit",
 }
@@ -72,7 +74,7 @@ ALIASES = {
 CLUSTERING = ("spectral-clustering", "mixture-ppca")
 
 #: Methods that cannot be fitted to dask collections.
-IN_MEMORY = ("ordinal-mds", "oriented-pca", "projection-pursuit")
+IN_MEMORY = ("factor-analysis", "ordinal-mds", "oriented-pca", "projection-pursuit")
 
 #: Parameters that are set by options of the command line itself, or from Python only.
 _EXCLUDED = ("verbose", "dictionary")

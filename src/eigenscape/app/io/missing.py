@@ -154,7 +154,7 @@ def _nonfinite_error(
     if len(infinite) == 0:
         remedy += (
             ", missing='keep' (--missing keep) keeps NaN for estimators that support it"
-            " (ProbabilisticPCA, MixturePPCA)"
+            " (ProbabilisticPCA, FactorAnalysis, MixturePPCA)"
         )
     return InputFileError(
         f"{source} has {what} in {quantifier}{len(rejected)} row(s): row(s) {shown}, counted from 1{where};"

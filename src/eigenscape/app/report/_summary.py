@@ -34,13 +34,22 @@ _DESCRIPTIONS = {
     "LocalityPreservingProjection": "The coordinates are linear functions of the rows that keep neighbours"
     " close.",
     "ProbabilisticPCA": "The coordinates are the posterior means of a Gaussian latent variable model.",
+    "FactorAnalysis": "The coordinates are the posterior means of a Gaussian latent variable model with a"
+    " noise variance for each feature.",
     "MixturePPCA": "The coordinates are posterior means of a mixture of probabilistic PCA models.",
     "OrientedPCA": "The coordinates are the projections with the largest signal-to-noise ratio.",
     "ProjectionPursuit": "The coordinates are the projections with the least Gaussian distributions.",
 }
 
 #: Methods whose coordinates are linear functions of the rows.
-_LINEAR = ("PCA", "ProbabilisticPCA", "OrientedPCA", "ProjectionPursuit", "LocalityPreservingProjection")
+_LINEAR = (
+    "PCA",
+    "ProbabilisticPCA",
+    "FactorAnalysis",
+    "OrientedPCA",
+    "ProjectionPursuit",
+    "LocalityPreservingProjection",
+)
 
 
 def score_grade(estimate: Estimate) -> str:

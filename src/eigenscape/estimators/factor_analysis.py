@@ -1,0 +1,209 @@
+"""Factor analysis."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from eigenscape._progress import reporting, stage
+from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._collections import check_in_memory
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._latent import LatentMixin
+from eigenscape.estimators._linear import LinearMixin, check_rank
+from eigenscape.estimators._validation import (
+    check_count,
+    check_input,
+    check_positive,
+    check_weights,
+    valid_rows,
+)
+from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
+from eigenscape.methods.factor_analysis import NOISE_FLOOR, FactorModel, factor_posterior, fit_factors
+from eigenscape.methods.missing import ObservedData, observed_data
+
+
+@documented
+class FactorAnalysis(LatentMixin, LinearMixin, Estimator):
+    r"""Factor analysis: a Gaussian model with latent coordinates and a noise variance for each feature.
+
+    Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
+    N(0, \Psi)` with diagonal :math:`\Psi` (Burges eq. 1.7). :class:`ProbabilisticPCA` is the case :math:`\Psi
+    = \sigma^2 I`, which suits features in the same units. Factor analysis suits features in any units: with
+    features multiplied by constants, the loadings and the noise are multiplied likewise, and the latent
+    coordinates are the same. There is no closed form. For complete data the likelihood is maximised in
+    turn over :math:`W`, given :math:`\Psi`, and by a step of EM over :math:`\Psi`. NaN is a missing value in
+    all methods: parameter-expanded EM then maximises the likelihood of the observed values. The likelihood
+    rises in each step; it may have several local maxima.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of latent coordinates :math:`q`. For :math:`d` features the model is determined only if
+        :math:`(d - q)^2 \ge d + q`; otherwise many models have the same likelihood.
+    {tol/em}
+    {max_iter/em}
+    {random_state}
+        Used if values are missing.
+    {verbose}
+
+    Attributes
+    ----------
+    loadings_ : ndarray of shape (n_features, n_components)
+        :math:`W`, rotated so that :math:`W' \Psi^{-1} W` is diagonal, largest first: the latent coordinates
+        are independent given :math:`y`.
+    components_ : ndarray of shape (n_components, n_features)
+        The transpose of ``loadings_``.
+    mean_ : ndarray of shape (n_features,)
+        :math:`\mu`.
+    noise_variance_ : ndarray of shape (n_features,)
+        The diagonal of :math:`\Psi`.
+    {n_components_}
+    {log_likelihood_}
+    {log_likelihoods_}
+    n_iter_ : int
+        Number of steps.
+    {converged_}
+    {n_features_in_}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import FactorAnalysis
+    >>> rng = np.random.default_rng(0)
+    >>> noise = np.array([0.1, 0.1, 0.1, 2.0, 2.0, 2.0])
+    >>> X = rng.standard_normal((500, 1)) + noise * rng.standard_normal((500, 6))
+    >>> model = FactorAnalysis(n_components=1).fit(X)
+    >>> bool(abs(np.sqrt(model.noise_variance_) / noise - 1).max() < 0.1)
+    True
+    """
+
+    _model_: FactorModel
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        random_state: int | np.random.RandomState | None = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the maximum-likelihood model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training data, NaN for missing values. Every row and every column needs an observed value.
+        y : ignored
+            Not used, present for API consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Sample weights. A weight of 2 is equivalent to repeating the sample.
+
+        Returns
+        -------
+        self
+        """
+        self._reset()
+        check_in_memory(self, X)
+        with reporting(self.verbose):
+            X = check_input(self, X, reset=True)
+            X, weights = valid_rows(X, check_weights(sample_weight, X))
+            check_rank(check_count("n_components", self.n_components), *X.shape)
+            check_positive("tol", self.tol)
+            check_count("max_iter", self.max_iter)
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            data = observed_data(np.ascontiguousarray(X), training=True)  # the same sums in any layout
+            result = fit_factors(data, weights, self.n_components, self.tol, self.max_iter, seed)
+        self._model_ = model = result.model
+        self.mean_, self.loadings_, self.noise_variance_ = model.mean, model.loadings, model.noise
+        self.components_, self.n_components_ = model.loadings.T, self.n_components
+        self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
+        self.n_iter_, self.converged_ = max(1, len(result.log_likelihoods) - 1), result.converged
+        if not result.converged:
+            gain = result.log_likelihoods[-1] - result.log_likelihoods[-2]
+            warnings.warn(
+                f"EM did not converge in max_iter={self.max_iter} steps: the last step raised the"
+                f" log-likelihood by {gain:.3g}; raise max_iter or tol={self.tol:g}",
+                NotConvergedWarning,
+                stacklevel=2,
+            )
+        if len(result.at_floor):
+            shown = ", ".join(map(str, result.at_floor[:5])) + (", ..." if len(result.at_floor) > 5 else "")
+            warnings.warn(
+                f"the factors explain feature(s) {shown} completely: the noise was set to {NOISE_FLOOR:g} of"
+                " the variance, and likelihoods depend on it; lower n_components, or drop features that are"
+                " functions of others",
+                NoiseFloorWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _transform(self, X: np.ndarray) -> np.ndarray:
+        """Compute the posterior means of the latent coordinates given the observed values."""
+        with stage("projection"):
+            return factor_posterior(self._model_, observed_data(X, training=False)).means
+
+    def _inverse(self, Y: np.ndarray) -> np.ndarray:
+        return Y @ self.loadings_.T + self.mean_
+
+    def _expected(self, data: ObservedData) -> np.ndarray:
+        return factor_posterior(self._model_, data).means @ self.loadings_.T + self.mean_
+
+    def _log_density(self, data: ObservedData) -> np.ndarray:
+        return factor_posterior(self._model_, data).log_likelihood
+
+    def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the posterior distribution of the latent coordinates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
+
+        Returns
+        -------
+        means : ndarray of shape (n_new, n_components)
+        covariances : ndarray of shape (n_new, n_components, n_components)
+        """
+        X, data = self._observed(X)
+        posterior = factor_posterior(self._model_, data)
+        return self._match_dtype(X, posterior.means), self._match_dtype(X, posterior.inverses[data.group])
+
+    def get_covariance(self) -> np.ndarray:
+        """Compute the covariance ``W W' + Psi`` of the model, of shape (n_features, n_features)."""
+        self._check_fitted()
+        return self._model_.covariance()
+
+    def sample(
+        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
+    ) -> np.ndarray:
+        """Draw samples from the model.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of samples.
+        random_state : int, RandomState instance or None, default=None
+            Seed. If None, that of the estimator.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        self._check_fitted()
+        random = check_random_state(self.random_state if random_state is None else random_state)
+        count, (d, q) = check_count("n_samples", n_samples), self.loadings_.shape
+        means = random.standard_normal((count, q)) @ self.loadings_.T + self.mean_
+        return means + np.sqrt(self.noise_variance_) * random.standard_normal((count, d))
