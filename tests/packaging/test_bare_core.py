@@ -41,7 +41,7 @@ def test_the_core_works_alone(tmp_path, constraints):
     python = install_core(tmp_path / "env", constraints)
     done = run(python, "-W", "ignore", Path(__file__).with_name("fit_every_estimator.py"))
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.split()) == 20
+    assert len(done.stdout.split()) == 21
     command = run(python.with_name("eigenscape"), "methods")
     assert command.returncode == 2
     assert 'pip install "eigenscape[cli]"' in command.stderr
