@@ -54,9 +54,14 @@ def require(n_bytes: float, purpose: str, remedy: str) -> None:
         )
 
 
+def block_rows(bytes_per_row: float, budget: int = BLOCK_BYTES) -> int:
+    """Return the number of rows of a block of at most ``budget`` bytes, at least one."""
+    return max(1, int(budget // max(bytes_per_row, 1)))
+
+
 def row_blocks(n_rows: int, bytes_per_row: float, budget: int = BLOCK_BYTES) -> Iterator[slice]:
     """Yield slices that divide ``n_rows`` rows into blocks of at most ``budget`` bytes, at least one row."""
-    step = max(1, int(budget // max(bytes_per_row, 1)))
+    step = block_rows(bytes_per_row, budget)
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 

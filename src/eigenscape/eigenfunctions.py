@@ -59,7 +59,7 @@ class Eigenfunctions:
 
     def __call__(self, Y: Rows) -> np.ndarray:
         """Compute the values (n_new, r) at any points."""
-        return product(self.kernel, Y, self._coefficients)
+        return product(self.kernel, Y, self.pairs.vectors) * (np.sqrt(self.n_train) / self.pairs.values)
 
     @property
     def _coefficients(self) -> np.ndarray:

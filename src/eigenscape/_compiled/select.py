@@ -21,10 +21,7 @@ def nearest_exact(Y, X, rough, slack, k, length, number):
         filled = 0
         for j in range(n):
             if rough[i, j] <= limit:
-                exact = 0.0
-                for f in range(X.shape[1]):
-                    exact += (Y[i, f] - X[j, f]) ** 2
-                filled = _insert(length[i], number[i], filled, exact, j)
+                filled = _insert(length[i], number[i], filled, _squared_distance(Y[i], X[j]), j)
         for t in range(k):
             length[i, t] = np.sqrt(length[i, t])
 
@@ -83,23 +80,113 @@ def _insert(length, number, filled, value, j):
 
 
 @njit(nogil=True, cache=True)
-def rerank(Y, X, candidates, length, number):
-    """Find the nearest rows of ``X`` among the ``candidates`` of each row of ``Y``.
+def rerank(
+    Y, X, which, candidates, reduced, rest_of_query, rest_of_point, reach, length, number, exact, found
+):
+    """Find the nearest rows of ``X`` among the ``candidates`` of the rows ``which`` of ``Y``.
 
-    Candidates are ascending row numbers, -1 for none. Distances and row numbers are written to ``length`` and
-    ``number`` (b, k); the number of rows found (b,) is returned.
+    Candidates are row numbers, -1 for none. ``reduced`` are their squared distances in some orthonormal
+    directions; with the norms of the remainders, ``rest_of_query`` and ``rest_of_point``, they bound the
+    squared distances from below. A distance is computed if the bound is below the k-th distance so far or
+    below ``reach`` of the candidate, a squared length for each point (or one for all). Distances and row
+    numbers of the nearest are written to ``length`` and ``number`` (n, k), all computed distances to
+    ``exact``, and the numbers of candidates to ``found``.
     """
-    found = np.zeros(len(Y), dtype=np.int64)
-    for i in range(len(Y)):
-        filled = 0
-        for c in candidates[i]:
+    k = length.shape[1]
+    for i in which:
+        filled, count = 0, 0
+        for place in range(candidates.shape[1]):
+            c = candidates[i, place]
             if c < 0:
                 continue
-            exact = 0.0
-            for f in range(X.shape[1]):
-                exact += (Y[i, f] - X[c, f]) ** 2
-            filled = _insert(length[i], number[i], filled, exact, c)
-        found[i] = filled
+            count += 1
+            far = np.float64(rest_of_query[i]) - np.float64(rest_of_point[c])
+            bound = (np.float64(reduced[i, place]) + far * far) * (1 - 1e-4)
+            limit = reach[c] if len(reach) > 1 else reach[0]
+            if filled == k and bound > length[i, k - 1] and bound > limit:
+                continue
+            square = _squared_distance(Y[i], X[c])
+            exact[i, place] = np.sqrt(square)
+            filled = _insert_ordered(length[i], number[i], filled, square, c)
+        found[i] = count
         for t in range(filled):
             length[i, t] = np.sqrt(length[i, t])
-    return found
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _squared_distance(y, x):
+    """Return ``|y - x|^2`` in double precision."""
+    total = 0.0
+    for f in range(len(y)):
+        offset = np.float64(y[f]) - np.float64(x[f])
+        total += offset * offset
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _insert_ordered(length, number, filled, value, j):
+    """Insert ``value`` into a list sorted by value and then by number, of at most ``len(length)``."""
+    k = len(length)
+    if filled < k:
+        t = filled
+        filled += 1
+    elif value < length[k - 1] or (value == length[k - 1] and j < number[k - 1]):
+        t = k - 1
+    else:
+        return filled
+    while t > 0 and (length[t - 1] > value or (length[t - 1] == value and number[t - 1] > j)):
+        length[t] = length[t - 1]
+        number[t] = number[t - 1]
+        t -= 1
+    length[t] = value
+    number[t] = j
+    return filled
+
+
+@njit(nogil=True, cache=True)
+def nearest_and_within(Y, X, rough, slack, k, radii, length, number):
+    """Find the ``k`` nearest rows of ``X`` as :func:`nearest_exact`, and all rows within ``radii`` (n,).
+
+    Returns rows of ``Y``, rows of ``X`` and distances of the pairs whose distance is at most the radius of
+    the row of ``X``.
+    """
+    b, n = rough.shape
+    best = np.empty(k, dtype=rough.dtype)
+    row, column = np.empty(8 * b * k, dtype=np.int64), np.empty(8 * b * k, dtype=np.int64)
+    near = np.empty(8 * b * k)
+    used = 0
+    for i in range(b):
+        limit = _kth_smallest(rough[i], best) + 2 * slack[i]
+        filled = 0
+        for j in range(n):
+            if rough[i, j] <= limit or rough[i, j] <= radii[j] * radii[j] + slack[i]:
+                exact = _squared_distance(Y[i], X[j])
+                filled = _insert(length[i], number[i], filled, exact, j)
+                if np.sqrt(exact) <= radii[j]:
+                    if used == len(row):
+                        row = np.concatenate((row, np.empty_like(row)))
+                        column = np.concatenate((column, np.empty_like(column)))
+                        near = np.concatenate((near, np.empty_like(near)))
+                    row[used], column[used], near[used] = i, j, np.sqrt(exact)
+                    used += 1
+        for t in range(k):
+            length[i, t] = np.sqrt(length[i, t])
+    return row[:used], column[:used], near[:used]
+
+
+@njit(nogil=True, cache=True)
+def closest_between_groups(values, rows, row_group, group, length, near, far):
+    """Update the smallest value between each pair of groups, the row's group being the larger number.
+
+    ``values`` (b, n) are those of the rows ``rows`` (b,) of groups ``row_group`` (b,); ``group`` (n,) are the
+    groups of the columns. ``length``, ``near`` and ``far`` (groups, groups) hold the smallest value of each
+    pair, its row and its column.
+    """
+    for i in range(values.shape[0]):
+        mine = row_group[i]
+        for j in range(values.shape[1]):
+            other = group[j]
+            if other < mine and values[i, j] < length[mine, other]:
+                length[mine, other] = values[i, j]
+                near[mine, other] = rows[i]
+                far[mine, other] = j

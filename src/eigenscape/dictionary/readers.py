@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Protocol, TypeVar
 
-import joblib
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from eigenscape._threads import parallel_map
 from eigenscape.dictionary.source import PointArray
 from eigenscape.kernels.base import n_points
 
@@ -152,12 +149,6 @@ def read_blocks(reader: RowReader, size: int, mask: np.ndarray | None = None) ->
     return iter(partial(reader.cursor(mask).read, size), None)
 
 
-@cache
-def _blas_libraries() -> ThreadpoolController:
-    """Return the loaded BLAS libraries; finding them takes longer than processing a small block."""
-    return ThreadpoolController()
-
-
 def map_blocks(
     function: Callable[[np.ndarray, PointArray], Result], reader: RowReader, size: int, n_jobs: int | None
 ) -> Iterator[Result]:
@@ -165,16 +156,4 @@ def map_blocks(
 
     Blocks are distributed over ``n_jobs`` threads with one BLAS thread each.
     """
-    blocks = read_blocks(reader, size)
-    n_threads = joblib.effective_n_jobs(n_jobs)
-    if n_threads == 1:
-        yield from (function(indices, Y) for indices, Y in blocks)
-        return
-    with _blas_libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
-        pending: deque[Future[Result]] = deque()  # bounded, so that a stream is not read ahead of its use
-        for indices, Y in blocks:
-            pending.append(pool.submit(function, indices, Y))
-            if len(pending) > 2 * n_threads:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+    return parallel_map(lambda block: function(*block), read_blocks(reader, size), n_jobs)

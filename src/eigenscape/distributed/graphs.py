@@ -12,6 +12,7 @@ from dask.base import DaskMethodsMixin
 from dask.delayed import Delayed
 from dask.utils import ensure_dict
 
+from eigenscape._threads import run_nested
 from eigenscape.distributed.blocks import Blocks, Key
 
 #: Number of results combined per task, in the order of the blocks: the tree depends only on the number of
@@ -55,7 +56,10 @@ class Graph:
         name = f"eigenscape-{label}-{uuid4().hex}"
         keys = [(name, number) for number in range(len(functions))]
         self.tasks.update(
-            {key: (function, *given) for key, function, given in zip(keys, functions, arguments, strict=True)}
+            {
+                key: (partial(run_nested, function), *given)
+                for key, function, given in zip(keys, functions, arguments, strict=True)
+            }
         )
         return keys
 

@@ -13,6 +13,7 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 from numpy.typing import DTypeLike
 
+from eigenscape._threads import run_nested
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.source import stack_rows
 from eigenscape.distributed._allocation import reuse_freed_memory
@@ -266,7 +267,7 @@ def _map_one(
     if block.shape[0] == 0:
         return np.empty((0, *tail), dtype)
     with error_context(partition), reuse_freed_memory():
-        return np.asarray(function(block, *shared)).astype(dtype, copy=False)
+        return np.asarray(run_nested(function, block, *shared)).astype(dtype, copy=False)
 
 
 def count_rows(blocks: Blocks) -> np.ndarray:

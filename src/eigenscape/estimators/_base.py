@@ -15,9 +15,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
-from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, rowwise, validate_blocks
+from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
 from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_input, check_jobs, match_dtype
@@ -76,7 +76,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             ``embedding_``. For a dask collection, a lazy dask array.
         """
         self._check_fitted()
-        with reporting(self.verbose):
+        with running(self.verbose):
             X = check_input(self, X, reset=False)
             return self._match_dtype(X, self._transform(X))
 
@@ -240,7 +240,7 @@ class KernelMixin:
         ndarray of shape (n_new, n_components)
         """
         self._check_kernel("eigenfunctions")
-        with reporting(self.verbose):
+        with running(self.verbose):
             X = check_input(self, X, reset=False)
             return self._match_dtype(X, self._model_.functions(X))
 
@@ -260,7 +260,7 @@ class KernelMixin:
             are not comparable.
         """
         self._check_kernel("loss")
-        with reporting(self.verbose):
+        with running(self.verbose):
             return kernel_loss(self._model_, None if X is None else check_input(self, X, reset=False))
 
     def _check_kernel(self, name: str) -> None:
@@ -306,7 +306,7 @@ class EmbeddingMixin:
         self._reset()  # type: ignore[attr-defined]
         if is_collection(X):
             return self._fit_collection(X)
-        with reporting(self.verbose):
+        with running(self.verbose):
             X = check_input(self, X, reset=True)
             result = self._embed(X)
             coordinates = result.coordinates()
@@ -316,7 +316,7 @@ class EmbeddingMixin:
         return self
 
     def _fit_collection(self, X: Any) -> Self:
-        with reporting(self.verbose):
+        with running(self.verbose):
             if not uses_dictionary(self):
                 fit_to_sample(self, X)
             else:

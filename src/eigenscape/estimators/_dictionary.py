@@ -14,7 +14,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
-from eigenscape._progress import reporting
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import choose_points
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
@@ -28,6 +27,7 @@ from eigenscape.dictionary.source import (
 )
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_count, check_input, check_jobs
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
@@ -89,7 +89,7 @@ class DictionaryMixin:
             ``delta`` of Ouimet eq. 8: a novelty score between 0 (in the span of the dictionary) and about
             ``k(x, x)`` (orthogonal to it).
         """
-        with reporting(self.verbose):
+        with running(self.verbose):
             X = check_input(self, X, reset=False)
             span = self.kernel_.span
             return np.concatenate([span.project(Y).error for _, Y in read_blocks(ArrayReader(X), 8192)])

@@ -194,7 +194,8 @@ random_state : int, RandomState instance or None
     Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
     differ between calls.
 n_jobs : int or None
-    Number of threads; None for 1, -1 for all cores.
+    Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to fewer.
+    The result does not depend on it.
 tol/em : float
     EM stops when a step raises the log-likelihood by at most this, per observed value.
 max_iter/em : int

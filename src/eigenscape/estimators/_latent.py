@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape import distributed
-from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
+from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_input, check_weights, valid_rows
 from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.ppca_fit import WeightedSamples
@@ -52,7 +52,7 @@ class LatentMixin:
         ndarray of shape (n_new, n_features)
         """
         X, data = self._observed(X)
-        with reporting(self.verbose):
+        with running(self.verbose):
             return self._match_dtype(X, data.filled(self._expected(data)))
 
     @rowwise(None, dtype=np.float64)
@@ -69,7 +69,7 @@ class LatentMixin:
         ndarray of shape (n_new,)
         """
         _, data = self._observed(X)
-        with reporting(self.verbose):
+        with running(self.verbose):
             return self._log_density(data)
 
     @averaged

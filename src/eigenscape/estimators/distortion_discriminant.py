@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._progress import reporting
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._running import running
 from eigenscape.estimators._sequences import (
     as_sequence,
     as_sequences,
@@ -149,7 +149,7 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         check_long_enough(sequences, receptive_field(shapes), "X")
         versions = check_versions(distorted, X, sequences)
         signal = [np.asarray(sequence, dtype=np.float64) for sequence in sequences]
-        with reporting(self.verbose):
+        with running(self.verbose):
             layers = distortion_layers(signal, versions, shapes, self.regularization)
         self._layers_ = layers
         self.eigenvalues_ = [layer.orientation.values for layer in layers]

@@ -12,7 +12,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
-from eigenscape._progress import reporting
 from eigenscape.dictionary.readers import ArrayReader, ChunkReader
 from eigenscape.dictionary.source import PointArray, kernel_source
 from eigenscape.distributed import is_collection
@@ -29,6 +28,7 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
 from eigenscape.estimators._validation import (
@@ -247,7 +247,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             return self._fit_collection(X, options)
         check_in_memory(self, X)
         chunks = None if self._is_precomputed() else as_chunks(X)
-        with reporting(self.verbose):
+        with running(self.verbose):
             if chunks is not None:
                 return self._fit_stream(chunks, options)
             X = check_input(self, X, reset=True)
@@ -288,7 +288,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                     f"{name}={getattr(self, name)!r}, but the stream began with {before!r}; call fit to start"
                     " again"
                 )
-        with reporting(self.verbose):
+        with running(self.verbose):
             state = self._state_ if n_seen else None
             if is_collection(X):
                 blocks = validate_blocks(self, X, reset=n_seen == 0)
@@ -322,7 +322,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         options, dictionary = self._options(), self._state_.dictionary
         if is_collection(chunks):
             blocks = validate_blocks(self, chunks, reset=False)
-            with reporting(self.verbose):
+            with running(self.verbose):
                 self._set_model(distributed.second_pass_blocks(dictionary, blocks, options), options)
             self._embedding_, self._stream_ = self.transform(chunks), None
             return self
@@ -333,7 +333,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 "divisive normalisation and averages='random' read the data twice, and an iterator can be"
                 " read only once; pass the chunks again"
             )
-        with reporting(self.verbose):
+        with running(self.verbose):
             reader = ChunkReader(CheckedChunks(self, chunks))
             self._set_model(second_pass(dictionary, reader, options), options)
         self._embedding_, self._stream_ = None, KeptChunks(chunks) if can_repeat(chunks) else None
@@ -363,7 +363,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 f"{name} needs all data in memory, and X is a dask collection; use averages='implicit' and"
                 " selection='greedy'"
             )
-        with reporting(self.verbose):
+        with running(self.verbose):
             sample = distributed.evenly_spaced(blocks)
             similarity = self._bind(sample, blocks)
             if not by_name:

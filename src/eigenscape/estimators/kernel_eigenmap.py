@@ -10,11 +10,12 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from eigenscape._progress import reporting, stage
+from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_in_memory, rowwise
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import as_contiguous_float64, check_choice, check_kernel_parameters
@@ -263,10 +264,10 @@ class KernelEigenmap(Estimator):
         check_kernel_parameters(self)
         self._reset()
         if is_collection(X) and graph is None:
-            with reporting(self.verbose):
+            with running(self.verbose):
                 return fit_to_sample(self, X, spectral=False)
         rows = self._validate_rows(X, reset=True)
-        with reporting(self.verbose):
+        with running(self.verbose):
             graph_data = vertices(self, rows, graph)
             solution, Y = (
                 self._fit_features(graph_data) if self.basis == "features" else self._fit_kernels(graph_data)
@@ -391,7 +392,7 @@ class KernelEigenmap(Estimator):
             raise ValueError(
                 f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self._n_features_out} components"
             )
-        with reporting(self.verbose):
+        with running(self.verbose):
             return self._match_dtype(X, self._fitted_inverse()[0](as_contiguous_float64(X)))
 
     @property
@@ -406,7 +407,7 @@ class KernelEigenmap(Estimator):
     def inverse_error_(self) -> float:
         """Median distance of training samples from their reconstructions, relative to the diameter."""
         check_is_fitted(self)
-        with reporting(self.verbose):
+        with running(self.verbose):
             return self._fitted_inverse()[1]
 
     def _fitted_inverse(self) -> tuple[AffineMixture, float]:

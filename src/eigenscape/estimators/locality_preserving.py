@@ -8,12 +8,12 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from eigenscape import distributed
-from eigenscape._progress import reporting
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_weight, validate_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_rows
+from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_count, check_flag, check_jobs
 from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
@@ -146,7 +146,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
             return self._fit_collection(X, graph)
         rows = check_rows(self, X)
         self._check_features(rows.shape[1])
-        with reporting(self.verbose):
+        with running(self.verbose):
             graph_data = vertices(self, rows, graph)
             projection = locality_preserving(
                 graph_data.points, graph_data.W, graph_data.degree, self.n_components, self.affine
@@ -165,7 +165,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         blocks = validate_blocks(self, X, reset=True)
         self._check_features(blocks.n_features)
         check_edges(self)
-        with reporting(self.verbose):
+        with running(self.verbose):
             anchors, self.anchor_indices_ = distributed.sample_rows(blocks, distributed.ANCHORS, seed=0)
             check_weight(len(anchors), None)
             affinity, _, attributes = neighbor_affinity(self, anchors)

@@ -12,11 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from eigenscape import distributed
-from eigenscape._progress import reporting, stage
+from eigenscape._progress import stage
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._latent import LatentMixin, training_samples
+from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import ObservedData, observed_data
@@ -140,7 +141,7 @@ class MixturePPCA(LatentMixin, Estimator):
         self
         """
         self._reset()
-        with reporting(self.verbose):
+        with running(self.verbose):
             given = training_samples(self, X, sample_weight)
             self._check_parameters(*given.shape)
             random = check_random_state(self.random_state)
@@ -235,7 +236,7 @@ class MixturePPCA(LatentMixin, Estimator):
         ndarray of shape (n_new,)
         """
         _, data = self._observed(X)
-        with reporting(self.verbose):
+        with running(self.verbose):
             return np.argmax(self._membership(data).log_responsibilities, axis=1)
 
     def fit_predict(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> np.ndarray:
@@ -256,7 +257,7 @@ class MixturePPCA(LatentMixin, Estimator):
         ndarray of shape (n_new, n_mixtures)
         """
         X, data = self._observed(X)
-        with reporting(self.verbose):
+        with running(self.verbose):
             return self._match_dtype(X, np.exp(self._membership(data).log_responsibilities))
 
     def _transform(self, X: np.ndarray) -> np.ndarray:

@@ -7,10 +7,10 @@ from typing import Any, Self, cast
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from eigenscape._progress import reporting
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
+from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_input, check_metric_params, check_symmetric
 from eigenscape.graph.row_index import RowIndex, distinct_rows
@@ -126,7 +126,7 @@ class OrdinalMDS(Estimator):
         options = ordinal_options(
             self.n_components, self.n_init, max_iter, self.tol, self.ties, self.random_state
         )
-        with reporting(self.verbose):
+        with running(self.verbose):
             X = check_input(self, X, reset=True)
             require_pair_memory(n_points(X))
             first, group = distinct_rows(X)

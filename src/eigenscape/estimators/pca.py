@@ -10,12 +10,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
-from eigenscape._progress import reporting, stage
+from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_n_components
+from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_flag, check_input, check_weights
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
@@ -62,7 +63,7 @@ class PCA(LinearMixin, Estimator):
     {max_iter}
     {random_state}
     n_jobs : int or None, default=None
-        Number of threads for products with sparse data; None for 1, -1 for all cores.
+        Number of threads for products with sparse data; None or -1 for all cores.
     {verbose}
 
     Attributes
@@ -163,7 +164,7 @@ class PCA(LinearMixin, Estimator):
         self._reset()
         if is_collection(X):
             return self._fit_collection(X, sample_weight)
-        with reporting(self.verbose):
+        with running(self.verbose):
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X)
             check_flag("whiten", self.whiten)
@@ -180,7 +181,7 @@ class PCA(LinearMixin, Estimator):
 
     def _fit_collection(self, X: Any, sample_weight: ArrayLike | None) -> Self:
         """Fit to a dask collection by reduction; no samples are stored."""
-        with reporting(self.verbose):
+        with running(self.verbose):
             check_flag("whiten", self.whiten)
             solver = self._solver()
             blocks, weights = validate_blocks(self, X, reset=True), weight_blocks(sample_weight)
@@ -213,7 +214,7 @@ class PCA(LinearMixin, Estimator):
         self
         """
         first = "n_samples_seen_" not in vars(self)
-        with reporting(self.verbose):
+        with running(self.verbose):
             check_flag("whiten", self.whiten)
             solver = self._solver()
             moments = self._chunk_moments(X, sample_weight, first)
@@ -308,7 +309,7 @@ class PCA(LinearMixin, Estimator):
             On the training samples the sum of the squared discarded eigenvalues over ``n_samples ** 2``.
         """
         self._check_fitted()
-        with reporting(self.verbose):
+        with running(self.verbose):
             rows = self._rows_ if X is None else self._center_new(X)
             if rows is None:
                 return scatter_loss(self._axes_, self._seen_moments().scatter)

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from eigenscape._progress import reporting, stage
+from eigenscape._progress import stage
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._latent import LatentMixin, training_samples
 from eigenscape.estimators._linear import LinearMixin, check_rank
+from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.missing import ObservedData, observed_data
@@ -125,7 +126,7 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
         self
         """
         self._reset()
-        with reporting(self.verbose):
+        with running(self.verbose):
             samples = training_samples(self, X, sample_weight)
             options = self._options(samples)
             result = fit_ppca(samples, options)

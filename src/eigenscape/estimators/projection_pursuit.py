@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from eigenscape._progress import reporting
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
+from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.methods.projection_pursuit import (
     AnalyticObjective,
@@ -134,7 +134,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
         rows = check_rows(self, X)
         check_rank(self.n_components, *rows.shape)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        with reporting(self.verbose):
+        with running(self.verbose):
             white = whiten(rows.astype(np.float64), self.n_components)
             result = pursue(white.Z, objective, self.n_components, self.n_init, self.max_iter, self.tol, seed)
         projected = white.Z @ result.directions.T

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
-from eigenscape._progress import reporting, stage
+from eigenscape._progress import stage
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import AffinityOptions, bind_affinity, fit_affinity_dictionary
@@ -24,6 +24,7 @@ from eigenscape.estimators._dictionary import (
     warn_if_disconnected,
 )
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import uses_dictionary
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_input
@@ -294,7 +295,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         ndarray of shape (n_new,)
         """
         check_is_fitted(self)
-        with reporting(self.verbose):
+        with running(self.verbose):
             X = check_input(self, X, reset=False)
             return self._rule_.predict(self._model_.transform(X)).astype(np.int64)
 

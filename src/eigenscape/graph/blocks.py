@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-import joblib
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import minimum_spanning_tree
 from sklearn.metrics import pairwise_distances
-from threadpoolctl import threadpool_limits
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
+from eigenscape._threads import parallel_map
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.search import RadiusQuery, RowSearch
-from eigenscape.graph.sparse_distances import distance_table
+from eigenscape.graph.sparse_distances import SHORTEST, distance_table, neighbor_table
 
 T = TypeVar("T")
 #: The name of a metric of scikit-learn, or a function of two rows.
@@ -52,17 +52,19 @@ class BlockIndex(RowSearch):
     def __init__(self, X: Rows, metric: Metric, params: dict[str, Any], n_jobs: int | None) -> None:
         self.metric, self.params, self.n_jobs = metric, params, n_jobs
         self.known_symmetric = isinstance(metric, str)
-        self.X = _float64(sparse.csr_array(X)) if is_sparse(X) else np.ascontiguousarray(X, dtype=np.float64)
-        self.n_points = self.X.shape[0]
         self._euclidean = metric in ("euclidean", "l2") and not params
+        # Rows in single precision are stored as they are if their distances are computed in double precision.
+        keep = X.dtype == np.float32 and self._euclidean and not is_sparse(X)
+        self.X = np.ascontiguousarray(X) if keep else _float64(sparse.csr_array(X) if is_sparse(X) else X)
+        self.n_points = self.X.shape[0]
         # Subtract the mean to avoid cancellation: products of vectors far from the origin lose precision.
-        self._origin = 0.0 if is_sparse(self.X) else self.X.mean(axis=0)
-        centred = self.X if is_sparse(self.X) else self.X - self._origin
+        self._origin = 0.0 if is_sparse(self.X) else self.X.mean(axis=0, dtype=np.float64)
+        centred = self.X.astype(np.float64) if is_sparse(self.X) else self.X - self._origin
         self._norms = _squared_norms(centred)
         # Single precision suffices to select candidates, at twice the speed, unless it would overflow.
         in_range = 1e-30 < self._norms.max() < 1e30
         self._precision = np.float32 if in_range and not is_sparse(self.X) else np.float64
-        self._centred = centred.astype(self._precision)
+        self._centred = centred.astype(self._precision, copy=False)
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         length, index = np.empty((Y.shape[0], k)), np.empty((Y.shape[0], k), dtype=np.intp)
@@ -80,7 +82,7 @@ class BlockIndex(RowSearch):
 
         rough, slack = self._approximate_block(Y)
         if self._euclidean:
-            nearest_exact(np.ascontiguousarray(Y, dtype=np.float64), self.X, rough, slack, k, length, index)
+            nearest_exact(np.ascontiguousarray(Y), self.X, rough, slack, k, length, index)
         else:
             smallest_values_in_rows(rough, k, length, index)
 
@@ -106,8 +108,95 @@ class BlockIndex(RowSearch):
 
         return sparse.csr_array(sparse.vstack(self._map(search, Y), format="csr"))
 
+    def search_both(self, Y: Rows, k: int, radii: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+        if not self._euclidean or is_sparse(self.X):
+            return super().search_both(Y, k, radii)
+        from eigenscape._compiled.select import nearest_and_within
+
+        n_rows = Y.shape[0]
+        length, index = np.empty((n_rows, k)), np.empty((n_rows, k), dtype=np.intp)
+
+        def search(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            rough, slack = self._approximate_block(Y[block])
+            rows = np.ascontiguousarray(Y[block])
+            row, column, near = nearest_and_within(
+                rows, self.X, rough, slack, k, radii, length[block], index[block]
+            )
+            return row + block.start, column, near
+
+        parts = zip(*self._map(search, Y), strict=True)
+        row, column, near = (np.concatenate(part) for part in parts)
+        own = neighbor_table(length, index, self.n_points)
+        return own, distance_table(row, column, near, (n_rows, self.n_points))
+
     def radius_query(self, radii: np.ndarray) -> RadiusQuery:
         return RadiusQuery(self, radii)
+
+    def closest_pairs(
+        self, group: np.ndarray, rows: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Find the closest points of each pair of groups.
+
+        Parameters
+        ----------
+        group : ndarray of shape (n_points,)
+            The group of each point, from 0.
+        rows : ndarray, optional
+            Points of which each pair must contain one, in the group with the larger number. All, if None.
+
+        Returns
+        -------
+        length, near, far : ndarray of shape (n_groups, n_groups)
+            Distances and the two points of the closest pairs, below the diagonal; infinity where ``rows``
+            has no point of the group.
+        """
+        from eigenscape._compiled.select import closest_between_groups
+
+        count = int(group.max()) + 1
+        rows = np.flatnonzero(group > 0) if rows is None else rows
+
+        def search_block(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            which = rows[block]
+            best = np.full((count, count), np.inf)
+            near, far = np.zeros((count, count), dtype=np.intp), np.zeros((count, count), dtype=np.intp)
+            closest_between_groups(self._precise_block(which), which, group[which], group, best, near, far)
+            return best, near, far
+
+        length = np.full((count, count), np.inf)
+        near, far = np.zeros((count, count), dtype=np.intp), np.zeros((count, count), dtype=np.intp)
+        for block in parallel_map(search_block, row_blocks(len(rows), 24 * self.n_points), self.n_jobs):
+            better = block[0] < length
+            for array, values in zip((length, near, far), block, strict=True):
+                array[better] = values[better]
+        pair = np.nonzero(np.isfinite(length))
+        length[pair] = self.distances_between(near[pair], far[pair])
+        return length, near, far
+
+    def shortest_bridges(self, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the edges of a minimum spanning tree of groups of points: rows, columns and lengths."""
+        return spanning_pairs(*self.closest_pairs(group))
+
+    def _precise_block(self, which: np.ndarray) -> np.ndarray:
+        """Compute distances of indexed points to all (squared if Euclidean), in double precision."""
+        if not self._euclidean:
+            return self._approximate_block(self.X[which])[0]
+        centred: Any = self.X[which] if is_sparse(self.X) else self.X[which] - self._origin
+        others: Any = self.X if is_sparse(self.X) else self.X - self._origin
+        product = centred @ others.T
+        values = product.toarray() if is_sparse(product) else product
+        values *= -2
+        values += self._norms[which][:, None]
+        values += self._norms
+        return values
+
+    def distances_between(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Compute the distances of pairs of indexed points."""
+        if self._euclidean:
+            return np.sqrt(_squared_norms(_float64(self.X[first]) - self.X[second]))
+        pairs = zip(first, second, strict=True)
+        return np.array(
+            [metric_distances(self.X[[i]], self.X[[j]], self.metric, self.params)[0, 0] for i, j in pairs]
+        )
 
     def _map(self, search: Callable[[slice], T], Y: Rows) -> list[T]:
         """Call ``search`` for blocks of the rows of ``Y``, on several threads."""
@@ -119,12 +208,7 @@ class BlockIndex(RowSearch):
                 advance(block.stop - block.start)
                 return result
 
-            if joblib.effective_n_jobs(self.n_jobs) == 1 or len(blocks) == 1:
-                return [one(block) for block in blocks]
-            with threadpool_limits(1, user_api="blas"):  # one product per thread, without oversubscription
-                return joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                    joblib.delayed(one)(b) for b in blocks
-                )
+            return list(parallel_map(one, blocks, self.n_jobs))
 
     def _approximate_block(self, Y: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Compute a block of distances (squared if Euclidean), and a bound of the error in each row."""
@@ -161,7 +245,20 @@ class BlockIndex(RowSearch):
 
 
 def _float64(rows: Rows) -> Rows:
-    return rows.astype(np.float64) if rows.dtype != np.float64 else rows
+    return rows.astype(np.float64) if is_sparse(rows) else np.ascontiguousarray(rows, dtype=np.float64)
+
+
+def spanning_pairs(
+    length: np.ndarray, near: np.ndarray, far: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pairs of points of a minimum spanning tree of groups: rows, columns and lengths.
+
+    The arguments, (groups, groups), are the result of :meth:`BlockIndex.closest_pairs`.
+    """
+    weights = np.where(np.isfinite(length), np.maximum(length, SHORTEST), 0.0)
+    tree = sparse.coo_array(minimum_spanning_tree(weights))
+    pair = tree.row, tree.col
+    return near[pair], far[pair], length[pair]
 
 
 def _squared_norms(X: Rows) -> np.ndarray:

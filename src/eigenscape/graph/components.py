@@ -11,12 +11,16 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from eigenscape._progress import stage
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.exceptions import DisconnectedGraphError
+from eigenscape.graph.approximate import ApproximateIndex
+from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.search import NeighborIndex
 
 #: Above this many neighbours it is cheaper to search the complement of a component directly.
 _MOST_NEIGHBORS = 256
+#: Up to this many components the closest points of every pair of them are found at once.
+_MOST_COMPONENTS = 128
 
 
 def component_labels(matrix: Matrix | sparse.coo_array) -> np.ndarray:
@@ -31,8 +35,9 @@ def component_labels(matrix: Matrix | sparse.coo_array) -> np.ndarray:
 def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
     """Connect the components by the shortest missing edges: a minimum spanning tree of the components.
 
-    This is Boruvka's algorithm: in each round every component except the largest adds its shortest outgoing
-    edge. No distance matrix is formed.
+    The closest points of each pair of components are found by one pass over the distances between them. For
+    many components, or an index without such a pass, Boruvka's algorithm is used: in each round every
+    component except the largest adds its shortest outgoing edge. No distance matrix is formed.
     """
     if isinstance(graph.index, PrecomputedIndex) and is_sparse(graph.index.table):
         raise DisconnectedGraphError(
@@ -40,6 +45,9 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
             " between them, so they cannot be connected; store more neighbours, or set"
             " on_disconnected='per_component' or 'largest'"
         )
+    few = 0 < label.max() < _MOST_COMPONENTS
+    if few and isinstance(graph.index, BlockIndex | ApproximateIndex):
+        return graph.with_edges(*graph.index.shortest_bridges(label))
     while label.max() > 0:
         row, column, length = _shortest_outgoing(graph.index, label)
         graph = graph.with_edges(row, column, length)

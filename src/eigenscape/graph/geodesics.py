@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import joblib
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
@@ -12,6 +11,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
+from eigenscape._threads import run_parallel
 from eigenscape._typing import Rows
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.sparse_distances import reassemble
@@ -98,9 +98,7 @@ def geodesics_to_landmarks(
 
     with stage("geodesics", total=q) as advance:
         batches = row_blocks(q, 8.0, budget=64)  # columns that share a cache line
-        joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
-            joblib.delayed(search_batch)(batch, advance) for batch in batches
-        )
+        run_parallel(lambda batch: search_batch(batch, advance), batches, n_jobs)
     return out
 
 
@@ -213,6 +211,4 @@ def _in_parallel(
     from eigenscape._compiled.paths import LANES
 
     batches = [sources[start : start + LANES] for start in range(0, len(sources), LANES)]
-    joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
-        joblib.delayed(search_batch)(batch, advance) for batch in batches
-    )
+    run_parallel(lambda batch: search_batch(batch, advance), batches, n_jobs)

@@ -26,7 +26,7 @@ from eigenscape._progress import stage
 from eigenscape._typing import Rows
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
-from eigenscape.graph.search import NeighborIndex
+from eigenscape.graph.search import NeighborIndex, RadiusQuery
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, reassemble, scatter_rows
 
 #: Rule for an edge: either point lists the other, both do, or one does and their lists have points in common.
@@ -94,9 +94,15 @@ class NeighborGraph:
 
     def _new_edges(self, Y: Rows) -> sparse.csr_array:
         """Return the edge lengths of points that are not vertices."""
-        edges = self.radius_query(Y)
-        if self.n_neighbors is not None:
-            edges = combine_edges(self.joined, self.neighbors_of(Y), edges, self.neighbors, self.n_neighbors)
+        query = self.radius_query
+        if self.n_neighbors is None:
+            edges = query(Y)
+        else:
+            if isinstance(query, RadiusQuery):
+                own, within = query.with_nearest(Y, self.n_neighbors)
+            else:
+                own, within = self.neighbors_of(Y), query(Y)
+            edges = combine_edges(self.joined, own, within, self.neighbors, self.n_neighbors)
         if self.tree:
             return _union(edges, self.index.nearest_graph(Y, 1))
         isolated = np.flatnonzero(np.diff(edges.indptr) == 0)

@@ -73,6 +73,9 @@ class PrecomputedIndex:
         keep = length <= radii[column]
         return distance_table(row[keep], column[keep], length[keep], (Y.shape[0], Y.shape[1]))
 
+    def search_both(self, Y: Matrix, k: int, radii: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+        return self.nearest_graph(Y, k), self.search_radius(Y, radii)
+
     def radius_graph(self, Y: Matrix, radii: np.ndarray) -> sparse.csr_array:
         return self.search_radius(Y, radii)
 

@@ -18,15 +18,8 @@ from eigenscape._memory import row_blocks
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.graph.sparse_distances import with_explicit_zeros, without_self
 
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
-
-
-def _mix_bits(bits: np.ndarray) -> np.ndarray:
-    """Mix the bits of 64-bit integers; 0 remains 0, so that stored and absent zeros agree."""
-    bits = (bits ^ (bits >> np.uint64(30))) * _MIX_1
-    bits = (bits ^ (bits >> np.uint64(27))) * _MIX_2
-    return bits ^ (bits >> np.uint64(31))
+#: Size of the blocks that are hashed, which fit in the processor's cache.
+_HASH_BYTES = 2**18
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
@@ -39,20 +32,17 @@ def row_hashes(X: Rows) -> np.ndarray:
     """Compute a 64-bit hash of each row; equal rows have equal hashes, independent of the other rows."""
     if X.ndim == 1:
         return np.array([_object_hash(x) for x in X], dtype=np.uint64)
+    from eigenscape._compiled.hashing import column_multipliers, hash_dense, hash_sparse
+
     n_rows, n_columns = X.shape
-    with np.errstate(over="ignore"):
-        multipliers = _mix_bits(np.arange(1, n_columns + 1, dtype=np.uint64)) | np.uint64(1)
-        hashes = np.zeros(n_rows, dtype=np.uint64)
-        if is_sparse(X):
-            X = canonical_csr(X)
-            terms = _mix_bits(_mix_bits(_bits(X.data)) * multipliers[X.indices])
-            row = np.repeat(np.arange(n_rows), np.diff(X.indptr))
-            np.add.at(hashes, row, terms)
-        else:
-            for block in row_blocks(n_rows, 24 * n_columns):
-                hashes[block] = _mix_bits(_mix_bits(_bits(X[block])) * multipliers).sum(
-                    axis=1, dtype=np.uint64
-                )
+    multipliers = column_multipliers(n_columns)
+    hashes = np.zeros(n_rows, dtype=np.uint64)
+    if is_sparse(X):
+        X = canonical_csr(X)
+        hash_sparse(X.indptr, X.indices, _bits(X.data), multipliers, hashes)
+        return hashes
+    for block in row_blocks(n_rows, 16 * n_columns, _HASH_BYTES):
+        hash_dense(_bits(X[block]), multipliers, hashes[block])
     return hashes
 
 
@@ -96,7 +86,20 @@ class RowIndex:
 
     def find(self, Y: Rows) -> np.ndarray:
         """Return for each row of ``Y`` the index of the first equal row of ``X``, or -1."""
-        hashes = row_hashes(Y)
+        return self._find(Y, row_hashes(Y))
+
+    def distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indices of the first of each group of equal rows, and the group of every row."""
+        first = np.arange(len(self._sorted))
+        again = self._sorted[1:] == self._sorted[:-1]
+        if not again.any():
+            return first, first
+        shared = np.concatenate([again, [False]]) | np.concatenate([[False], again])
+        some, hashes = self._order[shared], self._sorted[shared]
+        first[some] = self._find(self.X[some], hashes)
+        return np.unique(first, return_inverse=True)
+
+    def _find(self, Y: Rows, hashes: np.ndarray) -> np.ndarray:
         found = np.full(len(hashes), -1, dtype=np.intp)
         place = np.searchsorted(self._sorted, hashes)
         seek = np.arange(len(hashes))
@@ -134,4 +137,4 @@ class DistanceRowIndex:
 
 def distinct_rows(X: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices of the first of each group of equal rows, and the group of every row."""
-    return np.unique(RowIndex(X).find(X), return_inverse=True)
+    return RowIndex(X).distinct()

@@ -106,6 +106,10 @@ class RowSearch(ABC):
     def radius_graph(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
         return self.radius_query(radii)(Y)
 
+    def search_both(self, Y: Rows, k: int, radii: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Return ``nearest_graph(Y, k)`` and ``radius_graph(Y, radii)``, by one search if possible."""
+        return self.nearest_graph(Y, k), self.radius_graph(Y, radii)
+
     def vertices(self) -> RowIndex:
         return RowIndex(self.X)
 
@@ -118,6 +122,10 @@ class RowSearch(ABC):
 
 class RadiusSearch(Protocol):
     """An index that searches within radii without preparation."""
+
+    def search_both(
+        self, Y: Rows, k: int, radii: np.ndarray
+    ) -> tuple[sparse.csr_array, sparse.csr_array]: ...
 
     def search_radius(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
         """Return the distances (n_new, n_points) that do not exceed the radius of the indexed point."""
@@ -133,3 +141,7 @@ class RadiusQuery:
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         return self.index.search_radius(Y, self.radii)
+
+    def with_nearest(self, Y: Rows, k: int) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Return the distances to the ``k`` nearest points, and those within the radii."""
+        return self.index.search_both(Y, k, self.radii)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-import joblib
 import numpy as np
 from scipy import sparse
 from scipy.spatial import KDTree, minkowski_distance
 
+from eigenscape._threads import n_threads
 from eigenscape._typing import Rows
 from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import distance_table
@@ -35,7 +35,7 @@ class TreeIndex(RowSearch):
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         Y = np.asarray(Y, dtype=np.float64)
-        workers = joblib.effective_n_jobs(self.n_jobs)
+        workers = n_threads(self.n_jobs)
         more = min(k + 1, self.n_points)  # one more, to detect a tie of the last neighbour with the next
         found = self._tree.query(Y, k=[*range(1, more + 1)], p=self.power, workers=workers)
         length, index = np.asarray(found[0]), np.asarray(found[1])

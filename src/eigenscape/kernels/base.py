@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
-from eigenscape._memory import row_blocks
+from eigenscape._memory import block_rows
 from eigenscape._progress import stage
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.row_index import RowIndex
@@ -49,6 +49,11 @@ def n_points(X: Any) -> int:
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
+def n_columns(X: Any) -> int:
+    """Return the number of columns of a matrix, 1 for a list of objects."""
+    return X.shape[1] if getattr(X, "ndim", 1) == 2 else 1
+
+
 def as_float64(X: Any) -> Any:
     """Convert numbers to double precision; sparse matrices stay sparse, arrays of objects are unchanged."""
     if is_sparse(X):
@@ -84,10 +89,20 @@ def gram_matrix(kernel: BoundKernel) -> np.ndarray | None:  # noqa: ARG001
 
 
 def product_by_rows(kernel: BoundKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
-    """Compute ``k_m(Y, X) @ V`` (n_new, c) by blocks of rows of ``Y``."""
+    """Compute ``k_m(Y, X) @ V`` (n_new, c) by blocks of rows of ``Y``.
+
+    Blocks of a sparse kernel are large: it stores a few values per row, and searches many points faster.
+    """
+    count = n_points(Y)
     parts = []
-    with stage("projection", total=n_points(Y)) as advance:
-        for rows in row_blocks(n_points(Y), 24 * len(V)):
-            parts.append(kernel(Y[rows]) @ V)
+    with stage("projection", total=count) as advance:
+        done, step = 0, block_rows(24 * len(V))
+        while done < count:
+            rows = slice(done, min(done + step, count))
+            values = kernel(Y[rows])
+            parts.append(values @ V)
             advance(rows.stop - rows.start)
-    return np.concatenate(parts)
+            done = rows.stop
+            if is_sparse(values):
+                step = max(step, block_rows(64 * values.nnz / values.shape[0] + 16 * n_columns(Y)))
+    return np.concatenate(parts) if parts else np.zeros((0, V.shape[1]))

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import joblib
 import numpy as np
 from scipy import sparse
 
 from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
+from eigenscape._threads import parallel_map
 from eigenscape._typing import Rows
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.neighborhood import NeighborGraph
@@ -77,7 +77,7 @@ def over_neighborhoods(
             advance(len(rows))
             return result
 
-        return joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(one)(rows) for rows in batches)
+        return list(parallel_map(one, batches, n_jobs))
 
 
 @dataclass(frozen=True, eq=False)

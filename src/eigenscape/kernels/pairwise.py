@@ -14,6 +14,9 @@ from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.kernels.bandwidth import local_distance, median_distance
 from eigenscape.kernels.base import BoundKernel, Kernel, as_float64, n_points
 
+#: Values of a kernel between two slices of the training rows.
+Tiles = Callable[[slice, slice], np.ndarray]
+
 
 @dataclass(frozen=True, eq=False)
 class BoundPairwise:
@@ -37,6 +40,13 @@ class PairwiseKernel:
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         """Compute the values (n_new, m)."""
         raise TypeError(f"{type(self).__name__} must define evaluate")
+
+    def tiles(self, X: Rows) -> Tiles | None:
+        """Return a function of two slices that computes values between training rows, for a Gram matrix.
+
+        None if the kernel is not known to be symmetric, or depends on all rows.
+        """
+        return None
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         """Compute ``k(y, y)`` (n_new,) of each point."""
@@ -108,6 +118,9 @@ class Polynomial(PairwiseKernel):
         assert self.gamma is not None
         return (self.gamma * _dense(Y @ X.T) + self.coef0) ** self.degree
 
+    def tiles(self, X: Rows) -> Tiles:
+        return lambda rows, columns: self.evaluate(X[rows], X[columns])
+
     def diagonal(self, Y: Rows) -> np.ndarray:
         assert self.gamma is not None
         return (self.gamma * squared_norms(Y) + self.coef0) ** self.degree
@@ -130,6 +143,9 @@ class Sigmoid(PairwiseKernel):
         assert self.gamma is not None
         return np.tanh(self.gamma * _dense(Y @ X.T) + self.coef0)
 
+    def tiles(self, X: Rows) -> Tiles:
+        return lambda rows, columns: self.evaluate(X[rows], X[columns])
+
     def diagonal(self, Y: Rows) -> np.ndarray:
         assert self.gamma is not None
         return np.tanh(self.gamma * squared_norms(Y) + self.coef0)
@@ -141,6 +157,9 @@ class Cosine(PairwiseKernel):
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         return _dense(cosine_similarity(Y, X))
+
+    def tiles(self, X: Rows) -> Tiles:
+        return lambda rows, columns: self.evaluate(X[rows], X[columns])
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         return (squared_norms(Y) > 0).astype(np.float64)
@@ -172,6 +191,22 @@ class Gaussian(PairwiseKernel):
         values = squared_euclidean(Y, X, -self.gamma)
         return np.exp(values, out=values)
 
+    def tiles(self, X: Rows) -> Tiles:
+        if is_sparse(X):
+            return lambda rows, columns: self.evaluate(X[rows], X[columns])
+        assert self.gamma is not None
+        scaled = np.sqrt(2 * self.gamma) * (X - X.mean(axis=0))
+        norms = squared_norms(scaled) / 2
+
+        def tile(rows: slice, columns: slice) -> np.ndarray:
+            values = scaled[rows] @ scaled[columns].T  # gamma (|x|^2 + |y|^2 - |x - y|^2)
+            values -= norms[rows][:, None]
+            values -= norms[columns]
+            np.minimum(values, 0.0, out=values)
+            return np.exp(values, out=values)
+
+        return tile
+
     def diagonal(self, Y: Rows) -> np.ndarray:
         return np.ones(n_points(Y))
 
@@ -199,6 +234,9 @@ class Laplace(PairwiseKernel):
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         assert self.gamma is not None
         return np.exp(-self.gamma * manhattan_distances(Y, X))
+
+    def tiles(self, X: Rows) -> Tiles:
+        return lambda rows, columns: self.evaluate(X[rows], X[columns])
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         return np.ones(n_points(Y))

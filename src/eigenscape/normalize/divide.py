@@ -39,11 +39,13 @@ class DividedKernel:
 
     def __call__(self, Y: Rows) -> Matrix:
         values = self.base(Y)
-        return scale_sides(
-            values,
-            inverse_power(_degrees(values, Y, self.rows), self.power),
-            inverse_power(self.sums, self.power),
-        )
+        left = inverse_power(_degrees(values, Y, self.rows), self.power)
+        if not is_sparse(values):
+            return values * left[:, None] * inverse_power(self.sums, self.power)
+        scaled = sparse.csr_array(values)
+        right = inverse_power(self.sums[scaled.indices], self.power)  # of the few training points stored
+        data = scaled.data * (np.repeat(left, np.diff(scaled.indptr)) * right)
+        return sparse.csr_array((data, scaled.indices, scaled.indptr), shape=scaled.shape)
 
     def degrees(self, Y: Rows) -> np.ndarray:
         """Compute ``S(x)`` of any points."""
@@ -69,7 +71,7 @@ def divide(
 
 def _degrees(values: Matrix, Y: Rows, rows: RowIndex | None) -> np.ndarray:
     """Compute the row sums of kernel values, without the similarity of a training point to itself."""
-    sums = np.asarray(values.sum(axis=1)).ravel()
+    sums = row_sums(values)
     if rows is not None:
         vertex = rows.find(Y)
         known = np.flatnonzero(vertex >= 0)
@@ -88,6 +90,18 @@ def _degrees(values: Matrix, Y: Rows, rows: RowIndex | None) -> np.ndarray:
             IsolatedPointWarning,
             stacklevel=3,
         )
+    return sums
+
+
+def row_sums(values: Matrix) -> np.ndarray:
+    """Compute the sums of the rows, without a product with a vector as long as they are."""
+    if not is_sparse(values):
+        return np.asarray(values.sum(axis=1)).ravel()
+    stored = sparse.csr_array(values)
+    filled = np.flatnonzero(np.diff(stored.indptr))
+    sums = np.zeros(stored.shape[0])
+    if len(filled):
+        sums[filled] = np.add.reduceat(stored.data, stored.indptr[filled])
     return sums
 
 

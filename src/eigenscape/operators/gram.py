@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
-import joblib
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from eigenscape._memory import BLOCK_BYTES, fits, row_blocks
 from eigenscape._progress import stage
+from eigenscape._threads import run_parallel
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.graph.row_index import canonical_csr
 from eigenscape.kernels.base import BoundKernel, gram_matrix, n_points
+from eigenscape.kernels.pairwise import BoundPairwise, Tiles
 from eigenscape.operators.product import sparse_product
 
 Storage = Literal["auto", "blocked"]
@@ -23,6 +23,8 @@ Stored = Literal["dense", "sparse", "blocked"]
 M = TypeVar("M", bound=Matrix)
 #: Side of the square blocks in which a matrix is averaged with its transpose.
 _SQUARE = 512
+#: Number of columns of a block in products.
+_COLUMNS = 1024
 
 
 class Operator(Protocol):
@@ -56,6 +58,7 @@ class DenseOperator:
     """A dense symmetric matrix; a matrix in single precision is multiplied in double, block by block."""
 
     array: np.ndarray
+    n_jobs: int | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -64,7 +67,15 @@ class DenseOperator:
     def matmat(self, V: np.ndarray) -> np.ndarray:
         if self.array.dtype == V.dtype:
             # K' = K, and BLAS multiplies few rows by a matrix faster than a matrix by few columns.
-            return (V.T @ self.array).T
+            m = len(self.array)
+            out, transposed = np.empty((V.shape[1], m)), np.ascontiguousarray(V.T)
+
+            def multiply(start: int) -> None:
+                columns = slice(start, start + _COLUMNS)
+                np.matmul(transposed, self.array[:, columns], out=out[:, columns])
+
+            run_parallel(multiply, range(0, m, _COLUMNS), self.n_jobs)
+            return out.T
         blocks = row_blocks(len(self.array), 8 * len(self.array))
         return np.concatenate([self.array[rows].astype(V.dtype) @ V for rows in blocks])
 
@@ -169,19 +180,39 @@ def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = No
         if not fitting:
             return BlockedOperator(kernel)
         array = np.empty((m, m))
+        tile = kernel.kernel.tiles(kernel.X) if isinstance(kernel, BoundPairwise) else None
+        if tile is not None:
+            _fill_symmetric(array, tile, advance, n_jobs)
+            return DenseOperator(array, n_jobs)
 
         def fill(rows: slice) -> None:
             array[rows] = check_finite(np.asarray(kernel(kernel.X[rows])), rows.start)
             advance(rows.stop - rows.start)
 
-        # Several threads with one BLAS thread each, without oversubscription.
-        with threadpool_limits(1 if joblib.effective_n_jobs(n_jobs) > 1 else None, user_api="blas"):
-            joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
-                joblib.delayed(fill)(rows) for rows in row_blocks(m, 24 * m)
-            )
+        run_parallel(fill, row_blocks(m, 24 * m), n_jobs)
     _check_symmetric(array)
     _symmetrize(array, n_jobs)
-    return DenseOperator(array)
+    return DenseOperator(array, n_jobs)
+
+
+def _fill_symmetric(
+    array: np.ndarray, tile: Tiles, advance: Callable[[int], None], n_jobs: int | None
+) -> None:
+    """Fill a symmetric matrix: each pair of points is evaluated once."""
+    m = len(array)
+
+    def fill(start: int) -> None:
+        stop = min(start + _SQUARE, m)
+        values = check_finite(tile(slice(start, stop), slice(start, m)), start)
+        corner = values[:, : stop - start]
+        array[start:stop, start:stop] = (corner + corner.T) / 2
+        array[start:stop, stop:] = values[:, stop - start :]
+        for other in range(stop, m, _SQUARE):
+            some = slice(other, other + _SQUARE)
+            array[some, start:stop] = array[start:stop, some].T
+        advance(stop - start)
+
+    run_parallel(fill, range(0, m, _SQUARE), n_jobs)
 
 
 def _check_symmetric(array: np.ndarray) -> None:
@@ -206,7 +237,7 @@ def _symmetrize(array: np.ndarray, n_jobs: int | None) -> None:
             lower[...] = mean
             upper[...] = mean.T
 
-    joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(mirror)(i) for i in starts)
+    run_parallel(mirror, starts, n_jobs)
 
 
 def as_operator(matrix: Matrix) -> Operator:

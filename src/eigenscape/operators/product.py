@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
-import joblib
 import numpy as np
 from scipy import sparse
+
+from eigenscape._threads import n_threads, run_parallel
 
 #: Below this many multiplications SciPy's own product is as fast.
 _LARGE = 2_000_000
@@ -20,16 +19,12 @@ def sparse_product(A: sparse.csr_array, V: np.ndarray, n_jobs: int | None = None
 
     V = np.ascontiguousarray(V)
     out = np.empty((A.shape[0], V.shape[1]), dtype=V.dtype)
-    threads = joblib.effective_n_jobs(n_jobs)
+    threads = n_threads(n_jobs)
     cuts = np.searchsorted(A.indptr, np.linspace(0, A.nnz, threads + 1)[1:-1])  # equal work per thread
     ends = [0, *map(int, cuts), A.shape[0]]
 
     def work(part: int) -> None:
         multiply_rows(A.indptr, A.indices, A.data, V, ends[part], ends[part + 1], out)
 
-    if threads == 1:
-        work(0)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, range(threads)))
+    run_parallel(work, range(threads), n_jobs)
     return out

@@ -10,7 +10,7 @@ LLE).
     Up to 500 points: LAPACK. Thin sparse graphs (curves, surfaces): one sparse factorisation and a few block
     iterations with the inverse; for Laplacians of more than 400 000 points (50 000 if ``tol`` is at least
     1e-6) a multilevel preconditioner instead. Wide sparse graphs (high-dimensional data, for which a sparse
-    factorisation fills in): block Krylov iteration, which is fast if the spectral gap is wide; if it does not
+    factorisation fills in): Lanczos iteration, which is fast if the spectral gap is wide; if it does not
     converge, a multilevel preconditioner for Laplacians of more than 12 000 points, and otherwise a dense
     factorisation, or a sparse one if a dense one does not fit in memory. Dense matrices: block Krylov
     iteration, then LAPACK.
@@ -42,22 +42,24 @@ from eigenscape.solvers.semidefinite import (
     SolverResult,
     as_dense,
     solve_krylov,
+    solve_lanczos,
     solve_lapack,
     solve_multilevel,
     solve_shift_invert,
 )
 from eigenscape.solvers.width import is_thin
 
-#: Up to this many points LAPACK is as fast as any other solver.
-DENSE_POINTS = 500
+#: Up to this many points LAPACK is as fast as any other solver, for dense and for sparse matrices.
+DENSE_POINTS, DENSE_SPARSE_POINTS = 500, 150
 #: Above this many points a multilevel hierarchy is cheaper than a factorisation of a thin Laplacian; the
 #: second number is for a loose tolerance.
 FACTOR_POINTS, FACTOR_POINTS_LOOSE = 400_000, 50_000
 #: Up to this many points a dense factorisation of a wide Laplacian is as cheap as a multilevel hierarchy.
 DENSE_FACTOR_POINTS = 12_000
-#: Maximum number of Krylov block iterations if another solver is available, and if none is; iterations
-#: without progress before it stops.
-_SHORT, _LONG, _PATIENCE = 120, 2000, 15
+#: Maximum number of Krylov block iterations if another solver is available, and if none is.
+_SHORT, _LONG = 120, 2000
+#: Maximum number of restarts of the Lanczos iteration if another solver is available.
+_RESTARTS = 25
 
 _EPS = np.finfo(np.float64).eps
 
@@ -182,10 +184,13 @@ def _solve_sparse(
 ) -> SolverResult:
     """Solve for a sparse matrix."""
     m, method = problem.n_points, solver.method
-    if method == "dense" or _is_small(m, count, solver):
+    if method == "dense" or _is_small(m, count, solver, DENSE_SPARSE_POINTS):
         return solve_lapack(problem, matrix, count)
     if method == "lanczos":
-        return solve_krylov(problem, count, solver, solver.steps(_LONG))
+        result = solve_lanczos(problem, count, solver, solver.steps(_LONG))
+        if result.converged:
+            return result
+        return solve_krylov(problem, count, solver, solver.steps(_LONG), result.vectors)
     thin = is_thin(matrix)
     if method == "multilevel":
         return solve_multilevel(problem, matrix, count, solver, thin)
@@ -193,8 +198,8 @@ def _solve_sparse(
         return solve_shift_invert(problem, matrix, count, solver, thin or not _dense_factor_fits(m))
     if thin and not (problem.laplacian and _is_large(m, solver)):
         return solve_shift_invert(problem, matrix, count, solver, thin)
-    if not thin:
-        result = solve_krylov(problem, count, solver, solver.steps(_SHORT), _PATIENCE)
+    if not thin and problem.laplacian:
+        result = solve_lanczos(problem, count, solver, solver.steps(_RESTARTS))
         if result.converged:
             return result
     if problem.laplacian and m > DENSE_FACTOR_POINTS:
@@ -265,8 +270,8 @@ def _reject_sparse_solvers(solver: SolverConfig) -> None:
         )
 
 
-def _is_small(m: int, count: int, solver: SolverConfig) -> bool:
-    return solver.method == "auto" and (m <= DENSE_POINTS or 5 * count > m)
+def _is_small(m: int, count: int, solver: SolverConfig, limit: int = DENSE_POINTS) -> bool:
+    return solver.method == "auto" and (m <= limit or 5 * count > m)
 
 
 def _accept(pairs: EigenPairs, solver: SolverConfig, floor: float) -> EigenPairs:

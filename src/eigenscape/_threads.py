@@ -1,0 +1,174 @@
+"""The thread policy: how many threads run, and where.
+
+1. Loops over points run on :func:`n_threads` threads, by :func:`parallel_map`. ``n_jobs=None`` stands for all
+   cores that the process may use (its affinity and the quota of its container), but no more than a limit in
+   force: one thread within a joblib worker or another parallel loop, and as many as BLAS has if these were
+   limited by ``threadpool_limits`` or an environment variable such as ``OMP_NUM_THREADS``.
+2. BLAS and LAPACK run on one thread (:func:`single_blas_thread`) while an estimator computes. Products are
+   divided into blocks instead, whose size does not depend on the number of threads: results are then the same
+   for any number, and threads do not wait for one another at barriers, which is slow on a busy machine.
+3. Nothing global remains changed after a call. Calls from several threads may overlap: the limit of BLAS is
+   lifted when the last of them ends.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from itertools import islice
+from typing import Any, TypeVar
+
+import joblib
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+#: Modules that load a BLAS library of their own.
+_LOADERS = ("numpy", "scipy.linalg", "sklearn.utils", "faiss")
+
+
+class _Nested(threading.local):
+    """Whether this thread runs within a parallel loop."""
+
+    active = False
+
+
+_nested = _Nested()
+
+
+class _BlasLimit:
+    """The limit of one thread for BLAS, shared by all calls that overlap."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._limiter: Any = None
+        self._outer = sys.maxsize
+        self._libraries: tuple[tuple[bool, ...], ThreadpoolController] | None = None
+
+    def _controller(self) -> ThreadpoolController:
+        """Return the loaded libraries; finding them takes milliseconds, so they are remembered."""
+        loaded = tuple(name in sys.modules for name in _LOADERS)
+        if self._libraries is None or self._libraries[0] != loaded:
+            self._libraries = loaded, ThreadpoolController().select(user_api="blas")
+        return self._libraries[1]
+
+    def enter(self) -> None:
+        with self._lock:
+            self._calls += 1
+            if self._calls == 1:
+                controller = self._controller()
+                self._outer = _fewest_threads(controller)
+                self._limiter = controller.limit(limits=1)
+
+    def leave(self) -> None:
+        with self._lock:
+            self._calls -= 1
+            if self._calls == 0:
+                self._limiter.restore_original_limits()
+                self._limiter = None
+
+    def outer(self) -> int:
+        """Return the number of threads that BLAS had before it was limited here."""
+        with self._lock:
+            return self._outer if self._calls else _fewest_threads(self._controller())
+
+
+def _fewest_threads(controller: ThreadpoolController) -> int:
+    return min((library["num_threads"] for library in controller.info()), default=sys.maxsize)
+
+
+_blas = _BlasLimit()
+
+
+@contextmanager
+def single_blas_thread() -> Iterator[None]:
+    """Limit BLAS and LAPACK to one thread within a block."""
+    _blas.enter()
+    try:
+        yield
+    finally:
+        _blas.leave()
+
+
+def run_nested(function: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
+    """Call a function on one thread, as one of several calls that run in parallel (a task of dask)."""
+    before, _nested.active = _nested.active, True
+    try:
+        with single_blas_thread():
+            return function(*arguments, **named)
+    finally:
+        _nested.active = before
+
+
+@cache
+def _cores() -> int:
+    """Return the number of cores that the process may use."""
+    return joblib.cpu_count()
+
+
+def n_threads(n_jobs: int | None = None) -> int:
+    """Return the number of threads for a loop.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Number of threads, at most that of the cores; -1 for all cores. None for all cores,
+        or fewer if a limit is in force.
+    """
+    if _nested.active:
+        return 1
+    cores = min(_cores(), joblib.effective_n_jobs(-1))
+    if n_jobs is None:
+        return max(1, min(cores, _blas.outer()))
+    return max(1, min(joblib.effective_n_jobs(n_jobs), cores))
+
+
+def parallel_map(
+    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None
+) -> Iterator[Result]:
+    """Yield ``function(item)`` of each item, in order, computed on :func:`n_threads` threads.
+
+    Items are drawn only a few ahead of the results, so that a long stream is not read into memory. If the
+    function fails or the generator is closed, waiting items are cancelled.
+    """
+    queue = iter(items)
+    first = list(islice(queue, 2))
+    count = n_threads(n_jobs) if len(first) == 2 else 1
+    if count == 1:
+        with single_blas_thread():
+            for item in first:
+                yield function(item)
+            for item in queue:
+                yield function(item)
+        return
+    with single_blas_thread(), ThreadPoolExecutor(count, "eigenscape", _mark_nested) as pool:
+        pending: list[Future[Result]] = []
+        try:
+            pending.extend(pool.submit(function, item) for item in first)
+            for item in queue:
+                pending.append(pool.submit(function, item))
+                if len(pending) > 4 * count:
+                    yield pending.pop(0).result()
+            while pending:
+                yield pending.pop(0).result()
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+def run_parallel(
+    function: Callable[[Item], object], items: Iterable[Item], n_jobs: int | None = None
+) -> None:
+    """Call ``function(item)`` for each item, on :func:`n_threads` threads."""
+    for _ in parallel_map(function, items, n_jobs):
+        pass
+
+
+def _mark_nested() -> None:
+    _nested.active = True

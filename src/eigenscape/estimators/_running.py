@@ -1,0 +1,16 @@
+"""The context in which estimators compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from eigenscape._progress import reporting
+from eigenscape._threads import single_blas_thread
+
+
+@contextmanager
+def running(verbose: bool) -> Iterator[None]:
+    """Report progress if ``verbose``, and follow the thread policy (:mod:`eigenscape._threads`)."""
+    with reporting(verbose), single_blas_thread():
+        yield
