@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +24,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import joblib
+from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
@@ -47,7 +49,7 @@ class _BlasLimit:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._calls = 0
-        self._limiter: Any = None
+        self._before: list[tuple[Any, int]] = []
         self._outer = sys.maxsize
         self._libraries: tuple[tuple[bool, ...], ThreadpoolController] | None = None
 
@@ -64,19 +66,32 @@ class _BlasLimit:
             if self._calls == 1:
                 controller = self._controller()
                 self._outer = _fewest_threads(controller)
-                self._limiter = controller.limit(limits=1)
+                self._before = [(library, library.num_threads) for library in controller.lib_controllers]
+                for library, _ in self._before:
+                    _set_threads(library, 1)
 
     def leave(self) -> None:
         with self._lock:
             self._calls -= 1
             if self._calls == 0:
-                self._limiter.restore_original_limits()
-                self._limiter = None
+                for library, count in self._before:
+                    _set_threads(library, count)
 
     def outer(self) -> int:
         """Return the number of threads that BLAS had before it was limited here."""
         with self._lock:
             return self._outer if self._calls else _fewest_threads(self._controller())
+
+
+def _set_threads(library: Any, count: int) -> None:
+    """Set the number of threads of a library.
+
+    Since threadpoolctl 3.7 the thread that sets it remains the only one that may, which is released here: the
+    number may be restored by another thread. If a user's own limit is in force in another thread, it wins.
+    """
+    library.set_num_threads(count)
+    if hasattr(library, "clear_controlling_thread"):
+        library.clear_controlling_thread()
 
 
 def _fewest_threads(controller: ThreadpoolController) -> int:
@@ -121,12 +136,17 @@ def n_threads(n_jobs: int | None = None) -> int:
         Number of threads, at most that of the cores; -1 for all cores. None for all cores,
         or fewer if a limit is in force.
     """
-    if _nested.active:
+    if _nested.active or _in_joblib_thread():
         return 1
-    cores = min(_cores(), joblib.effective_n_jobs(-1))
     if n_jobs is None:
-        return max(1, min(cores, _blas.outer()))
-    return max(1, min(joblib.effective_n_jobs(n_jobs), cores))
+        return max(1, min(_cores(), _blas.outer()))
+    return max(1, min(n_jobs if n_jobs > 0 else _cores() + 1 + n_jobs, _cores()))
+
+
+def _in_joblib_thread() -> bool:
+    """Return True within a task of joblib that shares its process; worker processes have limits of BLAS."""
+    backend, _ = get_active_backend()
+    return (backend.nesting_level or 0) > 0 and multiprocessing.parent_process() is None
 
 
 def parallel_map(

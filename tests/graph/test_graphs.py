@@ -788,3 +788,34 @@ def test_negative_zero_duplicates_get_identical_coordinates():
     model = Isomap(n_neighbors=6).fit(X)
     np.testing.assert_array_equal(model.embedding_[0], model.embedding_[1])
     close(model.transform(X[[1]])[0], model.embedding_[0])
+
+
+def test_equal_rows_are_found_among_rows_with_equal_hashes(monkeypatch):
+    """Rows are compared if their hashes agree, and only then."""
+    from eigenscape.graph import row_index
+
+    X = np.random.default_rng(0).integers(4, size=(200, 3)).astype(float)
+    monkeypatch.setattr(row_index, "row_hashes", lambda Y: (Y[:, 0] % 2).astype(np.uint64))
+    first, group = distinct_rows(X)
+    expected = {tuple(row): number for number, row in reversed(list(enumerate(X)))}
+    assert [tuple(X[i]) for i in first] == [tuple(X[i]) for i in sorted(expected.values())]
+    assert (X[first][group] == X).all()
+
+
+def test_hashes_of_sparse_and_dense_rows_agree():
+    from eigenscape.graph.row_index import row_hashes
+
+    X = np.random.default_rng(0).integers(-1, 2, size=(50, 12)).astype(float)
+    X[3, 0] = -0.0
+    assert (row_hashes(X) == row_hashes(sparse.csr_array(X))).all()
+    assert (row_hashes(X) == row_hashes(X.astype(np.float32))).all()
+    assert len(np.unique(row_hashes(X))) == len(np.unique(X, axis=0))
+
+
+def test_rows_in_single_precision_are_not_copied():
+    X = np.random.default_rng(0).standard_normal((500, 30)).astype(np.float32)
+    index = BlockIndex(X, "euclidean", {}, None)
+    assert np.shares_memory(index.X, X)
+    np.testing.assert_allclose(
+        index.nearest(X[:9], 4)[0], np.sort(cdist(X[:9], X), axis=1)[:, :4], atol=1e-12
+    )

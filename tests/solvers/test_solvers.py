@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy import fft, sparse
 
 from eigenscape import ClassicalMDS, LaplacianEigenmaps
-from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
+from eigenscape.exceptions import DegenerateSpectrumWarning, DisconnectedGraphWarning, NotConvergedError
 from eigenscape.kernels import Gaussian
 from eigenscape.operators import (
     BlockedOperator,
@@ -456,3 +457,55 @@ def test_euclidean_above_the_exact_limit(small_limit):
     model = ClassicalMDS(2).fit(RNG(11).standard_normal((120, 3)))
     assert model.is_euclidean_
     assert model.negative_fraction_ == pytest.approx(0, abs=1e-10)
+
+
+def torus(side):
+    """Return the graph of a periodic square lattice, whose eigenvalues have multiplicities of 4 and 8."""
+    ring_graph = sparse.csr_array(
+        sparse.diags_array([1.0, 1.0, 1.0, 1.0], offsets=[-1, 1, side - 1, 1 - side], shape=(side, side))
+    )
+    return sparse.csr_array(sparse.kronsum(ring_graph, ring_graph))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_lanczos_finds_multiple_eigenvalues(seed):
+    L, null = laplacian(torus(20))
+    problem = SemidefiniteProblem(as_operator(L), null, 2.0)
+    pairs = smallest(problem, 12, SolverConfig("lanczos", seed=seed))
+    assert_allclose(pairs.values, np.linalg.eigvalsh(L.toarray())[1:13], atol=1e-12)
+    assert pairs.residuals.max() < 1e-12
+
+
+def test_a_missed_eigenvector_is_noticed():
+    from eigenscape.solvers.semidefinite import _is_missing
+
+    L, null = laplacian(torus(20))
+    values, vectors = np.linalg.eigh(L.toarray())
+    problem = SemidefiniteProblem(as_operator(L), null, 2.0)
+    assert not _is_missing(problem, vectors[:, :13], values[8], seed=0)
+    assert _is_missing(problem, np.delete(vectors[:, :13], 3, axis=1), values[8], seed=0)
+
+
+def test_lanczos_is_the_solver_of_wide_graphs():
+    """Points in many dimensions, in one cloud and in clusters that are joined by single edges."""
+    rng = RNG(0)
+    cloud = rng.standard_normal((1200, 30))
+    clusters = cloud + 40 * rng.standard_normal((6, 30))[np.repeat(np.arange(6), 200)]
+    for X in (cloud, clusters):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DisconnectedGraphWarning)
+            model = LaplacianEigenmaps(4).fit(X)
+            exact = LaplacianEigenmaps(4, eigen_solver="dense").fit(X)
+        assert model.solver_ == "lanczos"
+        assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-9)
+
+
+def test_gram_matrix_of_tiles_is_symmetric_and_the_kernel():
+    X = RNG(0).standard_normal((1300, 7)) + 100
+    kernel = Gaussian(0.1).bind(X)
+    K = gram(kernel).matrix()
+    assert (K == K.T).all()
+    assert_allclose(K, kernel(X), rtol=1e-10)
+    V = RNG(1).standard_normal((1300, 5))
+    assert_allclose(DenseOperator(K).matmat(V), K @ V, rtol=1e-10)
+    assert (DenseOperator(K, 1).matmat(V) == DenseOperator(K, 2).matmat(V)).all()

@@ -1,0 +1,107 @@
+"""Approximate neighbour search: recall, one search for two questions, bridges between components."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.spatial.distance import cdist
+
+from eigenscape.graph.blocks import BlockIndex
+from eigenscape.graph.components import component_labels, connect
+from eigenscape.graph.neighborhood import nearest_neighbor_graph
+
+pytest.importorskip("faiss", reason="approximate neighbours need faiss")
+from eigenscape.graph.approximate import RECALL, ApproximateIndex
+
+RNG = np.random.default_rng
+
+
+def low_rank(n, d, rank, dtype=np.float64):
+    """Return points near a plane of the given rank, with noise in all other directions."""
+    rng = RNG(0)
+    plane = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
+    return (plane + 0.5 * rng.standard_normal((n, d))).astype(dtype)
+
+
+def make_index(kind, X):
+    return (
+        BlockIndex(X, "euclidean", {}, None) if kind == "blocks" else ApproximateIndex(X, "euclidean", None)
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("d", "rank"), [(30, 8), (300, 20)])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_recall_is_reached_and_distances_are_exact(d, rank, metric, dtype):
+    X = low_rank(3000, d, rank, dtype)
+    index = ApproximateIndex(X, metric, None)
+    assert index.X.dtype == dtype
+    Y = low_rank(3000, d, rank, dtype)[::30] + dtype(0.1)
+    length, number = index.nearest(Y, 7)
+    truth = np.sort(cdist(Y.astype(float), X.astype(float), metric), axis=1)
+    assert index.recall >= RECALL
+    assert np.mean(length <= truth[:, 6:7] * (1 + 1e-6)) >= 0.97
+    exact = np.take_along_axis(cdist(Y.astype(float), X.astype(float), metric), number, axis=1)
+    np.testing.assert_allclose(length, exact, rtol=1e-6 if metric == "euclidean" else 1e-4, atol=1e-12)
+    assert (np.diff(length, axis=1) >= 0).all()
+
+
+def test_components_are_raised_if_they_lose_neighbours():
+    """Noise of equal variance in all directions: the leading ones say little about the distance."""
+    X = RNG(0).standard_normal((2000, 400))
+    index = ApproximateIndex(X, "euclidean", None)
+    assert index._n_coordinates == 256
+
+
+def test_cells_are_raised_if_they_lose_neighbours():
+    clusters = RNG(0).standard_normal((20, 30))[RNG(1).integers(20, size=3000)] * 20
+    few = ApproximateIndex(clusters + 0.1 * RNG(2).standard_normal((3000, 30)), "euclidean", None)
+    many = ApproximateIndex(RNG(0).standard_normal((3000, 30)), "euclidean", None)
+    assert few._lists.nprobe < many._lists.nprobe
+
+
+@pytest.mark.parametrize("kind", ["blocks", "approximate"])
+def test_one_search_answers_both_questions(kind):
+    X = low_rank(1500, 40, 5, np.float32)
+    Y = X[:90] + np.float32(0.05)
+    index = make_index(kind, X)
+    radii = index.nearest(X, 6)[0][:, -1]
+    own, within = index.search_both(Y, 5, radii)
+    assert abs(own - index.nearest_graph(Y, 5)).max() == 0
+    assert abs(within - index.radius_graph(Y, radii)).max() < 1e-13
+    if kind == "blocks":
+        distance = cdist(Y.astype(float), X.astype(float))
+        assert ((distance <= radii).astype(int) == within.toarray().astype(bool)).all()
+
+
+def test_the_answer_does_not_depend_on_company_or_threads():
+    X = low_rank(2000, 120, 12, np.float32)
+    Y = X[::40] + np.float32(0.2)
+    one, two = (ApproximateIndex(X, "euclidean", jobs) for jobs in (1, 2))
+    length, number = one.nearest(Y, 6)
+    assert (two.nearest(Y, 6)[0] == length).all()
+    assert (one.nearest(Y[3:4], 6)[1] == number[3:4]).all()
+    copy = pickle.loads(pickle.dumps(one))
+    assert (copy.nearest(Y, 6)[0] == length).all()
+
+
+@pytest.mark.parametrize("kind", ["blocks", "approximate"])
+def test_bridges_are_a_minimum_spanning_tree_of_components(kind):
+    rng = RNG(0)
+    centers = 15 * rng.standard_normal((7, 20))
+    X = np.concatenate([center + rng.standard_normal((150, 20)) for center in centers])
+    index = make_index(kind, X)
+    graph = nearest_neighbor_graph(index, 5)
+    label = component_labels(graph.distances)
+    joined = connect(graph, label)
+    assert connected_components(joined.distances)[0] == 1
+    added = sparse.triu(joined.distances - graph.distances)
+    between = np.full((label.max() + 1,) * 2, np.inf)
+    np.minimum.at(between, (label[:, None], label[None, :]), cdist(X, X))
+    np.fill_diagonal(between, 0)
+    assert added.nnz == label.max()
+    np.testing.assert_allclose(added.sum(), minimum_spanning_tree(between).sum(), rtol=1e-12)

@@ -1,0 +1,177 @@
+"""The thread policy: how many threads run, and that nothing global remains changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import joblib
+import pytest
+from threadpoolctl import threadpool_limits
+
+from eigenscape import _threads
+from eigenscape._threads import n_threads, parallel_map, run_nested, single_blas_thread
+
+
+@pytest.fixture
+def four_cores(monkeypatch):
+    """A machine with four cores on which BLAS uses them all."""
+    monkeypatch.setattr(_threads, "_cores", lambda: 4)
+    with threadpool_limits(4, user_api="blas"):
+        yield
+
+
+def test_none_stands_for_all_cores(four_cores):
+    assert [n_threads(jobs) for jobs in (None, -1, 1, 2, 64)] == [4, 4, 1, 2, 4]
+
+
+def test_a_limit_of_blas_is_respected(four_cores):
+    with threadpool_limits(2, user_api="blas"):
+        assert n_threads() == 2
+        assert n_threads(3) == 3  # a number is what the user asked for
+        with single_blas_thread():
+            assert n_threads() == 2  # our own limit of BLAS is not a limit of our threads
+
+
+def test_one_thread_within_workers(four_cores):
+    assert list(parallel_map(lambda _: n_threads(), range(6), 3)) == [1] * 6
+    assert (
+        joblib.Parallel(n_jobs=2, backend="threading")(joblib.delayed(n_threads)() for _ in range(3))
+        == [1] * 3
+    )
+    assert run_nested(n_threads) == 1
+    assert n_threads() == 4
+
+
+def test_map_keeps_the_order_and_reads_few_ahead():
+    drawn = []
+
+    def items():
+        for number in range(100):
+            drawn.append(number)
+            yield number
+
+    results = parallel_map(lambda number: number**2, items(), 2)
+    assert [next(results) for _ in range(3)] == [0, 1, 4]
+    assert len(drawn) < 30
+    results.close()
+    assert list(parallel_map(abs, [-1], 2)) == [1]
+    assert list(parallel_map(abs, [], 2)) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_ends_the_loop(jobs):
+    calls = []
+
+    def fail(number):
+        calls.append(number)
+        raise ValueError(f"item {number}")
+
+    with pytest.raises(ValueError, match="item 0"):
+        list(parallel_map(fail, range(1000), jobs))
+    assert len(calls) < 20
+
+
+def run_code(code, **environment):
+    """Run code in a process of its own, in which no limit is in force; return what it prints."""
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        env={**os.environ, "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", **environment},
+    )
+    return run.stdout.split()
+
+
+def test_overlapping_calls_restore_blas():
+    """The first call that ends must not lift the limit of the others, nor the last one keep it."""
+    code = """
+        import threading
+        import numpy, scipy.linalg
+        from threadpoolctl import threadpool_info
+        from eigenscape._threads import single_blas_thread
+
+        def threads():
+            return max(library["num_threads"] for library in threadpool_info())
+
+        first, second, third, end = (threading.Event() for _ in range(4))
+
+        def outer():
+            with single_blas_thread():
+                first.set()
+                second.wait(10)
+            third.set()
+            end.wait(10)  # alive until the end, so that its control of BLAS does not end by itself
+
+        print(threads())
+        thread = threading.Thread(target=outer)
+        thread.start()
+        first.wait(10)
+        with single_blas_thread():
+            second.set()
+            third.wait(10)
+            print(threads())
+        print(threads())
+        end.set()
+        thread.join()
+    """
+    assert run_code(code) == ["2", "1", "2"]
+
+
+def test_fits_in_several_threads_restore_blas():
+    code = """
+        from concurrent.futures import ThreadPoolExecutor
+        import numpy as np
+        from threadpoolctl import threadpool_info
+        from eigenscape import KernelPCA, LaplacianEigenmaps
+
+        X = np.random.default_rng(0).standard_normal((300, 20))
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(lambda kind: kind(2).fit(X).transform(X), [KernelPCA, LaplacianEigenmaps] * 4))
+            print(*{library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"})
+    """
+    assert run_code(code) == ["2"]
+
+
+def test_never_more_running_threads_than_cores():
+    """Threads of BLAS, faiss and loops together, sampled while estimators run in a process of their own."""
+    code = """
+        import os, threading, time
+        from pathlib import Path
+        import joblib, numpy as np
+        from eigenscape import Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding
+
+        X = np.random.default_rng(0).standard_normal((1500, 40)).astype(np.float32)
+        counts, done = [], threading.Event()
+
+        def sample():
+            own = threading.get_native_id()
+            while not done.is_set():
+                running = 0
+                for task in Path("/proc/self/task").iterdir():
+                    try:
+                        state = (task / "stat").read_text().rpartition(")")[2].split()[0]
+                    except OSError:
+                        continue
+                    running += state == "R" and int(task.name) != own
+                counts.append(running)
+                time.sleep(0.002)
+
+        watcher = threading.Thread(target=sample)
+        watcher.start()
+        for estimator in (KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding, Isomap):
+            estimator(n_components=2).fit(X).transform(X[:200] + 0.1)
+        done.set()
+        watcher.join()
+        # The thread that distributes the work runs for moments beside the workers.
+        print(int(np.quantile(counts, 0.95)), len(counts), joblib.cpu_count())
+    """
+    if not sys.platform.startswith("linux"):
+        pytest.skip("states of threads are read from /proc")
+    most, samples, cores = map(int, run_code(code, OMP_NUM_THREADS="64", OPENBLAS_NUM_THREADS="64"))
+    assert samples > 10
+    assert most <= cores
