@@ -4,8 +4,8 @@
 * ``BlockIndex``: blocks of the distance matrix, exact, for everything else. Euclidean blocks are computed by
   a matrix product in single precision, and candidates are compared by exact distances, so that the result
   does not depend on the blocks.
-* ``ApproximateIndex``: instead of blocks, for more than 30 000 dense rows and a Euclidean or cosine metric,
-  unless ``neighbors="exact"``. Its recall is measured and reported.
+* ``ApproximateIndex``: instead of blocks, for many dense rows (30 000, or 11 000 of 784 features) and a
+  Euclidean or cosine metric, unless ``neighbors="exact"``. Its recall is measured and reported.
 * ``PrecomputedIndex``: a precomputed matrix of distances, dense or sparse.
 * ``SearcherIndex`` and ``NeighborListIndex``: objects of the user, see :func:`neighbor_index`.
 
@@ -32,8 +32,9 @@ __all__ = ["NeighborIndex", "NeighborSearcher", "Neighbors", "neighbor_index"]
 
 #: Above this many features a k-d tree visits most of its leaves, and blocks are faster.
 TREE_FEATURES = 16
-#: Above this many points ``"auto"`` searches high-dimensional rows approximately: blocks take time n^2.
-EXACT_POINTS = 30_000
+#: Above this many points, or this many operations, ``"auto"`` searches high-dimensional rows approximately:
+#: blocks take time ``n^2 (d + 64)``, the second term for the selection.
+EXACT_POINTS, EXACT_OPERATIONS = 30_000, 1e11
 APPROXIMATE_METRICS = ("euclidean", "l2", "cosine")
 
 _MINKOWSKI = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblock": 1.0, "chebyshev": np.inf}
@@ -121,8 +122,9 @@ def neighbor_index(
             f"neighbors='approximate' supports dense rows and the metrics {', '.join(APPROXIMATE_METRICS)},"
             f" got metric={metric!r}"
         )
+    slow = able and not few_features and X.shape[0] ** 2 * (X.shape[1] + 64.0) > EXACT_OPERATIONS
     large = able and not few_features and X.shape[0] > EXACT_POINTS
-    if neighbors == "approximate" or (neighbors == "auto" and large and _has_faiss(X.shape[0])):
+    if neighbors == "approximate" or (neighbors == "auto" and (slow or large) and _has_faiss(X.shape[0])):
         optional_import("faiss", "neighbors='approximate'")
         from eigenscape.graph.approximate import ApproximateIndex
 
@@ -133,10 +135,12 @@ def neighbor_index(
 
 
 def _has_faiss(n_points: int) -> bool:
-    """Return True if faiss is installed; otherwise warn that ``n_points`` points are searched exactly."""
+    """Return True if faiss is installed; otherwise warn if many points are searched exactly."""
     try:
         optional_import("faiss", f"an approximate search among {n_points} samples (neighbors='auto')")
     except MissingDependencyError as error:
+        if n_points <= EXACT_POINTS:
+            return False
         warnings.warn(
             f"{error}; the search is exact instead, which takes time proportional to the square of the number"
             " of samples. Set neighbors='exact' to suppress this warning",
