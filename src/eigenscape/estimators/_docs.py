@@ -57,9 +57,9 @@ metric_params : dict or None
     Additional keyword arguments of the metric.
 neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher, or tuple of arrays
     Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-    whose measured recall is ``neighbor_recall_``. "auto" is exact for up to 30 000 samples, in few
-    dimensions and for most metrics; larger dense data with a Euclidean or cosine metric are searched
-    approximately. An object with scikit-learn's ``kneighbors``, such as
+    whose measured recall is ``neighbor_recall_``. "auto" is exact unless ``X`` is dense, has more
+    than 16 features and many samples (30 000, or 11 000 of 784 features), and the metric is Euclidean or
+    cosine. An object with scikit-learn's ``kneighbors``, such as
     :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric is
     used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple ``(indices,
     distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples; new points are
