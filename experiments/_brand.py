@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import linalg, sparse
 
@@ -41,39 +43,45 @@ def accurate_maps(Z: np.ndarray, W: sparse.csr_array) -> dict[str, np.ndarray]:
     }
 
 
-def cholesky_maps(Z: np.ndarray, W: sparse.csr_array) -> dict[str, np.ndarray | None]:
-    """Return the four maps by a plain Cholesky factor of ``Z D Z'`` (Brand eq. 9-11), None without a factor.
+class PlainMap(NamedTuple):
+    """A map by a solver that does not guard against singular matrices; whether there is a factor."""
 
-    A factor does not exist if a pivot is not positive.
+    Y: np.ndarray
+    factor: bool
+
+
+def cholesky_maps(Z: np.ndarray, W: sparse.csr_array) -> dict[str, PlainMap]:
+    """Return the four maps by a plain Cholesky factor of ``Z D Z'`` (Brand eq. 9-11).
+
+    A factor does not exist if a pivot is not positive. Then the QZ algorithm is used for eq. 8, as by the
+    ``eig(A, B)`` of MATLAB.
     """
-    plain = _cholesky_eigenvectors(Z, W)
+    plain, factor = _plain_eigenvectors(Z, W)
+    first = Z @ plain[:, :1]
+    again, again_factor = _plain_eigenvectors(Z / first, W)
     augmented = np.column_stack([Z, np.ones(len(Z))])
-    affine = _cholesky_eigenvectors(augmented, W)
-    if plain is None:
-        raw = reweighted = stochastic = None
-    else:
-        first = Z @ plain[:, :1]
-        raw, reweighted = Z @ plain[:, 1:], Z @ plain[:, 1:] / first
-        again = _cholesky_eigenvectors(Z / first, W)
-        stochastic = None if again is None else Z / first @ again[:, 1:]
+    affine, affine_factor = _plain_eigenvectors(augmented, W)
     return {
-        "raw": raw,
-        "affine": None if affine is None else augmented @ affine[:, 1:],
-        "reweighted": reweighted,
-        "stochastic": stochastic,
+        "raw": PlainMap(Z @ plain[:, 1:], factor),
+        "affine": PlainMap(augmented @ affine[:, 1:], affine_factor),
+        "reweighted": PlainMap(Z @ plain[:, 1:] / first, factor),
+        "stochastic": PlainMap(Z / first @ again[:, 1:], again_factor),
     }
 
 
-def _cholesky_eigenvectors(Z: np.ndarray, W: sparse.csr_array) -> np.ndarray | None:
-    """Return the first three eigenvectors (p, 3) of Brand eq. 8, or None if ``Z D Z'`` has no factor."""
+def _plain_eigenvectors(Z: np.ndarray, W: sparse.csr_array) -> tuple[np.ndarray, bool]:
+    """Return the first three eigenvectors (p, 3) of Brand eq. 8, and whether ``Z D Z'`` has a factor."""
+    left, right = Z.T @ (W @ Z), Z.T @ (degrees(W)[:, None] * Z)
     try:
-        R = linalg.cholesky(Z.T @ (degrees(W)[:, None] * Z))
+        R = linalg.cholesky(right)
     except linalg.LinAlgError:
-        return None
-    half = linalg.solve_triangular(R, Z.T @ (W @ Z), trans="T")
+        values, vectors = linalg.eig(left, right)
+        finite = np.where(np.isfinite(values), values.real, -np.inf)
+        return vectors[:, np.argsort(-finite)[:3]].real, False
+    half = linalg.solve_triangular(R, left, trans="T")
     B = linalg.solve_triangular(R, half.T, trans="T")  # eq. 9
     vectors = linalg.eigh((B + B.T) / 2)[1][:, ::-1][:, :3]  # eq. 10
-    return linalg.solve_triangular(R, vectors)  # eq. 11
+    return linalg.solve_triangular(R, vectors), True  # eq. 11
 
 
 def smallest_eigenvalue(Z: np.ndarray, W: sparse.csr_array) -> float:

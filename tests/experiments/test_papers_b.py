@@ -15,7 +15,7 @@ import experiments as papers
 from eigenscape import GreedySpectralEmbedding, KernelEigenmap
 from eigenscape._format import to_json
 from eigenscape.datasets import twisted_roll
-from eigenscape.quality import procrustes
+from eigenscape.quality import linear_alignment, procrustes
 from experiments import Context, Outcome, experiment
 from experiments._brand import accurate_maps, cholesky_maps, kernel_features, smallest_eigenvalue
 from experiments._corpus import stem
@@ -78,8 +78,13 @@ def test_the_row_of_ones_makes_the_reduced_matrix_singular() -> None:
     # the maps by a plain Cholesky factor are those of the library where the factor is accurate
     plain, accurate = cholesky_maps(Z, model.graph_), accurate_maps(Z, model.graph_)
     for name in ("raw", "reweighted", "stochastic"):
-        assert procrustes(plain[name], accurate[name]).error < 1e-5
-        assert procrustes(plain[name], model.embedding_).error < 1e-5
+        assert plain[name].factor
+        assert procrustes(plain[name].Y, accurate[name]).error < 1e-5
+        assert procrustes(plain[name].Y, model.embedding_).error < 1e-5
+    # a feature that is zero: no factor, and QZ finds the same coordinates, with another scale for each
+    again = cholesky_maps(np.hstack([Z, 0 * ones]), model.graph_)["raw"]
+    assert not again.factor
+    assert linear_alignment(again.Y, accurate["raw"]).error < 1e-5
 
 
 def test_a_guarded_denominator_separates_the_corrections() -> None:
