@@ -16,13 +16,14 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import averaged, rowwise, validate_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
-from eigenscape.estimators._validation import check_count, check_input, check_regularization
+from eigenscape.estimators._validation import check_choice, check_count, check_input, check_regularization
 from eigenscape.methods.oriented_pca import (
+    Criterion,
     NoiseMoments,
     Orientation,
     OrientedLoss,
+    directions_of,
     noise_moments,
-    oriented_directions,
     oriented_embedding,
     oriented_loss,
     oriented_pca,
@@ -45,20 +46,30 @@ class OrientedPCA(LinearMixin, Estimator):
     signal or noise are scaled. :math:`R` is not centred: a distortion that is the same for all samples is
     noise too. Oriented PCA is kernel PCA with :math:`k(x, y) = (x - \bar x)' R^{-1} (y - \bar x) / m`.
 
+    With ``criterion="difference"`` the directions are instead the orthonormal eigenvectors of :math:`C - R`
+    with the largest eigenvalues. They minimise the mean squared error of signals reconstructed from the
+    projections of their distorted versions (Burges sec. 1.4, with the signal about its mean), and change if
+    signal and noise are scaled differently. Eigenvalues may be negative, and there is no kernel.
+
     Parameters
     ----------
     n_components : int or None, default=2
         Number of coordinates; None for all directions along which the signal varies.
+    criterion : {"quotient", "difference"}, default="quotient"
+        Whether :math:`n'Cn / n'Rn` or :math:`n'(C - R) n` is maximised.
     {regularization/noise}
+        Ignored if ``criterion="difference"``.
 
     Attributes
     ----------
     {embedding_}
         The mean squared noise in each coordinate is one.
     eigenvalues_ : ndarray of shape (n_components,)
-        Quotients :math:`q_r`, largest first: signal variance in units of the noise.
+        Quotients :math:`q_r`, largest first: signal variance in units of the noise. Differences
+        :math:`n_r' (C - R) n_r` if ``criterion="difference"``.
     components_ : ndarray of shape (n_components, n_features)
-        Directions, with :math:`n_r' R n_r = 1` (:math:`R` regularised).
+        Directions, with :math:`n_r' R n_r = 1` (:math:`R` regularised); orthonormal if
+        ``criterion="difference"``.
     patterns_ : ndarray of shape (n_components, n_features)
         :math:`R n_r`, dual to the directions. ``inverse_transform`` adds multiples of these to the mean: the
         row with the given coordinates that is nearest to the mean in units of the noise.
@@ -92,9 +103,14 @@ class OrientedPCA(LinearMixin, Estimator):
     _model_: Embedding | OrientedLoss
 
     def __init__(
-        self, n_components: int | None = 2, *, regularization: float | Literal["auto"] = "auto"
+        self,
+        n_components: int | None = 2,
+        *,
+        criterion: Criterion = "quotient",
+        regularization: float | Literal["auto"] = "auto",
     ) -> None:
         self.n_components = n_components
+        self.criterion = criterion
         self.regularization = regularization
 
     def fit(self, X: Any, y: ArrayLike | None = None, *, noise: Any = None, distorted: Any = None) -> Self:
@@ -121,6 +137,7 @@ class OrientedPCA(LinearMixin, Estimator):
         self._reset()
         if self.n_components is not None:
             check_count("n_components", self.n_components)
+        check_choice("criterion", self.criterion, ("quotient", "difference"))
         check_regularization(self.regularization)
         _check_one_source(y, noise, distorted)
         if is_collection(X):
@@ -131,11 +148,12 @@ class OrientedPCA(LinearMixin, Estimator):
             check_rank(self.n_components, *signal.shape)
         vectors = self._noise_vectors(signal, y, noise, distorted)
         self.mean_ = signal.mean(axis=0)
-        orientation = oriented_pca(signal, vectors, self.n_components, self.regularization)
+        orientation = oriented_pca(signal, vectors, self.n_components, self.regularization, self.criterion)
         projected = (signal - self.mean_) @ orientation.directions
         orientation = orientation.with_signs(np.sign((canonical_signs(projected) * projected).sum(axis=0)))
-        self._model_ = oriented_embedding(signal, self.mean_, orientation)
-        self.kernel_ = self._model_.kernel
+        if self.criterion == "quotient":
+            self._model_ = oriented_embedding(signal, self.mean_, orientation)
+            self.kernel_ = self._model_.kernel
         self._set_attributes(orientation)
         self.embedding_ = self._match_dtype(rows, (signal - self.mean_) @ self.components_.T)
         return self
@@ -147,9 +165,11 @@ class OrientedPCA(LinearMixin, Estimator):
         if self.n_components is not None:
             check_rank(self.n_components, signal.count, blocks.n_features)
         moments = self._block_noise(blocks, y, noise, distorted)
-        orientation = oriented_directions(signal, moments, self.n_components, self.regularization)
+        orientation = directions_of(signal, moments, self.n_components, self.regularization, self.criterion)
         orientation = orientation.with_signs(distributed.orientation_signs(blocks, signal.mean, orientation))
-        self.mean_, self._model_ = signal.mean, oriented_loss(signal, orientation)
+        self.mean_ = signal.mean
+        if self.criterion == "quotient":
+            self._model_ = oriented_loss(signal, orientation)
         self._set_attributes(orientation)
         self.embedding_ = self.transform(X)
         return self
@@ -159,6 +179,13 @@ class OrientedPCA(LinearMixin, Estimator):
         self.eigenvalues_, self.residuals_ = orientation.values, orientation.residuals
         self.regularization_ = orientation.regularization
         self.n_components_ = len(self.eigenvalues_)
+
+    def _check_kernel(self, name: str) -> None:
+        self._check_fitted()
+        if "_model_" not in vars(self):
+            raise AttributeError(
+                f"{name} is not available with criterion='difference', which has no kernel; use 'quotient'"
+            )
 
     @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
@@ -173,7 +200,7 @@ class OrientedPCA(LinearMixin, Estimator):
         -------
         ndarray of shape (n_new, n_components)
         """
-        self._check_fitted()
+        self._check_kernel("eigenfunctions")
         X = check_input(self, X, reset=False)
         return self._match_dtype(X, (X - self.mean_) @ (self.components_.T / np.sqrt(self.eigenvalues_)))
 
@@ -190,7 +217,7 @@ class OrientedPCA(LinearMixin, Estimator):
         -------
         float
         """
-        self._check_fitted()
+        self._check_kernel("loss")
         rows = None if X is None else check_input(self, X, reset=False)
         if isinstance(self._model_, OrientedLoss):
             return self._model_(rows)

@@ -22,6 +22,7 @@ RANK_TOL = 1e-10
 MIN_REGULARIZATION = 1e-6
 
 Regularization = float | Literal["auto"]
+Criterion = Literal["quotient", "difference"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +137,21 @@ def oriented_directions(
     )
 
 
+def difference_directions(
+    signal: SignalMoments, noise: NoiseMoments, n_components: int | None
+) -> Orientation:
+    """Return the orthonormal directions that maximise ``n'(C - R) n`` (Burges sec. 1.4), largest value first.
+
+    They minimise the mean squared error of signals reconstructed from the projections of their distorted
+    versions: ``|x - N N'(x + z)|^2 = |x|^2 - |N'x|^2 + |N'z|^2`` for orthonormal columns of ``N``.
+    """
+    difference = signal.covariance - noise.correlation  # R1 - R2, the signal about its mean
+    values, vectors = linalg.eigh(difference)
+    values, vectors = values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
+    residuals = np.linalg.norm(difference @ vectors - vectors * values, axis=0)
+    return Orientation(values, vectors, vectors, residuals, np.zeros((len(vectors), 0)), 0.0)
+
+
 def _regularize(
     signal: SignalMoments, noise: NoiseMoments, regularization: Regularization
 ) -> tuple[np.ndarray, float, Whitening]:
@@ -193,7 +209,11 @@ def _shrinkage(noise: NoiseMoments) -> float:
 
 
 def oriented_pca(
-    X: np.ndarray, noise: Sequence[np.ndarray], n_components: int | None, regularization: Regularization
+    X: np.ndarray,
+    noise: Sequence[np.ndarray],
+    n_components: int | None,
+    regularization: Regularization,
+    criterion: Criterion = "quotient",
 ) -> Orientation:
     """Return the oriented directions of ``X`` (m, d) with respect to noise vectors, arrays (., d).
 
@@ -203,13 +223,28 @@ def oriented_pca(
     n_rows = len(X) + sum(map(len, noise))
     d = X.shape[1]
     if d <= n_rows:
-        return oriented_directions(signal_moments([X]), noise_moments(noise, d), n_components, regularization)
+        return directions_of(
+            signal_moments([X]), noise_moments(noise, d), n_components, regularization, criterion
+        )
     _memory.require(3 * 8.0 * d * n_rows, f"the span of {n_rows} rows of {d} variables", "use fewer rows")
     centered = X - X.mean(axis=0)
     basis = _row_space(np.concatenate([centered, *noise]))
     signal = signal_moments([centered @ basis])
     moments = noise_moments([part @ basis for part in noise], d)
-    return oriented_directions(signal, moments, n_components, regularization).lift(basis)
+    return directions_of(signal, moments, n_components, regularization, criterion).lift(basis)
+
+
+def directions_of(
+    signal: SignalMoments,
+    noise: NoiseMoments,
+    n_components: int | None,
+    regularization: Regularization,
+    criterion: Criterion,
+) -> Orientation:
+    """Return the directions of large signal and small noise by their quotient or their difference."""
+    if criterion == "difference":
+        return difference_directions(signal, noise, n_components)
+    return oriented_directions(signal, noise, n_components, regularization)
 
 
 def _row_space(rows: np.ndarray) -> np.ndarray:
