@@ -32,6 +32,8 @@ __all__ = [
     "OrientedPCA",
     "ProbabilisticPCA",
     "ProjectionPursuit",
+    "ProjectionPursuitDensity",
+    "ProjectionPursuitRegressor",
     "SpectralClustering",
     "datasets",
     "distributed",
@@ -71,6 +73,8 @@ if TYPE_CHECKING:
         OrientedPCA,
         ProbabilisticPCA,
         ProjectionPursuit,
+        ProjectionPursuitDensity,
+        ProjectionPursuitRegressor,
         SpectralClustering,
         graph_embedding,
     )

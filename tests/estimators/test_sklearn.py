@@ -43,6 +43,8 @@ from eigenscape import (
     OrientedPCA,
     ProbabilisticPCA,
     ProjectionPursuit,
+    ProjectionPursuitDensity,
+    ProjectionPursuitRegressor,
     SpectralClustering,
 )
 
@@ -82,6 +84,8 @@ CHECKED = [
     ProjectionPursuit(),
     ProjectionPursuit(n_components=1, index="kurtosis", n_init=3),
     ProjectionPursuit(n_components=1, index="friedman-tukey", n_init=3),
+    ProjectionPursuitDensity(n_init=3),
+    ProjectionPursuitRegressor(2, n_init=1, max_iter=5),
     KernelEigenmap(),
     KernelEigenmap(
         n_components=1,

@@ -21,6 +21,8 @@ from eigenscape.estimators.oriented_pca import OrientedPCA
 from eigenscape.estimators.pca import PCA
 from eigenscape.estimators.probabilistic_pca import ProbabilisticPCA
 from eigenscape.estimators.projection_pursuit import ProjectionPursuit
+from eigenscape.estimators.pursuit_density import ProjectionPursuitDensity
+from eigenscape.estimators.pursuit_regression import ProjectionPursuitRegressor
 from eigenscape.estimators.spectral_clustering import SpectralClustering
 
 __all__ = [
@@ -44,6 +46,8 @@ __all__ = [
     "OrientedPCA",
     "ProbabilisticPCA",
     "ProjectionPursuit",
+    "ProjectionPursuitDensity",
+    "ProjectionPursuitRegressor",
     "SpectralClustering",
     "graph_embedding",
 ]

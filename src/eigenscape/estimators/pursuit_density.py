@@ -1,0 +1,217 @@
+"""Projection pursuit density estimation."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eigenscape._progress import reporting
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._types import Seed
+from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
+from eigenscape.exceptions import RankError
+from eigenscape.methods.projection_pursuit import AnalyticObjective, pursue, whiten
+from eigenscape.methods.pursuit_density import PursuitDensity, fit_marginal
+from eigenscape.methods.pursuit_index import INDICES
+
+
+@documented
+class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
+    r"""A normal density, corrected along the projections that are least normal.
+
+    .. math:: p(x) = p_0(x) \prod_m \frac{f_m(w_m' z)}{\varphi(w_m' z)},
+
+    with the normal density :math:`p_0` of the mean and covariance of the data, the whitened data :math:`z`,
+    orthogonal directions :math:`w_m` from projection pursuit, and the densities :math:`f_m` of the projected
+    data (kernel estimates; Friedman, Stuetzle and Schroeder 1984; Burges sec. 1). All estimates are of one
+    variable, so that many features cost little. Because the directions are orthogonal, the density has the
+    integral one and can be sampled; but the coordinates :math:`w_m' z` are independent in the model, and
+    structure that needs several of them at once is not represented.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Largest number of directions; as many as features if None.
+    min_gain : float, default=0.01
+        Smallest gain in the mean log density of points left out by which a direction is kept.
+    index : {"negentropy", "kurtosis", "friedman-tukey"}, default="negentropy"
+        Measure of the departure from a normal distribution; see :class:`ProjectionPursuit`.
+    n_init : int, default=10
+        Number of random starts for each direction; the best is kept.
+    max_iter : int, default=500
+        Maximum number of steps of the search for one direction.
+    tol : float, default=1e-6
+        A search has converged if its next step would be shorter than this, in radians.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the starts. If None, results may differ between calls.
+    {verbose}
+
+    Attributes
+    ----------
+    directions_ : ndarray of shape (n_components_, n_features)
+        Orthonormal directions in the whitened data.
+    gains_ : ndarray of shape (n_components_,)
+        Gain of each direction in the mean log density of points left out.
+    n_components_ : int
+        Number of directions.
+    n_iter_ : int
+        Number of steps of the longest search.
+    {n_features_in_}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import ProjectionPursuitDensity
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((600, 5))
+    >>> X[:, 0] += 4 * rng.choice([-1, 1], 600)
+    >>> model = ProjectionPursuitDensity().fit(X[:400])
+    >>> model.n_components_
+    1
+    >>> model.sample(3, random_state=0).shape, model.score_samples(X[400:]).shape
+    ((3, 5), (200,))
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        min_gain: float = 0.01,
+        index: Literal["negentropy", "kurtosis", "friedman-tukey"] = "negentropy",
+        n_init: int = 10,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        random_state: Seed = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.min_gain = min_gain
+        self.index = index
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Estimate the density.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training data, more samples than features.
+        y : ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self
+        """
+        min_gain = self._check_parameters()
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        n_features = X.shape[1]
+        if self.n_components is not None and self.n_components > n_features:
+            raise ValueError(
+                f"n_components={self.n_components} needs as many features, got n_features={n_features}; lower"
+                " n_components"
+            )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        white = whiten(X, 1)
+        rank = white.Z.shape[1]
+        if rank < n_features:
+            raise RankError(
+                f"the {len(X)} samples vary along only {rank} of n_features={n_features} directions, and"
+                " their density is not defined; use more samples, or reduce them by"
+                f" PCA(n_components={rank}) first"
+            )
+        count = n_features if self.n_components is None else self.n_components
+        objective = AnalyticObjective(INDICES[self.index])
+        with reporting(self.verbose):
+            found = pursue(white.Z, objective, count, self.n_init, self.max_iter, self.tol, seed)
+        rng = np.random.default_rng(seed)
+        estimates = [fit_marginal(white.Z @ direction, rng) for direction in found.directions]
+        kept = [m for m, (_, gain) in enumerate(estimates) if gain >= min_gain]
+        self.directions_, self.gains_ = found.directions[kept], np.array([estimates[m][1] for m in kept])
+        self.n_components_, self.n_iter_ = len(kept), int(found.n_iter.max())
+        marginals = [estimates[m][0] for m in kept]
+        self._map_ = PursuitDensity(white.mean, white.whitener, white.dewhitener, self.directions_, marginals)
+        if (found.steps[kept] > self.tol).any():
+            warnings.warn(
+                f"the search for a direction did not converge in max_iter={self.max_iter} steps; raise"
+                " max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _check_parameters(self) -> float:
+        """Validate the parameters and return ``min_gain``."""
+        if self.n_components is not None:
+            check_count("n_components", self.n_components)
+        check_choice("index", self.index, tuple(INDICES))
+        check_count("n_init", self.n_init)
+        check_count("max_iter", self.max_iter)
+        check_positive("tol", self.tol)
+        min_gain = as_number(self.min_gain)
+        if min_gain is None or min_gain < 0:
+            raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0")
+        return min_gain
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Compute the log density of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        check_is_fitted(self)
+        return self._map_.log_density(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def score(self, X: Any, y: object = None) -> float:
+        """Compute the mean log density of the samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Samples.
+        y : ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        float
+        """
+        return float(self.score_samples(X).mean())
+
+    def sample(
+        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
+    ) -> np.ndarray:
+        """Draw samples from the model.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of samples.
+        random_state : int, RandomState instance or None, default=None
+            Seed. If None, that of the estimator.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        check_count("n_samples", n_samples)
+        seed = self.random_state if random_state is None else random_state
+        rng = np.random.default_rng(int(check_random_state(seed).randint(2**31 - 1)))
+        return self._map_.sample(n_samples, rng)

@@ -1,0 +1,137 @@
+"""Projection pursuit regression."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eigenscape._progress import reporting
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._types import Seed
+from eigenscape.estimators._validation import as_number, check_count, check_positive
+from eigenscape.methods.pursuit_regression import PursuitOptions, fit_pursuit_regression
+
+
+@documented
+class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
+    r"""Regression by a sum of smooth functions of projections.
+
+    Finds unit directions :math:`w_m` and smooth functions :math:`g_m` (smoothing splines) that minimise
+
+    .. math:: \sum_i \left( y_i - \bar y - \sum_m g_m(w_m' z_i) \right)^2,
+
+    where :math:`z` are the standardised features: one term at a time, each new one followed by cycles that
+    fit all terms again (Friedman and Stuetzle 1981; Burges sec. 1). Interactions of features are found
+    without listing them, as :math:`x_1 x_2 = ((x_1 + x_2)^2 - (x_1 - x_2)^2) / 4`.
+
+    Parameters
+    ----------
+    n_terms : int, default=5
+        Largest number of terms.
+    min_gain : float, default=0.005
+        Smallest share of the variance of ``y`` that a further term must explain; the first term that does not
+        is left out, and no more are tried.
+    n_init : int, default=5
+        Number of random starts for each direction, besides a linear one and two that look for curvature.
+    max_iter : int, default=30
+        Maximum number of steps of the search for one direction, and of cycles over all terms.
+    tol : float, default=1e-3
+        A search ends when a step lowers the squared error by less than this ratio.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the starts. If None, results may differ between calls.
+    {verbose}
+
+    Attributes
+    ----------
+    directions_ : ndarray of shape (n_terms_, n_features)
+        Unit directions in the standardised features.
+    n_terms_ : int
+        Number of terms.
+    unexplained_ : ndarray of shape (n_terms_ + 1,)
+        Share of the variance of the training values that 0, 1, ... terms do not explain.
+    n_iter_ : int
+        Largest number of cycles over all terms.
+    {n_features_in_}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import ProjectionPursuitRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (400, 4))
+    >>> y = X[:, 0] * X[:, 1]
+    >>> model = ProjectionPursuitRegressor().fit(X[:300], y[:300])
+    >>> model.score(X[300:], y[300:]) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        n_terms: int = 5,
+        *,
+        min_gain: float = 0.005,
+        n_init: int = 5,
+        max_iter: int = 30,
+        tol: float = 1e-3,
+        random_state: Seed = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.n_terms = n_terms
+        self.min_gain = min_gain
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the regression function.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,)
+            Target values.
+
+        Returns
+        -------
+        self
+        """
+        check_count("n_terms", self.n_terms)
+        check_count("n_init", self.n_init, minimum=0)
+        check_count("max_iter", self.max_iter)
+        check_positive("tol", self.tol)
+        min_gain = as_number(self.min_gain)
+        if min_gain is None or not 0 <= min_gain < 1:
+            raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0 and below 1")
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        options = PursuitOptions(self.n_terms, min_gain, self.n_init, self.max_iter, self.tol, seed)
+        with reporting(self.verbose):
+            self._map_, self.unexplained_, self.n_iter_ = fit_pursuit_regression(
+                X, y.astype(np.float64), options
+            )
+        self.n_terms_ = len(self._map_.terms)
+        directions = [term.direction for term in self._map_.terms]
+        self.directions_ = np.array(directions).reshape(self.n_terms_, X.shape[1])
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Compute the regression function at any points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Points. Beyond the training data each term is continued linearly.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        check_is_fitted(self)
+        return self._map_(validate_data(self, X, reset=False, dtype=np.float64))

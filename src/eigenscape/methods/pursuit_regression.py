@@ -1,0 +1,210 @@
+"""Projection pursuit regression (Burges sec. 1; Friedman and Stuetzle 1981).
+
+The regression function is ``mean + sum_m g_m(w_m'x)`` with smooth ``g_m``. Terms are added one at a time to
+the residuals of the others; each new one is followed by cycles in which every term is fitted again.
+Directions are found with least-squares splines of few knots; then the functions are smoothed with a penalty.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+from scipy.interpolate import BSpline, make_lsq_spline, make_smoothing_spline
+
+from eigenscape._progress import stage
+
+#: Values of a projection are averaged in at most so many groups before a spline is fitted.
+_MAX_GROUPS = 100
+#: Smallest number of groups for a smoothing spline.
+_MIN_GROUPS = 5
+#: Number of interior knots of the splines of the search.
+_KNOTS = 4
+#: Ridge of a step of Gauss and Newton, relative to the mean diagonal, and how often a step is halved.
+_RIDGE, _HALVINGS = 1e-3, 4
+#: Steps of the search from each start, before the best one is continued.
+_FIRST_STEPS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeFunction:
+    """``g(w'x)``: a cubic spline ``g``, continued linearly beyond the training data."""
+
+    direction: np.ndarray  # (d,)
+    knots: np.ndarray
+    coefficients: np.ndarray
+    degree: int
+    bounds: tuple[float, float]
+
+    def value_and_slope(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return ``g`` and its derivative at projections (n,)."""
+        spline = BSpline(self.knots, self.coefficients, self.degree)
+        inside = np.clip(P, *self.bounds)
+        slope = spline.derivative()(inside)
+        return spline(inside) + slope * (P - inside), slope
+
+    def __call__(self, Z: np.ndarray) -> np.ndarray:
+        """Return the values (n,) at the rows of ``Z``."""
+        return self.value_and_slope(Z @ self.direction)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class PursuitRegression:
+    """``mean + sum_m g_m(w_m'z)`` with ``z = (x - origin) / scale``."""
+
+    origin: np.ndarray
+    scale: np.ndarray
+    mean: float
+    terms: list[RidgeFunction]
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Return the values (n,) at the rows of ``X``."""
+        Z = (X - self.origin) / self.scale
+        return self.mean + sum((term(Z) for term in self.terms), np.zeros(len(Z)))
+
+
+@dataclass(frozen=True)
+class PursuitOptions:
+    """Largest number of terms, smallest share of the variance of a term, and parameters of the search."""
+
+    n_terms: int
+    min_gain: float
+    n_init: int
+    max_iter: int
+    tol: float
+    seed: int
+
+
+def fit_pursuit_regression(
+    X: np.ndarray, y: np.ndarray, options: PursuitOptions
+) -> tuple[PursuitRegression, np.ndarray, int]:
+    """Return the model, the share of variance that 0, 1, .. terms leave, and the largest number of cycles."""
+    origin, scale = X.mean(axis=0), X.std(axis=0)
+    rounding = len(X) * np.finfo(float).eps * np.abs(X).max(axis=0)
+    scale = np.where(scale > rounding, scale, np.inf)  # a constant column has no part in any direction
+    Z, mean = (X - origin) / scale, float(y.mean())
+    total = float(np.square(y - mean).sum())
+    terms: list[RidgeFunction] = []
+    shares, n_cycles = [1.0], 1
+    rng = np.random.default_rng(options.seed)
+    with stage("pursuit", total=options.n_terms) as advance:
+        while len(terms) < options.n_terms and total > 0 and Z.any():
+            residual = y - mean - sum((term(Z) for term in terms), np.zeros(len(Z)))
+            trial, cycles = _backfit(Z, y - mean, [*terms, _new_term(Z, residual, options, rng)], options)
+            error = np.square(y - mean - sum(term(Z) for term in trial)).sum()
+            if shares[-1] - error / total < options.min_gain:
+                break
+            terms, shares, n_cycles = trial, [*shares, float(error / total)], max(n_cycles, cycles)
+            advance(1)
+    return PursuitRegression(origin, scale, mean, terms), np.array(shares), n_cycles
+
+
+def _new_term(
+    Z: np.ndarray, residual: np.ndarray, options: PursuitOptions, rng: np.random.Generator
+) -> RidgeFunction:
+    """Return the best term from several starts: linear, principal Hessian directions, and random ones.
+
+    The Hessian direction is that along which the residuals are most curved; a linear start would not find an
+    even function.
+    """
+    n, d = Z.shape
+    linear = linalg.solve(Z.T @ Z + _RIDGE * n * np.eye(d), Z.T @ residual, assume_a="pos")
+    hessian = linalg.eigh(Z.T @ (residual[:, None] * Z))
+    order = np.argsort(-np.abs(hessian[0]))[:2]
+    random = rng.standard_normal((options.n_init, d)) * (Z != 0).any(axis=0)
+    starts = [linear, *hessian[1][:, order].T, *random]
+    first = replace(options, max_iter=min(_FIRST_STEPS, options.max_iter))
+    found = [_improve(Z, residual, start, first) for start in starts if np.linalg.norm(start) > 0]
+    best = min(found, key=lambda pair: pair[1])[0]
+    return _improve(Z, residual, best.direction, options)[0]
+
+
+def _improve(
+    Z: np.ndarray, residual: np.ndarray, direction: np.ndarray, options: PursuitOptions
+) -> tuple[RidgeFunction, float]:
+    """Alternate between the smooth and the direction, by steps of Gauss and Newton that lower the error."""
+    term = smooth(Z, residual, direction / np.linalg.norm(direction))
+    error = float(np.square(residual - term(Z)).sum())
+    for _ in range(options.max_iter):
+        value, slope = term.value_and_slope(Z @ term.direction)
+        J = slope[:, None] * Z
+        gram = J.T @ J
+        ridge = _RIDGE * np.trace(gram) / len(gram) + np.finfo(float).tiny
+        step = linalg.solve(gram + ridge * np.eye(len(gram)), J.T @ (residual - value), assume_a="pos")
+        before = error
+        for halving in range(_HALVINGS):
+            moved = term.direction + step / 2**halving
+            trial = smooth(Z, residual, moved / np.linalg.norm(moved))
+            trial_error = float(np.square(residual - trial(Z)).sum())
+            if trial_error < error:
+                term, error = trial, trial_error
+                break
+        if before - error <= options.tol * before:
+            break
+    return term, error
+
+
+def _backfit(
+    Z: np.ndarray, target: np.ndarray, terms: list[RidgeFunction], options: PursuitOptions
+) -> tuple[list[RidgeFunction], int]:
+    """Fit each term again to the residuals of the others, until the error no longer falls by ``tol``.
+
+    Returns the terms and the number of cycles, at least 1.
+    """
+    values = [term(Z) for term in terms]
+    error = np.square(target - sum(values)).sum()
+    cycles = 0
+    while len(terms) > 1 and cycles < options.max_iter:
+        cycles += 1
+        before, kept = error, list(terms)
+        for m in range(len(terms)):
+            residual = target - sum(value for other, value in enumerate(values) if other != m)
+            one_step = replace(options, max_iter=1)
+            trial, trial_error = _improve(Z, residual, terms[m].direction, one_step)
+            if trial_error < error:
+                kept[m], values[m], error = trial, trial(Z), trial_error
+        terms = kept
+        if before - error <= options.tol * before:
+            break
+    for _ in range(2 if len(terms) > 1 else 1):
+        for m in range(len(terms)):
+            residual = target - sum(value for other, value in enumerate(values) if other != m)
+            terms[m] = smooth(Z, residual, terms[m].direction, penalized=True)
+            values[m] = terms[m](Z)
+    return terms, max(cycles, 1)
+
+
+def smooth(
+    Z: np.ndarray, target: np.ndarray, direction: np.ndarray, penalized: bool = False
+) -> RidgeFunction:
+    """Fit a cubic spline to the means of groups of neighbours on the projection.
+
+    It has few knots or, if ``penalized``, many and a penalty chosen by generalised cross-validation. With
+    fewer than five distinct projections it is a straight line.
+    """
+    P = Z @ direction
+    order = np.argsort(P, kind="stable")
+    _, first = np.unique(P[order], return_index=True)
+    if len(first) > _MAX_GROUPS:
+        first = first[np.unique(np.searchsorted(first, np.arange(_MAX_GROUPS) * len(P) // _MAX_GROUPS))]
+    counts = np.diff(np.append(first, len(P)))
+    x = np.add.reduceat(P[order], first) / counts
+    y = np.add.reduceat(target[order], first) / counts
+    apart = np.append(True, np.diff(x) > 1e-9 * max(float(np.ptp(x)), np.finfo(float).tiny))
+    bounds = float(x[0]), float(x[-1])
+    if apart.sum() < _MIN_GROUPS or not apart.all():
+        line = np.polynomial.Polynomial.fit(P, target, 1 if bounds[0] < bounds[1] else 0)
+        low, high = bounds if bounds[0] < bounds[1] else (bounds[0], bounds[0] + 1.0)
+        ends = np.array([line(low), line(high)])
+        return RidgeFunction(direction, np.array([low, low, high, high]), ends, 1, bounds)
+    if penalized:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of the search for the penalty
+            spline = make_smoothing_spline(x, y, w=counts.astype(float))
+    else:
+        inner = x[np.linspace(0, len(x) - 1, min(_KNOTS, len(x) - 4) + 2).astype(int)[1:-1]]
+        knots = np.concatenate([np.repeat(x[0], 4), inner, np.repeat(x[-1], 4)])
+        spline = make_lsq_spline(x, y, knots, w=np.sqrt(counts))
+    return RidgeFunction(direction, spline.t, spline.c, spline.k, bounds)
