@@ -16,12 +16,15 @@ from eigenscape.app.cli.output import check_targets, print_summary
 from eigenscape.app.cli.run import (
     Timer,
     build_estimator,
+    describe_dominance,
     describe_fit,
     fit_estimator,
     fit_scaler,
     scale,
     show_progress,
     training_coordinates,
+    warn_of_few_points,
+    warn_of_scales,
 )
 
 if TYPE_CHECKING:
@@ -88,6 +91,10 @@ def compare(
     with timer.measure("reading"):
         table = read_training_table(source, input_options, quiet)
     table = scale(table, fit_scaler(table.array)) if standardize else table
+    dominance = None
+    if not standardize:
+        estimators = [estimator_class(name)().set_params(**parameters[name]) for name in names]
+        dominance = warn_of_scales(estimators, table)
     models: dict[str, BaseEstimator] = {}
     summaries: dict[str, Any] = {}
     with show_progress(progress, quiet):
@@ -101,7 +108,9 @@ def compare(
             except (ValueError, TypeError, RuntimeError, MemoryError) as error:
                 print_message(f"warning: {name} is left out: {format_error(error)}")
                 continue
-            summaries[name] = describe_fit(estimator, training_coordinates(estimator, table)) | {
+            embedding = training_coordinates(estimator, table)
+            warn_of_few_points(embedding, table, name)
+            summaries[name] = describe_fit(estimator, embedding) | {
                 "timings": {"fit": timer.seconds[name]},
                 "memory": {"estimate": memory},
             }
@@ -121,5 +130,10 @@ def compare(
         memory=peak_memory(),
         force=force,
     )
-    summary = {"methods": summaries, "input": column_roles(table), "timings": timer.seconds}
+    summary = {
+        "methods": summaries,
+        "input": column_roles(table),
+        "dominant_columns": describe_dominance(dominance),
+        "timings": timer.seconds,
+    }
     print_summary(summary, {"report": report}, as_json, quiet)

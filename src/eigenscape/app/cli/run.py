@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.estimators import method_of
 from eigenscape.app.cli.input import column_roles, is_streamed, row_chunks
 from eigenscape.app.cli.memory import announce_memory
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sklearn.preprocessing import StandardScaler
 
     from eigenscape.app.io import Table
+    from eigenscape.app.report.scales import Dominance
 
 #: Value of the parameter of an estimator that takes each kind of precomputed input.
 _PRECOMPUTED = {
@@ -146,6 +147,7 @@ class CommandFit:
     scaler: StandardScaler | None
     timer: Timer
     memory_estimate: float | None  # in bytes
+    dominance: Dominance | None = None  # columns that dominate the distances
 
 
 def fit(
@@ -164,13 +166,55 @@ def fit(
         raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
     estimator = build_estimator(cls, parameters, n_components, table.kind, table.array)
     memory = announce_memory(estimator, table.array, quiet)
+    dominance = None if standardize else warn_of_scales([estimator], table)
     with show_progress(progress, quiet) as stages, timer.measure("fit"):
         scaler = fit_scaler(table.array) if standardize else None
         fitted_table = table if scaler is None else scale(table, scaler)
         fit_estimator(estimator, fitted_table)
         embedding = training_coordinates(estimator, fitted_table)
     timer.stages.update(stages)
-    return CommandFit(estimator, embedding, table, fitted_table, scaler, timer, memory)
+    warn_of_few_points(embedding, table)
+    return CommandFit(estimator, embedding, table, fitted_table, scaler, timer, memory, dominance)
+
+
+def warn_of_scales(estimators: Sequence[BaseEstimator], table: Table) -> Dominance | None:
+    """Print a warning if few columns dominate the distances of an estimator; return these columns.
+
+    Of streamed rows, the first chunk is examined; rows that can be read only once are not.
+    """
+    from eigenscape.app.report.scales import find_dominance
+    from eigenscape.streams import as_chunks, can_repeat
+
+    X = table.array
+    if is_streamed(X):
+        chunks = as_chunks(X)
+        X = next(iter(chunks), None) if chunks is not None and can_repeat(chunks) else None
+    if table.kind != "rows" or X is None:
+        return None
+    found = (find_dominance(estimator, X, table.names) for estimator in estimators)
+    dominance = next((one for one in found if one is not None), None)
+    if dominance is not None:
+        _warn(
+            f"{dominance.subject}, so the map shows {dominance.extent}; add --standardize, unless"
+            " the units of the columns are comparable"
+        )
+    return dominance
+
+
+def warn_of_few_points(embedding: np.ndarray, table: Table, method: str = "") -> None:
+    """Print a warning for coordinates that a handful of points determine."""
+    from eigenscape.app.report.few_points import few_points_sentences
+    from eigenscape.quality import localized_coordinates
+
+    found = localized_coordinates(embedding)
+    for sentence in few_points_sentences(found, len(embedding), table.ids, table.labels):
+        _warn(sentence.removesuffix("."), f"{method}: " if method else "")
+
+
+def _warn(sentence: str, prefix: str = "") -> None:
+    """Print a sentence of a report as a warning: in lower case, with the characters of a terminal."""
+    plain = sentence.replace("\u00a0", " ").replace("“", "'").replace("”", "'")
+    print_message(f"warning: {prefix}{plain[0].lower()}{plain[1:]}")
 
 
 def fit_estimator(estimator: BaseEstimator, table: Table) -> BaseEstimator:
@@ -251,20 +295,36 @@ def summarize(result: CommandFit) -> dict[str, Any]:
 
     return describe_fit(result.estimator, result.embedding) | {
         "input": column_roles(result.table),
+        "dominant_columns": describe_dominance(result.dominance),
         "timings": result.timer.seconds,
         "stages": result.timer.stages,
         "memory": {"estimate": result.memory_estimate, "peak": peak_memory()},
     }
 
 
+def describe_dominance(dominance: Dominance | None) -> dict[str, float]:
+    """Return the share of the total variance of each column that dominates the distances."""
+    if dominance is None:
+        return {}
+    return dict(zip(dominance.names, dominance.shares.tolist(), strict=True))
+
+
 def describe_fit(estimator: BaseEstimator, embedding: np.ndarray) -> dict[str, Any]:
-    """Return method, parameters, shape, fitted attributes and training loss of an estimator."""
+    """Return method, parameters, shape, fitted attributes and training loss of an estimator.
+
+    The rows that carry a coordinate, if they are few, are listed by the number of the coordinate, both
+    counted from 1.
+    """
+    from eigenscape.quality import localized_coordinates, participation_ratio
+
     fitted = vars(estimator)
     has_loss = "eigenvalues_" in fitted and callable(getattr(estimator, "loss", None))
     return {
         "method": method_of(estimator),
         "parameters": estimator.get_params(),
         "shape": list(embedding.shape),
+        "participation_ratio": participation_ratio(embedding),
+        "few_rows": {found.coordinate + 1: found.points + 1 for found in localized_coordinates(embedding)},
         **{name.removesuffix("_"): fitted[name] for name in _ATTRIBUTES if name in fitted},
         "loss": float(estimator.loss()) if has_loss and len(embedding) <= _MAX_LOSS_ROWS else None,
     }

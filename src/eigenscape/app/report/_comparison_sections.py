@@ -8,7 +8,13 @@ from eigenscape._format import format_bytes
 from eigenscape._memory import peak_memory
 from eigenscape.app.report._conclusion import ComparedModel, conclude, indistinguishable
 from eigenscape.app.report._details import data_details, parameter_details, version_details
-from eigenscape.app.report._formatting import format_count, format_number, format_percent, format_seconds
+from eigenscape.app.report._formatting import (
+    format_count,
+    format_number,
+    format_percent,
+    format_score,
+    format_seconds,
+)
 from eigenscape.app.report._html import (
     bullets,
     class_attribute,
@@ -25,6 +31,7 @@ from eigenscape.app.report._html import (
     table,
     text,
 )
+from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points
 from eigenscape.quality import Estimate
 
@@ -48,16 +55,27 @@ def _purity(one: ComparedModel) -> float | None:
     return None if one.measures.purity is None else one.measures.purity.value
 
 
+def _seconds(one: ComparedModel) -> float | None:
+    return one.seconds
+
+
+def _memory(one: ComparedModel) -> float | None:
+    return one.memory
+
+
+#: Measures of the computation, not of the map.
+_COSTS = (_seconds, _memory)
 #: Title, value of a model, whether larger is better (None: neither), and format.
 _MEASURES: list[tuple[str, Callable[[ComparedModel], Value], bool | None, Callable[[float], str]]] = [
-    ("Trustworthiness", lambda one: one.measures.trust, True, format_number),
-    ("Continuity", lambda one: one.measures.continuity, True, format_number),
+    ("Neighbours kept", lambda one: one.kept, True, format_percent),
+    ("Trustworthiness", lambda one: one.measures.trust, True, format_score),
+    ("Continuity", lambda one: one.measures.continuity, True, format_score),
     ("Residual variance", _residual, None, format_number),
     ("Median movement", _movement, False, format_percent),
     ("Held-out ÷ training loss", _loss_ratio, None, format_number),
     ("Neighbours with equal label", _purity, True, format_percent),
-    ("Fit", lambda one: one.seconds, False, format_seconds),
-    ("Peak memory", lambda one: one.memory, False, format_bytes),
+    ("Fit", _seconds, False, format_seconds),
+    ("Peak memory", _memory, False, format_bytes),
 ]
 
 
@@ -68,7 +86,12 @@ def _measures_table(models: list[ComparedModel]) -> str:
         values = [get(one) for one in models]
         if any(value is not None for value in values):
             head.append(title)
-            cells.append(_cells(values, larger_is_better, write))
+            is_cost = get in _COSTS
+            may_win = [
+                value is not None and (is_cost or one.is_sound)
+                for value, one in zip(values, models, strict=True)
+            ]
+            cells.append(_cells(values, may_win, larger_is_better, write))
     rows = [
         [text(one.name), str(one.embedding.shape[1]), *(column[i] for column in cells)]
         for i, one in enumerate(models)
@@ -76,21 +99,32 @@ def _measures_table(models: list[ComparedModel]) -> str:
     return table(head, rows)
 
 
-def _cells(values: list[Value], larger_is_better: bool | None, write: Callable[[float], str]) -> list[str]:
-    known = [value for value in values if value is not None]
-    best = max(known, key=float) if larger_is_better else min(known, key=float)
+def _cells(
+    values: list[Value], may_win: list[bool], larger_is_better: bool | None, write: Callable[[float], str]
+) -> list[str]:
+    """Return the cells of a measure. Values of models that may not win are never in bold."""
+    known = [value for value, may in zip(values, may_win, strict=True) if may and value is not None]
+    best = (max if larger_is_better else min)(known, key=float) if known else None
     cells = []
-    for value in values:
+    for value, may in zip(values, may_win, strict=True):
         if value is None:
             cells.append("<td>–</td>")
             continue
-        if isinstance(value, Estimate) and isinstance(best, Estimate):
-            shown, bold = interval(value), indistinguishable(value, best)
+        if isinstance(value, Estimate):
+            shown = interval(value, write)
+            bold = isinstance(best, Estimate) and indistinguishable(value, best)
         else:
             shown = text(write(float(value)))
-            bold = larger_is_better is not None and shown == text(write(float(best)))
-        cells.append(f"<td{class_attribute('best' if bold else '')}>{shown}</td>")
+            bold = best is not None and larger_is_better is not None and shown == text(write(float(best)))
+        cells.append(f"<td{class_attribute('best' if bold and may else '')}>{shown}</td>")
     return cells
+
+
+def _chance(measures: Measures) -> str:
+    """Return the share of neighbours that a random map keeps."""
+    if measures.kept is None:
+        return ""
+    return f" By chance, {format_percent(measures.kept.chance)} of the neighbours are kept."
 
 
 def comparison_body(
@@ -99,9 +133,10 @@ def comparison_body(
     """Return the body of the page."""
     first = models[0].measures
     explanation = (
-        f"Trustworthiness and continuity: for {first.n_neighbors} neighbours, with 95 % intervals from a"
-        f" sample of {format_count(first.n_sampled)} points; {first.reference or 'not computed'}. Bold: the"
-        " best value, and values not significantly different from it. Residual variances refer to the"
+        f"Neighbours kept, trustworthiness and continuity: for {first.n_neighbors} neighbours, with 95 %"
+        f" intervals from a sample of {format_count(first.n_sampled)} points;"
+        f" {first.reference or 'not computed'}.{_chance(first)} Bold: the best value, and values not"
+        " significantly different from it, among the maps that are ranked. Residual variances refer to the"
         " distances that each method approximates, and losses to different kernels, so they are not"
         " comparable between methods. Median movement: half of the points move by more than this when"
         " training points are exchanged, relative to the spread of the map."
@@ -120,7 +155,7 @@ def comparison_body(
         (f"{one.name}, {name}", reason) for one in models for name, reason in one.measures.omitted.items()
     ]
     parts = [
-        section("Conclusion", bullets(conclude(models)), place="summary", kind="summary"),
+        section("Conclusion", bullets(conclude(models, points)), place="summary", kind="summary"),
         section("The maps", usage, map_block(2, True, remark), place="map-section"),
         section("Measures", _measures_table(models), note(explanation), place="measures"),
         columns(curve, timing),

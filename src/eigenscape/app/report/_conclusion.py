@@ -9,11 +9,15 @@ from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._details import Timings, seconds_by_stage
 from eigenscape.app.report._formatting import format_percent, format_score, format_seconds
+from eigenscape.app.report._grades import neighborhood_grade
 from eigenscape.app.report._measures import Measures
+from eigenscape.app.report._points import Points
+from eigenscape.app.report.few_points import few_points_sentences
 from eigenscape.quality import Estimate
 
-#: Differences of the neighbourhood score below this are ignored, even if significant.
-_MIN_DIFFERENCE = 0.005
+#: Differences of neighbours kept, and of mean trustworthiness and continuity, that are ignored even if
+#: significant.
+_MIN_KEPT, _MIN_SCORE = 0.01, 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +31,16 @@ class ComparedModel:
     measures: Measures
     seconds: float | None
     memory: float | None
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether every coordinate describes more than a handful of points."""
+        return not self.measures.localized
+
+    @property
+    def kept(self) -> Estimate | None:
+        """Share of the nearest neighbours that are kept."""
+        return None if self.measures.kept is None else self.measures.kept.share
 
     @property
     def score(self) -> Estimate | None:
@@ -44,49 +58,126 @@ def total_seconds(timing: float | Timings | None) -> float | None:
     return float(timing) if isinstance(timing, (int, float)) else sum(seconds_by_stage(timing).values())
 
 
-def conclude(models: list[ComparedModel]) -> list[str]:
-    """Return sentences on which map preserves neighbourhoods best, and why."""
-    scored = [(one, one.score) for one in models if one.score is not None]
-    if len(scored) < 2:
+def conclude(models: list[ComparedModel], points: Points) -> list[str]:
+    """Return sentences on which map preserves neighbourhoods best, and why.
+
+    The best map keeps the most neighbours, and no other has a better mean of trustworthiness and continuity.
+    A map with a coordinate that a handful of points determine is not ranked.
+    """
+    measured = [one for one in models if one.kept is not None and one.score is not None]
+    sentences = _dominance(models)
+    if len(measured) < 2:
         reasons = {one.measures.omitted.get("neighbours") for one in models}
         reason = "; ".join(sorted(filter(None, reasons))) or "fewer than two maps were measured"
-        return [f"The maps could not be compared by their neighbourhoods: {reason}."]
-    scored.sort(key=lambda pair: -float(pair[1]))
-    ranked = [one for one, _ in scored]
-    best = ranked[0]
-    tied = [one for one, score in scored if one is best or indistinguishable(score, scored[0][1])]
-    sentences = [_winner(best, ranked, tied)]
-    sentences += _tie_breakers(tied) if len(tied) > 1 else _margin(best, ranked[1])
-    sentences += _by_labels(ranked)
-    if ranked[-1] not in tied:
+        sentences.append(f"The maps could not be compared by their neighbourhoods: {reason}.")
+        return sentences + _not_ranked(models, points)
+    ranked = sorted((one for one in measured if one.is_sound), key=lambda one: -_value(one.kept))
+    if not ranked:
+        return [*sentences, "No map can be recommended.", *_not_ranked(models, points)]
+    best = _best(ranked)
+    if len(ranked) == 1:
+        sentences.append(f"Only {ranked[0].name} can be ranked ({_scores(ranked[0])}).")
+    elif not best:
+        sentences.append(_disagreement(ranked))
+    else:
+        sentences.append(_winner(best, ranked))
+        others = [one for one in ranked if one is not best[0]]
+        sentences += _tie_breakers(best) if len(best) > 1 else _margin(best[0], others[0])
+    sentences += _by_labels(ranked, best)
+    lowest = min(ranked, key=lambda one: _value(one.score))
+    if best and ranked[-1] not in best and lowest is ranked[-1]:
         sentences.append(f"{ranked[-1].name} preserves neighbourhoods worst ({_scores(ranked[-1])}).")
-    return sentences
+    return sentences + _not_ranked(models, points)
 
 
-def indistinguishable(first: Estimate, second: Estimate) -> bool:
+def _value(estimate: Estimate | None) -> float:
+    assert estimate is not None
+    return estimate.value
+
+
+def _best(ranked: list[ComparedModel]) -> list[ComparedModel]:
+    """Return the maps that no other exceeds, neither in neighbours kept nor in the mean score."""
+    most = max((one.kept for one in ranked), key=_value)
+    highest = max((one.score for one in ranked), key=_value)
+    assert most is not None
+    assert highest is not None
+    return [
+        one
+        for one in ranked
+        if one.kept is not None
+        and one.score is not None
+        and indistinguishable(one.kept, most, _MIN_KEPT)
+        and indistinguishable(one.score, highest, _MIN_SCORE)
+    ]
+
+
+def indistinguishable(first: Estimate, second: Estimate, min_difference: float = _MIN_SCORE) -> bool:
     """Return whether the intervals of two estimates overlap, or their difference is negligible."""
     overlap = first.low <= second.high and second.low <= first.high
-    return overlap or abs(first.value - second.value) < _MIN_DIFFERENCE
+    return overlap or abs(first.value - second.value) < min_difference
+
+
+def _dominance(models: list[ComparedModel]) -> list[str]:
+    """Return a sentence on the columns that dominate the maps."""
+    dominated = [one for one in models if one.measures.dominance is not None]
+    if not dominated:
+        return []
+    found = dominated[0].measures.dominance
+    assert found is not None
+    which = "all maps" if len(dominated) == len(models) else f"the maps of {_names(dominated)}"
+    return [
+        f"{found.subject}: {which} show {found.extent}. Standardise the columns (--standardize)"
+        " and compare again, unless their units are comparable."
+    ]
+
+
+def _not_ranked(models: list[ComparedModel], points: Points) -> list[str]:
+    """Return sentences on the maps that a handful of points determine."""
+    return [
+        f"{one.name} is not ranked. {sentence}"
+        for one in models
+        for sentence in few_points_sentences(one.measures.localized, points.n, points.ids, points.labels)[:1]
+    ]
+
+
+def _names(models: list[ComparedModel]) -> str:
+    names = [one.name for one in models]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _scores(one: ComparedModel) -> str:
-    trust, continuity = one.measures.trust, one.measures.continuity
+    kept, trust, continuity = one.measures.kept, one.measures.trust, one.measures.continuity
+    assert kept is not None
     assert trust is not None
     assert continuity is not None
-    return f"trustworthiness {format_score(trust.value)}, continuity {format_score(continuity.value)}"
-
-
-def _winner(best: ComparedModel, ranked: list[ComparedModel], tied: list[ComparedModel]) -> str:
-    if len(tied) == 1:
-        return (
-            f"{best.name} preserves neighbourhoods best ({_scores(best)}); the difference is larger than the"
-            " 95 % intervals."
-        )
-    names = ", ".join(one.name for one in tied[:-1]) + f" and {tied[-1].name}"
-    every = "all of " if len(tied) == len(ranked) and len(tied) > 2 else ""
     return (
-        f"No map is clearly best: {every}{names} preserve neighbourhoods equally well within their 95 %"
-        f" intervals ({best.name}: {_scores(best)})."
+        f"{format_percent(kept.share.value)} of the {kept.n_neighbors} nearest neighbours kept,"
+        f" trustworthiness {format_score(trust.value)}, continuity {format_score(continuity.value)}"
+    )
+
+
+def _winner(best: list[ComparedModel], ranked: list[ComparedModel]) -> str:
+    first = best[0]
+    grade = neighborhood_grade(first.measures)
+    but = "" if grade != "poor" else "; no map preserves them well"
+    if len(best) == 1:
+        return (
+            f"{first.name} preserves neighbourhoods best ({_scores(first)}); the difference is larger than"
+            f" the 95 % intervals{but}."
+        )
+    every = "all of " if len(best) == len(ranked) and len(best) > 2 else ""
+    return (
+        f"No map is clearly best: {every}{_names(best)} preserve neighbourhoods equally well within their"
+        f" 95 % intervals ({first.name}: {_scores(first)}){but}."
+    )
+
+
+def _disagreement(ranked: list[ComparedModel]) -> str:
+    """Return a sentence on maps of which one keeps most neighbours and another has the better score."""
+    closest = max(ranked, key=lambda one: _value(one.score))
+    return (
+        f"No map is clearly best: {ranked[0].name} keeps the most nearest neighbours ({_scores(ranked[0])}),"
+        f" but the other neighbours are less far away on the map of {closest.name} ({_scores(closest)})."
     )
 
 
@@ -137,18 +228,18 @@ def _tie_breakers(tied: list[ComparedModel]) -> list[str]:
     return sentences
 
 
-def _by_labels(ranked: list[ComparedModel]) -> list[str]:
+def _by_labels(ranked: list[ComparedModel], winners: list[ComparedModel]) -> list[str]:
     """Compare the label purity of the maps."""
     purities = [(float(one.measures.purity), one) for one in ranked if one.measures.purity is not None]
     if len(purities) < 2:
         return []
     purities.sort(key=lambda pair: -pair[0])
     (first, best), (second, other) = purities[:2]
-    if first - second < 2 * _MIN_DIFFERENCE:
+    if first - second < 2 * _MIN_SCORE:
         return [
             f"{best.name} and {other.name} keep equal labels together about equally well"
             f" ({format_percent(first)} of neighbours share a label)."
         ]
-    also = "also " if best is ranked[0] else ""
+    also = "also " if winners == [best] else ""
     share = format_percent(first)
     return [f"{best.name} {also}keeps equal labels together best ({share} of neighbours share a label)."]

@@ -23,9 +23,14 @@ def format_score(value: float) -> str:
 
 
 def format_percent(value: float) -> str:
-    """Return a share in per cent."""
-    digits = ".2g" if value < 0.1 else ".1f" if value > 0.995 else ".0f"
-    return f"{100 * value:{digits}}{_SPACE}%"
+    """Return a share in per cent, with as many digits as distinguish it from the whole."""
+    if value <= 0.995 or value >= 1:
+        return f"{100 * value:{'.2g' if value < 0.1 else '.0f'}}{_SPACE}%"
+    for digits in range(1, 4):
+        text = f"{100 * value:.{digits}f}"
+        if float(text) < 100:
+            return f"{text}{_SPACE}%"
+    return f"more than 99.999{_SPACE}%"
 
 
 def format_count(count: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
@@ -83,9 +83,9 @@ def _cells(cells: Sequence[str]) -> str:
     return "".join(cell if cell.startswith("<td") else f"<td>{cell}</td>" for cell in cells)
 
 
-def interval(estimate: Estimate) -> str:
+def interval(estimate: Estimate, write: Callable[[float], str] = format_score) -> str:
     """Return a value with its interval."""
-    value, low, high = (format_score(number) for number in estimate)
+    value, low, high = (write(number) for number in estimate)
     limits = "exact, all points" if estimate.low == estimate.high else f"{low} to {high}"
     return f'{value}<span class="interval">{limits}</span>'
 

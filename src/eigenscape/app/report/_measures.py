@@ -22,12 +22,17 @@ from eigenscape.app.report._refits import (
     refit_with_more_coordinates,
 )
 from eigenscape.app.report._stability import Movement, movement
+from eigenscape.app.report.scales import Dominance, find_dominance
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.quality import (
     Estimate,
+    LocalizedCoordinate,
+    NeighborsKept,
     Purity,
     coranking_curve,
+    localized_coordinates,
     neighbor_purity,
+    neighbors_kept,
     residual_variance,
     sampled_continuity,
     sampled_trustworthiness,
@@ -46,6 +51,8 @@ _MAX_NEIGHBORHOOD = 2000
 _MAX_LABELLED = 20_000
 #: Maximum number of points for which the negative part of the spectrum is computed.
 _MAX_SPECTRUM = 3000
+#: Rows are uneven if the largest total exceeds the median by this factor.
+_UNEVEN = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +92,7 @@ class Measures:
     """All measures. A measure that is None is listed in ``omitted`` with the reason."""
 
     n_neighbors: int = _N_NEIGHBORS
+    kept: NeighborsKept | None = None
     trust: Estimate | None = None
     continuity: Estimate | None = None
     curve: tuple[np.ndarray, np.ndarray] | None = None
@@ -94,6 +102,9 @@ class Measures:
     loss: Loss | None = None
     reconstruction: float | None = None
     movement: Movement | None = None
+    localized: list[LocalizedCoordinate] = field(default_factory=list)  # coordinates that few points carry
+    dominance: Dominance | None = None  # columns that have most of the variance
+    uneven_rows: bool = False  # whether the totals of the rows differ by large factors; if few points carry
     reference: str = ""  # how distances in the data are measured
     n_sampled: int = 0  # number of points whose neighbours were compared
     n_compared: int = 0  # number of points among which the neighbours were searched
@@ -117,6 +128,7 @@ def measure(
     measures = Measures(max(1, min(_N_NEIGHBORS, (points.n - 2) // 2)))
     if reference is None:
         reference = reference_distances(model, points, seed)
+    _add_faults(measures, model, points, embedding, seed)
     _add_neighbors(measures, reference, embedding, points, seed)
     subset = refit_subset(model, points, seed)
     wide: Any = "not computed"
@@ -136,6 +148,22 @@ def _add(measures: Measures, name: str, value: Loss | Movement | str) -> None:
         measures.omitted[name] = value
     else:
         setattr(measures, name, value)
+
+
+def _add_faults(
+    measures: Measures, model: BaseEstimator, points: Points, embedding: np.ndarray, seed: int
+) -> None:
+    """Find coordinates that few points carry, and columns that dominate the distances."""
+    measures.localized = localized_coordinates(embedding)
+    if not has_rows(model, points):
+        return
+    rows = sample_rows(points.n, _MAX_LABELLED, seed) if points.stream else np.arange(points.n)
+    X = points.take(rows) if points.stream else points.X
+    measures.dominance = find_dominance(model, X, points.names, embedding[rows])
+    if measures.localized:
+        totals = np.asarray(X.sum(axis=1)).ravel()
+        uneven = totals.max() > _UNEVEN * max(float(np.median(totals)), 0.0)
+        measures.uneven_rows = bool(X.min() >= 0 and uneven)
 
 
 def _add_neighbors(
@@ -158,13 +186,14 @@ def _add_neighbors(
     options["metric"] = reference.metric
     sizes = np.unique(np.geomspace(1, min(n - 1, _MAX_NEIGHBORHOOD), 30).round().astype(np.intp))
     try:
+        kept = neighbors_kept(reference.data, embedded, measures.n_neighbors, **options)
         trust = sampled_trustworthiness(reference.data, embedded, measures.n_neighbors, **options)
         continuity = sampled_continuity(reference.data, embedded, measures.n_neighbors, **options)
         measures.curve = coranking_curve(reference.data, embedded, sizes, **options)
     except EXPECTED_ERRORS as error:
         measures.omitted["neighbours"] = first_line(error)
         return
-    measures.trust, measures.continuity = trust, continuity
+    measures.kept, measures.trust, measures.continuity = kept, trust, continuity
 
 
 def _add_purity(measures: Measures, embedding: np.ndarray, labels: np.ndarray, seed: int) -> None:
@@ -220,7 +249,7 @@ def _negative_share(model: BaseEstimator) -> float | str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return float(model.negative_fraction_)
-    except EXPECTED_ERRORS as error:  # a loaded model has no distances, for example
+    except (*EXPECTED_ERRORS, AttributeError) as error:  # a loaded or an ordinal model has no spectrum
         return first_line(error)
 
 

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 
 from eigenscape.app.report._points import Points, has_rows, is_pairwise
 from eigenscape.app.report._references import sample_rows
+from eigenscape.estimators.compact_map import CompactMap
+from eigenscape.exceptions import NotConvergedError
 from eigenscape.quality.stability import quiet_clone
 
 #: Maximum number of points of a further fit.
@@ -21,8 +24,9 @@ _HELD_OUT = 0.2
 #: Maximum number of coordinates of a further fit.
 _MAX_COORDINATES = 12
 
-#: Errors of a further fit that are shown on the page instead of being raised.
-EXPECTED_ERRORS = (ValueError, TypeError, RuntimeError, ArithmeticError, MemoryError, AttributeError)
+#: Errors that a measure may raise for valid data, and that are shown on the page: the data or the parameters
+#: do not admit the measure, a solver fails, or memory does not suffice. Others are errors of programming.
+EXPECTED_ERRORS = (ValueError, NotConvergedError, ArithmeticError, MemoryError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,10 @@ class Subset:
 
 def refit_subset(model: BaseEstimator, points: Points, seed: int) -> Subset | str:
     """Return the points of further fits, or the reason why there can be none."""
+    if isinstance(model, CompactMap):
+        return "a compact map cannot be fitted again"
+    if get_tags(model).target_tags.required:
+        return f"{type(model).__name__} cannot be fitted again without its target y"
     pairwise = is_pairwise(model)
     if pairwise and points.X.shape[0] != points.X.shape[1]:
         return "a matrix of distances to landmarks cannot be restricted to a sample"

@@ -25,6 +25,7 @@ from eigenscape.app.report._formatting import (
     format_score,
     format_seconds,
 )
+from eigenscape.app.report._grades import kept_grade, score_grade, stability_grade
 from eigenscape.app.report._html import (
     columns,
     command_block,
@@ -43,7 +44,8 @@ from eigenscape.app.report._html import (
 )
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points
-from eigenscape.app.report._summary import Summary, movement_grade, score_grade
+from eigenscape.app.report._summary import Summary
+from eigenscape.app.report.few_points import carried_coordinates, point_name
 
 #: Number of points listed as the least stable.
 _N_LISTED = 8
@@ -86,16 +88,13 @@ def report_body(content: ReportContent, seconds: float) -> str:
 
 def _tiles(measures: Measures) -> str:
     """Return the main numbers in large print."""
-    tiles = []
-    for name, estimate in (("Trustworthiness", measures.trust), ("Continuity", measures.continuity)):
-        if estimate is not None:
-            value, low, high = (format_score(number) for number in estimate)
-            more = "exact" if estimate.low == estimate.high else f"{low} to {high}, 95 % interval"
-            tiles.append(tile(name, value, more, score_grade(estimate)))
+    tiles = [*_fault_tiles(measures), *_neighbor_tiles(measures)]
     if measures.movement is not None and np.isfinite(measures.movement.median):
-        share = measures.movement.median
+        share = format_percent(measures.movement.median)
         more = "of the spread, with other training points"
-        tiles.append(tile("Median movement", format_percent(share), more, movement_grade(share)))
+        if measures.localized:
+            more = "of the spread, which few points make up"
+        tiles.append(tile("Median movement", share, more, stability_grade(measures) or ""))
     if measures.loss is not None and measures.loss.ratio is not None:
         tiles.append(tile("Held-out loss", f"{format_number(measures.loss.ratio)} ×", "the training loss"))
     if measures.reconstruction is not None:
@@ -108,11 +107,47 @@ def _tiles(measures: Measures) -> str:
     return f'<ul class="tiles">{content}</ul>' if tiles else ""
 
 
+def _fault_tiles(measures: Measures) -> list[str]:
+    """Return the share of dominating columns, and the number of points that carry a coordinate."""
+    tiles = []
+    dominance = measures.dominance
+    if dominance is not None:
+        count = len(dominance.names)
+        name = f"Variance of {shorten(dominance.names[0])}" if count == 1 else f"Variance of {count} columns"
+        more = f"of the total of {format_count(dominance.n_columns)} columns"
+        tiles.append(tile(name, format_percent(dominance.share), more, "poor"))
+    if measures.localized:
+        fewest = min(measures.localized, key=lambda found: found.ratio)
+        count = len(fewest.points)
+        name = f"Points that carry {carried_coordinates([fewest])}"
+        more = f"with {format_percent(fewest.share)} of its variance"
+        tiles.append(tile(name, format_count(count), more, "poor"))
+    return tiles
+
+
+def _neighbor_tiles(measures: Measures) -> list[str]:
+    """Return the neighbours kept, trustworthiness and continuity."""
+    kept = measures.kept
+    if kept is None:
+        return []
+    more = f"of the {kept.n_neighbors} nearest; by chance {format_percent(kept.chance)}"
+    tiles = [tile("Neighbours kept", format_percent(kept.share.value), more, kept_grade(kept))]
+    for name, estimate in (("Trustworthiness", measures.trust), ("Continuity", measures.continuity)):
+        if estimate is not None:
+            value, low, high = (format_score(number) for number in estimate)
+            more = "exact" if estimate.low == estimate.high else f"{low} to {high}, 95 % interval"
+            tiles.append(tile(name, value, more, score_grade(estimate, kept) or ""))
+    return tiles
+
+
 def _neighbors_section(measures: Measures) -> str:
     """Return trustworthiness, continuity and the co-ranking curve."""
     if measures.trust is None or measures.continuity is None:
         return ""
     rows = [("Trustworthiness", interval(measures.trust)), ("Continuity", interval(measures.continuity))]
+    if measures.kept is not None:
+        rows.insert(0, ("Neighbours kept", interval(measures.kept.share, format_percent)))
+        rows.append(("Neighbours kept by chance", format_percent(measures.kept.chance)))
     remark = (
         f"For {measures.n_neighbors} neighbours of {format_count(measures.n_sampled)} points, each compared"
         f" with all {format_count(measures.n_compared)} points; {measures.reference}. The curve shows the"
@@ -206,8 +241,7 @@ def _stability_section(content: ReportContent) -> str:
     known = np.where(np.isfinite(movement.per_point), -movement.per_point, np.inf)
     rows = []
     for i in np.argsort(known, kind="stable")[:_N_LISTED]:
-        name = shorten(ids[i]) if ids is not None else f"row {i + 1}"
-        rows.append((text(name), format_percent(float(movement.per_point[i]))))
+        rows.append((text(point_name(int(i), ids)), format_percent(float(movement.per_point[i]))))
     remark = (
         f"Movement of each point, relative to the spread of the map: {movement.text}. Colour the map by"
         " “movement (stability)” to see it (in %)."

@@ -7,10 +7,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from eigenscape.app.report._advice import advise
 from eigenscape.app.report._details import GraphDetails
 from eigenscape.app.report._formatting import format_count, format_number, format_percent, format_score
+from eigenscape.app.report._grades import neighborhood_grade, reliable_size, stability_grade
 from eigenscape.app.report._measures import Measures
-from eigenscape.quality import Estimate
+from eigenscape.app.report._points import Points
+from eigenscape.app.report.few_points import few_points_sentences
+from eigenscape.app.report.scales import Dominance, is_almost_column
+from eigenscape.quality import Estimate, NeighborsKept
+from eigenscape.quality.neighbor_preservation import mean_excess_rank
 
 #: What each method computes.
 _DESCRIPTIONS = {
@@ -41,26 +47,6 @@ _DESCRIPTIONS = {
     "ProjectionPursuit": "The coordinates are the projections with the least Gaussian distributions.",
 }
 
-#: Methods whose coordinates are linear functions of the rows.
-_LINEAR = (
-    "PCA",
-    "ProbabilisticPCA",
-    "FactorAnalysis",
-    "OrientedPCA",
-    "ProjectionPursuit",
-    "LocalityPreservingProjection",
-)
-
-
-def score_grade(estimate: Estimate) -> str:
-    """Return "good", "fair" or "poor" for trustworthiness or continuity."""
-    return "good" if estimate.value >= 0.95 else "fair" if estimate.value >= 0.85 else "poor"
-
-
-def movement_grade(share: float) -> str:
-    """Return "good", "fair" or "poor" for the median movement."""
-    return "good" if share <= 0.05 else "fair" if share <= 0.2 else "poor"
-
 
 @dataclass(eq=False)
 class Summary:
@@ -73,7 +59,7 @@ class Summary:
 
 def summarize(
     model: BaseEstimator,
-    n: int,
+    points: Points,
     n_coordinates: int,
     measures: Measures,
     graph: GraphDetails | str,
@@ -81,15 +67,15 @@ def summarize(
     how: str,
 ) -> Summary:
     """Return the summary of a report."""
-    quality = _quality(measures, n_coordinates, graph)
+    quality = [*fault_sentences(measures, points), *_quality(measures, n_coordinates, graph)]
     stress = vars(model).get("stress_")
     if stress is not None:
         worst = format_number(float(np.max(stress)))
         quality.append(f"Kruskal's stress is {worst}; below 0.05 is considered good, above 0.2 poor.")
     return Summary(
-        _description(model, n, n_coordinates, n_new, how),
+        _description(model, points.n, n_coordinates, n_new, how),
         quality or ["No measure could be computed; see “Not computed” for the reasons."],
-        _suggestions(model, n_coordinates, measures, graph)
+        advise(model, n_coordinates, measures, graph)
         or ["The measures suggest no change. Colour the map by your columns, or transform new points."],
     )
 
@@ -113,17 +99,9 @@ def _description(model: BaseEstimator, n: int, n_coordinates: int, n_new: int, h
 def _quality(measures: Measures, n_coordinates: int, graph: GraphDetails | str) -> list[str]:
     """Return sentences on neighbourhoods, stability, loss, residual variance and label purity."""
     sentences = []
-    if measures.trust is not None and measures.continuity is not None:
-        sentences.append(_neighborhoods(measures.trust, measures.continuity))
-    elif "neighbours" in measures.omitted:
-        sentences.append(f"Neighbourhoods were not compared: {measures.omitted['neighbours']}.")
+    sentences += _neighborhoods(measures)
     if measures.movement is not None and np.isfinite(measures.movement.median):
-        share = measures.movement.median
-        grade = {"good": "stable", "fair": "moderately stable", "poor": "unstable"}[movement_grade(share)]
-        sentences.append(
-            f"The map is {grade}: with other training points, half of the points move by less than"
-            f" {format_percent(share)} of the spread of the map."
-        )
+        sentences.append(_stability(measures, measures.movement.median))
     if measures.loss is not None and measures.loss.ratio is not None:
         sentences.append(_generalization(measures.loss.ratio))
     if measures.residual is not None:
@@ -145,14 +123,103 @@ def _quality(measures: Measures, n_coordinates: int, graph: GraphDetails | str) 
     return sentences
 
 
-def _neighborhoods(trust: Estimate, continuity: Estimate) -> str:
-    grade = score_grade(min(trust, continuity, key=lambda estimate: estimate.value))
-    kept = {"good": "well", "fair": "mostly", "poor": "poorly"}[grade]
+def _neighborhoods(measures: Measures) -> list[str]:
+    """Return sentences on the neighbours kept, the distance of the others, and the scale of the map."""
+    kept, trust, continuity = measures.kept, measures.trust, measures.continuity
+    grade = neighborhood_grade(measures)
+    if kept is None or trust is None or continuity is None or grade is None:
+        reason = measures.omitted.get("neighbours")
+        return [] if reason is None else [f"Neighbourhoods were not compared: {reason}."]
+    degree = {"good": "well", "fair": "partly", "poor": "poorly"}[grade]
+    subject = "Neighbourhoods" if measures.dominance is None else "Neighbourhoods by these distances"
+    sentences = [
+        f"{subject} are {degree} preserved: {kept_text(kept)}; trustworthiness"
+        f" {format_score(trust.value)}, continuity {format_score(continuity.value)} (1 is perfect)."
+    ]
+    if grade != "good":
+        sentences += [*_ranks(kept, trust, continuity), *_scale(measures, kept)]
+    return sentences
+
+
+def kept_text(kept: NeighborsKept) -> str:
+    """Return the share of neighbours kept, and that expected by chance."""
     return (
-        f"Neighbourhoods are {kept} preserved: trustworthiness {format_score(trust.value)} (neighbours on the"
-        f" map are neighbours in the data), continuity {format_score(continuity.value)} (neighbours in the"
-        " data are neighbours on the map); 1 is perfect."
+        f"of the {kept.n_neighbors} nearest neighbours in the data, {format_percent(kept.share.value)} are"
+        f" among the {kept.n_neighbors} nearest on the map (by chance {format_percent(kept.chance)})"
     )
+
+
+def _ranks(kept: NeighborsKept, trust: Estimate, continuity: Estimate) -> list[str]:
+    """Translate the lower of trustworthiness and continuity to a mean rank, if the false ones are far."""
+    k, n = kept.n_neighbors, kept.n_points
+    rank = k + mean_excess_rank(min(trust.value, continuity.value), n, k)
+    if rank < 3 * k:
+        return []
+    near, far = (
+        ("on the map", "in the data") if trust.value <= continuity.value else ("in the data", "on the map")
+    )
+    return [
+        f"On average, one of the {k} nearest neighbours {near} is about the {format_count(_rounded(rank))}th"
+        f" nearest point {far}, of {format_count(n)}."
+    ]
+
+
+def _rounded(rank: float) -> int:
+    """Return a rank rounded to two significant digits, and to a multiple of 10."""
+    unit = 10 ** max(1, int(np.log10(rank)) - 1)
+    return round(rank / unit) * unit
+
+
+def _scale(measures: Measures, kept: NeighborsKept) -> list[str]:
+    """Return the size of the neighbourhoods at which the map can be read."""
+    size, share, half = reliable_size(measures)
+    if size <= kept.n_neighbors:
+        return []
+    if half:
+        return [
+            f"Half of the neighbours are kept in neighbourhoods of about {format_count(size)} points"
+            f" ({format_percent(size / measures.n_compared)} of all): interpret groups of this size, not"
+            " single neighbours."
+        ]
+    chance = format_percent(size / (measures.n_compared - 1))
+    return [
+        f"Of the {format_count(size)} nearest neighbours {format_percent(share)} are kept (by chance"
+        f" {chance}): do not interpret which single points are close on the map."
+    ]
+
+
+def _stability(measures: Measures, share: float) -> str:
+    grade = stability_grade(measures)
+    if grade is None:
+        return (
+            "Stability is not judged: with other training points, half of the points move by less than"
+            f" {format_percent(share)} of the spread of the map, but a few points make up this spread."
+        )
+    degree = {"good": "stable", "fair": "moderately stable", "poor": "unstable"}[grade]
+    than = "more" if grade == "poor" else "less"
+    return (
+        f"The map is {degree}: with other training points, half of the points move by {than} than"
+        f" {format_percent(share)} of the spread of the map."
+    )
+
+
+def fault_sentences(measures: Measures, points: Points) -> list[str]:
+    """Return sentences on columns that dominate the map, and on coordinates that few points carry."""
+    sentences = [] if measures.dominance is None else [_dominance(measures.dominance)]
+    sentences += few_points_sentences(measures.localized, points.n, points.ids, points.labels)
+    if measures.localized:
+        sentences.append(
+            "Such a coordinate describes these points (errors, outliers or a rare group) and not the others."
+        )
+    return sentences
+
+
+def _dominance(dominance: Dominance) -> str:
+    text = f"{dominance.subject}: distances between rows, and so the map, show {dominance.extent}"
+    if is_almost_column(dominance):
+        assert dominance.correlation is not None
+        text += f"; coordinate 1 is almost {dominance.first} (correlation {dominance.correlation:.3f})"
+    return f"{text}."
 
 
 def _generalization(ratio: float) -> str:
@@ -166,88 +233,3 @@ def _generalization(ratio: float) -> str:
         f"New points are placed {degree} worse than training points: the held-out loss is"
         f" {format_number(ratio)} times the training loss."
     )
-
-
-# --- suggestions --------------------------------------------------------------------------------------------
-
-
-def _suggestions(
-    model: BaseEstimator, n_coordinates: int, measures: Measures, graph: GraphDetails | str
-) -> list[str]:
-    """Return suggestions on parameters, from the measures."""
-    parameters = model.get_params()
-    sentences = []
-    if isinstance(graph, GraphDetails) and len(graph.sizes) > 1 and "n_neighbors" in parameters:
-        sentences.append(
-            "Increase n_neighbors until the graph is connected, or embed the components separately"
-            " (on_disconnected='per_component')."
-        )
-    sentences += _neighbor_suggestions(model, measures)
-    sentences += _coordinate_suggestions(n_coordinates, measures)
-    if measures.movement is not None and movement_grade(measures.movement.median) == "poor":
-        parameter = "n_neighbors" if "n_neighbors" in parameters else "the kernel bandwidth"
-        remedy = f"use more points or increase {parameter}"
-        if not {"n_neighbors", "gamma"} & set(parameters):
-            remedy = "use more points or a smoother model"
-        sentences.append(f"The map depends strongly on the sample of training points: {remedy}.")
-    if measures.loss is not None and (measures.loss.ratio or 0) > 2:
-        sentences.append(
-            "The large held-out loss suggests more training points, fewer coordinates or a smoother kernel."
-        )
-    negative = None if measures.spectrum is None else measures.spectrum.negative
-    if negative is not None and negative > 0.1:
-        sentences.append(
-            f"{format_percent(negative)} of the spectrum is negative: the distances are not Euclidean."
-            " Consider an ordinal method (OrdinalMDS)."
-        )
-    recall = vars(model).get("neighbor_recall_")
-    if recall is not None and recall < 0.95:
-        sentences.append(
-            f"The neighbour search missed {format_percent(1 - recall)} of the nearest neighbours; set"
-            " neighbors='exact' to find all."
-        )
-    return sentences
-
-
-def _neighbor_suggestions(model: BaseEstimator, measures: Measures) -> list[str]:
-    """Return suggestions if trustworthiness or continuity is not good."""
-    trust, continuity = measures.trust, measures.continuity
-    if trust is None or continuity is None:
-        return []
-    if score_grade(min(trust, continuity, key=lambda estimate: estimate.value)) == "good":
-        return []
-    parameters = model.get_params()
-    sentences = []
-    if type(model).__name__ in _LINEAR:
-        sentences.append(
-            "A linear method may not be able to unfold these data; compare it with Isomap or"
-            " LaplacianEigenmaps."
-        )
-    if trust.high < continuity.low and "n_components" in parameters:
-        remedy = "increase n_components"
-        if "n_neighbors" in parameters:
-            remedy += ", or decrease n_neighbors to avoid short cuts in the graph"
-        sentences.append(
-            f"Distant parts of the data overlap on the map (trustworthiness is below continuity): {remedy}."
-        )
-    elif continuity.high < trust.low:
-        remedy = "increase n_neighbors" if "n_neighbors" in parameters else "use a smoother model"
-        sentences.append(f"The map separates neighbours (continuity is below trustworthiness): {remedy}.")
-    return sentences
-
-
-def _coordinate_suggestions(n_coordinates: int, measures: Measures) -> list[str]:
-    residual, spectrum = measures.residual, measures.spectrum
-    if residual is not None and len(residual.counts) > n_coordinates:
-        current, best = residual.values[n_coordinates - 1], residual.values[n_coordinates:].min()
-        enough = residual.counts[np.argmax(residual.values <= best + 0.1 * (residual.values[0] - best))]
-        if current - best > 0.05 and enough > n_coordinates:
-            return [
-                f"With {enough} coordinates the unexplained variance of the distances would be"
-                f" {format_percent(residual.at(enough))} instead of {format_percent(float(current))}: try"
-                f" n_components={enough}."
-            ]
-    gap = None if spectrum is None else spectrum.gap_after
-    if spectrum is not None and gap is not None and n_coordinates < gap < len(spectrum.values):
-        return [f"The largest eigengap is after coordinate {gap}: try n_components={gap}."]
-    return []

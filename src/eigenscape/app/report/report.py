@@ -133,7 +133,7 @@ def write_report(
     page, omitted = script_data(maps, columns, points, rows, new_points, charts)
 
     n_new = 0 if new_points is None else new_points.n
-    summary = summarize(model, points.n, n_coordinates, measures, graph, n_new, how)
+    summary = summarize(model, points, n_coordinates, measures, graph, n_new, how)
     remark = " ".join([drawn_remark(points.n, rows), input_remark, omitted_remark(omitted)]).strip()
     content = ReportContent(
         model, points, embedding, measures, graph, summary, remark, command, seconds, memory

@@ -1,0 +1,116 @@
+"""Columns whose scale dominates the distances of a method, for reports and for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from eigenscape.app.report._columns import shorten
+from eigenscape.app.report._formatting import format_count, format_percent
+from eigenscape.estimators._affinity import GRAPHS
+from eigenscape.estimators._base import Estimator
+from eigenscape.kernels import Gaussian, Laplace, Linear, Polynomial, Sigmoid, VariableGaussian
+from eigenscape.quality import dominant_columns
+
+#: Metrics that add differences of columns. Others are free of the columns' scale, or unknown.
+_METRICS = ("euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1", "minkowski", "chebyshev")
+#: Kernels of such differences, or of inner products.
+_KERNELS = ("rbf", "gaussian", "laplacian", "laplace", "linear", "poly", "polynomial", "sigmoid")
+_KERNEL_TYPES = (Gaussian, Laplace, Linear, Polynomial, Sigmoid, VariableGaussian)
+#: Methods whose coordinates do not change when a column is multiplied by a number.
+_SCALE_FREE = ("OrientedPCA", "DistortionDiscriminantAnalysis", "FactorAnalysis", "ProjectionPursuit")
+#: Least absolute correlation of a coordinate that is called almost equal to a column.
+_MIN_CORRELATION = 0.95
+
+
+#: Share of the variance from which the other columns hardly matter.
+_ALMOST = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Dominance:
+    """Columns that have most of the total variance, the largest share first."""
+
+    names: tuple[str, ...]
+    shares: np.ndarray
+    n_columns: int  # number of columns that are not constant
+    named: bool = True  # whether the table has names; if not, they are "column 1", ...
+    correlation: float | None = None  # of the first coordinate and the first column
+
+    @property
+    def share(self) -> float:
+        """Share of all these columns."""
+        return float(self.shares.sum())
+
+    @property
+    def subject(self) -> str:
+        """The columns and their share, as the beginning of a sentence."""
+        quoted = [f"“{shorten(name)}”" if self.named else name.removeprefix("column ") for name in self.names]
+        share = (
+            f"{format_percent(self.share)} of the total variance of {format_count(self.n_columns)} columns"
+        )
+        if len(quoted) == 1:
+            return f"Column {quoted[0]} has {share}"
+        each = ", ".join(format_percent(value) for value in self.shares)
+        return f"Columns {', '.join(quoted[:-1])} and {quoted[-1]} have {share} ({each})"
+
+    @property
+    def first(self) -> str:
+        """The column with the largest share."""
+        return f"“{shorten(self.names[0])}”" if self.named else self.names[0]
+
+    @property
+    def extent(self) -> str:
+        """How much of the distances the columns are: "almost this column alone" or "mostly these columns"."""
+        these = "this column" if len(self.names) == 1 else "these columns"
+        return f"almost {these} alone" if self.share >= _ALMOST else f"mostly {these}"
+
+
+def depends_on_scales(model: BaseEstimator) -> bool:
+    """Return whether a method's distances or inner products add up columns as they are scaled."""
+    if not isinstance(model, Estimator) or type(model).__name__ in _SCALE_FREE:
+        return False
+    parameters = model.get_params(deep=False)
+    kernel = parameters.get("kernel", parameters.get("affinity"))
+    if kernel is not None and not (isinstance(kernel, str) and kernel in GRAPHS):
+        return kernel in _KERNELS if isinstance(kernel, str) else isinstance(kernel, _KERNEL_TYPES)
+    if kernel == "precomputed_nearest_neighbors":
+        return False
+    metric = parameters.get("metric", "euclidean")
+    return isinstance(metric, str) and metric in _METRICS and not parameters.get("metric_params")
+
+
+def find_dominance(
+    model: BaseEstimator, X: Any, names: Sequence[str], embedding: np.ndarray | None = None
+) -> Dominance | None:
+    """Return the columns of the rows ``X`` that dominate a method's distances, or None."""
+    if not depends_on_scales(model) or getattr(X, "ndim", 0) != 2:
+        return None
+    found = dominant_columns(X)
+    if found is None:
+        return None
+    width = X.shape[1]
+    named = len(names) == width
+    chosen = tuple(names[j] if named else f"column {j + 1}" for j in found.columns)
+    correlation = None if embedding is None else _correlation(X[:, [found.columns[0]]], embedding[:, 0])
+    return Dominance(chosen, found.shares, found.n_columns, named, correlation)
+
+
+def is_almost_column(dominance: Dominance) -> bool:
+    """Return whether the first coordinate is almost the first of the dominating columns."""
+    return dominance.correlation is not None and abs(dominance.correlation) >= _MIN_CORRELATION
+
+
+def _correlation(column: Any, coordinate: np.ndarray) -> float | None:
+    """Return the correlation of a column (n, 1) and a coordinate (n,); None if one is constant."""
+    values = np.asarray(column.todense() if hasattr(column, "todense") else column, dtype=np.float64).ravel()
+    known = np.isfinite(values) & np.isfinite(coordinate)
+    first, second = (
+        (v[known] - v[known].mean() for v in (values, coordinate)) if known.any() else (values,) * 2
+    )
+    size = float(np.linalg.norm(first) * np.linalg.norm(second))
+    return float(first @ second) / size if size > 0 else None

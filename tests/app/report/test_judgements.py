@@ -1,0 +1,344 @@
+"""What a report says of bad maps: dominating columns, neighbours lost, few points, and its suggestions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from test_report import words_of
+
+import eigenscape
+from eigenscape import (
+    PCA,
+    ClassicalMDS,
+    DiffusionMap,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
+    OrientedPCA,
+    ProjectionPursuit,
+)
+from eigenscape.app.report import _measures, write_comparison, write_report
+from eigenscape.app.report._advice import Advice, resolve, sentence, smoothing
+from eigenscape.app.report._conclusion import ComparedModel, conclude
+from eigenscape.app.report._formatting import format_percent
+from eigenscape.app.report._grades import kept_grade, neighborhood_grade, score_grade, stability_grade
+from eigenscape.app.report._measures import Measures
+from eigenscape.app.report._points import as_points
+from eigenscape.app.report._stability import Movement
+from eigenscape.app.report.scales import depends_on_scales, find_dominance
+from eigenscape.kernels import Cosine, Gaussian
+from eigenscape.quality import Estimate, NeighborsKept, localized_coordinates
+
+
+def exactly(value: float) -> Estimate:
+    return Estimate(value, value, value)
+
+
+def measured(kept: float, trust: float, continuity: float, n: int = 1000, k: int = 10) -> Measures:
+    share = NeighborsKept(exactly(kept), k / (n - 1), k, n)
+    return Measures(k, kept=share, trust=exactly(trust), continuity=exactly(continuity), n_compared=n)
+
+
+# --- columns that dominate ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def birds() -> np.ndarray:
+    """Four measurements, of which the last is in grams and the others in millimetres."""
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((120, 4)) * [5.5, 2.0, 14.0, 800.0] + [44, 17, 200, 4200]
+
+
+NAMES = ("bill_length", "bill_depth", "flipper_length", "body_mass")
+
+
+def test_a_report_names_the_column_that_dominates_the_map(tmp_path, birds):
+    from eigenscape.app.io import Table
+
+    share = birds[:, 3].var() / birds.var(axis=0).sum()
+    path = write_report(tmp_path / "r.html", Isomap().fit(birds), Table(birds, names=NAMES))
+    said = words_of(path, "summary")
+    assert f"Column “body_mass” has {100 * share:.2f} % of the total variance of 4 columns" in said
+    assert "coordinate 1 is almost “body_mass” (correlation" in said
+    assert "Standardise the columns" in said
+    assert '<li class="poor"><span class="what">Variance of body_mass</span>' in path.read_text("utf-8")
+    assert f"Variance of body_mass {100 * share:.2f} % of the total of 4 columns" in said
+    scaled = (birds - birds.mean(axis=0)) / birds.std(axis=0)
+    said = words_of(write_report(tmp_path / "s.html", Isomap().fit(scaled), scaled), "summary")
+    assert "total variance" not in said
+    assert "Standardise" not in said
+
+
+def test_columns_without_names_are_numbered(tmp_path, birds):
+    said = words_of(write_report(tmp_path / "r.html", PCA(2).fit(birds), birds), "summary")
+    assert "Column 4 has 99" in said
+    assert "coordinate 1 is almost column 4" in said
+
+
+def test_a_comparison_names_the_column_that_dominates_the_maps(tmp_path, birds):
+    models = {"pca": PCA(2).fit(birds), "isomap": Isomap().fit(birds)}
+    said = words_of(write_comparison(tmp_path / "c.html", models, birds), "summary")
+    assert "Column 4 has 99" in said
+    assert "all maps show almost this column alone" in said
+
+
+@pytest.mark.parametrize(
+    ("model", "depends"),
+    [
+        (PCA(), True),
+        (Isomap(), True),
+        (Isomap(metric="manhattan"), True),
+        (Isomap(metric="cosine"), False),
+        (Isomap(metric="seuclidean"), False),
+        (Isomap(metric="precomputed"), False),
+        (Isomap(metric=lambda x, y: abs(x - y).sum()), False),
+        (KernelPCA(kernel="linear"), True),
+        (KernelPCA(kernel="cosine"), False),
+        (KernelPCA(kernel=Gaussian(0.1)), True),
+        (KernelPCA(kernel=Cosine()), False),
+        (KernelPCA(kernel="precomputed"), False),
+        (LaplacianEigenmaps(affinity="rbf"), True),
+        (LaplacianEigenmaps(affinity="rbf", metric="cosine"), True),  # the kernel ignores the metric
+        (LaplacianEigenmaps(metric="cosine"), False),
+        (LaplacianEigenmaps(affinity="precomputed_nearest_neighbors"), False),
+        (OrientedPCA(), False),
+        (ProjectionPursuit(), False),
+    ],
+)
+def test_which_methods_depend_on_the_scale_of_columns(model, depends, birds):
+    assert depends_on_scales(model) == depends
+    assert (find_dominance(model, birds, NAMES) is not None) == depends
+
+
+def test_shares_close_to_the_whole_are_not_rounded_to_it():
+    shares = (0.9996, 0.99996, 0.9999999, 1.0, 0.994)
+    written = [format_percent(share).replace("\u00a0", " ") for share in shares]
+    assert written == ["99.96 %", "99.996 %", "more than 99.999 %", "100 %", "99 %"]
+
+
+# --- neighbours ---------------------------------------------------------------------------------------------
+
+
+def test_no_single_number_decides():
+    assert neighborhood_grade(measured(0.7, 0.99, 0.99)) == "good"
+    assert neighborhood_grade(measured(0.04, 0.952, 0.98, n=70_000)) == "poor"
+    assert neighborhood_grade(measured(0.7, 0.70, 0.99)) == "poor"  # half of a folded map is on the far side
+    assert neighborhood_grade(measured(0.7, 0.99, 0.90)) == "fair"
+    assert neighborhood_grade(Measures()) is None
+
+
+def test_the_share_kept_is_compared_with_chance():
+    assert kept_grade(NeighborsKept(exactly(0.55), 10 / 999, 10, 1000)) == "good"
+    assert kept_grade(NeighborsKept(exactly(0.55), 10 / 20, 10, 21)) == "poor"
+
+
+def test_a_score_that_is_due_to_the_number_of_points_has_no_grade():
+    lost = NeighborsKept(exactly(0.04), 10 / 69_999, 10, 70_000)
+    assert score_grade(exactly(0.952), lost) is None
+    assert score_grade(exactly(0.80), lost) == "poor"
+    assert score_grade(exactly(0.952), NeighborsKept(exactly(0.8), 0.01, 10, 1000)) == "good"
+
+
+def test_a_map_that_loses_its_neighbours_is_not_called_good(tmp_path):
+    X = np.random.default_rng(0).standard_normal((3000, 20)) * np.r_[[3.0, 3.0], np.ones(18)]
+    model = PCA(2).fit(X)
+    path = write_report(tmp_path / "r.html", model, X)
+    said = words_of(path, "summary")
+    kept = _measures.neighbors_kept(X, model.embedding_).share.value
+    assert kept < 0.1
+    assert "Neighbourhoods are poorly preserved" in said
+    assert f"{100 * kept:.2g} % are among the 10 nearest on the map (by chance 0.33 %)" in said
+    assert "nearest point in the data, of 3 000" in said
+    text = path.read_text("utf-8")
+    assert '<li class="poor"><span class="what">Neighbours kept' in text
+    assert '<li class="good"><span class="what">Trustworthiness' not in text
+    assert '<li class="good"><span class="what">Continuity' not in text
+
+
+def test_the_scale_of_a_map_is_the_neighbourhood_of_which_half_is_kept(tmp_path):
+    rng = np.random.default_rng(1)
+    centres = 8 * rng.standard_normal((12, 2))
+    X = np.hstack([np.repeat(centres, 100, axis=0), np.zeros((1200, 18))]) + rng.standard_normal((1200, 20))
+    said = words_of(write_report(tmp_path / "r.html", PCA(2).fit(X), X), "summary")
+    assert "Half of the neighbours are kept in neighbourhoods of about" in said
+
+
+def test_the_best_map_keeps_most_neighbours_and_has_the_best_score(tmp_path):
+    rng = np.random.default_rng(2)
+    t = 1.5 * np.pi * (1 + 2 * rng.random(400))
+    X = np.column_stack([t * np.cos(t), 20 * rng.random(400), t * np.sin(t)])
+    models = {"flat": PCA(2).fit(X), "along": Isomap(n_neighbors=8).fit(X)}
+    path = write_comparison(tmp_path / "c.html", models, X)
+    said = words_of(path, "summary")
+    kept = _measures.neighbors_kept(X, models["along"].embedding_).share.value
+    assert (
+        f"along preserves neighbourhoods best ({100 * kept:.0f} % of the 10 nearest neighbours kept" in said
+    )
+    assert f"{100 * kept:.0f} %" in words_of(path, "measures")
+    assert "By chance, 2.5 % of the neighbours are kept" in words_of(path, "measures")
+
+
+def compared(name: str, measures: Measures) -> ComparedModel:
+    return ComparedModel(name, PCA(2), np.zeros((5, 2)), None, measures, None, None)
+
+
+def test_a_best_map_that_is_poor_is_called_so():
+    points = as_points(np.zeros((5, 2)))
+    lost = compared("first", measured(0.04, 0.95, 0.98)), compared("second", measured(0.01, 0.7, 0.7))
+    said = " ".join(conclude(list(lost), points))
+    assert "first preserves neighbourhoods best" in said
+    assert "no map preserves them well" in said
+    good = compared("first", measured(0.6, 0.96, 0.98)), lost[1]
+    assert "no map preserves them well" not in " ".join(conclude(list(good), points))
+
+
+def test_maps_that_are_best_in_different_respects_have_no_winner():
+    points = as_points(np.zeros((5, 2)))
+    pair = [compared("near", measured(0.5, 0.80, 0.90)), compared("far", measured(0.4, 0.97, 0.97))]
+    said = " ".join(conclude(pair, points))
+    assert "No map is clearly best: near keeps the most nearest neighbours (50" in said
+    assert "less far away on the map of far (40" in said
+    assert "preserves neighbourhoods best" not in said
+
+
+# --- few points ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def outlier() -> tuple[np.ndarray, DiffusionMap]:
+    """A sheet with one point far from it, which a diffusion map separates from all others."""
+    X = np.random.default_rng(4).standard_normal((300, 5))
+    X[41] += 4
+    model = DiffusionMap(2).fit(X)
+    assert localized_coordinates(model.embedding_)[0].points.tolist() == [41]
+    return X, model
+
+
+def test_points_that_carry_a_coordinate_are_named_and_the_map_is_not_called_stable(tmp_path, outlier):
+    X, model = outlier
+    ids, labels = [f"cell {i}" for i in range(300)], ["rare" if i == 41 else "common" for i in range(300)]
+    path = write_report(tmp_path / "r.html", model, X, ids=ids, labels=labels)
+    said = words_of(path, "summary")
+    assert "oordinate 1 is carried by 1 point of 300 (cell 41; labelled “rare”)" in said
+    assert "Stability is not judged" in said
+    assert "stable:" not in said
+    assert "Look at the points named above" in said
+    assert "Decrease gamma" in said
+    assert "n_neighbors" not in said  # an "rbf" affinity has none
+    text = path.read_text("utf-8")
+    assert '<li class="poor"><span class="what">Points that carry coordinate 1' in text
+    assert '<li class=""><span class="what">Median movement' in text
+    assert "row 42" in words_of(write_report(tmp_path / "s.html", model, X), "summary")
+
+
+def test_a_map_of_few_points_is_not_ranked(tmp_path, outlier):
+    X, model = outlier
+    models = {"few": model, "pca": PCA(2).fit(X), "isomap": Isomap().fit(X)}
+    path = write_comparison(tmp_path / "c.html", models, X, timings={"few": 0.1, "pca": 9.0, "isomap": 9.0})
+    said = words_of(path, "summary")
+    assert "few is not ranked. Coordinate 1 is carried by 1 point of 300 (row 42)" in said
+    assert "few preserves" not in said
+    assert "few is the most stable" not in said
+    row = path.read_text("utf-8").split('<th scope="row">few</th>')[1].split("</tr>")[0]
+    assert row.count('class="best"') == 1  # the time of its fit
+    said = words_of(write_comparison(tmp_path / "d.html", {"few": model, "also": model}, X), "summary")
+    assert "No map can be recommended." in said
+    said = words_of(write_comparison(tmp_path / "e.html", {"few": model, "pca": models["pca"]}, X), "summary")
+    assert "Only pca can be ranked" in said
+
+
+def test_stability_is_not_graded_if_few_points_make_up_the_map(outlier):
+    movement = Movement(np.full(300, 0.001), "")
+    assert stability_grade(Measures(movement=movement)) == "good"
+    found = localized_coordinates(outlier[1].embedding_)
+    assert stability_grade(Measures(movement=movement, localized=found)) is None
+    assert stability_grade(Measures()) is None
+
+
+# --- suggestions --------------------------------------------------------------------------------------------
+
+
+def test_suggestions_on_a_parameter_are_joined():
+    found = [
+        Advice("n_components", "two overlap", "increase"),
+        Advice("n_neighbors", "parts", "increase", strength=2),
+        Advice("n_components", "a gap", "increase", 5),
+        Advice("n_components", "two overlap", "increase"),
+    ]
+    assert [sentence(one) for one in resolve(found)] == [
+        "Increase n_components to 5: two overlap; a gap.",
+        "Increase n_neighbors: parts.",
+    ]
+
+
+def test_stronger_evidence_decides_a_conflict():
+    found = [
+        Advice("n_neighbors", "short cuts", "decrease"),
+        Advice("n_neighbors", "parts", "increase", strength=2),
+        Advice("n_neighbors", "unstable", "increase"),
+    ]
+    assert [sentence(one) for one in resolve(found)] == ["Increase n_neighbors: parts; unstable."]
+
+
+def test_a_conflict_of_equal_evidence_has_no_direction():
+    found = [Advice("k", "short cuts", "decrease"), Advice("k", "unstable", "increase")]
+    (said,) = [sentence(one) for one in resolve(found)]
+    assert said.startswith(
+        "Compare several values of k: the measures do not agree on a direction (short cuts;"
+    )
+    assert "ncrease" not in said
+    assert "ecrease" not in said
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (LaplacianEigenmaps(), ("n_neighbors", "increase")),
+        (LaplacianEigenmaps(affinity="rbf"), ("gamma", "decrease")),
+        (LaplacianEigenmaps(affinity="radius", radius=1.5), ("radius", "increase")),
+        (LaplacianEigenmaps(affinity="mst"), None),
+        (DiffusionMap(), ("gamma", "decrease")),
+        (DiffusionMap(bandwidth="local"), ("n_neighbors", "increase")),
+        (Isomap(radius=1.5), ("radius", "increase")),
+        (KernelPCA(kernel="linear"), None),
+        (KernelPCA(), ("gamma", "decrease")),
+        (PCA(), None),
+        (ClassicalMDS(), None),
+    ],
+    ids=lambda value: "" if isinstance(value, tuple) else str(value),
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_only_parameters_in_use_are_suggested(model, expected):
+    from cases import load
+
+    assert smoothing(model.fit(load("curve")[0])) == expected
+
+
+# --- errors -------------------------------------------------------------------------------------------------
+
+
+def test_errors_of_programming_are_raised_and_those_of_the_data_are_shown(tmp_path, monkeypatch, birds):
+    def fail(error: Exception):
+        def measure(*_: object, **__: object) -> None:
+            raise error
+
+        return measure
+
+    model = PCA(2).fit(birds)
+    for error in (TypeError("two arguments"), AttributeError("no such thing"), RuntimeError("state")):
+        monkeypatch.setattr(_measures, "coranking_curve", fail(error))
+        with pytest.raises(type(error), match=str(error)):
+            write_report(tmp_path / "r.html", model, birds)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(_measures, "coranking_curve", fail(ValueError("too few points")))
+    assert "too few points" in words_of(write_report(tmp_path / "r.html", model, birds), "left-out")
+
+
+def test_models_that_cannot_be_fitted_again_have_reports(tmp_path, birds):
+    eigenscape.save(Isomap().fit(birds), tmp_path / "m.model", compact=20)
+    path = write_report(tmp_path / "c.html", eigenscape.load(tmp_path / "m.model"), birds)
+    assert "a compact map cannot be fitted again" in words_of(path, "left-out")
+    supervised = LinearDiscriminantAnalysis(n_components=1).fit(birds, birds[:, 0] > 44)
+    path = write_report(tmp_path / "l.html", supervised, birds)
+    assert "cannot be fitted again without its target y" in words_of(path, "left-out")
