@@ -18,6 +18,7 @@ from eigenscape.app.report._details import GraphDetails
 from eigenscape.app.report._formatting import format_count, format_percent
 from eigenscape.app.report._grades import kept_grade, neighborhood_grade, stability_grade
 from eigenscape.app.report._measures import Measures
+from eigenscape.app.report.few_points import carried_coordinates
 
 Direction = Literal["increase", "decrease"]
 
@@ -171,8 +172,9 @@ def _few_points(model: BaseEstimator, measures: Measures, graph: GraphDetails | 
     """Suggest remedies for coordinates that a handful of points determine."""
     if not measures.localized:
         return
+    which = carried_coordinates(measures.localized)
     action = "Look at the points named above, and fit without them if they are errors or outliers"
-    yield Advice("points", "the other points have almost no spread on the map", action=action, strength=2)
+    yield Advice("points", f"the others have almost no spread in {which}", action=action, strength=2)
     yield from _smoother(model, "a few points are hardly connected with the others", 2)
     if _components(graph) > 1 and _piecewise(model, "largest"):
         action = "Set on_disconnected='largest'"

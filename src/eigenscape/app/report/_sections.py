@@ -93,7 +93,7 @@ def _tiles(measures: Measures) -> str:
         share = format_percent(measures.movement.median)
         more = "of the spread, with other training points"
         if measures.localized:
-            more = "of the spread, which few points make up"
+            more = f"of the spread; few points carry {carried_coordinates(measures.localized)}"
         tiles.append(tile("Median movement", share, more, stability_grade(measures) or ""))
     if measures.loss is not None and measures.loss.ratio is not None:
         tiles.append(tile("Held-out loss", f"{format_number(measures.loss.ratio)} ×", "the training loss"))

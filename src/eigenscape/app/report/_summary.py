@@ -13,7 +13,7 @@ from eigenscape.app.report._formatting import format_count, format_number, forma
 from eigenscape.app.report._grades import neighborhood_grade, reliable_size, stability_grade
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points
-from eigenscape.app.report.few_points import few_points_sentences
+from eigenscape.app.report.few_points import carried_coordinates, few_points_sentences
 from eigenscape.app.report.scales import Dominance, is_almost_column
 from eigenscape.quality import Estimate, NeighborsKept
 from eigenscape.quality.neighbor_preservation import mean_excess_rank
@@ -193,7 +193,8 @@ def _stability(measures: Measures, share: float) -> str:
     if grade is None:
         return (
             "Stability is not judged: with other training points, half of the points move by less than"
-            f" {format_percent(share)} of the spread of the map, but a few points make up this spread."
+            f" {format_percent(share)} of the spread of the map, but a few points carry"
+            f" {carried_coordinates(measures.localized)}."
         )
     degree = {"good": "stable", "fair": "moderately stable", "poor": "unstable"}[grade]
     than = "more" if grade == "poor" else "less"

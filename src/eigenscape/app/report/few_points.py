@@ -51,7 +51,7 @@ def _sentence(
     return (
         f"{subject} {verb} carried by {noun} of {format_count(n)} ({who}):"
         f" {'it has' if count == 1 else 'they have'} {share} of {its} variance, and all other points are"
-        " almost at the same place."
+        f" almost equal in {'them' if many else 'it'}."
     )
 
 
