@@ -16,6 +16,7 @@ from eigenscape import Isomap, KernelEigenmap, LandmarkMDS, LaplacianEigenmaps, 
 from eigenscape.exceptions import DisconnectedGraphWarning, NotEnoughMemoryError
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
+from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.geodesics import geodesic_columns, geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
@@ -49,6 +50,16 @@ def laplacian_of(X: np.ndarray, k: int = 8) -> tuple[sparse.csr_array, np.ndarra
 
 
 # --- solvers ------------------------------------------------------------------------------------------------
+
+
+def test_clusters_joined_by_single_edges_are_thin():
+    rng = np.random.default_rng(0)
+    centers = 40 * rng.standard_normal((12, 30))
+    X = centers[np.repeat(np.arange(12), 400)] + rng.standard_normal((4800, 30))
+    graph = nearest_neighbor_graph(neighbor_index(X), 10)
+    joined = connect(graph, component_labels(graph.distances))
+    assert is_thin(joined.distances)
+    assert not is_thin(nearest_neighbor_graph(neighbor_index(X - centers.repeat(400, axis=0)), 10).distances)
 
 
 def test_surfaces_are_thin_and_clouds_are_wide():
