@@ -12,7 +12,7 @@ from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._typing import Matrix, Rows
-from eigenscape.kernels.base import BoundKernel, n_points, product
+from eigenscape.kernels.base import BoundKernel, n_points, product, training_index
 from eigenscape.solvers import EigenPairs
 
 
@@ -40,7 +40,12 @@ class Functions(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Eigenfunctions:
-    """``f_r(x) = sqrt(m) / l_r * sum_i v_ri k_m(x, x_i)`` (Bengio eq. 20)."""
+    """``f_r(x) = sqrt(m) / l_r * sum_i v_ri k_m(x, x_i)`` (Bengio eq. 20).
+
+    An eigenvalue of exactly zero has no such function. Its values at the training points are those of the
+    eigenvector; other points have ``sqrt(m) sum_i v_ri k_m(x, x_i)``, for a divided affinity the average over
+    their neighbours.
+    """
 
     kernel: BoundKernel
     pairs: EigenPairs
@@ -59,11 +64,22 @@ class Eigenfunctions:
 
     def __call__(self, Y: Rows) -> np.ndarray:
         """Compute the values (n_new, r) at any points."""
-        return product(self.kernel, Y, self.pairs.vectors) * (np.sqrt(self.n_train) / self.pairs.values)
+        values = product(self.kernel, Y, self.pairs.vectors) * (np.sqrt(self.n_train) / self._divisors)
+        zero = np.flatnonzero(self.pairs.values == 0)
+        if len(zero):
+            vertex = training_index(self.kernel).find(Y)
+            known = np.flatnonzero(vertex >= 0)
+            values[np.ix_(known, zero)] = self.on_training[np.ix_(vertex[known], zero)]
+        return values
 
     @property
     def _coefficients(self) -> np.ndarray:
-        return np.sqrt(self.n_train) * self.pairs.vectors / self.pairs.values  # (m, r)
+        return np.sqrt(self.n_train) * self.pairs.vectors / self._divisors  # (m, r)
+
+    @property
+    def _divisors(self) -> np.ndarray:
+        """Return the eigenvalues, or 1 for an eigenvalue of zero."""
+        return np.where(self.pairs.values == 0, 1.0, self.pairs.values)
 
     def blocks(self, Y: Rows) -> Iterator[tuple[Matrix, np.ndarray]]:
         """Yield kernel rows (b, m) and function values (b, r) for blocks of points."""

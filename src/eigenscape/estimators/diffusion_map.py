@@ -200,7 +200,7 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
                 for kernel, weights in affinities
             ]
             if split.is_whole:
-                require_eigenfunctions(maps[0], n_components)
+                require_eigenfunctions(maps[0], n_components, nonzero=self.diffusion_time > 0)
         else:
             selections = [
                 independent_eigenmaps(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding
 from eigenscape.exceptions import RankError
-from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.kernels.base import BoundKernel, n_points, training_index
 from eigenscape.normalize import DividedKernel, divide
 from eigenscape.operators import ComplementOperator, DividedOperator, Operator, gram, materialized
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, principal, smallest
@@ -76,9 +76,13 @@ def divided_eigenfunctions(
 ) -> Eigenfunctions:
     """Return the trivial eigenfunction of the divided kernel and at most ``count`` further ones.
 
-    Eigenvalues of zero are left out: they have no function beyond the training points (Bengio prop. 1)."""
+    An eigenvalue of zero is a solution on the training points without a Nyström formula (Bengio prop. 1).
+    Graphs have such eigenvalues, trees for example, and new points then take the average of their neighbours,
+    which minimises Belkin's sum for that point. Those of other kernels, and of graphs that are given without
+    points, are left out: they are rounding errors, or their points cannot be recognised."""
     weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
-    diagonal = diagonal or not weights.diagonal().any()  # graph affinities have no diagonal
+    is_graph = not weights.diagonal().any()  # graph affinities have no diagonal
+    diagonal = diagonal or is_graph
     kernel = divide(affinity, weights, diagonal)  # Bengio eq. 11, 12; footnote 3 without the diagonal
     operator = DividedOperator(weights, kernel.sums)
     if diagonal:
@@ -87,16 +91,26 @@ def divided_eigenfunctions(
         pairs = next_to_trivial(problem, count, solver)
     else:
         pairs = principal(operator, count + 1, "value", solver)
-    return Eigenfunctions(kernel, pairs.take(np.flatnonzero(np.abs(pairs.values) > ZERO)))
+    zero = np.abs(pairs.values) <= ZERO
+    if zero.any() and is_graph and _points_are_recognized(kernel):
+        return Eigenfunctions(kernel, replace(pairs, values=np.where(zero, 0.0, pairs.values)))
+    return Eigenfunctions(kernel, pairs.take(np.flatnonzero(~zero)))
 
 
-def require_eigenfunctions(embedding: Embedding, n_components: int) -> Embedding:
-    """Return ``embedding`` if it has ``n_components`` coordinates, else raise RankError."""
-    if len(embedding.eigenvalues) < n_components:
+def _points_are_recognized(kernel: BoundKernel) -> bool:
+    """Return whether the training points can be told apart: rows of given affinities may be equal."""
+    return np.array_equal(training_index(kernel).find(kernel.X), np.arange(n_points(kernel.X)))
+
+
+def require_eigenfunctions(embedding: Embedding, n_components: int, nonzero: bool = False) -> Embedding:
+    """Return ``embedding`` if it has ``n_components`` (nonzero) eigenvalues, else raise RankError."""
+    values = embedding.eigenvalues
+    found = int(np.count_nonzero(values)) if nonzero else len(values)
+    if found < n_components:
         raise RankError(
-            "an eigenvalue of the divided kernel is zero, so its eigenfunction cannot be extended to new"
-            " points; use fewer neighbours (the graph is almost complete), lower n_components, or use"
-            " another affinity"
+            f"n_components={n_components}, but {n_components - found} of the first eigenvalues of the divided"
+            " affinity are zero, so their eigenvectors cannot be extended to new points; lower n_components,"
+            " change the number of neighbours, or use another affinity or a narrower kernel (larger gamma)"
         )
     return embedding
 

@@ -13,7 +13,7 @@ from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import RowIndex
-from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.kernels.base import BoundKernel, PointIndex, n_points, training_index
 from eigenscape.normalize.center import GramOperator
 
 
@@ -50,6 +50,11 @@ class DividedKernel:
     def degrees(self, Y: Rows) -> np.ndarray:
         """Compute ``S(x)`` of any points."""
         return _degrees(self.base(Y), Y, self.rows)
+
+
+@training_index.register
+def _(kernel: DividedKernel) -> PointIndex:
+    return training_index(kernel.base)
 
 
 def divide(
