@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from eigenscape._display import short_repr
 from eigenscape._progress import stage
 from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.source import KernelSource, PointArray, stack_rows
-from eigenscape.dictionary.span import RESOLUTION, Span, SpanProjection, check_positive_semidefinite
+from eigenscape.dictionary.span import MAX_ROUNDING, RESOLUTION, Span, SpanProjection, rounding_of_weights
 from eigenscape.kernels.base import n_points
 
+#: Rounding is negligible while all squared pivots exceed this multiple of the squared norm.
+_WELL_CONDITIONED = 1e-4
 #: Bisections of the tolerance in algorithm 2.
 _BISECTIONS = 40
 
@@ -25,6 +29,7 @@ class Dictionary:
     span: Span
     indices: np.ndarray  # (m,)
     stalled: bool = False  # whether the tolerance is below the resolution of double precision
+    rounding: float = 0.0  # largest squared distance, relative to the norm, that is not resolved
 
     __repr__ = short_repr
 
@@ -60,20 +65,25 @@ def extend(
     all candidates of the block. Returns the extended dictionary and the projection of the block on it.
     """
     block = _Block(dictionary, Y, indices)
-    stalled, position = dictionary.stalled, 0
+    stalled, rounding, position = dictionary.stalled, dictionary.rounding, 0
     while dictionary.size + block.n_selected < max_size:
         beyond = np.flatnonzero(block.error[position:] > tol)
         if len(beyond) == 0:
             break
         position += int(beyond[0])
-        if block.residual[position] > RESOLUTION * block.squared_norm[position]:
+        if block.is_resolved(position):
             block.select(position)
         else:
             stalled = True
+            rounding = max(rounding, float(block.residual[position] / block.squared_norm[position]))
         position += 1
-    diagonal = block.squared_norm - dictionary.span.shift
-    check_positive_semidefinite(diagonal, block.residual, block.squared_norm, indices)
-    return replace(block.dictionary(), stalled=stalled), block.projection()
+    extended, projection = block.dictionary(), block.projection()
+    extended.span.check_positive_semidefinite(
+        projection.Z, projection.residual, projection.squared_norm, indices
+    )
+    norms = np.where(projection.squared_norm > 0, projection.squared_norm, np.inf)
+    rounding = max(rounding, float((-projection.residual / norms).max(initial=0.0)))
+    return replace(extended, stalled=stalled, rounding=rounding), projection
 
 
 class _Block:
@@ -89,6 +99,8 @@ class _Block:
             (8, n_points(Y))
         )  # new coordinates, one row per selected point; grows by doubling
         self.selected: list[int] = []
+        pivots = np.diagonal(span.factor)
+        self.smallest_pivot = float(np.square(pivots).min(initial=np.inf))
         ones = span.ones if span.sum_to_one and span.size else np.empty(0)
         self.ones, self.beta = list(ones), float(ones @ ones)
         self.alpha = 1.0 - self.Z @ ones if span.sum_to_one else None
@@ -96,6 +108,25 @@ class _Block:
     @property
     def n_selected(self) -> int:
         return len(self.selected)
+
+    def is_resolved(self, position: int) -> bool:
+        """Return whether the squared distance of a candidate from the span exceeds its rounding error."""
+        residual, norm = float(self.residual[position]), float(self.squared_norm[position])
+        if residual <= RESOLUTION * norm:
+            return False
+        if min(residual, self.smallest_pivot) > _WELL_CONDITIONED * norm:
+            return True
+        a, span = self.n_selected, self.start.span
+        own = self.rows[:a, position]  # coordinates in the directions of the points selected in this block
+        later = own[:0]
+        if a:
+            factor = np.tril(self.rows[:a, self.selected].T)
+            later = solve_triangular(factor, own, lower=True, trans="T", check_finite=False)
+        earlier = span.solve_transposed(
+            self.Z[position] - later @ self.Z[self.selected] if a else self.Z[position]
+        )
+        weights = float(np.abs(earlier).sum() + np.abs(later).sum())
+        return residual > float(rounding_of_weights(np.array(weights), np.array(norm)))
 
     def select(self, position: int) -> None:
         """Add a candidate: a new row of ``L``, with the square root of its residual on the diagonal."""
@@ -109,6 +140,7 @@ class _Block:
         new = (values + span.shift - self.Z @ coordinates[:m] - self.rows[:a].T @ coordinates[m:]) / pivot
         new[position] = pivot
         self.rows[a] = new
+        self.smallest_pivot = min(self.smallest_pivot, float(self.residual[position]))
         self.selected.append(position)
         self.residual -= new**2
         self.residual[position] = 0.0
@@ -138,7 +170,8 @@ class _Block:
     def projection(self) -> SpanProjection:
         """Return the projection of the block on the span of the extended dictionary."""
         Z = np.concatenate([self.Z, self.rows[: self.n_selected].T], axis=1) if self.selected else self.Z
-        return SpanProjection(Z, self.squared_norm, self.residual, np.maximum(self.error, 0.0))
+        error = np.maximum(self.error, -self.residual)  # a negative distance is a rounding error
+        return SpanProjection(Z, self.squared_norm, self.residual, error)
 
 
 def screen_and_extend(
@@ -158,13 +191,31 @@ def screen_and_extend(
 
 
 def select_by_tolerance(dictionary: Dictionary, reader: RowReader, tol: float, max_size: float) -> Dictionary:
-    """Apply algorithm 1 to all points."""
-    cursor = reader.cursor()
+    """Apply algorithm 1 to all points.
+
+    With a pivot ``p`` the rounding errors of distances grow as ``eps / p^2``, which exceeds ``p^2`` below
+    ``sqrt(eps)``. If they become large, the selection is repeated with a tolerance of that size.
+    """
     with stage("dictionary") as advance:
-        while (block := cursor.read(dictionary.block_size)) is not None:
-            indices, Y = block
-            dictionary = screen_and_extend(dictionary, Y, indices, tol, max_size)[0]
-            advance(len(indices))
+        found = _select(dictionary, reader, tol, max_size, advance)
+        scale = float(np.square(np.diagonal(found.span.factor)).max(initial=0.0))
+        if found.rounding > MAX_ROUNDING and tol < MAX_ROUNDING * scale:
+            found = _select(dictionary, reader, MAX_ROUNDING * scale, max_size, advance)
+            found = replace(found, stalled=True)
+    return found
+
+
+def _select(
+    dictionary: Dictionary, reader: RowReader, tol: float, max_size: float, advance: Callable[[int], None]
+) -> Dictionary:
+    """Apply algorithm 1 to the points, until rounding errors are large if the tolerance is small."""
+    cursor = reader.cursor()
+    while (block := cursor.read(dictionary.block_size)) is not None:
+        indices, Y = block
+        dictionary = screen_and_extend(dictionary, Y, indices, tol, max_size)[0]
+        advance(len(indices))
+        if dictionary.rounding > MAX_ROUNDING and tol < MAX_ROUNDING * dictionary.span.factor[0, 0] ** 2:
+            break
     return dictionary
 
 

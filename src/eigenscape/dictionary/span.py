@@ -16,9 +16,11 @@ from eigenscape.operators.gram import check_finite
 
 #: Smallest squared distance from the span, relative to the squared norm, resolved in double precision.
 RESOLUTION = 1e-12
-#: A squared distance below minus this multiple of the squared norm is not due to rounding: the kernel is not
-#: positive semi-definite.
-_NEGATIVE = 1e-7
+#: Rounding errors of squared distances up to this multiple of the squared norm are expected: a few times
+#: ``sqrt(eps)``.
+MAX_ROUNDING = 1e-7
+#: Multiple of the estimated rounding error, per member, below which a negative squared distance is rounding.
+_ROUNDING = 10.0
 #: Smallest ratio of the pivots for which the Cholesky factor is inverted explicitly.
 _MIN_PIVOT_RATIO = 1e-3
 #: Columns per block of a triangular product.
@@ -84,13 +86,43 @@ class Span:
         Z = self.coordinates(Y)
         squared_norm = check_finite(self.source.diagonal(Y, indices)[:, None])[:, 0] + self.shift
         residual = squared_norm - np.einsum("ij,ij->i", Z, Z)
-        check_positive_semidefinite(squared_norm - self.shift, residual, squared_norm, indices)
+        self.check_positive_semidefinite(Z, residual, squared_norm, indices)
         if self.size == 0:  # empty span: the error is 0 only at the origin
             return SpanProjection(Z, squared_norm, residual, np.where(squared_norm > 0, np.inf, 0.0))
         error = residual
         if self.sum_to_one:
             error = residual + (1.0 - Z @ self.ones) ** 2 / (self.ones @ self.ones)
-        return SpanProjection(Z, squared_norm, residual, np.maximum(error, 0.0))
+        return SpanProjection(Z, squared_norm, residual, np.maximum(error, -residual))
+
+    def rounding_error(self, Z: np.ndarray, squared_norm: np.ndarray) -> np.ndarray:
+        """Estimate the rounding errors of squared distances from the span, for coordinates ``Z`` (b, m).
+
+        A relative error ``eps`` of the kernel values changes the distance by ``a' dM a - 2 a . dk``, where
+        ``a = M^-1 k(x)`` are the projection weights: large for members that are almost dependent.
+        """
+        weights = np.abs(self._solve(Z, transposed=True)).sum(axis=1)
+        return rounding_of_weights(weights, squared_norm)
+
+    def check_positive_semidefinite(
+        self, Z: np.ndarray, residual: np.ndarray, squared_norm: np.ndarray, indices: np.ndarray | None
+    ) -> None:
+        """Raise ValueError if a squared norm or squared distance (b,) is negative by more than rounding."""
+        diagonal = squared_norm - self.shift
+        wrong = (diagonal < 0) | (residual < -MAX_ROUNDING * np.abs(squared_norm))
+        which = np.flatnonzero(wrong)
+        if len(which) and self.size:
+            rounding = (
+                _ROUNDING * (self.size + 1) * self.rounding_error(Z[which], np.abs(squared_norm[which]))
+            )
+            wrong[which] = (diagonal[which] < 0) | (residual[which] < -rounding)
+        if wrong.any():
+            worst = int(np.argmin(np.where(wrong, np.minimum(residual, diagonal), np.inf)))
+            name = f"row {int(indices[worst])}" if indices is not None else f"point {worst}"
+            raise ValueError(
+                f"the kernel is not positive semi-definite: in feature space {name} would have a squared norm"
+                f" of {diagonal[worst]:g} and a squared distance of {residual[worst]:g} from the span of the"
+                " dictionary; use a kernel such as 'rbf', 'linear' or 'poly'"
+            )
 
     def error_bounds(self, Y: PointArray, indices: np.ndarray, tol: float) -> np.ndarray:
         """Return upper bounds (n,) of the squared distances from the span, exact where they exceed ``tol``.
@@ -196,6 +228,10 @@ class Span:
         ill_conditioned = self.size == 0 or pivots.min() <= _MIN_PIVOT_RATIO * pivots.max()
         return None if ill_conditioned else np.ascontiguousarray(dtrtri(self.factor, lower=1)[0])
 
+    def solve_transposed(self, z: np.ndarray) -> np.ndarray:
+        """Return ``L^-T z`` for one vector (m,), which is not changed."""
+        return self._solve(z[None].copy(), transposed=True)[0]
+
     def _solve(self, values: np.ndarray, transposed: bool = False) -> np.ndarray:
         """Apply ``L^-1`` (or its transpose) to every row (n, m)."""
         if self.size == 0:
@@ -213,16 +249,6 @@ class Span:
         return out
 
 
-def check_positive_semidefinite(
-    diagonal: np.ndarray, residual: np.ndarray, squared_norm: np.ndarray, indices: np.ndarray | None
-) -> None:
-    """Raise ValueError if a squared norm or squared distance (b,) is negative by more than rounding."""
-    wrong = (diagonal < 0) | (residual < -_NEGATIVE * np.abs(squared_norm))
-    if wrong.any():
-        worst = int(np.argmin(np.where(wrong, np.minimum(residual, diagonal), np.inf)))
-        name = f"row {int(indices[worst])}" if indices is not None else f"point {worst}"
-        raise ValueError(
-            f"the kernel is not positive semi-definite: in feature space {name} would have a squared norm of"
-            f" {diagonal[worst]:g} and a squared distance of {residual[worst]:g} from the span of the"
-            " dictionary; use a kernel such as 'rbf', 'linear' or 'poly'"
-        )
+def rounding_of_weights(sum_of_weights: np.ndarray, squared_norm: np.ndarray) -> np.ndarray:
+    """Return ``eps k(x, x) (1 + |a|_1)^2`` for the sums ``|a|_1`` of the absolute projection weights."""
+    return np.finfo(np.float64).eps * squared_norm * np.square(1.0 + sum_of_weights)

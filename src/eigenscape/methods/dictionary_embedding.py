@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel, Normalization
 from eigenscape.dictionary.source import PointArray
+from eigenscape.dictionary.span import MAX_ROUNDING
 from eigenscape.eigenfunctions import Embedding, PlainScale, RootScale
 from eigenscape.exceptions import RankError, ToleranceWarning
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
@@ -171,13 +172,14 @@ def warn_tolerance(state: DictionaryState, options: DictionaryOptions) -> None:
         return
     if state.dictionary.stalled:
         reason = "the other points cannot be distinguished from their span in double precision"
+        remedy = f"; raise the tolerance to {MAX_ROUNDING * state.moments.max_squared_norm:.0e} or more"
     elif size == options.size:
-        reason = f"dictionary_size={options.size} is reached"
+        reason, remedy = f"dictionary_size={options.size} is reached", ""
     else:
         return  # a stream: the errors of early points are those for the dictionary at that time
     warnings.warn(
         f"the tolerance {options.tol:g} was not reached: with {size} points in the dictionary {reason}; the"
-        f" largest projection error is {worst:.3g}",
+        f" largest projection error is {worst:.3g}{remedy}",
         ToleranceWarning,
         stacklevel=3,
     )
