@@ -331,6 +331,8 @@ def _dictionaries() -> None:
     add("numbers", "curve", selection=[3, 1, 4, 15, 9, 26, 5, 35, 8])
     add("points", "curve", selection=curve(15, seed=7))
     add("words", "words", kernel=shared_letters, tol=1e-2)
+    for tol in (1e-1, 1e-6):
+        add(f"divided-first-{tol}", "curve", normalization="divisive", normalize_first=True, tol=tol)
     add("callable", "curve", kernel=bump, tol=1e-2)
     for kernel in ("rbf", "linear", "poly"):
         _add(f"dictionary-{kernel}", "curve", KernelPCA, kernel=kernel, dictionary_tol=1e-3)

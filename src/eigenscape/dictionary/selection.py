@@ -18,6 +18,8 @@ from eigenscape.kernels.base import n_points
 
 #: Rounding is negligible while all squared pivots exceed this multiple of the squared norm.
 _WELL_CONDITIONED = 1e-4
+#: Typical share of the estimated rounding error, which adds the errors of all weights without their signs.
+_TYPICAL = 1e-3
 #: Bisections of the tolerance in algorithm 2.
 _BISECTIONS = 40
 
@@ -126,7 +128,7 @@ class _Block:
             self.Z[position] - later @ self.Z[self.selected] if a else self.Z[position]
         )
         weights = float(np.abs(earlier).sum() + np.abs(later).sum())
-        return residual > float(rounding_of_weights(np.array(weights), np.array(norm)))
+        return residual > _TYPICAL * float(rounding_of_weights(np.array(weights), np.array(norm)))
 
     def select(self, position: int) -> None:
         """Add a candidate: a new row of ``L``, with the square root of its residual on the diagonal."""
@@ -170,8 +172,7 @@ class _Block:
     def projection(self) -> SpanProjection:
         """Return the projection of the block on the span of the extended dictionary."""
         Z = np.concatenate([self.Z, self.rows[: self.n_selected].T], axis=1) if self.selected else self.Z
-        error = np.maximum(self.error, -self.residual)  # a negative distance is a rounding error
-        return SpanProjection(Z, self.squared_norm, self.residual, error)
+        return SpanProjection(Z, self.squared_norm, self.residual, np.maximum(self.error, 0.0))
 
 
 def screen_and_extend(
@@ -200,8 +201,9 @@ def select_by_tolerance(dictionary: Dictionary, reader: RowReader, tol: float, m
         found = _select(dictionary, reader, tol, max_size, advance)
         scale = float(np.square(np.diagonal(found.span.factor)).max(initial=0.0))
         if found.rounding > MAX_ROUNDING and tol < MAX_ROUNDING * scale:
+            rounding = found.rounding
             found = _select(dictionary, reader, MAX_ROUNDING * scale, max_size, advance)
-            found = replace(found, stalled=True)
+            found = replace(found, stalled=True, rounding=rounding)
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from eigenscape._memory import row_blocks
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.kernels.base import BoundKernel, as_float64, n_points
 from eigenscape.kernels.pairwise import BoundPairwise, Linear, PairwiseKernel, Precomputed
@@ -80,6 +81,48 @@ def kernel_source(similarity: BoundKernel) -> KernelSource:
         dense = not is_sparse(similarity.X)
         return PairwiseSource(ShiftedLinear(similarity.X.mean(axis=0)) if dense else Linear())
     return PairwiseSource(similarity.kernel)
+
+
+def divided_source(source: KernelSource, sample: PointArray) -> PairwiseSource:
+    """Return the source of a kernel divided by its averages over ``sample`` (Ouimet sec. 3.2)."""
+    if not isinstance(source, PairwiseSource):
+        raise ValueError(
+            "normalize_first=True needs kernel values between any points and a sample of the data, which"
+            " kernel='precomputed' does not contain; pass the points and a kernel"
+        )
+    return PairwiseSource(DividedPairwise(source.kernel, as_float64(sample)))
+
+
+@dataclass(frozen=True, eq=False)
+class DividedPairwise(PairwiseKernel):
+    """``k(x, y) / sqrt(E(x) E(y))`` with averages ``E(x)`` of ``k`` over fixed points (Bengio eq. 12)."""
+
+    kernel: PairwiseKernel
+    sample: PointArray  # (s, n_features)
+
+    def evaluate(self, Y: Any, X: Any) -> np.ndarray:
+        roots = np.sqrt(self.averages(Y)), np.sqrt(self.averages(X))
+        return self.kernel.evaluate(Y, X) / roots[0][:, None] / roots[1]
+
+    def diagonal(self, Y: Any) -> np.ndarray:
+        return self.kernel.diagonal(Y) / self.averages(Y)
+
+    def averages(self, Y: Any) -> np.ndarray:
+        """Return ``E(x)``, (n_new,), which must be positive."""
+        averages = np.concatenate(
+            [
+                np.mean(self.kernel.evaluate(Y[rows], self.sample), axis=1)
+                for rows in row_blocks(n_points(Y), 24 * n_points(self.sample))
+            ]
+        )
+        if not averages.min(initial=np.inf) > 0:
+            worst = int(np.argmin(averages))
+            raise ValueError(
+                f"divisive normalisation needs positive average similarities, but that of point {worst} to a"
+                f" sample of the data is {averages[worst]:g}; use a wider kernel (a smaller gamma) without"
+                " negative values"
+            )
+        return averages
 
 
 @dataclass(frozen=True, eq=False)

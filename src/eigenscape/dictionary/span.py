@@ -92,7 +92,7 @@ class Span:
         error = residual
         if self.sum_to_one:
             error = residual + (1.0 - Z @ self.ones) ** 2 / (self.ones @ self.ones)
-        return SpanProjection(Z, squared_norm, residual, np.maximum(error, -residual))
+        return SpanProjection(Z, squared_norm, residual, np.maximum(error, 0.0))
 
     def rounding_error(self, Z: np.ndarray, squared_norm: np.ndarray) -> np.ndarray:
         """Estimate the rounding errors of squared distances from the span, for coordinates ``Z`` (b, m).

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape.dictionary.readers import ArrayReader, ChunkReader
-from eigenscape.dictionary.source import PointArray, kernel_source
+from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator, KernelMixin, spectral_attributes
 from eigenscape.estimators._collections import check_in_memory, validate_blocks
@@ -41,8 +41,8 @@ from eigenscape.estimators._validation import (
 )
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
-from eigenscape.kernels.base import BoundKernel
-from eigenscape.methods.dictionary_embedding import greedy_embedding
+from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.methods.dictionary_embedding import divided_greedy_embedding, greedy_embedding
 from eigenscape.methods.dictionary_fit import (
     DictionaryOptions,
     DictionaryState,
@@ -56,8 +56,10 @@ from eigenscape.streams import as_chunks, can_repeat
 SELECTIONS = ("greedy", "random", "maxmin", "kmeans")
 #: Tolerance if neither ``tol`` nor ``dictionary_size`` is given.
 _DEFAULT_TOL = 1e-3
+#: Number of points over which ``normalize_first`` averages.
+_N_AVERAGED = 1000
 #: Parameters that must not change between the chunks of a stream.
-_FIXED = ("kernel", "gamma", "degree", "coef0", "normalization", "sum_to_one")
+_FIXED = ("kernel", "gamma", "degree", "coef0", "normalization", "sum_to_one", "normalize_first")
 
 
 def _supports_single_pass(estimator: GreedySpectralEmbedding) -> bool:
@@ -118,6 +120,12 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     averages : {"implicit", "dictionary", "random"}, default="implicit"
         Points over which the normalisation averages: all (by proposition 2), the dictionary, or 1000 random
         points.
+    normalize_first : bool, default=False
+        Whether divisive normalisation precedes the selection (sec. 3.2): members are selected, and points
+        projected, in the feature space of :math:`k(x, y) / \sqrt{E(x) E(y)}`, with averages :math:`E` over
+        at most 1000 random points, of a stream those of its first chunk. ``tol`` is to be compared with
+        :math:`k(x, x) / E(x)`, and eigenvalues are ``n_samples`` times those of a kernel divided by sums.
+        ``averages`` is ignored. For ``normalization="divisive"`` only.
     {gamma/kernel}
         For a stream it is estimated from the first chunk.
     {degree}
@@ -195,6 +203,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         selection: Any = "greedy",
         sum_to_one: bool | None = None,
         averages: Literal["implicit", "dictionary", "random"] = "implicit",
+        normalize_first: bool = False,
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
@@ -213,6 +222,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         self.selection = selection
         self.sum_to_one = sum_to_one
         self.averages = averages
+        self.normalize_first = normalize_first
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
@@ -421,6 +431,10 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         if gamma is not None:
             self.gamma_ = gamma
         self._source_ = kernel_source(similarity)
+        if self.normalize_first:
+            rng = np.random.default_rng(self._options().seed)
+            chosen = np.sort(rng.permutation(n_points(X))[:_N_AVERAGED])
+            self._source_ = divided_source(self._source_, X[chosen])
         return similarity
 
     def _set_model(
@@ -429,7 +443,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         """Set the fitted attributes; those of the model only if there are enough points for it."""
         attributes = {}
         try:
-            model = greedy_embedding(state, options, self.n_components, X)
+            embed = divided_greedy_embedding if self.normalize_first else greedy_embedding
+            model = embed(state, options, self.n_components, X)
             attributes = {
                 **spectral_attributes(model),
                 **dictionary_attributes(state, options, X),
@@ -462,6 +477,13 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             raise ValueError(f"sum_to_one={self.sum_to_one!r} must be True, False or None")
         if isinstance(self.selection, str):
             check_choice("selection", self.selection, SELECTIONS)
+        if self.normalize_first not in (True, False):
+            raise ValueError(f"normalize_first={self.normalize_first!r} must be True or False")
+        if self.normalize_first and self.normalization != "divisive":
+            raise ValueError(
+                f"normalize_first=True is for normalization='divisive', got {self.normalization!r}: additive"
+                " normalisation before the selection gives the same dictionary"
+            )
         given = check_dictionary(self.dictionary_size, self.tol, tol_name="tol")
         if not self._is_greedy():
             if self.tol is not None:
@@ -471,8 +493,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         return DictionaryOptions(
             self.tol if given else _DEFAULT_TOL,
             self.dictionary_size,
-            normalization=self.normalization,
-            averages=self.averages,
+            normalization=None if self.normalize_first else self.normalization,
+            averages="implicit" if self.normalize_first else self.averages,
             sum_to_one=self.normalization == "additive" if self.sum_to_one is None else self.sum_to_one,
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             n_jobs=self.n_jobs,

@@ -31,6 +31,14 @@ def greedy_embedding(
     return Embedding(functions, RootScale(np.sqrt(functions.pairs.values / functions.n_train)))
 
 
+def divided_greedy_embedding(
+    state: DictionaryState, options: DictionaryOptions, n_components: int | None, X: PointArray | None = None
+) -> Embedding:
+    """Return ``sqrt(n) v_r`` without the trivial one for a kernel that was divided before the selection."""
+    count = None if n_components is None else n_components + 1
+    return Embedding(low_rank_eigenfunctions(state, options, count, X), PlainScale(), trivial=1)
+
+
 def greedy_laplacian_eigenmaps(
     state: DictionaryState, options: DictionaryOptions, n_components: int, X: PointArray | None = None
 ) -> Embedding:
@@ -171,15 +179,17 @@ def warn_tolerance(state: DictionaryState, options: DictionaryOptions) -> None:
     if not options.tol or worst <= options.tol or options.members is not None:
         return
     if state.dictionary.stalled:
+        large = state.dictionary.rounding > MAX_ROUNDING
+        least = MAX_ROUNDING * state.moments.max_squared_norm if large else 2 * worst
         reason = "the other points cannot be distinguished from their span in double precision"
-        remedy = f"; raise the tolerance to {MAX_ROUNDING * state.moments.max_squared_norm:.0e} or more"
+        remedy = f" (raise it to {least:.0e} or more)"
     elif size == options.size:
         reason, remedy = f"dictionary_size={options.size} is reached", ""
     else:
         return  # a stream: the errors of early points are those for the dictionary at that time
     warnings.warn(
-        f"the tolerance {options.tol:g} was not reached: with {size} points in the dictionary {reason}; the"
-        f" largest projection error is {worst:.3g}{remedy}",
+        f"the tolerance {options.tol:g} was not reached{remedy}: with {size} points in the dictionary"
+        f" {reason}; the largest projection error is {worst:.3g}",
         ToleranceWarning,
         stacklevel=3,
     )
