@@ -3,7 +3,8 @@
 ``CASES`` holds (id, estimator factory, data kind). ``MAPS`` holds the same of those that are no
 eigenfunctions of a kernel on the training points, to which the laws about kernels, eigenvalues and the loss
 do not apply. ``load(kind, dtype)`` gives the training points and some new ones, in the form that the
-estimator takes: rows, distances or similarities to the training points, or objects."""
+estimator takes: rows, distances or similarities to the training points, or objects. ``among_new(kind)`` are
+the distances or similarities among the new points."""
 
 from __future__ import annotations
 
@@ -212,6 +213,35 @@ def load(kind: str, dtype: type = np.float64) -> tuple[Any, Any]:
     """Fresh training points and new points of a kind."""
     train, new = _DATA[kind]()
     return (train, new) if kind == "words" else (train.astype(dtype), new.astype(dtype))
+
+
+#: The points of which tables of distances or similarities to the training points are made.
+_POINTS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
+    "distances": lambda: _cut(_CURVE()),
+    "narrow distances": lambda: _cut(_CURVE()),
+    "twin distances": lambda: twins(N_TRAIN, N_NEW),
+    "graph": lambda: _cut(_CURVE()),
+    "twin graph": lambda: twins(N_TRAIN, N_NEW),
+    "similarities": lambda: _cut(_CURVE()),
+    "twin similarities": lambda: twins(N_TRAIN, N_NEW),
+    "sparse similarities": lambda: _cut(_CURVE()),
+    "split distances": lambda: split(N_NEW),
+    "split graph": lambda: split(N_NEW),
+    "split similarities": lambda: split(N_NEW),
+    "split sparse similarities": lambda: split(N_NEW),
+    "lonely distances": lambda: lonely(N_NEW),
+}
+
+
+def among_new(kind: str) -> Any:
+    """The table among the new points, for kinds of which a point is a row of a table; otherwise None."""
+    if kind not in _POINTS:
+        return None
+    new = _POINTS[kind]()[1]
+    if "similarities" in kind:
+        own = _similarities((new, new), least=0.1 if kind == "sparse similarities" else 0.0)[0]
+        return sparse.csr_array(own) if "sparse" in kind else own
+    return cdist(new, new)
 
 
 def disconnected(kind: str) -> bool:

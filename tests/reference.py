@@ -156,6 +156,33 @@ def loss(K_new, f_new, f_train, values):
     return total / (n * m)
 
 
+def held_out_loss(K, f, values, m):
+    """The same over all pairs of two different new points, of which ``K`` is the kernel among them."""
+    total, count = 0.0, 0
+    for i in range(len(K)):
+        for j in range(len(K)):
+            if i != j:
+                expansion = sum(values[r] / m * f[i, r] * f[j, r] for r in range(len(values)))
+                total += (K[i, j] - expansion) ** 2
+                count += 1
+    return total / count
+
+
+def centred_between(K_among, K_new, K):
+    """Bengio eq. 10 for two new points: all means over the training set."""
+    n, m = K_new.shape
+    grand = sum(K[a, b] for a in range(m) for b in range(m)) / m**2
+    mean = [sum(K_new[i, a] for a in range(m)) / m for i in range(n)]
+    return np.array([[K_among[i, j] - mean[i] - mean[j] + grand for j in range(n)] for i in range(n)])
+
+
+def divided_between(K_among, K_new, power=0.5):
+    """Bengio eq. 12 for two new points: both sums over the training set."""
+    n, m = K_new.shape
+    sums = [sum(K_new[i, a] for a in range(m)) for i in range(n)]
+    return np.array([[K_among[i, j] / (sums[i] * sums[j]) ** power for j in range(n)] for i in range(n)])
+
+
 # Neighbourhoods and geodesics
 
 
@@ -183,6 +210,18 @@ def knn_edges_new(D_new, D, k):
         for i in range(m):
             if i in chosen or D_new[a, i] <= kth[i]:
                 out[a, i] = D_new[a, i]
+    return out
+
+
+def knn_edges_among(D_among, D_new, k):
+    """Edges of new points: one is at least as near as the other's k-th nearest training point."""
+    n = len(D_among)
+    kth = [D_new[a, nearest(D_new[a], k)[-1]] for a in range(n)]
+    out = np.full((n, n), np.inf)
+    for a in range(n):
+        for b in range(n):
+            if a != b and (D_among[a, b] <= kth[a] or D_among[a, b] <= kth[b]):
+                out[a, b] = D_among[a, b]
     return out
 
 
@@ -215,6 +254,21 @@ def shortest_by_enumeration(edges, start, end):
             path = [start, *middle, end]
             best = min(best, sum(edges[a, b] for a, b in pairwise(path)))
     return best
+
+
+def geodesics_among(edges_among, edges_new, edges):
+    """Bengio eq. 14 for each pair of new points: Floyd's algorithm with these two points added."""
+    n, m = edges_new.shape
+    out = np.zeros((n, n))
+    for a in range(n):
+        for b in range(a):
+            joined = np.full((m + 2, m + 2), np.inf)
+            joined[:m, :m] = edges
+            joined[m, :m] = joined[:m, m] = edges_new[a]
+            joined[m + 1, :m] = joined[:m, m + 1] = edges_new[b]
+            joined[m, m + 1] = joined[m + 1, m] = edges_among[a, b]
+            out[a, b] = out[b, a] = floyd(joined)[m, m + 1]
+    return out
 
 
 def geodesics_new(edges_new, length):

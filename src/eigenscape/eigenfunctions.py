@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -91,6 +91,15 @@ class Eigenfunctions:
                 advance(rows.stop - rows.start)
 
 
+class Part(NamedTuple):
+    """Points that belong to one set of eigenfunctions, such as those of a connected component."""
+
+    functions: Functions
+    trivial: int  # number of functions that are not coordinates
+    points: Any  # in the form that the functions accept
+    which: np.ndarray  # indices of the points
+
+
 #: Converts function values (n, r) at points Y to coordinates (n, n_components), for training and new points.
 Scale = Callable[[np.ndarray, Rows], np.ndarray]
 
@@ -165,9 +174,9 @@ class Embedding:
         """Compute the unscaled eigenfunctions of the coordinates at any points."""
         return self.eigenfunctions(Y)[:, self.trivial :]
 
-    def parts(self, Y: Rows) -> Iterator[tuple[Functions, Any]]:
-        """Yield (eigenfunctions, points) for each component."""
-        yield self.eigenfunctions, Y
+    def parts(self, Y: Rows) -> Iterator[Part]:
+        """Yield the points of each connected component; here all of them."""
+        yield Part(self.eigenfunctions, self.trivial, Y, np.arange(n_points(Y)))
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,10 @@ class RankError(ValueError):
     """More components were requested than the kernel has usable eigenvalues."""
 
 
+class UndefinedKernelError(ValueError):
+    """The kernel of a method is not defined between two new points."""
+
+
 class UndefinedMapError(ValueError):
     """The requested map is not defined at some training points."""
 

@@ -13,17 +13,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import pytest
-from cases import CASES, MAPS, PROJECTIONS, WITHOUT_KERNEL, Case, disconnected, load
+from cases import CASES, MAPS, PROJECTIONS, WITHOUT_KERNEL, Case, among_new, disconnected, load
 from scipy import sparse
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from eigenscape import (
+    PCA,
     ClassicalMDS,
     DiffusionMap,
     FastMap,
@@ -35,13 +36,17 @@ from eigenscape import (
     save,
 )
 from eigenscape import load as read_model
+from eigenscape.eigenfunctions import Part
+from eigenscape.estimators._validation import check_input
 from eigenscape.exceptions import (
     DisconnectedGraphError,
     DisconnectedGraphWarning,
     IsolatedPointWarning,
     ModelFileError,
+    UndefinedKernelError,
 )
 from eigenscape.kernels.pairwise import PairwiseKernel as Kernels
+from eigenscape.solvers import EigenPairs
 
 CASE = {case.id: case for case in CASES}
 WORK = 1e-8  # relative error allowed to work in double precision
@@ -397,12 +402,16 @@ def test_fit_changes_no_parameter_and_no_argument(name: str, dtype: str) -> None
     params = model.get_params(deep=False)
     before = joblib.hash(params), joblib.hash(X), joblib.hash(Y)
     fit(name, model, X)
+    among = among_new(CASE[name].data)
+    given = joblib.hash(among)
     with expecting(name):
         model.transform(Y)
-        model.loss(Y)
+        if not isinstance(model, LocallyLinearEmbedding):
+            model.loss(Y, among)
     after = model.get_params(deep=False)
     assert all(after[key] is value for key, value in params.items())
     assert (joblib.hash(after), joblib.hash(X), joblib.hash(Y)) == before
+    assert joblib.hash(among) == given
 
 
 @every_case
@@ -480,13 +489,13 @@ def discarded(model: Any, K: np.ndarray) -> float:
 
 @each_eigenvector
 def test_loss_is_the_discarded_spectrum(name: str, dtype: str) -> None:
-    model, (X, Y) = fitted(name, dtype), data(name, dtype)
+    model = fitted(name, dtype)
     K = gram(name, model)
     rounding = 1e-11 * np.square(K).mean()
     assert model.loss() == pytest.approx(discarded(model, K), rel=1e-8, abs=rounding)
-    with expecting(name):
-        assert model.loss(own_points(model, X)) == pytest.approx(model.loss(), rel=1e-8, abs=rounding)
-        assert 0 <= model.loss(Y) < np.inf
+    curve = model.loss_curve()
+    assert curve[-1] == pytest.approx(model.loss(), rel=1e-12)
+    assert (np.diff(curve) <= 0).all()
 
 
 def same_kernel_for_any_count(model: Any) -> bool:
@@ -511,6 +520,114 @@ def test_loss_falls_with_more_components(name: str) -> None:
     )
     assert (np.diff(losses) <= 1e-11 * np.square(K).mean()).all()
     assert losses[-1] < losses[0]
+
+
+# --- law 8: the kernel is one function of any two points, and so is its error -------------------------------
+
+each_defined_kernel = cases_where(lambda model: not isinstance(model, LocallyLinearEmbedding))
+
+
+def kernel_to(model: Any, Z: Any, Y: Any, table: Any) -> np.ndarray:
+    """The kernel (n_Y, n_Z) between any points."""
+    return dense(model.kernel_.to(Z)(Y, table))
+
+
+def new_points(name: str) -> Any:
+    """New points in the form in which the kernel takes them."""
+    return check_input(fitted(name), data(name)[1], reset=False)
+
+
+def training_table(model: Any, Y: Any) -> Any:
+    """Of rows of tables, the columns of the training points of the kernel."""
+    if not model._is_precomputed():
+        return None
+    which = np.asarray(model._model_.columns) if Y.shape[1] > model.kernel_.X.shape[0] else slice(None)
+    return Y[:, which]
+
+
+@each_defined_kernel
+def test_a_kernel_between_any_points_is_that_to_the_training_points(name: str) -> None:
+    model, Y = fitted(name), new_points(name)
+    X, table = model.kernel_.X, training_table(model, Y)
+    with expecting(name):
+        expected = dense(model.kernel_(Y))
+        allowed = WORK * np.abs(expected).max()
+        np.testing.assert_allclose(kernel_to(model, X, Y, table), expected, rtol=0, atol=allowed)
+        turned = None if table is None else sparse.csr_array(table.T) if sparse.issparse(table) else table.T
+        np.testing.assert_allclose(kernel_to(model, Y, X, turned), expected.T, rtol=0, atol=allowed)
+
+
+@each_defined_kernel
+def test_a_kernel_between_new_points_does_not_depend_on_others(name: str) -> None:
+    model, Y, among = fitted(name), new_points(name), among_new(CASE[name].data)
+    with expecting(name):
+        K = kernel_to(model, Y, Y, among)
+        # A divided kernel is infinite between similar points without affinity to the training points.
+        allowed = WORK * np.abs(K[np.isfinite(K)]).max()
+        np.testing.assert_allclose(K, K.T, rtol=0, atol=allowed)
+        for i in (0, 5, len(K) - 1):
+            some = None if among is None else among[[i]][:, [3, i]]
+            alone = kernel_to(model, Y[[3, i]], Y[[i]], some)
+            np.testing.assert_allclose(alone[0], K[i, [3, i]], rtol=0, atol=allowed)
+
+
+@each_defined_kernel
+def test_held_out_loss_is_the_literal_double_sum(name: str) -> None:
+    model, Y, among = fitted(name), new_points(name), among_new(CASE[name].data)
+    with expecting(name):
+        K = kernel_to(model, Y, Y, among)
+        literal = [literal_loss(K, parts_of(model, Y), n) for n in range(np.shape(model.eigenvalues_)[-1])]
+        rounding = 1e-13 * np.square(K).mean()
+        assert model.loss(data(name)[1], among) == pytest.approx(literal[-1], rel=1e-7, abs=rounding)
+        curve = model.loss_curve(data(name)[1], among)
+    np.testing.assert_allclose(curve, literal, rtol=1e-7, atol=rounding)
+
+
+def parts_of(model: Any, Y: Any) -> list[Part]:
+    """The points and eigenfunctions of each piece. PCA has no model but its axes."""
+    if not isinstance(model, PCA):
+        return list(model._model_.parts(Y))
+    pairs = EigenPairs(model.eigenvalues_, model.embedding_, model.residuals_, "")
+    return [Part(PrincipalFunctions(model, pairs), 0, Y, np.arange(count(Y)))]
+
+
+class PrincipalFunctions(NamedTuple):
+    """The eigenfunctions of PCA."""
+
+    model: PCA
+    pairs: EigenPairs
+
+    @property
+    def n_train(self) -> int:
+        return len(self.model.embedding_)
+
+    def __call__(self, Y: Any) -> np.ndarray:
+        return self.model.eigenfunctions(Y)
+
+
+def literal_loss(K: np.ndarray, parts: Any, last: int) -> float:
+    """Bengio sec. 4: mean of ``(k(x, y) - sum_r lambda_r f_r(x) f_r(y))^2`` over pairs of different points.
+
+    The functions are the trivial one, if there is one, and those of the coordinates up to ``last``. They are
+    zero at points of other pieces."""
+    error = K.copy()
+    for part in parts:
+        f, lambdas = part.functions(part.points), part.functions.pairs.values / part.functions.n_train
+        for a, i in enumerate(part.which):
+            for b, j in enumerate(part.which):
+                error[i, j] -= sum(
+                    lambdas[r] * f[a, r] * f[b, r] for r in range(min(part.trivial + last + 1, len(lambdas)))
+                )
+    pairs = [(i, j) for i in range(len(K)) for j in range(len(K)) if i != j]
+    return sum(error[i, j] ** 2 for i, j in pairs) / len(pairs)
+
+
+@cases_where(lambda model: isinstance(model, LocallyLinearEmbedding))
+def test_lle_has_no_kernel_between_new_points(name: str) -> None:
+    model, (_, Y) = fitted(name), data(name)
+    with expecting(name), pytest.raises(UndefinedKernelError, match=r"zero between\s+them by definition"):
+        model.loss(Y)
+    assert np.isfinite(model.loss())
 
 
 # --- maps without a kernel: laws 1, 2, 4, 5 and 6 -----------------------------------------------------------

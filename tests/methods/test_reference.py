@@ -10,6 +10,7 @@ from sklearn import decomposition, manifold
 
 from eigenscape import (
     ClassicalMDS,
+    DiffusionMap,
     Isomap,
     KernelPCA,
     LaplacianEigenmaps,
@@ -390,10 +391,73 @@ def test_loss_sec_4(model, X, Y):
     values, vectors = ref.principal(K_train, 2 + trivial)
     f_train, f_new = ref.nystrom(K_train, values, vectors), ref.nystrom(K_new, values, vectors)
     assert model.loss() == pytest.approx(ref.loss(K_train, f_train, f_train, values), rel=1e-8)
-    assert model.loss(Y) == pytest.approx(ref.loss(K_new, f_new, f_train, values), rel=1e-8)
+    if not isinstance(model, LocallyLinearEmbedding):  # which has no kernel between new points
+        K_among = model.kernel_.to(Y)(Y)
+        K_among = K_among.toarray() if hasattr(K_among, "toarray") else K_among
+        assert model.loss(Y) == pytest.approx(ref.held_out_loss(K_among, f_new, values, len(X)), rel=1e-8)
     spectrum = np.linalg.eigvalsh(K_train)[::-1]
     discarded = np.sum(spectrum**2) - np.sum(values**2)
     assert model.loss() == pytest.approx(discarded / len(X) ** 2, rel=1e-7)
+
+
+def among(model, Y):
+    values = model.kernel_.to(Y)(Y)
+    return values.toarray() if hasattr(values, "toarray") else values
+
+
+def test_kernel_pca_between_new_points(X, Y):
+    model = KernelPCA(2, gamma=0.3).fit(X)
+    k = ref.gaussian(0.3)
+    expected = ref.centred_between(ref.table(k, Y, Y), ref.table(k, Y, X), ref.table(k, X, X))
+    close(among(model, Y), expected)
+
+
+def test_mds_between_new_points(X, Y):
+    model = ClassicalMDS(2, metric="cityblock").fit(X)
+    half = lambda x, y: -(np.abs(x - y).sum() ** 2) / 2  # noqa: E731
+    expected = ref.centred_between(ref.table(half, Y, Y), ref.table(half, Y, X), ref.table(half, X, X))
+    close(among(model, Y), expected)
+
+
+def test_laplacian_eigenmaps_between_new_points(X, Y):
+    k = ref.gaussian(0.5)
+    expected = ref.divided_between(ref.table(k, Y, Y), ref.table(k, Y, X))
+    close(among(LaplacianEigenmaps(2, affinity="rbf", gamma=0.5).fit(X), Y), expected)
+
+
+def test_diffusion_map_between_new_points(X, Y):
+    """The sums of the first normalisation and then those of the kernel so divided."""
+    k = ref.gaussian(0.5)
+    gram, K_new, K_among = (ref.table(k, *pair) for pair in ((X, X), (Y, X), (Y, Y)))
+    density, density_new = gram.sum(axis=1), K_new.sum(axis=1)
+    K_new, K_among = K_new / np.outer(density_new, density), K_among / np.outer(density_new, density_new)
+    close(
+        among(DiffusionMap(2, affinity="rbf", gamma=0.5, alpha=1).fit(X), Y),
+        ref.divided_between(K_among, K_new),
+    )
+
+
+def test_graph_affinity_between_new_points(X, Y):
+    Y = Y[:-1]  # without the training point
+    D, D_new, D_among = (ref.table(ref.euclidean, *pair) for pair in ((X, X), (Y, X), (Y, Y)))
+    edges_new, edges_among = ref.knn_edges_new(D_new, D, K), ref.knn_edges_among(D_among, D_new, K)
+    assert np.isfinite(edges_among).any()
+    expected = ref.divided_between(np.isfinite(edges_among) * 1.0, np.isfinite(edges_new) * 1.0)
+    close(among(LaplacianEigenmaps(2, n_neighbors=K).fit(X), Y), expected)
+
+
+def test_isomap_between_new_points(X, Y):
+    Y = Y[:-1]
+    D, D_new, D_among = (ref.table(ref.euclidean, *pair) for pair in ((X, X), (Y, X), (Y, Y)))
+    edges, edges_new = ref.knn_edges(D, K), ref.knn_edges_new(D_new, D, K)
+    lengths = ref.geodesics_among(ref.knn_edges_among(D_among, D_new, K), edges_new, edges)
+    assert (lengths == D_among).any()
+    assert (lengths > 1.01 * D_among).any()
+    own = ref.floyd(edges)
+    tables = (lengths, ref.geodesics_new(edges_new, own), own)
+    close(
+        among(Isomap(2, n_neighbors=K).fit(X), Y), ref.centred_between(*(-np.square(t) / 2 for t in tables))
+    )
 
 
 # Cuts

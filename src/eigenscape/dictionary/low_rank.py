@@ -15,7 +15,7 @@ from eigenscape.dictionary.readers import ArrayReader, map_blocks
 from eigenscape.dictionary.source import PointArray
 from eigenscape.dictionary.span import Span
 from eigenscape.exceptions import IsolatedPointWarning
-from eigenscape.kernels.base import n_points
+from eigenscape.kernels.base import Columns, n_points
 from eigenscape.solvers import EigenPairs
 
 #: Rows per block and thread.
@@ -68,6 +68,10 @@ class LowRankKernel:
 
     def __call__(self, Y: PointArray) -> np.ndarray:
         return self.features(Y) @ self.features(self.X).T
+
+    def to(self, Z: PointArray) -> Columns:
+        right = self.features(Z).T
+        return lambda Y, table=None: self.features(Y) @ right  # noqa: ARG005
 
     def features(self, Y: PointArray) -> np.ndarray:
         """Return the normalised features (n_new, m); the kernel is their inner product."""
@@ -132,21 +136,11 @@ class LowRankEigenfunctions:
     def __call__(self, Y: PointArray) -> np.ndarray:
         return self.kernel.product(Y, self.pairs.vectors * np.sqrt(self.n_train / self.pairs.values))
 
-    def loss(self, Y: PointArray | None = None) -> float:
-        """Return the mean squared error of the expansion between ``Y`` and the training points.
-
-        None for ``Y`` takes all training points. Only the second moment ``C`` of the training points is used.
-        """
+    def training_loss(self) -> float:
+        """Return the mean squared error of the expansion over all pairs of training points."""
         w = self.pairs.vectors
         rest = self.moment - (w * self.pairs.values) @ w.T
-        if Y is None:
-            return float(np.square(rest).sum()) / self.n_train**2
-        total = 0.0
-        for rows in row_blocks(n_points(Y), 24 * self.kernel.span.size):
-            p = self.kernel.features(Y[rows])
-            p -= (p @ w) @ w.T
-            total += float(np.einsum("ij,ij->", p @ rest, p))
-        return max(total, 0.0) / (n_points(Y) * self.n_train)
+        return float(np.square(rest).sum()) / self.n_train**2
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         noise_of_versions,
         orientation_signs,
     )
+    from eigenscape.distributed.pairs import reduce_pairs
     from eigenscape.distributed.pca import gather_moments, pca_of_blocks
     from eigenscape.distributed.ppca import BlockRows
     from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, sample_rows, take_rows
@@ -50,6 +51,7 @@ _NAMES = {
     "eigenscape.distributed.mixture": "BlockMembers",
     "eigenscape.distributed.oriented": "gather_signal noise_of_groups noise_of_vectors noise_of_versions"
     " orientation_signs",
+    "eigenscape.distributed.pairs": "reduce_pairs",
     "eigenscape.distributed.pca": "gather_moments pca_of_blocks",
     "eigenscape.distributed.ppca": "BlockRows",
     "eigenscape.distributed.reduce": "count_rows map_blocks reduce_blocks sample_rows take_rows",
@@ -87,6 +89,7 @@ __all__ = [  # a literal list: type checkers read it
     "pca_of_blocks",
     "read",
     "reduce_blocks",
+    "reduce_pairs",
     "require",
     "sample_rows",
     "sample_size",

@@ -80,7 +80,7 @@ def _tree_reduce(
 ) -> Any:
     graph = Graph()
     leaves = _add_leaves(graph, function, columns, [()] * columns[0].n_blocks, shared)
-    return _require_rows(graph.compute(graph.tree(leaves, partial(_combine_all, combine, truncate))))
+    return require_rows(graph.compute(graph.tree(leaves, partial(combine_all, combine, truncate))))
 
 
 def reduce_persisting(
@@ -124,9 +124,9 @@ def reduce_persisting(
     keys = [graph.persisted(result) for result in previous]
     leaves = _add_leaves(graph, function, (blocks,), block_arguments, shared, keys)
     parts = graph.add("result", [partial(_extract, extract)] * len(leaves), [[leaf] for leaf in leaves])
-    root = graph.tree(parts, partial(_combine_all, combine, truncate))
+    root = graph.tree(parts, partial(combine_all, combine, truncate))
     combined, persisted = graph.compute_and_persist(root, leaves)
-    return _require_rows(combined), persisted
+    return require_rows(combined), persisted
 
 
 def _add_leaves(
@@ -155,7 +155,8 @@ def _add_leaves(
     )
 
 
-def _require_rows(result: Any) -> Any:
+def require_rows(result: Any) -> Any:
+    """Return the result of a reduction; raise ValueError if there was no row."""
     if result is None:
         raise ValueError(EMPTY)
     return result
@@ -211,7 +212,7 @@ def _extract(extract: Callable[[Any], Any], result: Any) -> Any:
     return None if result is None else extract(result)
 
 
-def _combine_all(
+def combine_all(
     combine: Callable[[Any, Any], Any], truncate: Callable[[Any], Any] | None, results: list[Any]
 ) -> Any:
     """Combine results in order; the result of a block without rows is None."""

@@ -16,13 +16,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._collections import averaged, rowwise, validate_blocks
+from eigenscape.estimators._collections import paired, rowwise, validate_blocks
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_input, check_jobs, match_dtype
+from eigenscape.estimators._validation import check_input, check_jobs, check_pairs, match_dtype
 from eigenscape.pieces import AnyEmbedding
-from eigenscape.quality.loss import kernel_loss
+from eigenscape.quality.loss import (
+    has_pair_moments,
+    kernel_loss,
+    kernel_loss_curve,
+    pair_moments,
+    squared_errors_between,
+)
+from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers import SolverConfig
 
 
@@ -220,7 +227,7 @@ def spectral_result(
 
 
 class KernelMixin:
-    """``eigenfunctions`` and ``loss`` of models with a kernel."""
+    """``eigenfunctions``, ``loss`` and ``loss_curve`` of models with a kernel."""
 
     verbose: bool
     _model_: Any
@@ -244,24 +251,67 @@ class KernelMixin:
             X = check_input(self, X, reset=False)
             return self._match_dtype(X, self._model_.functions(X))
 
-    @averaged
-    def loss(self, X: Any = None) -> float:
+    @paired
+    def loss(self, X: Any = None, between: Any = None) -> float:
         """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
+
+        The kernel ``k(x, y)`` is compared with ``sum_r lambda_r f_r(x) f_r(y)``.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features), optional
-            Held-out points, paired with all training points. If None, the training points.
+            Held-out points, at least 2. The mean is over all pairs of two different held-out points, an
+            unbiased estimate of the generalisation error, and takes time proportional to ``n_new ** 2``. If
+            None, the mean is over all pairs of training points: the sum of the squared discarded eigenvalues
+            over ``n_samples ** 2``.
+        between : array-like of shape (n_new, n_new), optional
+            For precomputed input: similarities or distances among the held-out points.
 
         Returns
         -------
         float
-            Lower is better. Compare the training and held-out loss of one method; losses of different kernels
-            are not comparable.
+            Lower is better. The training loss decreases to 0 with every further component. The held-out loss
+            does not: it levels off, or increases for indefinite and noisy kernels, where further components
+            are not determined by the training points. Losses of different kernels are not comparable.
         """
         self._check_kernel("loss")
         with running(self.verbose):
-            return kernel_loss(self._model_, None if X is None else check_input(self, X, reset=False))
+            return kernel_loss(self._model_, *check_pairs(self, X, between))
+
+    @paired
+    def loss_curve(self, X: Any = None, between: Any = None) -> np.ndarray:
+        """Compute ``loss`` for the first ``1, ..., n_components`` coordinates, from one fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), optional
+            Held-out points, as for ``loss``. If None, the training points.
+        between : array-like of shape (n_new, n_new), optional
+            For precomputed input: similarities or distances among the held-out points.
+
+        Returns
+        -------
+        ndarray of shape (n_components,)
+            Losses; the last is ``loss(X)``.
+        """
+        self._check_kernel("loss_curve")
+        with running(self.verbose):
+            return kernel_loss_curve(self._model_, *check_pairs(self, X, between))
+
+    def _has_pair_moments(self) -> bool:
+        """Return whether the loss follows from sums over rows. A hook."""
+        self._check_kernel("loss")
+        return has_pair_moments(self._model_)
+
+    def _pair_moments(self, X: Any) -> PairMoments:
+        """Return the sums over rows from which the loss follows. A hook."""
+        return pair_moments(self._model_, check_input(self, X, reset=False))
+
+    def _pair_squares(self, X: Any, Z: Any, *, same: bool, curve: bool) -> np.ndarray:
+        """Return the sums of the squared errors over pairs of rows. A hook."""
+        rows = check_input(self, X, reset=False)
+        others = rows if same else check_input(self, Z, reset=False)
+        return squared_errors_between(self._model_, rows, others, same=same, curve=curve)
 
     def _check_kernel(self, name: str) -> None:
         check_is_fitted(self, "n_iter_")

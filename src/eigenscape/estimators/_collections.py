@@ -2,7 +2,8 @@
 
 The result for a row does not depend on the other rows, so a method of rows is mapped over the blocks
 (:func:`rowwise`), and a mean over rows is the weighted mean of the means of the blocks (:func:`averaged`).
-``fit`` calls :func:`validate_blocks`, which checks the columns.
+The loss is a mean over pairs of rows, for which pairs of blocks are formed (:func:`paired`). ``fit`` calls
+:func:`validate_blocks`, which checks the columns.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape import distributed
 from eigenscape.distributed import is_collection, is_lazy
+from eigenscape.quality.pair_moments import n_pairs
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -100,6 +102,34 @@ def averaged(method: Callable[..., Any]) -> Callable[..., Any]:
     return dispatched
 
 
+def paired(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate ``loss`` and ``loss_curve``, which are means over the pairs of rows of ``X``.
+
+    For a dask collection the decorated method sums over all pairs of its blocks; or, if the sums over pairs
+    follow from sums over rows (``_has_pair_moments``), over its blocks.
+    """
+
+    @wraps(method)
+    def dispatched(self: Any, X: Any = None, between: Any = None) -> Any:
+        if not is_collection(X):
+            return method(self, X, between)
+        check_is_fitted(self)
+        if between is not None:
+            raise ValueError(f"{method.__name__} of a dask collection does not support between; leave it out")
+        blocks, model = validate_blocks(self, X, reset=False), _for_workers(self)
+        whole = method.__name__ == "loss_curve"
+        if self._has_pair_moments():
+            moments = distributed.reduce_blocks(_MethodCall("_pair_moments"), blocks, _add, model)
+            curve = moments.mean_squares()[-self._n_features_out :]
+        else:
+            n_rows = int(distributed.count_rows(blocks).sum())
+            squares = distributed.reduce_pairs(_PairSquares(whole), blocks, _add, model)
+            curve = squares / n_pairs(n_rows)
+        return curve if whole else float(curve[-1])
+
+    return dispatched
+
+
 def validate_blocks(estimator: BaseEstimator, X: Any, reset: bool) -> Blocks:
     """Return the blocks of a collection after checking its columns.
 
@@ -172,7 +202,18 @@ class _WeightedMean(_MethodCall):
         return np.array([block.shape[0], block.shape[0] * super().__call__(block, model)])
 
 
-def _add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+class _PairSquares:
+    """The sums of the squared errors over the ordered pairs of different rows of two blocks."""
+
+    def __init__(self, curve: bool) -> None:
+        self.curve = curve
+
+    def __call__(self, block: Any, other: Any, same: bool, model: Any) -> np.ndarray:
+        squares = model._pair_squares(block, other, same=same, curve=self.curve)
+        return squares if same else 2 * squares
+
+
+def _add(first: Any, second: Any) -> Any:
     return first + second
 
 

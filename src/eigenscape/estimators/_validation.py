@@ -78,6 +78,27 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
     return X
 
 
+def check_pairs(estimator: BaseEstimator, X: Any, between: Any) -> tuple[Any, Any]:
+    """Return validated held-out points, and what is precomputed among them; None for what is not given."""
+    precomputed = estimator._is_precomputed()
+    if X is None or not precomputed:
+        if between is not None:
+            needed = "held-out points X" if precomputed else "precomputed input"
+            raise ValueError(f"between needs {needed}; leave it out")
+        return None if X is None else check_input(estimator, X, reset=False), None
+    X = check_input(estimator, X, reset=False)
+    if between is None:
+        return X, None  # enough for a kernel of low rank; others raise an error
+    between = check_array(between, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="between")
+    if between.shape != (X.shape[0], X.shape[0]):
+        raise ValueError(
+            f"between must have one row and one column for each of the {X.shape[0]} rows of X, got shape"
+            f" {between.shape}"
+        )
+    check_precomputed(estimator._precomputed_kind(), between, square=False)
+    return X, canonical_csr(between) if is_sparse(between) else between
+
+
 def _check_objects(estimator: BaseEstimator, X: Any, min_samples: int) -> np.ndarray:
     """Return a list of objects as an array of objects."""
     name = type(estimator).__name__

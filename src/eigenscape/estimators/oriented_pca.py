@@ -13,10 +13,16 @@ from eigenscape import distributed
 from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import averaged, rowwise, validate_blocks
+from eigenscape.estimators._collections import paired, rowwise, validate_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_regularization
+from eigenscape.estimators._validation import (
+    check_choice,
+    check_count,
+    check_input,
+    check_pairs,
+    check_regularization,
+)
 from eigenscape.methods.oriented_pca import (
     Criterion,
     NoiseMoments,
@@ -28,7 +34,8 @@ from eigenscape.methods.oriented_pca import (
     oriented_loss,
     oriented_pca,
 )
-from eigenscape.quality.loss import kernel_loss
+from eigenscape.quality.loss import kernel_loss_curve, squared_errors_between
+from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers.pairs import canonical_signs
 
 
@@ -204,24 +211,64 @@ class OrientedPCA(LinearMixin, Estimator):
         X = check_input(self, X, reset=False)
         return self._match_dtype(X, (X - self.mean_) @ (self.components_.T / np.sqrt(self.eigenvalues_)))
 
-    @averaged
-    def loss(self, X: Any = None) -> float:
+    @paired
+    def loss(self, X: Any = None, between: None = None) -> float:
         """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features), optional
-            Held-out points, paired with all training points. If None, the training points.
+            Held-out points, at least 2. The mean is over all pairs of two different held-out points, an
+            unbiased estimate of the generalisation error. If None, the mean is over all pairs of training
+            samples.
+        between : None
+            Not used, present for API consistency.
 
         Returns
         -------
         float
         """
         self._check_kernel("loss")
-        rows = None if X is None else check_input(self, X, reset=False)
-        if isinstance(self._model_, OrientedLoss):
-            return self._model_(rows)
-        return kernel_loss(self._model_, self.kernel_.X if rows is None else rows)
+        return float(self.loss_curve(X, between)[-1])
+
+    @paired
+    def loss_curve(self, X: Any = None, between: None = None) -> np.ndarray:
+        """Compute ``loss`` for the first ``1, ..., n_components`` coordinates, from one fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), optional
+            Held-out points, as for ``loss``. If None, the training samples.
+        between : None
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        ndarray of shape (n_components,)
+            Losses; the last is ``loss(X)``.
+        """
+        self._check_kernel("loss_curve")
+        X, _ = check_pairs(self, X, between)
+        if not isinstance(self._model_, OrientedLoss):
+            return kernel_loss_curve(self._model_, X)
+        return self._model_.training_curve() if X is None else self._model_.moments(X).mean_squares()[1:]
+
+    def _has_pair_moments(self) -> bool:
+        """Return whether the loss follows from sums over rows. A hook."""
+        self._check_kernel("loss")
+        return isinstance(self._model_, OrientedLoss)
+
+    def _pair_moments(self, X: Any) -> PairMoments:
+        """Return the sums over rows from which the loss follows. A hook."""
+        assert isinstance(self._model_, OrientedLoss)
+        return self._model_.moments(check_input(self, X, reset=False))
+
+    def _pair_squares(self, X: Any, Z: Any, *, same: bool, curve: bool) -> np.ndarray:
+        """Return the sums of the squared errors over pairs of rows. A hook."""
+        assert isinstance(self._model_, Embedding)
+        rows = check_input(self, X, reset=False)
+        others = rows if same else check_input(self, Z, reset=False)
+        return squared_errors_between(self._model_, rows, others, same=same, curve=curve)
 
     def _noise_vectors(
         self, X: np.ndarray, y: ArrayLike | None, noise: Any, distorted: Any

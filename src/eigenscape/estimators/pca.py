@@ -13,25 +13,36 @@ from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
+from eigenscape.estimators._collections import (
+    averaged,
+    check_weight,
+    paired,
+    rowwise,
+    validate_blocks,
+    weight_blocks,
+)
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_n_components
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_flag, check_input, check_weights
+from eigenscape.estimators._validation import check_flag, check_input, check_pairs, check_weights
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
     PrincipalAxes,
     axes_if_determined,
     centered_linear_kernel,
     entropy,
-    linear_loss,
+    has_pair_moments,
+    held_out_losses,
+    pair_moments,
+    pair_squares,
     pca,
     reconstruction_error,
-    scatter_loss,
+    training_losses,
 )
 from eigenscape.methods.scatter import ScatterMoments, scatter_moments
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.operators.centered_rows import as_product_operand
+from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers.config import EigenSolver
 
 
@@ -294,27 +305,64 @@ class PCA(LinearMixin, Estimator):
         scale = np.sqrt(self._axes_.weight / self._axes_.eigenvalues)
         return self._match_dtype(X, self._axes_.project(as_product_operand(X)) * scale)
 
-    @averaged
-    def loss(self, X: Any = None) -> float:
+    @paired
+    def loss(self, X: Any = None, between: None = None) -> float:
         """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features), optional
-            Held-out points, paired with all training points. If None, the training points.
+            Held-out points, at least 2. The mean is over all pairs of two different held-out points, an
+            unbiased estimate of the generalisation error. If None, the mean is over all pairs of training
+            samples: the sum of the squared discarded eigenvalues over ``n_samples ** 2``.
+        between : None
+            Not used, present for API consistency.
 
         Returns
         -------
         float
-            On the training samples the sum of the squared discarded eigenvalues over ``n_samples ** 2``.
+        """
+        return float(self.loss_curve(X, between)[-1])
+
+    @paired
+    def loss_curve(self, X: Any = None, between: None = None) -> np.ndarray:
+        """Compute ``loss`` for the first ``1, ..., n_components`` coordinates, from one fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), optional
+            Held-out points, as for ``loss``. If None, the training samples.
+        between : None
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        ndarray of shape (n_components,)
+            Losses; the last is ``loss(X)``.
         """
         self._check_fitted()
+        X, _ = check_pairs(self, X, between)
         with running(self.verbose):
-            rows = self._rows_ if X is None else self._center_new(X)
-            if rows is None:
-                return scatter_loss(self._axes_, self._seen_moments().scatter)
+            if X is not None:
+                return held_out_losses(self._axes_, self._center_new(X))
             training = self._seen_moments().scatter if self._rows_ is None else self._rows_
-            return linear_loss(self._axes_, training, rows)
+            return training_losses(self._axes_, training)
+
+    def _has_pair_moments(self) -> bool:
+        """Return whether the loss follows from sums over rows. A hook."""
+        self._check_fitted()
+        return has_pair_moments(self._axes_)
+
+    def _pair_moments(self, X: Any) -> PairMoments:
+        """Return the sums over rows from which the loss follows. A hook."""
+        return pair_moments(self._axes_, self._center_new(check_input(self, X, reset=False)))
+
+    def _pair_squares(self, X: Any, Z: Any, *, same: bool, curve: bool) -> np.ndarray:
+        """Return the sums of the squared errors over pairs of rows. A hook."""
+        rows = self._center_new(check_input(self, X, reset=False))
+        others = rows if same else self._center_new(check_input(self, Z, reset=False))
+        squares = pair_squares(self._axes_, rows, others, same)
+        return squares if curve else squares[-1:]
 
     @averaged
     def reconstruction_error(self, X: Any) -> float:
@@ -344,7 +392,7 @@ class PCA(LinearMixin, Estimator):
         return centered_linear_kernel(self._rows_)
 
     def _center_new(self, X: Any) -> CenteredRows:
-        return CenteredRows(as_product_operand(check_input(self, X, reset=False)), self.mean_)
+        return CenteredRows(as_product_operand(X), self.mean_)
 
     def _check_fitted(self) -> None:
         if "n_samples_seen_" in vars(self) and "components_" not in vars(self):

@@ -235,6 +235,10 @@ class ApproximateIndex(RowSearch):
     def subset(self, which: np.ndarray) -> ApproximateIndex:
         return ApproximateIndex(self.X[which], self.metric, self.n_jobs)
 
+    def over(self, Z: Rows) -> BlockIndex:
+        """Return an exact index: new points are few compared with the training points."""
+        return BlockIndex(Z, self.metric, {}, self.n_jobs)
+
     def _threads(self) -> AbstractContextManager[None]:
         return _limit_threads(n_threads(self.n_jobs))
 

@@ -241,7 +241,10 @@ class BlockIndex(RowSearch):
         return np.sqrt(squared)
 
     def subset(self, which: np.ndarray) -> BlockIndex:
-        return BlockIndex(self.X[which], self.metric, self.params, self.n_jobs)
+        return self.over(self.X[which])
+
+    def over(self, Z: Rows) -> BlockIndex:
+        return BlockIndex(Z, self.metric, self.params, self.n_jobs)
 
 
 def _float64(rows: Rows) -> Rows:

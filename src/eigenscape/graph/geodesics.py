@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -14,6 +15,7 @@ from eigenscape._progress import stage
 from eigenscape._threads import run_parallel
 from eigenscape._typing import Rows
 from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.graph.new_pairs import edges_to, same_points
 from eigenscape.graph.sparse_distances import reassemble
 
 Advance = Callable[[float], None]
@@ -42,6 +44,33 @@ def geodesics(
     with stage("geodesics", total=len(sources)) as advance:
         _in_parallel(search_batch, sources, advance, n_jobs)
     return out
+
+
+def geodesics_to(
+    graph: NeighborGraph, Z: Rows, n_jobs: int | None = None
+) -> Callable[[Rows, Any], np.ndarray]:
+    """Return a function ``(Y, table)`` that computes the geodesic distances (n_Y, n_Z) between any points.
+
+    A path begins with an edge of the one point, passes through vertices and ends with an edge of the other;
+    or it is their direct edge, if they are neighbours (a path of two points in Bengio eq. 14). ``table`` are
+    the distances (n_Y, n_Z) if distances are precomputed, otherwise None.
+    """
+    from eigenscape._compiled.paths import shortest_through
+
+    entries, direct = _entry_edges(graph, Z), edges_to(graph, Z)
+
+    def lengths(Y: Rows, table: Any = None) -> np.ndarray:
+        onward = np.ascontiguousarray(geodesics(graph, Y, n_jobs).T)  # (m, n_Y)
+        out = np.empty((entries.shape[0], onward.shape[1]))
+        shortest_through(entries.indptr, entries.indices, entries.data, onward, out)
+        shortest = out.T
+        edges = sparse.coo_array(direct(Y, table))
+        shortest[edges.row, edges.col] = np.minimum(shortest[edges.row, edges.col], edges.data)
+        same = sparse.coo_array(same_points(graph, Y, Z, table))
+        shortest[same.row, same.col] = 0.0
+        return shortest
+
+    return lengths
 
 
 def geodesic_columns(

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from eigenscape._typing import Rows
+from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.graph.search import NeighborIndex, RadiusQuery, RowSearch
 from eigenscape.graph.sparse_distances import distance_table, neighbor_table
@@ -77,6 +78,14 @@ class SearcherIndex(RowSearch):
             )
         return SearcherIndex(self.X[which], self._searcher)
 
+    def over(self, Z: Rows) -> SearcherIndex:
+        if not self._refit:
+            raise UndefinedKernelError(
+                f"neighbors={type(self._searcher).__name__} cannot be fitted to new points, so the distances"
+                " between these are not known; give it the methods fit and get_params"
+            )
+        return SearcherIndex(Z, self._searcher)
+
 
 @dataclass(frozen=True, eq=False)
 class NeighborListIndex:
@@ -130,6 +139,18 @@ class NeighborListIndex:
 
     def restrict(self, Y: Rows, which: np.ndarray) -> Rows:
         return self.base.restrict(Y, which)
+
+
+def index_over(index: NeighborIndex, Z: Rows) -> NeighborIndex:
+    """Return an index of other points, with the metric of ``index``."""
+    if isinstance(index, NeighborListIndex):
+        return index_over(index.base, Z)
+    if isinstance(index, RowSearch):
+        return index.over(Z)
+    raise UndefinedKernelError(
+        f"neighbors={type(index).__name__} indexes the training points only, so the distances between new"
+        " points are not known; use neighbors='exact', or an object with kneighbors, fit and get_params"
+    )
 
 
 def neighbor_list_index(

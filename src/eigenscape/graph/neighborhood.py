@@ -8,7 +8,9 @@ Two stricter rules suppress isolated short cuts between separate sheets: both po
 neighbours of the other (``"mutual"``); or one must be, and their neighbour lists must have a third of ``k``
 in common (``"shared"``, after Jarvis and Patrick 1973). The same rule holds for a new point: its own list
 consists of vertices, and the lists of the vertices do not change. In a minimum spanning tree a new point is
-connected to its nearest vertex, which is the edge that the tree extended by this point would have.
+connected to its nearest vertex, which is the edge that the tree extended by this point would have. Two new
+points are neighbours by the rule as well: one lists the other if it is at least as near as the last vertex of
+its list.
 """
 
 from __future__ import annotations
@@ -102,20 +104,20 @@ class NeighborGraph:
                 own, within = query.with_nearest(Y, self.n_neighbors)
             else:
                 own, within = self.neighbors_of(Y), query(Y)
-            edges = combine_edges(self.joined, own, within, self.neighbors, self.n_neighbors)
+            edges = combine_edges(self.joined, own, within, own, self.neighbors, self.n_neighbors)
         if self.tree:
-            return _union(edges, self.index.nearest_graph(Y, 1))
+            return unite(edges, self.index.nearest_graph(Y, 1))
         isolated = np.flatnonzero(np.diff(edges.indptr) == 0)
         if len(isolated) and self.joined != "union":
             self._warn_isolated(
                 len(isolated), f"satisfies the rule joined={self.joined!r}", "Raise n_neighbors"
             )
             nearest = self.index.nearest_graph(Y[isolated], 1)
-            edges = _union(edges, scatter_rows(nearest, isolated, edges.shape[0]))
+            edges = unite(edges, scatter_rows(nearest, isolated, edges.shape[0]))
         elif len(isolated) and self.n_neighbors is None:
             self._warn_isolated(len(isolated), f"is within radius={self.radii[0]:g}", "Enlarge radius")
             length, column = self.index.nearest(Y[isolated], 1)
-            edges = _union(edges, distance_table(isolated, column[:, 0], length[:, 0], edges.shape))
+            edges = unite(edges, distance_table(isolated, column[:, 0], length[:, 0], edges.shape))
         return edges
 
     @staticmethod
@@ -156,7 +158,7 @@ class NeighborGraph:
         row, column, length = ends[:, 0], ends[:, 1], length[first]
         both = np.concatenate([row, column]), np.concatenate([column, row])
         extra = distance_table(*both, np.concatenate([length, length]), self.distances.shape)
-        return replace(self, neighbors=_union(self.neighbors, extra), distances=_union(self.distances, extra))
+        return replace(self, neighbors=unite(self.neighbors, extra), distances=unite(self.distances, extra))
 
 
 def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joined = "union") -> NeighborGraph:
@@ -171,7 +173,7 @@ def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joine
     if not index.known_symmetric:
         _check_symmetric(chosen)
     radii = np.maximum.reduceat(chosen.data, chosen.indptr[:-1])
-    edges = combine_edges(joined, chosen, sparse.csr_array(chosen.T), chosen, n_neighbors)
+    edges = combine_edges(joined, chosen, sparse.csr_array(chosen.T), chosen, chosen, n_neighbors)
     return NeighborGraph(
         index, index.vertices(), chosen, edges, index.radius_query(radii), radii, n_neighbors, joined=joined
     )
@@ -181,32 +183,33 @@ def combine_edges(
     joined: Joined,
     outgoing: sparse.csr_array,
     incoming: sparse.csr_array,
-    lists: sparse.csr_array,
+    row_lists: sparse.csr_array,
+    column_lists: sparse.csr_array,
     n_neighbors: int,
 ) -> sparse.csr_array:
-    """Combine neighbour lists to edges (n, m) by the rule ``joined``.
+    """Combine neighbour lists to edges (n, p) between two sets of points by the rule ``joined``.
 
     Parameters
     ----------
     joined : {"union", "mutual", "shared"}
         Edges of the points that list each other: either does, both do, or one does and their lists have at
         least a third of ``n_neighbors`` in common.
-    outgoing : csr_array of shape (n, m)
-        Distances to the nearest neighbours of each point.
-    incoming : csr_array of shape (n, m)
-        Distances to the vertices of which each point is a nearest neighbour.
-    lists : csr_array of shape (m, m)
-        Distances of the vertices to their nearest neighbours.
+    outgoing : csr_array of shape (n, p)
+        Distances to the points that each point of the rows lists.
+    incoming : csr_array of shape (n, p)
+        Distances to the points that list each point of the rows.
+    row_lists, column_lists : csr_array of shape (n, m) and (p, m)
+        Distances of the points to the vertices that are their nearest neighbours.
     n_neighbors : int
         Length of the lists.
     """
     if joined == "union":
-        return _union(outgoing, incoming)
+        return unite(outgoing, incoming)
     if joined == "mutual":
         return _select(outgoing, outgoing.astype(bool).multiply(incoming.astype(bool)))
     # The number of neighbours that two points have in common.
-    common = outgoing.astype(bool).astype(np.int32) @ lists.astype(bool).astype(np.int32).T
-    return _select(_union(outgoing, incoming), common >= max(1, n_neighbors // 3))
+    common = row_lists.astype(bool).astype(np.int32) @ column_lists.astype(bool).astype(np.int32).T
+    return _select(unite(outgoing, incoming), common >= max(1, n_neighbors // 3))
 
 
 def _select(edges: sparse.csr_array, which: sparse.csr_array) -> sparse.csr_array:
@@ -224,7 +227,7 @@ def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
         pairs = sparse.coo_array(index.radius_graph(index.points(np.arange(index.n_points)), radii))
     other = pairs.row != pairs.col
     table = distance_table(pairs.row[other], pairs.col[other], pairs.data[other], pairs.shape)
-    edges = _union(table, table.T)
+    edges = unite(table, table.T)
     return NeighborGraph(index, index.vertices(), edges, edges, index.radius_query(radii), radii, None)
 
 
@@ -238,7 +241,7 @@ def _check_symmetric(chosen: sparse.csr_array) -> None:
         )
 
 
-def _union(A: sparse.csr_array, B: sparse.sparray) -> sparse.csr_array:
+def unite(A: sparse.csr_array, B: sparse.sparray) -> sparse.csr_array:
     """Return the entries of either matrix; lengths are positive and agree if both have one."""
     union = sparse.csr_array(A.maximum(B))
     union.sort_indices()

@@ -93,3 +93,14 @@ class PrecomputedIndex:
 
     def restrict(self, Y: Matrix, which: np.ndarray) -> Matrix:
         return Y[:, which]
+
+
+def require_table(table: Any) -> Any:
+    """Return the precomputed values between two sets of points; raise ValueError if they are missing."""
+    if table is None:
+        raise ValueError(
+            "the kernel between two new points cannot be computed from their precomputed similarities or"
+            " distances to the training points; pass those among the new points as between, of shape (n_new,"
+            " n_new)"
+        )
+    return table

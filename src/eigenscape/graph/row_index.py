@@ -138,3 +138,16 @@ class DistanceRowIndex:
 def distinct_rows(X: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices of the first of each group of equal rows, and the group of every row."""
     return RowIndex(X).distinct()
+
+
+def equal_rows(Y: Rows, Z: Rows) -> sparse.csr_array:
+    """Return a sparse matrix (n_Y, n_Z) of ones where a row of ``Y`` equals a row of ``Z``."""
+    first, group = distinct_rows(Z)
+    found = RowIndex(Z).find(Y)
+    known = np.flatnonzero(found >= 0)
+    shape = (len(found), len(first))
+    which = sparse.csr_array((np.ones(len(known)), (known, group[found[known]])), shape=shape)
+    members = sparse.csr_array(
+        (np.ones(len(group)), (group, np.arange(len(group)))), shape=(len(first), len(group))
+    )
+    return sparse.csr_array(which @ members)

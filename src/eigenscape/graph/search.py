@@ -97,6 +97,10 @@ class RowSearch(ABC):
     @abstractmethod
     def subset(self, which: np.ndarray) -> NeighborIndex: ...
 
+    @abstractmethod
+    def over(self, Z: Rows) -> NeighborIndex:
+        """Return an index of other points with the same metric."""
+
     def nearest_graph(self, Y: Rows, k: int) -> sparse.csr_array:
         return neighbor_table(*self.nearest(Y, k), self.n_points)
 

@@ -85,3 +85,23 @@ def scatter_rows(rows: sparse.csr_array, places: np.ndarray, n: int) -> sparse.c
     return sparse.csr_array(
         (rows.data, rows.indices, np.concatenate([[0], np.cumsum(counts)])), shape=(n, rows.shape[1])
     )
+
+
+def assemble(
+    blocks: Sequence[tuple[np.ndarray, np.ndarray, Matrix]], shape: tuple[int, int]
+) -> sparse.csr_array:
+    """Return a matrix that is zero except in blocks, each given with its rows and columns.
+
+    Blocks do not overlap. Stored entries remain stored.
+    """
+    row, column, values = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)], [np.empty(0)]
+    for rows, columns, block in blocks:
+        entries = sparse.coo_array(block)
+        row.append(rows[entries.row])
+        column.append(columns[entries.col])
+        values.append(entries.data)
+    table = sparse.csr_array(
+        (np.concatenate(values), (np.concatenate(row), np.concatenate(column))), shape=shape
+    )
+    table.sort_indices()
+    return table

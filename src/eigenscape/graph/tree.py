@@ -63,7 +63,10 @@ class TreeIndex(RowSearch):
         return TreeRadiusQuery(self.X, radii, self.power)
 
     def subset(self, which: np.ndarray) -> TreeIndex:
-        return TreeIndex(self.X[which], self.power, self.n_jobs)
+        return self.over(self.X[which])
+
+    def over(self, Z: Rows) -> TreeIndex:
+        return TreeIndex(np.asarray(Z), self.power, self.n_jobs)
 
 
 class TreeRadiusQuery:

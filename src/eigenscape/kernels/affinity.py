@@ -11,6 +11,8 @@ from scipy import sparse
 from eigenscape._display import short_repr
 from eigenscape._typing import Rows
 from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.graph.new_pairs import edges_to
+from eigenscape.kernels.base import Columns
 
 WeightName = Literal["binary", "heat", "inverse"]
 
@@ -74,6 +76,10 @@ class GraphAffinity:
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         return self._weighted(self.graph.edges_of(Y))
+
+    def to(self, Z: Rows) -> Columns:
+        edges = edges_to(self.graph, Z)
+        return lambda Y, table=None: self._weighted(edges(Y, table))
 
     def _weighted(self, edges: sparse.csr_array) -> sparse.csr_array:
         return sparse.csr_array((self.weight(edges.data), edges.indices, edges.indptr), shape=edges.shape)

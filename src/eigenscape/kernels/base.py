@@ -14,6 +14,17 @@ from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.row_index import RowIndex
 
 
+class Columns(Protocol):
+    """The function ``k_m(., Z)`` of points, for fixed points ``Z``; see :meth:`BoundKernel.to`."""
+
+    def __call__(self, Y: Rows, table: Any = None) -> Any:
+        """Compute the values (n_Y, n_Z), dense or sparse, between points ``Y`` and the points ``Z``.
+
+        ``table`` (n_Y, n_Z) are the precomputed similarities or distances, if points are rows of such.
+        """
+        ...
+
+
 class BoundKernel(Protocol):
     """A kernel bound to its training points, ``k_m(., X)``."""
 
@@ -24,6 +35,14 @@ class BoundKernel(Protocol):
 
     def __call__(self, Y: Rows) -> Any:
         """Compute the values (n_new, m), dense or sparse, between points ``Y`` and the training points."""
+        ...
+
+    def to(self, Z: Rows) -> Columns:
+        """Return the function ``k_m(., Z)`` for any points ``Z`` in the place of the training points.
+
+        ``to(X)`` is the kernel itself. Means and sums of normalisations still run over the training set, and
+        paths through its graph. What depends on ``Z`` alone is computed once.
+        """
         ...
 
 

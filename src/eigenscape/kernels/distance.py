@@ -14,10 +14,12 @@ from eigenscape._display import short_repr
 from eigenscape._memory import require, row_blocks
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.blocks import Metric, metric_distances, resolve_metric_params
-from eigenscape.graph.geodesics import extend_geodesics, geodesic_columns, geodesics
+from eigenscape.graph.geodesics import extend_geodesics, geodesic_columns, geodesics, geodesics_to
 from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.graph.precomputed import require_table
 from eigenscape.kernels.base import (
     BoundKernel,
+    Columns,
     PointIndex,
     as_float64,
     gram_matrix,
@@ -51,6 +53,9 @@ class HalfSquaredDistance(PairwiseKernel):
                 raise ValueError(f"metric must return non-negative finite values, got {worst:g}")
             return -0.5 * np.square(lengths)
         return -0.5 * metric_distances(Y, X, self.metric, self.metric_params) ** 2
+
+    def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> np.ndarray:
+        return self.evaluate(require_table(table) if self.metric == "precomputed" else Y, Z)
 
     def resolve(self, X: Rows) -> HalfSquaredDistance:
         if self.metric == "precomputed":
@@ -119,6 +124,10 @@ class GeodesicKernel:
     def __call__(self, Y: Rows) -> np.ndarray:
         return _half_squares(geodesics(self.graph, Y, self.n_jobs, self.dtype))
 
+    def to(self, Z: Rows) -> Columns:
+        lengths = geodesics_to(self.graph, Z, self.n_jobs)
+        return lambda Y, table=None: _half_squares(lengths(Y, table))
+
 
 def _half_squares(lengths: np.ndarray) -> np.ndarray:
     """Compute ``-d^2 / 2`` in place."""
@@ -179,6 +188,11 @@ class LandmarkGeodesics:
             values[new] = extend_geodesics(self.graph.edges_of(Y[new]), self.lengths)
         return _half_squares(values)
 
+    def to(self, Z: Rows) -> Columns:
+        """Return ``-d^2 / 2`` to the points ``Z``, for which paths are searched."""
+        lengths = geodesics_to(self.graph, Z)
+        return lambda Y, table=None: _half_squares(lengths(Y, table))
+
     def find(self, Y: Rows) -> np.ndarray:
         """Return for each point the index of the equal landmark, or -1."""
         number = np.full(self.graph.n_vertices + 1, -1, dtype=np.intp)  # the last for points that are new
@@ -210,3 +224,6 @@ class PrecomputedLandmarks:
 
     def __call__(self, Y: Rows) -> np.ndarray:
         return -0.5 * np.square(np.asarray(Y[:, self.landmarks], dtype=np.float64))
+
+    def to(self, Z: Rows) -> Columns:
+        return lambda Y, table=None: -0.5 * np.square(np.asarray(require_table(table), dtype=np.float64))  # noqa: ARG005

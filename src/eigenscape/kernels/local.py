@@ -15,14 +15,20 @@ from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape._typing import Rows
-from eigenscape.exceptions import IsolatedPointWarning
+from eigenscape.exceptions import IsolatedPointWarning, UndefinedKernelError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.sparse_distances import reassemble
+from eigenscape.kernels.base import Columns
 from eigenscape.kernels.local_gram import LocalGram
 
 #: Size of a batch of local problems: small enough for the cache, and for enough batches for all threads.
 _BATCH_BYTES = 4 * 2**20
 T = TypeVar("T")
+_NOT_DEFINED = (
+    "the kernel of locally linear embedding has no information on pairs of new points: it is zero between"
+    " them by definition (Bengio sec. 2.6), so its error would measure the size of the eigenfunctions only;"
+    " use loss() of the training points, or quality.perturbation_stability for new points"
+)
 
 
 def barycentric_weights(
@@ -137,6 +143,9 @@ class ExtendedKernel:
     def __call__(self, Y: Rows) -> sparse.csr_array:
         return sparse.csr_array(self.weights(Y) @ self.gram)
 
+    def to(self, Z: Rows) -> Columns:
+        raise UndefinedKernelError(_NOT_DEFINED)
+
 
 @dataclass(frozen=True, eq=False)
 class FiniteLocalKernel:
@@ -162,3 +171,6 @@ class FiniteLocalKernel:
             (np.ones(len(known)), (known, vertex[known])), shape=(len(vertex), self.inner.shape[0])
         )
         return sparse.csr_array((self.c - 1.0) * self.weights(Y) + pick @ self.inner)
+
+    def to(self, Z: Rows) -> Columns:
+        raise UndefinedKernelError(_NOT_DEFINED)

@@ -11,8 +11,9 @@ from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances, man
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
+from eigenscape.graph.precomputed import require_table
 from eigenscape.kernels.bandwidth import local_distance, median_distance
-from eigenscape.kernels.base import BoundKernel, Kernel, as_float64, n_points
+from eigenscape.kernels.base import BoundKernel, Columns, Kernel, as_float64, n_points
 
 #: Values of a kernel between two slices of the training rows.
 Tiles = Callable[[slice, slice], np.ndarray]
@@ -29,6 +30,10 @@ class BoundPairwise:
 
     def __call__(self, Y: Rows) -> Matrix:
         return self.kernel.evaluate(as_float64(Y), self.X)
+
+    def to(self, Z: Rows) -> Columns:
+        Z = as_float64(Z)
+        return lambda Y, table=None: self.kernel.between(as_float64(Y), Z, self.X, table)
 
 
 class PairwiseKernel:
@@ -47,6 +52,13 @@ class PairwiseKernel:
         None if the kernel is not known to be symmetric, or depends on all rows.
         """
         return None
+
+    def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> Any:
+        """Compute the values (n_Y, n_Z) between any points, of the kernel bound to ``X``.
+
+        ``table`` (n_Y, n_Z) are the precomputed values, for kernels of which a point is a row.
+        """
+        return self.evaluate(Y, Z)
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         """Compute ``k(y, y)`` (n_new,) of each point."""
@@ -87,10 +99,13 @@ class Linear(PairwiseKernel):
     around_mean: bool = False
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
+        return self.between(Y, X, X)
+
+    def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> np.ndarray:
         if self.around_mean and not is_sparse(X) and not is_sparse(Y):
             origin = X.mean(axis=0)
-            Y, X = Y - origin, X - origin
-        return _dense(Y @ X.T)
+            Y, Z = Y - origin, Z - origin
+        return _dense(Y @ Z.T)
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         if self.around_mean:
@@ -258,6 +273,9 @@ class Precomputed(PairwiseKernel):
 
     def evaluate(self, Y: Rows, X: Rows) -> Any:
         return Y
+
+    def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> Any:
+        return as_float64(require_table(table))
 
 
 def evaluate_pairs(function: Callable[[Any, Any], float], Y: Rows, X: Rows) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows
-from eigenscape.kernels.base import BoundKernel
+from eigenscape.kernels.base import BoundKernel, Columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,9 @@ class RestrictedKernel:
     def __call__(self, Y: Rows) -> Matrix:
         return self.base(Y)[:, self.members]
 
+    def to(self, Z: Rows) -> Columns:
+        return self.base.to(Z)
+
 
 @dataclass(frozen=True, eq=False)
 class FlooredKernel:
@@ -44,3 +47,7 @@ class FlooredKernel:
 
     def __call__(self, Y: Rows) -> Matrix:
         return np.maximum(self.base(Y), self.floor)
+
+    def to(self, Z: Rows) -> Columns:
+        base = self.base.to(Z)
+        return lambda Y, table=None: np.maximum(base(Y, table), self.floor)

@@ -11,7 +11,7 @@ from eigenscape._display import short_repr
 from eigenscape._typing import Rows
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.graph.row_index import RowIndex, distinct_rows
-from eigenscape.kernels.base import BoundKernel, as_float64
+from eigenscape.kernels.base import BoundKernel, Columns, as_float64
 from eigenscape.kernels.pairwise import squared_euclidean
 
 
@@ -55,9 +55,18 @@ class BoundVariableGaussian:
     __repr__ = short_repr
 
     def __call__(self, Y: Rows) -> np.ndarray:
+        return self._values(Y, self.X, self.widths)
+
+    def to(self, Z: Rows) -> Columns:
+        Z = as_float64(Z)
+        widths = self.widths_of(Z)
+        return lambda Y, table=None: self._values(Y, Z, widths)  # noqa: ARG005
+
+    def _values(self, Y: Rows, Z: Rows, widths: np.ndarray) -> np.ndarray:
+        """Compute the values (n_Y, n_Z) for points ``Z`` of the given bandwidths."""
         Y = as_float64(Y)
-        values = squared_euclidean(Y, self.X, -self.kernel.gamma)
-        values /= self.widths_of(Y)[:, None] * self.widths
+        values = squared_euclidean(Y, Z, -self.kernel.gamma)
+        values /= self.widths_of(Y)[:, None] * widths
         return np.exp(values, out=values)
 
     def widths_of(self, Y: Rows) -> np.ndarray:

@@ -63,5 +63,7 @@ def _clipped(
     kernel = center(distance, half_squares, weights)
     matrix = CenteredOperator(half_squares, kernel.weights).matrix()
     values, vectors = linalg.eigh(matrix)
-    negative = vectors[:, values < 0]
-    return ClippedKernel(kernel, negative), as_operator(matrix - (negative * values[values < 0]) @ negative.T)
+    below = values < -10 * len(values) * np.finfo(np.float64).eps * np.abs(values).max()  # not by rounding
+    negative = vectors[:, below]
+    clipped = ClippedKernel(kernel, negative, values[below])
+    return clipped, as_operator(matrix - (negative * values[below]) @ negative.T)

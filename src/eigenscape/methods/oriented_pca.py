@@ -14,6 +14,8 @@ from eigenscape import _memory
 from eigenscape._display import short_repr
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale
 from eigenscape.exceptions import RankError, SingularNoiseWarning
+from eigenscape.kernels.base import Columns
+from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers import EigenPairs, Whitening, generalized_eigh, whiten
 
 #: Noise below this ratio to the largest counts as zero (variables in units of their spread).
@@ -270,10 +272,15 @@ class OrientedKernel:
 
     def __call__(self, Y: Any) -> np.ndarray:
         """Compute ``k(y, x_i)``, (n_new, m)."""
-        own, new = (
-            (np.asarray(points, dtype=np.float64) - self.mean) @ self.whitener for points in (self.X, Y)
-        )
-        return new @ own.T / len(own)
+        return self.to(self.X)(Y)
+
+    def to(self, Z: Any) -> Columns:
+        right = self._whiten(Z).T / len(self.X)
+        return lambda Y, table=None: self._whiten(Y) @ right  # noqa: ARG005
+
+    def _whiten(self, Y: Any) -> np.ndarray:
+        """Return points in units of the noise, (n_new, rank)."""
+        return (np.asarray(Y, dtype=np.float64) - self.mean) @ self.whitener
 
 
 def oriented_embedding(X: np.ndarray, mean: np.ndarray, orientation: Orientation) -> Embedding:
@@ -289,27 +296,33 @@ def oriented_embedding(X: np.ndarray, mean: np.ndarray, orientation: Orientation
 class OrientedLoss:
     """The loss criterion (Bengio sec. 4) if only the covariance of the training samples is stored.
 
-    In units of the noise, ``u = W'(x - mean)``, the kernel is ``u'u_i / m`` and its error ``u'P u_i / m``
-    with ``P`` the projection onto the complement of the directions; the mean squared error over the training
-    samples is ``u'P (W'CW) P u / m^2``.
+    In units of the noise, ``u = W'(x - mean)``, the kernel is ``u'v / m``, and its error ``u'P v / m`` with
+    ``P`` the projection onto the complement of the directions. Its mean square over all pairs of training
+    samples is ``|P W'CW P|^2 / m^2``.
     """
 
     mean: np.ndarray
     whitener: np.ndarray  # W (d, rank)
-    error: np.ndarray  # P (W'CW) P (rank, rank)
+    directions: np.ndarray  # (rank, r) in units of the noise, orthonormal
+    covariance: np.ndarray  # W'CW (rank, rank)
+    values: np.ndarray  # (r,) eigenvalues
     count: int  # m
 
-    def __call__(self, X: np.ndarray | None) -> float:
-        """Return the mean over the rows of ``X``, or over the training samples if None."""
-        if X is None:
-            return float(np.square(self.error).sum()) / self.count**2
-        U = (np.asarray(X, dtype=np.float64) - self.mean) @ self.whitener
-        return float(np.einsum("ij,jk,ik->", U, self.error, U, optimize=True)) / len(U) / self.count**2
+    def training_curve(self) -> np.ndarray:
+        """Return the loss on the training samples with the first ``1, ..., r`` directions."""
+        P = np.eye(len(self.directions)) - self.directions @ self.directions.T
+        left_out = np.append(np.cumsum(np.square(self.values)[::-1])[::-1][1:], 0.0)
+        return (np.square(P @ self.covariance @ P).sum() + left_out) / self.count**2
+
+    def moments(self, X: np.ndarray) -> PairMoments:
+        """Return the sums over rows from which their loss follows."""
+        U = (np.asarray(X, dtype=np.float64) - self.mean) @ self.whitener / np.sqrt(self.count)
+        c = U @ self.directions
+        return PairMoments.of(c, U - c @ self.directions.T)
 
 
 def oriented_loss(signal: SignalMoments, orientation: Orientation) -> OrientedLoss:
     """Return the loss criterion of these directions."""
     W = orientation.whitener
-    directions = W.T @ orientation.patterns  # in units of the noise, orthonormal
-    P = np.eye(len(directions)) - directions @ directions.T
-    return OrientedLoss(signal.mean, W, P @ (W.T @ signal.covariance @ W) @ P, signal.count)
+    directions, covariance = W.T @ orientation.patterns, W.T @ signal.covariance @ W
+    return OrientedLoss(signal.mean, W, directions, covariance, orientation.values, signal.count)

@@ -21,6 +21,8 @@ from eigenscape.methods.scatter import ScatterMoments
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredRows, DenseOperator, Operator, ScatterOperator
 from eigenscape.operators.centered_rows import SMALL_OFFSET
+from eigenscape.quality.loss import squares_of_expansion
+from eigenscape.quality.pair_moments import PairMoments, add_moments, n_pairs
 from eigenscape.solvers import EigenPairs, SolverConfig, principal
 from eigenscape.solvers.pairs import canonical_signs
 
@@ -264,30 +266,63 @@ def entropy(variances: np.ndarray) -> float:
     return float(0.5 * np.sum(np.log2(2 * math.pi * math.e * variances)))
 
 
-def linear_loss(axes: PrincipalAxes, training: CenteredRows | np.ndarray, points: CenteredRows) -> float:
-    """Compute the mean squared error of the kernel against its expansion (Bengio sec. 4).
+def training_losses(axes: PrincipalAxes, training: CenteredRows | np.ndarray) -> np.ndarray:
+    """Compute the loss on the training samples with the first ``N = 1, ..., r`` axes (Bengio sec. 4).
 
-    The mean is over all pairs of a point and a training point, both weighted. The kernel is ``<x - mu, x_i -
-    mu>``. With ``R`` the projection onto the complement of the axes and ``S`` the scatter matrix of the
-    training points, the sum over the training points is ``x' R S R x``: where ``S`` is the smaller matrix, no
-    pair is formed. ``training`` is ``S`` itself if the training points are not stored.
+    The kernel is ``<x - mu, y - mu>``, the mean is over all pairs of training samples, both weighted. With
+    ``R`` the projection onto the complement of the axes and ``S`` the scatter matrix, the sum of the squares
+    over all pairs is ``|R S R|^2``: where ``S`` is the smaller matrix, no pair is formed. ``training`` is
+    ``S`` itself if the training samples are not stored. Axes left out add the squares of their eigenvalues.
     """
     if isinstance(training, CenteredRows) and training.shape[1] <= min(training.shape[0], DENSE_SIZE):
         training = training.scatter()
-    total = 0.0
-    for _, block in points.blocks():
-        error = _project_out(axes, block)
-        if isinstance(training, CenteredRows):
-            total += float(np.square(training.times(error.T)).sum())
-        else:
-            total += float(np.einsum("ij,ij->", error @ training, error))
-    return total / (points.total_weight * axes.weight)
+    if isinstance(training, CenteredRows):
+        errors = (_project_out(axes, block) for _, block in training.blocks())
+        rest = sum(float(np.square(training.times(error.T)).sum()) for error in errors)
+    else:
+        rest = float(np.square(_project_out(axes, _project_out(axes, training).T)).sum())
+    left_out = np.append(np.cumsum(np.square(axes.eigenvalues)[::-1])[::-1][1:], 0.0)
+    return (rest + left_out) / axes.weight**2
 
 
-def scatter_loss(axes: PrincipalAxes, scatter: np.ndarray) -> float:
-    """Compute the loss on the training set from its scatter matrix: the squared discarded eigenvalues."""
-    error = scatter - (axes.directions.T * axes.eigenvalues) @ axes.directions
-    return float(np.square(error).sum()) / axes.weight**2
+def has_pair_moments(axes: PrincipalAxes) -> bool:
+    """Return whether the held-out loss is computed from sums over rows: a matrix (d, d) of them."""
+    return axes.directions.shape[1] <= DENSE_SIZE
+
+
+def pair_moments(axes: PrincipalAxes, points: CenteredRows) -> PairMoments:
+    """Return the sums over rows from which their loss follows."""
+
+    def moments(block: np.ndarray) -> PairMoments:
+        c = block @ axes.directions.T
+        return PairMoments.of(c, block - c @ axes.directions)
+
+    return add_moments(moments(block) for _, block in points.blocks())
+
+
+def pair_squares(axes: PrincipalAxes, points: CenteredRows, others: CenteredRows, same: bool) -> np.ndarray:
+    """Return the sums of the squared errors over pairs of rows with the first ``N = 1, ..., r`` axes.
+
+    If ``same``, the two are the same rows, and pairs of a row with itself are left out.
+    """
+    right, counts = others.times(axes.directions.T), np.arange(1, len(axes.eigenvalues) + 1)
+    total = np.zeros(len(counts))
+    for rows in _memory.row_blocks(points.shape[0], 8 * (points.shape[1] + 3 * len(right))):
+        block = CenteredRows(points.X[rows], points.mean)
+        values = others.times(np.concatenate([one for _, one in block.blocks()]).T).T  # (b, n)
+        left = block.times(axes.directions.T)
+        total += squares_of_expansion(values, left, right, counts, rows.start if same else None)
+    return total
+
+
+def held_out_losses(axes: PrincipalAxes, points: CenteredRows) -> np.ndarray:
+    """Compute the loss on new rows with the first ``N = 1, ..., r`` axes (Bengio sec. 4).
+
+    The mean is over all pairs of two different new rows.
+    """
+    if has_pair_moments(axes):
+        return pair_moments(axes, points).mean_squares()[1:]
+    return pair_squares(axes, points, points, same=True) / n_pairs(points.shape[0])
 
 
 def _project_out(axes: PrincipalAxes, block: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Rows, is_sparse
-from eigenscape.kernels.base import BoundKernel, n_points, product
+from eigenscape.kernels.base import BoundKernel, Columns, n_points, product
 
 
 class GramOperator(Protocol):
@@ -46,6 +46,21 @@ class CenteredKernel:
             values = values.toarray()
         row_means = values @ self.weights  # (n_new,), in double precision for any type of values
         return values - row_means[:, None] - (self.column_means - self.grand_mean)
+
+    def to(self, Z: Rows) -> Columns:
+        base, column_means = self.base.to(Z), self.means(Z)
+
+        def values(Y: Rows, table: Any = None) -> np.ndarray:  # Bengio eq. 10
+            similarity = base(Y, table)
+            if is_sparse(similarity):
+                similarity = similarity.toarray()
+            return similarity - self.means(Y)[:, None] - (column_means - self.grand_mean)
+
+        return values
+
+    def means(self, Y: Rows) -> np.ndarray:
+        """Compute the means ``E'[k(x, x')]`` (n_new,) over the training set at any points."""
+        return product(self.base, Y, self.weights[:, None])[:, 0]
 
 
 @product.register

@@ -13,7 +13,7 @@ from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import RowIndex
-from eigenscape.kernels.base import BoundKernel, PointIndex, n_points, training_index
+from eigenscape.kernels.base import BoundKernel, Columns, PointIndex, n_points, training_index
 from eigenscape.normalize.center import GramOperator
 
 
@@ -46,6 +46,16 @@ class DividedKernel:
         right = inverse_power(self.sums[scaled.indices], self.power)  # of the few training points stored
         data = scaled.data * (np.repeat(left, np.diff(scaled.indptr)) * right)
         return sparse.csr_array((data, scaled.indices, scaled.indptr), shape=scaled.shape)
+
+    def to(self, Z: Rows) -> Columns:
+        base, right = self.base.to(Z), inverse_power(self.degrees(Z), self.power)
+
+        def values(Y: Rows, table: Any = None) -> Matrix:  # Bengio eq. 12
+            left = inverse_power(self.degrees(Y), self.power)
+            with np.errstate(over="ignore"):  # infinite between similar points far from all training points
+                return scale_sides(base(Y, table), left, right)
+
+        return values
 
     def degrees(self, Y: Rows) -> np.ndarray:
         """Compute ``S(x)`` of any points."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Rows
-from eigenscape.kernels.base import BoundKernel, PointIndex, product, training_index
+from eigenscape.graph.row_index import equal_rows
+from eigenscape.kernels.base import BoundKernel, Columns, PointIndex, product, training_index
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,10 @@ class ShiftedKernel:
         values[known] += self.shift * (self.group[vertex[known]][:, None] == self.group)
         return values
 
+    def to(self, Z: Rows) -> Columns:
+        base = self.base.to(Z)
+        return lambda Y, table=None: base(Y, table) + self.shift * equal_rows(Y, Z).toarray()
+
 
 def shift(kernel: BoundKernel, amount: float) -> ShiftedKernel:
     """Add ``amount`` to the similarity of every point to itself."""
@@ -49,11 +54,13 @@ def shift(kernel: BoundKernel, amount: float) -> ShiftedKernel:
 class ClippedKernel:
     """``k(x, .)`` without its components along eigenvectors of negative eigenvalue.
 
-    This is the nearest positive semi-definite kernel.
+    This is the nearest positive semi-definite kernel. Between any two points it is
+    ``k(x, y) - sum_r l_r f_r(x) f_r(y) / m`` over the negative eigenvalues.
     """
 
     base: BoundKernel
     negative: np.ndarray  # (m, q) orthonormal eigenvectors
+    values: np.ndarray  # (q,) their eigenvalues
 
     __repr__ = short_repr
 
@@ -64,6 +71,14 @@ class ClippedKernel:
     def __call__(self, Y: Rows) -> np.ndarray:
         values = self.base(Y)
         return values - (values @ self.negative) @ self.negative.T
+
+    def to(self, Z: Rows) -> Columns:
+        base, right = self.base.to(Z), product(self.base, Z, self.negative) / self.values
+
+        def values(Y: Rows, table: Any = None) -> np.ndarray:
+            return base(Y, table) - product(self.base, Y, self.negative) @ right.T
+
+        return values
 
 
 @singledispatch

@@ -7,6 +7,7 @@ from eigenscape.pieces.embedding import (
     SinglePiece,
     embed_columns,
     merge_columns,
+    sub_table,
 )
 from eigenscape.pieces.split import (
     ON_DISCONNECTED,
@@ -34,4 +35,5 @@ __all__ = [
     "merge_columns",
     "split_affinity",
     "split_graph",
+    "sub_table",
 ]

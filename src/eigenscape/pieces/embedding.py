@@ -11,9 +11,9 @@ from scipy import sparse
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Rows
-from eigenscape.eigenfunctions import Functions
-from eigenscape.graph.sparse_distances import with_explicit_zeros
-from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.eigenfunctions import Part
+from eigenscape.graph.sparse_distances import assemble, with_explicit_zeros
+from eigenscape.kernels.base import BoundKernel, Columns, n_points
 
 #: A function that returns the index of the piece of each point, or -1.
 Assignment: TypeAlias = Callable[[Any], np.ndarray]
@@ -57,6 +57,11 @@ class Piece:
         return Y[:, self.members]
 
 
+def sub_table(table: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+    """Return a part of the precomputed values between points; None if there are none."""
+    return None if table is None else table[rows][:, columns]
+
+
 @dataclass(frozen=True, eq=False)
 class PieceKernel:
     """The kernel of a single piece, for points in the form of all training points."""
@@ -73,6 +78,11 @@ class PieceKernel:
     def __call__(self, Y: Rows) -> Any:
         assert self.piece.embedding is not None
         return self.piece.embedding.kernel(self.piece.restrict(Y))
+
+    def to(self, Z: Rows) -> Columns:
+        assert self.piece.embedding is not None
+        base = self.piece.embedding.kernel.to(self.piece.restrict(Z))
+        return lambda Y, table=None: base(self.piece.restrict(Y), table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,21 +102,33 @@ class BlockKernel:
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         label = self.assign(Y)
-        rows, columns, values = [], [], []
+        blocks = []
         for number, piece in enumerate(self.pieces):
             mine = np.flatnonzero(label == number)
-            if piece.embedding is None or len(mine) == 0:
-                continue
-            block = sparse.coo_array(piece.embedding.kernel(piece.restrict(Y[mine])))
-            rows.append(mine[block.row])
-            columns.append(np.searchsorted(self.members, piece.columns[block.col]))
-            values.append(block.data)
-        shape = (len(label), len(self.members))
-        if not rows:
-            return sparse.csr_array(shape)
-        return sparse.csr_array(
-            (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape
-        )
+            if piece.embedding is not None and len(mine):
+                columns = np.searchsorted(self.members, piece.columns)
+                blocks.append((mine, columns, piece.embedding.kernel(piece.restrict(Y[mine]))))
+        return assemble(blocks, (len(label), len(self.members)))
+
+    def to(self, Z: Rows) -> Columns:
+        column_label = self.assign(Z)
+        bases = {}
+        for number, piece in enumerate(self.pieces):
+            theirs = np.flatnonzero(column_label == number)
+            if piece.embedding is not None and len(theirs):
+                bases[number] = theirs, piece.embedding.kernel.to(piece.restrict(Z[theirs]))
+
+        def values(Y: Rows, table: Any = None) -> sparse.csr_array:
+            label = self.assign(Y)
+            blocks = []
+            for number, (theirs, base) in bases.items():
+                mine = np.flatnonzero(label == number)
+                if len(mine):
+                    points = self.pieces[number].restrict(Y[mine])
+                    blocks.append((mine, theirs, base(points, sub_table(table, mine, theirs))))
+            return assemble(blocks, (len(label), len(column_label)))
+
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +147,7 @@ class PiecewiseEmbedding:
 
     @property
     def kernel(self) -> BoundKernel:
-        if len(self.pieces) == 1:
+        if isinstance(self.assign, SinglePiece):
             return PieceKernel(self.pieces[0], self.X)
         return BlockKernel(self.pieces, self.assign, self.X, self.columns)
 
@@ -191,13 +213,14 @@ class PiecewiseEmbedding:
                 out[mine, : values.shape[1]] = values
         return out
 
-    def parts(self, Y: Rows) -> Iterator[tuple[Functions, Any]]:
-        """Yield (eigenfunctions, points) for each piece."""
+    def parts(self, Y: Rows) -> Iterator[Part]:
+        """Yield the points of each piece, without those that are in none."""
         label = self.assign(Y)
         for number, piece in enumerate(self.pieces):
             mine = np.flatnonzero(label == number)
             if piece.embedding is not None and len(mine):
-                yield from piece.embedding.parts(piece.restrict(Y[mine]))
+                for part in piece.embedding.parts(piece.restrict(Y[mine])):
+                    yield part._replace(which=mine[part.which])
 
 
 @dataclass(frozen=True, eq=False)

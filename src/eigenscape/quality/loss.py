@@ -7,31 +7,51 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenscape._memory import row_blocks
+from eigenscape._progress import stage
+from eigenscape._typing import is_sparse
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions
-from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Functions
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Functions, Part
 from eigenscape.kernels.base import n_points
-from eigenscape.pieces import PiecewiseEmbedding
+from eigenscape.pieces import PiecewiseEmbedding, sub_table
+from eigenscape.quality.pair_moments import PairMoments, add_moments, n_pairs
 
 
-def kernel_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any = None) -> float:
+def kernel_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any = None, between: Any = None) -> float:
     """Compute the mean squared error of the kernel's reconstruction from its eigenfunctions.
 
-    ``(k_m(x, x_i) - sum_r lambda_r f_r(x) f_r(x_i))^2`` with ``lambda_r = l_r / m``, averaged over the
-    points ``x`` of ``Y`` and the training points ``x_i`` (Bengio sec. 4). All computed eigenfunctions are
-    used, including the constant one. On the training set the loss is the sum of the squares of the discarded
-    eigenvalues over ``m^2``; on held-out points it estimates the generalisation error.
+    ``(k_m(x, y) - sum_r lambda_r f_r(x) f_r(y))^2`` with ``lambda_r = l_r / m`` (Bengio sec. 4). All computed
+    eigenfunctions are used, including the constant one.
+
+    On the training set the mean is over all pairs of training points, and is the sum of the squares of the
+    discarded eigenvalues over ``m^2``. On held-out points the mean is over all pairs of two different
+    held-out points: an unbiased estimate of the generalisation error, the expectation over two independent
+    points (a U-statistic; pairs of a point with itself, in which ``k_m(x, x)`` would dominate, are left out).
+    Its time is proportional to the square of the number of held-out points.
+
+    The training loss decreases with every further eigenfunction, to 0 for all ``m``. The held-out loss does
+    not: for a positive semi-definite kernel it decreases to the error of the projection on the span of the
+    training points; for an indefinite or noisy kernel it increases again where eigenfunctions are not
+    determined by the training points.
 
     Parameters
     ----------
     embedding : Embedding or PiecewiseEmbedding
         The embedding of the training points, with its eigenfunctions.
     Y : array-like of shape (n_samples, n_features) or None, default=None
-        Points to evaluate. If None, the training points.
+        Held-out points, at least 2. If None, the training points.
+    between : array-like of shape (n_samples, n_samples) or None, default=None
+        Similarities or distances among the held-out points, if those to the training points are precomputed.
 
     Returns
     -------
     float
         The loss.
+
+    Raises
+    ------
+    UndefinedKernelError
+        If the kernel is not defined between two new points (LLE).
 
     Examples
     --------
@@ -43,21 +63,158 @@ def kernel_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any = None) -> flo
     >>> bool(three.loss() < two.loss())  # calls kernel_loss
     True
     """
+    if Y is None:
+        return _training_loss(embedding)
+    if has_pair_moments(embedding):
+        return float(pair_moments(embedding, Y).mean_squares()[-1])
+    n_ordered = n_pairs(n_points(Y))
+    return float(_pair_squares(embedding, Y, Y, between, same=True)[-1]) / n_ordered
+
+
+def kernel_loss_curve(
+    embedding: Embedding | PiecewiseEmbedding, Y: Any = None, between: Any = None
+) -> np.ndarray:
+    """Compute the loss of the first ``N`` coordinates for ``N = 1, ..., n_components``, from one fit.
+
+    Parameters
+    ----------
+    embedding : Embedding or PiecewiseEmbedding
+        The embedding of the training points, with its eigenfunctions.
+    Y : array-like of shape (n_samples, n_features) or None, default=None
+        Held-out points. If None, the training points.
+    between : array-like of shape (n_samples, n_samples) or None, default=None
+        Similarities or distances among the held-out points, if those to the training points are precomputed.
+
+    Returns
+    -------
+    ndarray of shape (n_components,)
+        Losses. The last is :func:`kernel_loss`. Trivial eigenfunctions, which are no coordinates, are
+        included in all of them.
+    """
+    if Y is None:
+        return _training_curve(embedding)
+    if has_pair_moments(embedding):
+        return pair_moments(embedding, Y).mean_squares()[-np.shape(embedding.eigenvalues)[-1] :]
+    n_ordered = n_pairs(n_points(Y))
+    return _pair_squares(embedding, Y, Y, between, same=True, curve=True) / n_ordered
+
+
+def has_pair_moments(embedding: Embedding | PiecewiseEmbedding) -> bool:
+    """Return whether the kernel has low rank, so that the loss follows from sums over points."""
+    return isinstance(embedding, Embedding) and isinstance(embedding.eigenfunctions, LowRankEigenfunctions)
+
+
+def pair_moments(embedding: Embedding | PiecewiseEmbedding, Y: Any) -> PairMoments:
+    """Return the sums over held-out points that determine the loss of a kernel of low rank."""
+    assert isinstance(embedding, Embedding)
+    functions = embedding.eigenfunctions
+    assert isinstance(functions, LowRankEigenfunctions)
+    kernel, w = functions.kernel, functions.pairs.vectors  # (m, r), orthonormal
+
+    def moments(rows: slice) -> PairMoments:
+        p = kernel.features(Y[rows])
+        c = p @ w
+        return PairMoments.of(c, p - c @ w.T)
+
+    return add_moments(moments(rows) for rows in row_blocks(n_points(Y), 48 * len(w)))
+
+
+def squared_errors_between(
+    embedding: Embedding | PiecewiseEmbedding, Y: Any, Z: Any, *, same: bool, curve: bool = False
+) -> np.ndarray:
+    """Return the sums of the squared errors over all pairs of a point of ``Y`` and a point of ``Z``.
+
+    If ``same``, the two are the same points, and pairs of a point with itself are left out. One sum, or with
+    ``curve`` one for each number of coordinates.
+    """
+    return _pair_squares(embedding, Y, Z, None, same=same, curve=curve)
+
+
+def _pair_squares(
+    embedding: Embedding | PiecewiseEmbedding,
+    Y: Any,
+    Z: Any,
+    table: Any,
+    *,
+    same: bool,
+    curve: bool = False,
+) -> np.ndarray:
+    """Return the sums of the squared errors over pairs, for all coordinates or each number of them.
+
+    The kernel and its expansion are zero between points of different pieces.
+    """
+    n_components = np.shape(embedding.eigenvalues)[-1]
+    columns = {id(part.functions): part for part in embedding.parts(Z)}
+    total = np.zeros(n_components if curve else 1)
+    for rows in embedding.parts(Y):
+        theirs = columns.get(id(rows.functions))
+        if theirs is not None:
+            n_functions = len(rows.functions.pairs)
+            counts = np.minimum(rows.trivial + np.arange(1, n_components + 1), n_functions)
+            some = sub_table(table, rows.which, theirs.which)
+            total += _squares_of_part(rows, theirs, some, counts if curve else counts[-1:], same)
+    return total
+
+
+def _squares_of_part(rows: Part, columns: Part, table: Any, counts: np.ndarray, same: bool) -> np.ndarray:
+    """Return the sums of the squared errors of the first ``counts`` functions of one piece, by blocks."""
+    functions = rows.functions
+    lambdas = functions.pairs.values / functions.n_train
+    kernel, right = functions.kernel.to(columns.points), functions(columns.points)  # (n_Z, r)
+    total, n_columns = np.zeros(len(counts)), len(right)
+    every = np.arange(n_columns)
+    with stage("loss", total=n_points(rows.points)) as advance:
+        for block in row_blocks(n_points(rows.points), 32 * max(n_columns, functions.n_train)):
+            some = sub_table(table, np.arange(block.start, block.stop), every)
+            values, left = kernel(rows.points[block], some), functions(rows.points[block])
+            total += squares_of_expansion(
+                values, left * lambdas, right, counts, block.start if same else None
+            )
+            advance(block.stop - block.start)
+    return total
+
+
+def squares_of_expansion(
+    values: Any, left: np.ndarray, right: np.ndarray, counts: np.ndarray, diagonal: int | None
+) -> np.ndarray:
+    """Return the sums of the squares of ``values - left right'`` with the first ``counts`` columns of both.
+
+    If ``diagonal`` is given, row ``i`` and column ``i + diagonal`` are the same point and left out.
+    """
+    sums = np.empty(len(counts))
+    error, start = None, 0
+    for place, stop in enumerate(counts):
+        step = left[:, start:stop] @ right[:, start:stop].T
+        if error is None:
+            error = (values.toarray() if is_sparse(values) else values) - step
+        else:
+            error -= step
+        if diagonal is not None:
+            own = np.arange(len(error))
+            error[own, own + diagonal] = 0.0
+        sums[place] = np.vdot(error, error)
+        start = stop
+    return sums
+
+
+def _training_loss(embedding: Embedding | PiecewiseEmbedding) -> float:
+    """Return the loss over all pairs of training points."""
     if isinstance(embedding, Embedding) and isinstance(embedding.eigenfunctions, LowRankEigenfunctions):
-        return embedding.eigenfunctions.loss(Y)
-    Y = embedding.kernel.X if Y is None else Y
-    total = sum(float(_squared_errors(functions, points)) for functions, points in embedding.parts(Y))
-    return total / (n_points(Y) * embedding.n_train)
+        return embedding.eigenfunctions.training_loss()
+    total = sum(
+        _training_squares(part.functions, part.points) for part in embedding.parts(embedding.kernel.X)
+    )
+    return total / embedding.n_train**2
 
 
-def _squared_errors(functions: Functions, Y: Any) -> float:
-    """Return the sum of the squared errors over ``Y`` and the training points."""
+def _training_squares(functions: Functions, X: Any) -> float:
+    """Return the sum of the squared errors over the training points and themselves."""
     assert isinstance(functions, Eigenfunctions)
     lambdas = functions.pairs.values / functions.n_train
     training = functions.on_training  # (m, r)
     total = 0.0
     similarity: np.ndarray | sparse.csr_array
-    for similarity, values in functions.blocks(Y):
+    for similarity, values in functions.blocks(X):
         if sparse.issparse(similarity):
             # |k|^2 - m sum_r lambda_r^2 f_r^2, since the f_r are orthogonal on the training set and
             # k @ f_r = l_r f_r(x).
@@ -66,3 +223,26 @@ def _squared_errors(functions: Functions, Y: Any) -> float:
         else:
             total += float(np.square(similarity - (values * lambdas) @ training.T).sum())
     return total
+
+
+def _training_curve(embedding: Embedding | PiecewiseEmbedding) -> np.ndarray:
+    """Return the training loss of the first coordinates: that of all, and the squares of those left out."""
+    n_components = np.shape(embedding.eigenvalues)[-1]
+    curve = np.full(n_components, _training_loss(embedding))
+    for part in embedding.parts(embedding.kernel.X):
+        functions = part.functions
+        if isinstance(functions, Eigenfunctions) and functions.training is not None:
+            return _projection_curve(functions, n_components)
+        squares = np.square(functions.pairs.values[part.trivial :])
+        left_out = np.append(np.cumsum(squares[::-1])[::-1][1:], 0.0)  # after N = 1, 2, ...
+        curve[: len(left_out)] += left_out / embedding.n_train**2
+    return curve
+
+
+def _projection_curve(functions: Eigenfunctions, n_components: int) -> np.ndarray:
+    """Return the training loss of functions that are no eigenfunctions (FastMap, MetricMap)."""
+    lambdas, training = functions.pairs.values / functions.n_train, functions.on_training
+    counts, total = np.arange(1, n_components + 1), np.zeros(n_components)
+    for similarity, values in functions.blocks(functions.kernel.X):
+        total += squares_of_expansion(similarity, values * lambdas, training, counts, None)
+    return total / functions.n_train**2

@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from eigenscape.app.report._points import Points, has_rows, is_pairwise
 from eigenscape.app.report._references import sample_rows
 from eigenscape.estimators.compact_map import CompactMap
-from eigenscape.exceptions import NotConvergedError
+from eigenscape.exceptions import NotConvergedError, UndefinedKernelError
 from eigenscape.quality.stability import quiet_clone
 
 #: Maximum number of points of a further fit.
@@ -43,6 +43,10 @@ class Subset:
         if not self.pairwise:
             return self.X[train], self.X[test]
         return self.X[train][:, train], self.X[test][:, train]
+
+    def among(self, test: np.ndarray) -> Any:
+        """Return the pairwise values among test points; None if points are rows of features."""
+        return self.X[test][:, test] if self.pairwise else None
 
 
 def refit_subset(model: BaseEstimator, points: Points, seed: int) -> Subset | str:
@@ -126,7 +130,11 @@ def compute_loss(model: BaseEstimator, points: Points, held_out: Points | None, 
         if held_out is None or held_out.stream:
             return _loss_of_refit(model, points, seed)
         rows = sample_rows(held_out.n, MAX_REFIT, seed)
+        if is_pairwise(model):
+            return "it needs the pairwise values among the held-out points, which are not given"
         training, value = _training_loss(model, points), _mean_loss(model, held_out.take(rows))
+    except UndefinedKernelError as error:
+        return first_line(error)
     except EXPECTED_ERRORS as error:
         return refit_failed(error)
     some = len(rows) < held_out.n
@@ -151,11 +159,11 @@ def _training_loss(model: BaseEstimator, points: Points) -> float:
     return _mean_loss(model, points.take(sample_rows(points.n, MAX_REFIT, 0)))
 
 
-def _mean_loss(model: BaseEstimator, X: Any) -> float:
+def _mean_loss(model: BaseEstimator, X: Any, between: Any = None) -> float:
     """Return the loss or the mean log likelihood without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(np.mean(model.score_samples(X))) if _is_density(model) else float(model.loss(X))
+        return float(np.mean(model.score_samples(X))) if _is_density(model) else float(model.loss(X, between))
 
 
 def _loss_of_refit(model: BaseEstimator, points: Points, seed: int) -> Loss | str:
@@ -163,12 +171,14 @@ def _loss_of_refit(model: BaseEstimator, points: Points, seed: int) -> Loss | st
     if isinstance(subset, str):
         return subset
     order = np.random.default_rng(seed).permutation(len(subset.rows))
-    n_test = max(1, round(_HELD_OUT * len(order)))
-    train, test = subset.split(np.sort(order[n_test:]), np.sort(order[:n_test]))
+    n_test = max(2, round(_HELD_OUT * len(order)))  # a pair at least
+    which = np.sort(order[:n_test])
+    train, test = subset.split(np.sort(order[n_test:]), which)
     again = refit(model, train)
     density = _is_density(model)
     text = f"of a further fit to {len(order) - n_test} points with {n_test} held out ({subset.text})"
-    return Loss(_mean_loss(again, train if density else None), _mean_loss(again, test), text, density)
+    held_out = _mean_loss(again, test, subset.among(which))
+    return Loss(_mean_loss(again, train if density else None), held_out, text, density)
 
 
 def refit_failed(error: BaseException) -> str:

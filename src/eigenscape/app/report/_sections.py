@@ -228,7 +228,8 @@ def _loss_section(measures: Measures) -> str:
         title, chart = "Loss", "training and held-out loss"
         remark = (
             "Mean squared error of the kernel's reconstruction from the eigenfunctions (Bengio et al. 2004),"
-            f" {loss.text}. A much larger value for held-out points indicates overfitting."
+            f" {loss.text}: over all pairs of training points, and over all pairs of different held-out"
+            " points. A much larger value for held-out points indicates overfitting."
         )
     return section(title, details_table(details), figure("chart-loss", chart), note(remark), place="loss")
 

@@ -226,11 +226,11 @@ def _dominance(dominance: Dominance) -> str:
 def _generalization(ratio: float) -> str:
     if ratio <= 1.2:
         return (
-            "New points are placed as well as training points: the held-out loss exceeds the training loss by"
-            " at most 20 %."
+            "The map describes new points as well as training points: the held-out loss, a mean over pairs of"
+            " new points, exceeds the training loss by at most 20 %."
         )
     degree = "somewhat" if ratio <= 2 else "much"
     return (
-        f"New points are placed {degree} worse than training points: the held-out loss is"
-        f" {format_number(ratio)} times the training loss."
+        f"The map describes new points {degree} worse than training points: the held-out loss, a mean over"
+        f" pairs of new points, is {format_number(ratio)} times the training loss."
     )
