@@ -5,13 +5,14 @@ from typing import Any
 
 from eigenscape.quality.alignment import Alignment, aligned_error, linear_alignment, procrustes
 from eigenscape.quality.column_scales import DominantColumns, dominant_columns, variance_shares
+from eigenscape.quality.component_selection import ComponentChoice, choose_n_components
 from eigenscape.quality.coranking import coranking_curve
 from eigenscape.quality.cuts import cheeger_value, normalized_cut
 from eigenscape.quality.dimension_estimation import Dimension, intrinsic_dimension
 from eigenscape.quality.edge_distortion import distortion
 from eigenscape.quality.estimate import Estimate
 from eigenscape.quality.localization import LocalizedCoordinate, localized_coordinates, participation_ratio
-from eigenscape.quality.loss import kernel_loss
+from eigenscape.quality.loss import kernel_loss, kernel_loss_curve
 from eigenscape.quality.neighbor_preservation import (
     continuity,
     sampled_continuity,
@@ -29,6 +30,7 @@ from eigenscape.quality.stability_result import Stability
 
 __all__ = [
     "Alignment",
+    "ComponentChoice",
     "Dimension",
     "DominantColumns",
     "Estimate",
@@ -40,6 +42,7 @@ __all__ = [
     "aligned_error",
     "cheeger_value",
     "choose_bandwidth",
+    "choose_n_components",
     "choose_n_neighbors",
     "continuity",
     "coranking_curve",
@@ -48,6 +51,7 @@ __all__ = [
     "intrinsic_dimension",
     "is_euclidean",
     "kernel_loss",
+    "kernel_loss_curve",
     "linear_alignment",
     "localized_coordinates",
     "negative_fraction",

@@ -197,7 +197,7 @@ def _perturbation(estimator: BaseEstimator, X: Any, pairwise: bool, split: _Spli
     """Fit both training sets and compare the positions of the points of F."""
     q = len(split.fixed)
     original, other = (
-        _embedding(quiet_clone(estimator).fit(_subset(X, which, which, pairwise)), X, which, pairwise)
+        _embedding(quiet_clone(estimator).fit(take(X, which, which, pairwise)), X, which, pairwise)
         for which in _training(split)
     )
     aligned = linear_alignment(other[:q], original[:q]).aligned
@@ -210,8 +210,8 @@ def _induction_error(
 ) -> float:
     """Return the distance of a training point from its position by ``transform`` when it is left out."""
     rest = np.delete(training, position)
-    model = quiet_clone(estimator).fit(_subset(X, rest, rest, pairwise))
-    new = np.asarray(model.transform(_subset(X, training[[position]], rest, pairwise)))[0]
+    model = quiet_clone(estimator).fit(take(X, rest, rest, pairwise))
+    new = np.asarray(model.transform(take(X, training[[position]], rest, pairwise)))[0]
     signs = np.sum(_embedding(model, X, rest, pairwise) * np.delete(full, position, axis=0), axis=0)
     return float(np.linalg.norm(np.where(signs < 0, -new, new) - full[position]))
 
@@ -222,7 +222,7 @@ def quiet_clone(estimator: BaseEstimator) -> Any:
     return copy.set_params(verbose=False) if "verbose" in copy.get_params(deep=False) else copy
 
 
-def _subset(X: Any, rows: np.ndarray, columns: np.ndarray, pairwise: bool) -> Any:
+def take(X: Any, rows: np.ndarray, columns: np.ndarray, pairwise: bool) -> Any:
     """Return the given rows, and of a pairwise matrix the given columns."""
     if hasattr(X, "iloc"):
         return X.iloc[rows, columns] if pairwise else X.iloc[rows]
@@ -235,7 +235,7 @@ def _embedding(model: BaseEstimator, X: Any, which: np.ndarray, pairwise: bool) 
     """Return the coordinates of the training points ``which`` of a fitted model."""
     embedding = getattr(model, "embedding_", None)
     if embedding is None:
-        embedding = model.transform(_subset(X, which, which, pairwise))
+        embedding = model.transform(take(X, which, which, pairwise))
     return np.asarray(embedding, dtype=np.float64)
 
 
