@@ -25,6 +25,7 @@ from sklearn.exceptions import NotFittedError
 import eigenscape as es
 from eigenscape import distributed
 from eigenscape.distributed import as_blocks, is_collection, locality, reduce_blocks, sample_rows
+from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.methods.missing import observed_data
 from eigenscape.methods.probabilistic_pca import LatentGaussian, compute_posterior, expectation_sums, maximize
 
@@ -117,8 +118,13 @@ def test_a_method_of_rows_is_mapped_over_partitions(model: Any) -> None:
         assert_allclose(
             lazy.compute(), right, rtol=0, atol=1e-10 * max(1.0, np.abs(right).max()), err_msg=name
         )
+    if isinstance(model, es.LocallyLinearEmbedding):  # it has no kernel between new points
+        with pytest.raises(UndefinedKernelError, match="pairs of new points"):
+            model.loss(new)
+    elif hasattr(model, "loss_curve"):
+        assert_allclose(model.loss_curve(new), model.loss_curve(X), rtol=1e-9)
     for name in MEANS:
-        if hasattr(model, name):
+        if hasattr(model, name) and (name != "loss" or not isinstance(model, es.LocallyLinearEmbedding)):
             mean = getattr(model, name)(new)
             assert isinstance(mean, float)
             assert mean == pytest.approx(getattr(model, name)(X), rel=1e-10), name
@@ -136,6 +142,20 @@ def test_oriented_pca_over_partitions() -> None:
     model = es.OrientedPCA(2).fit(X, distorted=[NOISY])
     assert_allclose(model.eigenfunctions(cut(X)).compute(), model.eigenfunctions(X), atol=1e-10)
     assert model.loss(cut(NOISY)) == pytest.approx(model.loss(NOISY), rel=1e-10)
+
+
+def test_the_loss_pairs_rows_of_different_partitions() -> None:
+    """Means over the pairs within each partition would be another number."""
+    model = es.KernelPCA(2, gamma=0.5).fit(X[:60])
+    new = cut(X)
+    assert model.loss(new) == pytest.approx(model.loss(X), rel=1e-10)
+    within = [model.loss(block.compute()) for block in new.blocks if len(block) > 1]
+    assert model.loss(X) != pytest.approx(np.mean(within), rel=1e-3)
+    one_row = da.from_array(X[:1], chunks=(1, -1))
+    with pytest.raises(ValueError, match="mean over pairs of new points, but X has 1"):
+        model.loss(one_row)
+    with pytest.raises(ValueError, match="does not support between"):
+        model.loss(new, between=np.eye(len(X)))
 
 
 def test_single_precision_stays_single() -> None:
@@ -255,6 +275,8 @@ def test_losses_without_rows() -> None:
         one, many = type(model)(2).fit(X, **more), type(model)(2).fit(cut(X), **more)
         assert many.loss() == pytest.approx(one.loss(), rel=1e-8)
         assert many.loss(cut(NOISY)) == pytest.approx(one.loss(NOISY), rel=1e-9)
+        assert_allclose(many.loss_curve(cut(NOISY)), one.loss_curve(NOISY), rtol=1e-9)
+        assert_allclose(many.loss_curve(), one.loss_curve(), rtol=1e-7)
         with pytest.raises(AttributeError):
             _ = many.kernel_
 

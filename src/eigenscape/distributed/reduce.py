@@ -19,6 +19,7 @@ from eigenscape.dictionary.source import stack_rows
 from eigenscape.distributed._allocation import reuse_freed_memory
 from eigenscape.distributed.blocks import Blocks, BlockSpec, ExpectedBlock, Key, check_block
 from eigenscape.distributed.graphs import Graph, PersistedResult
+from eigenscape.exceptions import UndefinedKernelError
 
 EMPTY = "the dask collection is empty: it has no rows, or no row with a positive weight"
 
@@ -200,6 +201,8 @@ def error_context(partition: int) -> Iterator[None]:
     """Add the partition to the message of a ValueError."""
     try:
         yield
+    except UndefinedKernelError:  # a property of the model, not of the partition
+        raise
     except ValueError as error:
         if "partition" in str(error):
             raise

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 
 from eigenscape import distributed
 from eigenscape.estimators._collections import validate_blocks
-from eigenscape.exceptions import RankError
+from eigenscape.exceptions import RankError, UndefinedKernelError
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.quality.alignment import aligned_error
 
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 class SampleLoss(NamedTuple):
-    """The criterion of Bengio sec. 4 on the sample, and on rows not in the sample (NaN if all rows are)."""
+    """The criterion of Bengio sec. 4 on the sample, and on pairs of rows that are not in the sample.
+
+    ``held_out`` is NaN if fewer than two rows are not in the sample, or if the kernel is not defined between
+    new points (LLE).
+    """
 
     sample: float
     held_out: float
@@ -49,10 +53,19 @@ def fit_to_sample(estimator: BaseEstimator, X: Any, spectral: bool = True) -> An
         estimator.landmarks_ = sample.indices[chosen]
     estimator.sample_stability_ = _stability(estimator, sample)
     if spectral and "eigenvalues_" in vars(estimator):
-        held_out = estimator.loss(sample.held_out) if sample.held_out.shape[0] else np.nan
-        estimator.sample_loss_ = SampleLoss(estimator.loss(), held_out)
+        estimator.sample_loss_ = SampleLoss(estimator.loss(), _held_out_loss(estimator, sample))
     estimator.embedding_ = estimator.transform(X)
     return estimator
+
+
+def _held_out_loss(estimator: BaseEstimator, sample: Sample) -> float:
+    """Return the loss on rows that are not in the sample; NaN if there is none."""
+    if sample.held_out.shape[0] < 2:
+        return np.nan
+    try:
+        return estimator.loss(sample.held_out)
+    except UndefinedKernelError:
+        return np.nan
 
 
 def uses_dictionary(estimator: BaseEstimator) -> bool:

@@ -64,7 +64,8 @@ def choose_n_components(
 
     For an indefinite or noisy kernel the loss has a minimum: later components are not determined by the
     training points. For a positive semi-definite kernel without noise, such as a Gaussian one, a further
-    component never increases it, since the map is a projection: it levels off, and ``low`` is the choice.
+    component does not increase its expectation, since the map is a projection: the loss levels off, and
+    ``low`` is the choice.
 
     Parameters
     ----------
