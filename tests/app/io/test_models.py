@@ -146,7 +146,16 @@ def test_omitted_arrays_raise_an_error(tmp_path: Path) -> None:
         ModelFileError, match=r"shape \(60, 60\) was omitted when this model was saved.*fit the model again"
     ):
         again.kernel_(again.kernel_.X[:3])
-    assert np.isfinite(again.loss(np.exp(-cdist(NEW, X))))
+    tables = np.exp(-cdist(NEW, X)), np.exp(-cdist(NEW, NEW))
+    assert again.loss(*tables) == pytest.approx(model.loss(*tables), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model", [eigenscape.Isomap(n_neighbors=6), eigenscape.Isomap(n_neighbors=6, n_landmarks=20)], ids=repr
+)
+def test_a_loaded_model_has_the_same_held_out_loss(model: Any, tmp_path: Path) -> None:
+    eigenscape.save(model.fit(X), tmp_path / "m")
+    assert eigenscape.load(tmp_path / "m").loss(NEW) == pytest.approx(model.loss(NEW), rel=1e-12)
 
 
 def test_layers_clusters_and_inverse_maps_are_stored(tmp_path: Path) -> None:
