@@ -57,6 +57,29 @@ def literal_layers(
     return clean, versions
 
 
+def literal_own_layers(clean: list, own: list, layers: list) -> list[np.ndarray]:
+    """Compute the outputs for the signal, each layer fitted to its versions ``own[i]`` of the input."""
+    below: list = []  # (window, step, mean, directions) of the layers that are fitted
+
+    def outputs(sequence: np.ndarray) -> np.ndarray:
+        for window, step, mean, directions in below:
+            sequence = (windows(sequence, window, step) - mean) @ directions
+        return sequence
+
+    for (n_components, window, step), versions in zip(layers, own, strict=True):
+        X = np.concatenate([windows(outputs(c), window, step) for c in clean])
+        Z = []
+        for version in versions:
+            for v, c in zip(version, clean, strict=True):
+                Z += list(windows(outputs(v), window, step) - windows(outputs(c), window, step))
+        Z = np.array(Z)
+        C = sum(np.outer(x - X.mean(axis=0), x - X.mean(axis=0)) for x in X) / len(X)
+        R = sum(np.outer(z, z) for z in Z) / len(Z)
+        directions = linalg.eigh(C, R)[1][:, ::-1][:, :n_components]
+        below.append((window, step, X.mean(axis=0), directions / (Z @ directions).std(axis=0)))
+    return [outputs(c) for c in clean]
+
+
 def same_up_to_signs(first: np.ndarray, second: np.ndarray, atol: float = 1e-8) -> None:
     sign = np.sign((first * second).sum(axis=0))
     np.testing.assert_allclose(first, second * sign, atol=atol * np.abs(first).max())
@@ -90,6 +113,56 @@ def test_signal_of_mean_zero_and_noise_of_unit_variance() -> None:
         model = DistortionDiscriminantAnalysis(LAYERS[:depth]).fit(clean, distorted=versions)
         outputs = np.concatenate(model.transform(clean))
         noise = np.concatenate([np.concatenate(model.transform(version)) - outputs for version in versions])
+        np.testing.assert_allclose(outputs.mean(axis=0), 0, atol=1e-9)
+        np.testing.assert_allclose(noise.var(axis=0), 1, rtol=1e-9)
+
+
+def shifts(clean: list[np.ndarray]) -> list[list[np.ndarray]]:
+    """Return three versions that are shifted in time."""
+    return [[np.roll(c, shift, axis=0) for c in clean] for shift in (-2, 1, 2)]
+
+
+def test_each_layer_has_its_own_versions() -> None:
+    clean, versions = sequences()
+    shifted = shifts(clean)
+    layers = [*LAYERS, (2, 2, 1)]
+    own = [versions, shifted, [*versions, shifted[0]]]
+    model = DistortionDiscriminantAnalysis(layers).fit(clean, layer_distorted=own)
+    for depth in (1, 2, 3):
+        part = DistortionDiscriminantAnalysis(layers[:depth]).fit(clean, layer_distorted=own[:depth])
+        expected = literal_own_layers(clean, own[:depth], layers[:depth])
+        same_up_to_signs(np.concatenate(part.transform(clean)), np.concatenate(expected))
+        np.testing.assert_array_equal(part.components_[-1], model.components_[depth - 1])
+    shared = DistortionDiscriminantAnalysis(layers).fit(clean, distorted=versions)
+    np.testing.assert_array_equal(shared.components_[0], model.components_[0])
+    assert not np.allclose(shared.eigenvalues_[1], model.eigenvalues_[1], rtol=0.1)
+
+
+def test_layers_without_own_versions_use_the_shared_ones() -> None:
+    clean, versions = sequences()
+    layers = [*LAYERS, (2, 2, 1)]
+    shared = DistortionDiscriminantAnalysis(layers).fit(clean, distorted=versions)
+    for arguments in (
+        {"layer_distorted": [versions] * 3},
+        {"distorted": versions, "layer_distorted": (None, None, None)},
+        {"distorted": versions, "layer_distorted": [None, versions, None]},
+    ):
+        other = DistortionDiscriminantAnalysis(layers).fit(clean, **arguments)
+        np.testing.assert_array_equal(other.transform(clean[0]), shared.transform(clean[0]))
+    mixed = DistortionDiscriminantAnalysis(layers).fit(
+        clean, distorted=versions, layer_distorted=[None, shifts(clean), None]
+    )
+    expected = literal_own_layers(clean, [versions, shifts(clean), versions], layers)
+    same_up_to_signs(np.concatenate(mixed.transform(clean)), np.concatenate(expected))
+
+
+def test_noise_of_each_layer_has_unit_variance_in_its_own_versions() -> None:
+    (clean,), versions = sequences(1)
+    own = [[version[0] for version in versions], [version[0] for version in shifts([clean])]]
+    for depth in (1, 2):
+        model = DistortionDiscriminantAnalysis(LAYERS[:depth])
+        outputs = model.fit_transform(clean, layer_distorted=own[:depth])
+        noise = np.concatenate([model.transform(version) - outputs for version in own[depth - 1]])
         np.testing.assert_allclose(outputs.mean(axis=0), 0, atol=1e-9)
         np.testing.assert_allclose(noise.var(axis=0), 1, rtol=1e-9)
 
@@ -281,6 +354,30 @@ def test_invalid_versions_raise() -> None:
         model.fit(clean, distorted=[clean])
 
 
+def test_invalid_versions_of_layers_raise() -> None:
+    clean, versions = sequences()
+    model = DistortionDiscriminantAnalysis(LAYERS)
+    for own, message in (
+        ([versions], "layer_distorted has 1 entries, but there are 2 layers"),
+        ([versions] * 3, "layer_distorted has 3 entries, but there are 2 layers"),
+        (versions[0][0], "layer_distorted must be a list with one entry per layer, .* got ndarray"),
+        ([versions, []], r"layer_distorted\[1\] must be a list of distorted versions .* got an empty list"),
+        ([versions, None], r"layer_distorted\[1\] is None, so that layer uses distorted, which is not given"),
+        ([versions, versions[0]], r"layer_distorted\[1\]\[0\] must be a list of sequences, like X"),
+        ([versions, [versions[0][:2]]], r"layer_distorted\[1\]\[0\] has 2 sequences, but X has 3"),
+        (
+            [[[versions[0][0], versions[0][1][:-1], versions[0][2]]], versions],
+            r"layer_distorted\[0\]\[0\]\[1\] has shape \(96, 2\), but the sequence it distorts has \(97, 2\)",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(clean, layer_distorted=own)
+    with pytest.raises(ValueError, match="every layer has its own versions in layer_distorted; omit"):
+        model.fit(clean, distorted=versions, layer_distorted=[versions, versions])
+    with pytest.raises(RankError, match="all noise vectors are zero"):
+        model.fit(clean, layer_distorted=[versions, [clean]])
+
+
 def test_invalid_sequences_raise(fitted: DistortionDiscriminantAnalysis) -> None:
     with pytest.raises(ValueError, match=r"X has 3 channel\(s\), but 2 are expected"):
         fitted.transform(np.ones((50, 3)))
@@ -326,6 +423,7 @@ def test_a_second_fit_a_clone_and_a_pickle_are_the_same(fitted: DistortionDiscri
     layers = fitted.layers
     before = joblib.hash((layers, clean, versions))
     again = clone(fitted).fit(clean, distorted=versions)
+    clone(fitted).fit(clean, layer_distorted=[versions, versions])
     assert joblib.hash((layers, clean, versions)) == before
     assert fitted.get_params() == {"layers": LAYERS, "regularization": "auto", "verbose": False}
     for other in (again, pickle.loads(pickle.dumps(fitted))):

@@ -62,15 +62,51 @@ def check_long_enough(sequences: list[np.ndarray], min_steps: int, name: str) ->
             )
 
 
-def check_versions(distorted: Any, X: Any, sequences: list[np.ndarray]) -> list[list[np.ndarray]]:
+#: The distorted versions of one layer: for each version its sequences.
+Versions = list[list[np.ndarray]]
+
+
+def check_layer_versions(
+    distorted: Any, layer_distorted: Any, X: Any, sequences: list[np.ndarray], n_layers: int
+) -> list[Versions]:
+    """Return the distorted versions of ``X`` for each layer; layers without their own share one object."""
+    if layer_distorted is None:
+        return [_check_versions("distorted", distorted, X, sequences)] * n_layers
+    if not isinstance(layer_distorted, (list, tuple)):
+        raise ValueError(
+            "layer_distorted must be a list with one entry per layer, each a list of distorted versions of X"
+            f" or None, got {type(layer_distorted).__name__}"
+        )
+    if len(layer_distorted) != n_layers:
+        raise ValueError(
+            f"layer_distorted has {len(layer_distorted)} entries, but there are {n_layers} layers; pass one"
+            " list of distorted versions per layer, or None for a layer that uses distorted"
+        )
+    without = [number for number, own in enumerate(layer_distorted) if own is None]
+    if without and distorted is None:
+        raise ValueError(
+            f"layer_distorted[{without[0]}] is None, so that layer uses distorted, which is not given; pass"
+            f" distorted or layer_distorted[{without[0]}]"
+        )
+    if distorted is not None and not without:
+        raise ValueError(
+            "distorted is given, but every layer has its own versions in layer_distorted; omit distorted, or"
+            " pass None for the layers that use it"
+        )
+    shared = [] if distorted is None else _check_versions("distorted", distorted, X, sequences)
+    return [
+        shared if own is None else _check_versions(f"layer_distorted[{number}]", own, X, sequences)
+        for number, own in enumerate(layer_distorted)
+    ]
+
+
+def _check_versions(name: str, distorted: Any, X: Any, sequences: list[np.ndarray]) -> Versions:
     """Return the distorted versions of ``X``, each aligned with it step by step."""
     if not isinstance(distorted, (list, tuple)) or not distorted:
         got = "an empty list" if isinstance(distorted, (list, tuple)) else type(distorted).__name__
         got = "None" if distorted is None else got
-        raise ValueError(
-            f"distorted must be a list of distorted versions of X, each shaped like X, got {got}"
-        )
-    return [_check_version(f"distorted[{k}]", version, X, sequences) for k, version in enumerate(distorted)]
+        raise ValueError(f"{name} must be a list of distorted versions of X, each shaped like X, got {got}")
+    return [_check_version(f"{name}[{k}]", version, X, sequences) for k, version in enumerate(distorted)]
 
 
 def _check_version(name: str, version: Any, X: Any, sequences: list[np.ndarray]) -> list[np.ndarray]:

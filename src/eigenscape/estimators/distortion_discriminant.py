@@ -16,9 +16,9 @@ from eigenscape.estimators._sequences import (
     as_sequences,
     check_channels,
     check_directions,
+    check_layer_versions,
     check_layers,
     check_long_enough,
-    check_versions,
     is_list_of_sequences,
 )
 from eigenscape.estimators._validation import check_regularization
@@ -63,7 +63,8 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
 
     and outputs :math:`n'(x - \bar x)`, scaled so that the signal has mean zero and the noise unit variance.
     The next layer does the same with windows of these outputs, which cover more time: distortions that short
-    windows cannot distinguish from signal, such as a shift in time, are suppressed by long windows.
+    windows cannot distinguish from signal, such as a shift in time, are suppressed by long windows. Each
+    layer may have its own distorted versions, so that only later layers penalise such distortions.
 
     Rows are time steps, and each layer outputs fewer of them. This is therefore not a scikit-learn
     transformer, which returns a row for each sample; parameters and cloning work as usual.
@@ -110,6 +111,13 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
     >>> chunks = np.array_split(clean, 7)
     >>> bool(np.allclose(np.concatenate(list(model.transform_stream(chunks))), model.transform(clean)))
     True
+
+    Noise for the first layer, shifts in time for the second:
+
+    >>> shifted = [np.roll(clean, shift, axis=0) for shift in (-1, 1)]
+    >>> model = DistortionDiscriminantAnalysis(layers=[(4, 5, 2), (2, 8, 4)])
+    >>> model.fit_transform(clean, layer_distorted=[noisy, shifted]).shape
+    (61, 2)
     """
 
     _layers_: list[Layer]
@@ -125,7 +133,7 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         self.regularization = regularization
         self.verbose = verbose
 
-    def fit(self, X: Any, y: object = None, *, distorted: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None, *, distorted: Any = None, layer_distorted: Any = None) -> Self:
         """Fit the layers.
 
         Parameters
@@ -135,7 +143,12 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         y : ignored
             Not used, present for API consistency.
         distorted : list
-            Distorted versions of ``X``, each shaped like ``X`` and aligned with it step by step.
+            Distorted versions of ``X``, each shaped like ``X`` and aligned with it step by step. Used by
+            every layer without its own versions in ``layer_distorted``.
+        layer_distorted : list with one entry per layer, optional
+            Distorted versions of each layer: a list like ``distorted``, or None for a layer that uses
+            ``distorted``. The versions have the shape of ``X`` for later layers, too; the layers below are
+            applied to them.
 
         Returns
         -------
@@ -147,7 +160,7 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         n_channels = sequences[0].shape[1]
         check_directions(shapes, n_channels)
         check_long_enough(sequences, receptive_field(shapes), "X")
-        versions = check_versions(distorted, X, sequences)
+        versions = check_layer_versions(distorted, layer_distorted, X, sequences, len(shapes))
         signal = [np.asarray(sequence, dtype=np.float64) for sequence in sequences]
         with running(self.verbose):
             layers = distortion_layers(signal, versions, shapes, self.regularization)
@@ -186,10 +199,10 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         return outputs if is_list_of_sequences(X) else outputs[0]
 
     def fit_transform(
-        self, X: Any, y: object = None, *, distorted: Any = None
+        self, X: Any, y: object = None, *, distorted: Any = None, layer_distorted: Any = None
     ) -> np.ndarray | list[np.ndarray]:
         """Fit the layers and return the features of ``X``; for the arguments see ``fit``."""
-        return self.fit(X, y, distorted=distorted).transform(X)
+        return self.fit(X, y, distorted=distorted, layer_distorted=layer_distorted).transform(X)
 
     def stream(self) -> DistortionStream:
         """Return a function that takes chunks of one sequence and returns the features that they complete.

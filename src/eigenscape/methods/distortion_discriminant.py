@@ -114,18 +114,26 @@ def noise_scale(orientation: Orientation, noise: NoiseMoments) -> np.ndarray:
 
 def distortion_layers(
     signal: Sequences,
-    versions: Sequence[Sequences],
+    versions: Sequence[Sequence[Sequences]],
     shapes: Sequence[LayerShape],
     regularization: Regularization,
 ) -> list[Layer]:
-    """Fit the layers in order, each to the outputs of the previous one for the signal and its versions."""
+    """Fit the layers in order, each to the outputs of the layers below it.
+
+    ``versions[i]`` are the distorted versions of layer ``i``, as sequences of the input. Layers with the same
+    object share these versions, and their outputs are computed once.
+    """
     layers: list[Layer] = []
+    outputs = {id(own): own for own in versions}  # of the layers fitted so far
     for number, shape in enumerate(shapes, start=1):
         with stage(f"layer {number}"):
-            layer = fit_layer(signal, versions, shape, regularization)
+            layer = fit_layer(signal, outputs[id(versions[number - 1])], shape, regularization)
             layers.append(layer)
             signal = [layer(sequence) for sequence in signal]
-            versions = [[layer(sequence) for sequence in version] for version in versions]
+            outputs = {
+                key: [[layer(sequence) for sequence in version] for version in outputs[key]]
+                for key in {id(own): None for own in versions[number:]}
+            }
     return layers
 
 

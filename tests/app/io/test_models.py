@@ -162,13 +162,14 @@ def test_layers_clusters_and_inverse_maps_are_stored(tmp_path: Path) -> None:
     """Cases beyond the laws: distortion discriminant analysis, clusters of new samples, an inverse map."""
     clean = np.cumsum(np.random.default_rng(0).standard_normal((200, 3)), axis=0)
     noisy = [clean + np.random.default_rng(seed).standard_normal(clean.shape) for seed in (1, 2)]
-    layers = eigenscape.DistortionDiscriminantAnalysis(layers=[(4, 5, 2), (2, 8, 4)]).fit(
-        clean, distorted=noisy
-    )
-    eigenscape.save(layers, tmp_path / "layers")
-    np.testing.assert_array_equal(
-        eigenscape.load(tmp_path / "layers").transform(clean), layers.transform(clean)
-    )
+    shifted = [np.roll(clean, shift, axis=0) for shift in (-1, 1)]
+    for i, versions in enumerate(({"distorted": noisy}, {"layer_distorted": [noisy, shifted]})):
+        layers = eigenscape.DistortionDiscriminantAnalysis(layers=[(4, 5, 2), (2, 8, 4)])
+        layers.fit(clean, **versions)
+        eigenscape.save(layers, tmp_path / f"layers{i}")
+        np.testing.assert_array_equal(
+            eigenscape.load(tmp_path / f"layers{i}").transform(clean), layers.transform(clean)
+        )
     clusters = eigenscape.SpectralClustering(3).fit(X)
     eigenscape.save(clusters, tmp_path / "clusters")
     np.testing.assert_array_equal(eigenscape.load(tmp_path / "clusters").predict(NEW), clusters.predict(NEW))
