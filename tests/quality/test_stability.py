@@ -12,6 +12,7 @@ from sklearn.manifold import Isomap as OtherIsomap
 from threadpoolctl import threadpool_info
 
 from eigenscape import PCA, ClassicalMDS, Isomap, KernelPCA, LocallyLinearEmbedding, OrdinalMDS, quality
+from eigenscape._threads import n_threads
 from eigenscape.quality import (
     Estimate,
     Stability,
@@ -104,7 +105,7 @@ def test_threads_do_not_multiply_those_of_blas():
     class Watching(PCA):
         def fit(self, X, y=None):
             blas = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-            threads.append((max(blas), self.n_jobs))
+            threads.append((max(blas), n_threads(self.n_jobs)))
             return super().fit(X, y)
 
     X = np.random.default_rng(0).standard_normal((40, 3))

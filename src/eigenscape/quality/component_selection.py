@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
+from eigenscape._threads import parallel_map
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
 from eigenscape.quality._validation import check_integer, check_random_state
@@ -120,10 +120,10 @@ def choose_n_components(
         check_integer("max_components", max_components)
     limit = min(_MAX_COMPONENTS, n_train - 2) if max_components is None else max_components
     parts = np.array_split(np.random.default_rng(random_state).permutation(n), n_splits)
-    curves = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
-        joblib.delayed(_curves)(estimator, X, np.sort(part), limit, max_components is None) for part in parts
+    curves = parallel_map(
+        lambda part: _curves(estimator, X, np.sort(part), limit, max_components is None), parts, n_jobs
     )
-    return _choose(curves)
+    return _choose(list(curves))
 
 
 def _check_estimator(estimator: BaseEstimator) -> None:

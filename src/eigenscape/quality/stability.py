@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
-from threadpoolctl import threadpool_limits
 
 from eigenscape._progress import reporting, stage
+from eigenscape._threads import parallel_map
 from eigenscape.kernels.base import n_points
 from eigenscape.quality._validation import check_integer, check_random_state
 from eigenscape.quality.alignment import linear_alignment
@@ -81,7 +80,7 @@ def perturbation_stability(
     random_state : int or None, default=0
         Seed of the splits.
     n_jobs : int or None, default=None
-        Number of threads for the fits, each with one BLAS thread and with ``n_jobs=1`` of the estimator.
+        Number of threads, each of which computes one fit at a time. None for all cores.
 
     Returns
     -------
@@ -120,27 +119,18 @@ def perturbation_stability(
     flat = [split for family in splits for split in family]
     total = sum(len(split.left_out) + 2 for split in flat)
     verbose = bool(getattr(estimator, "verbose", False))
-    threads = joblib.effective_n_jobs(n_jobs)
-    pool = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     model = quiet_clone(estimator)
-    if threads > 1 and "n_jobs" in model.get_params(deep=False):
-        model.set_params(n_jobs=1)
-    with (
-        reporting(verbose),
-        stage("perturbations", total=total) as advance,
-        # Several threads with one BLAS thread each, without oversubscription.
-        threadpool_limits(1 if threads > 1 else None, user_api="blas"),
-    ):
-        tasks = (joblib.delayed(_perturbation)(model, X, pairwise, split) for split in flat)
-        perturbed = list(_counted(pool(tasks), advance, 2))
+
+    def induction_error(place: tuple[int, int]) -> float:
+        i, position = place
+        return _induction_error(model, X, pairwise, _training(flat[i])[0], position, perturbed[i].embedding)
+
+    with reporting(verbose), stage("perturbations", total=total) as advance:
+        fits = parallel_map(lambda split: _perturbation(model, X, pairwise, split), flat, n_jobs)
+        perturbed = list(_counted(fits, advance, 2))
         left_out = [(i, position) for i, split in enumerate(flat) for position in split.left_out]
-        tasks = (
-            joblib.delayed(_induction_error)(
-                model, X, pairwise, _training(flat[i])[0], position, perturbed[i].embedding
-            )
-            for i, position in left_out
-        )
-        distances = np.array(list(_counted(pool(tasks), advance, 1)), dtype=np.float64)
+        errors = parallel_map(induction_error, left_out, n_jobs)
+        distances = np.array(list(_counted(errors, advance, 1)), dtype=np.float64)
     return _summarize(fractions, splits, perturbed, distances, n)
 
 

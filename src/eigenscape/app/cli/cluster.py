@@ -97,7 +97,7 @@ def cluster(
         _write_clusters(out, clusters, table, force)
     if plot:
         write_plot(plot, result.embedding, labels=clusters, force=force, title=name)
-    summary = {**summarize(result), "sizes": sizes}
+    summary = {**summarize(result, with_loss=as_json), "sizes": sizes}
     if save:
         save_model(save, result, input_options, command_line(ctx), force=force, quiet=quiet)
     print_message(f"rows in each cluster: {', '.join(map(str, sizes))}", quiet)

@@ -113,7 +113,7 @@ def embed(
         quiet=quiet,
         timer=timer,
     )
-    summary = summarize(result)
+    summary = summarize(result, with_loss=as_json)
     if out:
         write_coordinates(out, result.embedding, summary["method"], table, force)
     if plot:

@@ -289,11 +289,11 @@ class ScaledChunks:
             yield self.scaler.transform(chunk)
 
 
-def summarize(result: CommandFit) -> dict[str, Any]:
-    """Return what ``--json`` prints about a fit."""
+def summarize(result: CommandFit, with_loss: bool) -> dict[str, Any]:
+    """Return what ``--json`` prints about a fit; the loss, which nothing else needs, if ``with_loss``."""
     from eigenscape._memory import peak_memory
 
-    return describe_fit(result.estimator, result.embedding) | {
+    return describe_fit(result.estimator, result.embedding, with_loss) | {
         "input": column_roles(result.table),
         "dominant_columns": describe_dominance(result.dominance),
         "timings": result.timer.seconds,
@@ -309,7 +309,7 @@ def describe_dominance(dominance: Dominance | None) -> dict[str, float]:
     return dict(zip(dominance.names, dominance.shares.tolist(), strict=True))
 
 
-def describe_fit(estimator: BaseEstimator, embedding: np.ndarray) -> dict[str, Any]:
+def describe_fit(estimator: BaseEstimator, embedding: np.ndarray, with_loss: bool = True) -> dict[str, Any]:
     """Return method, parameters, shape, fitted attributes and training loss of an estimator.
 
     The rows that carry a coordinate, if they are few, are listed by the number of the coordinate, both
@@ -318,7 +318,7 @@ def describe_fit(estimator: BaseEstimator, embedding: np.ndarray) -> dict[str, A
     from eigenscape.quality import localized_coordinates, participation_ratio
 
     fitted = vars(estimator)
-    has_loss = "eigenvalues_" in fitted and callable(getattr(estimator, "loss", None))
+    has_loss = with_loss and "eigenvalues_" in fitted and callable(getattr(estimator, "loss", None))
     return {
         "method": method_of(estimator),
         "parameters": estimator.get_params(),
