@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from eigenscape._format import format_bytes
+from eigenscape.app.cli.distorted import is_sequence_method
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.estimators import IN_MEMORY, method_of
+from eigenscape.app.cli.estimators import IN_MEMORY, estimator_class, method_of
 from eigenscape.app.cli.input import InputOptions, load_model, split_names
 from eigenscape.app.cli.output import print_summary, save_model
 from eigenscape.app.cli.run import CommandFit, Timer, show_progress
@@ -69,10 +70,13 @@ def check_options(ctx: typer.Context, out: str | None, force: bool, others: dict
 def check_method(method: str) -> None:
     """Raise CommandError if a method cannot be fitted to a dask collection."""
     if method in IN_MEMORY:
-        raise CommandError(
-            f"{method} needs all rows in memory, so it does not work with --dask; embed some of the rows"
-            " without it and --save the model, then use `eigenscape transform MODEL INPUT --dask ...`"
+        remedy = (
+            "omit it"
+            if is_sequence_method(estimator_class(method))
+            else "embed some of the rows without it and --save the model, then use"
+            " `eigenscape transform MODEL INPUT --dask ...`"
         )
+        raise CommandError(f"{method} needs all rows in memory, so it does not work with --dask; {remedy}")
 
 
 def embed_on_cluster(
@@ -126,6 +130,10 @@ def transform_on_cluster(
     if saved.scaler is not None:
         raise CommandError(
             "a model saved with --standardize does not work with --dask; scale the rows and fit without it"
+        )
+    if is_sequence_method(saved.estimator):
+        raise CommandError(
+            f"windows of {saved.method} extend over partitions, so it does not work with --dask; use --stream"
         )
     has_names = not source.rstrip("/").endswith((".npy", ".zarr"))
     columns = ",".join(saved.notes.get("columns", [])) if has_names else ""

@@ -7,6 +7,13 @@ from typing import Annotated
 import typer
 
 from eigenscape.app.cli import options
+from eigenscape.app.cli.distorted import (
+    check_sequence_options,
+    is_sequence_method,
+    output_table,
+    parse_distorted,
+    read_distorted,
+)
 from eigenscape.app.cli.distributed import check_method, check_options, embed_on_cluster
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.estimators import estimator_class, method_name
@@ -45,6 +52,8 @@ def embed(
     kind: options.Kind = None,
     stream: options.Stream = False,
     standardize: options.Standardize = False,
+    distorted: options.Distorted = None,
+    layer_distorted: options.LayerDistorted = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     progress: options.Progress = None,
@@ -59,6 +68,7 @@ def embed(
         eigenscape embed iris.csv -m lle --standardize --label species -d 3 -o map.parquet
         eigenscape embed distances.csv -m mds --metric precomputed -o map.csv
         eigenscape embed large.npy -m greedy --dictionary-size 500 -o map.npy
+        eigenscape embed clean.csv -m dda --distorted noisy.csv --distorted late.csv -o features.csv
         eigenscape embed BIG/ -m kernel-pca --dictionary-size 500 --dask local -o OUT/
         cut -d, -f1-4 iris.csv | eigenscape embed - -m pca -o - | head
 
@@ -73,6 +83,9 @@ def embed(
     parameters = chosen_parameters(ctx, cls)
     command = command_line(ctx)
     quiet = quiet or as_json
+    distorted_files = parse_distorted(cls, parameters, distorted, layer_distorted, missing)
+    if is_sequence_method(cls):
+        check_sequence_options(out, missing, report, compact)
     if dask is not None:
         check_method(method_name(method))
         check_targets(source, force, as_json, save=save)
@@ -90,7 +103,9 @@ def embed(
             quiet=quiet,
             progress=progress,
         )
-    check_targets(source, force, as_json, out=out, plot=plot, report=report, save=save)
+    check_targets(
+        source, force, as_json, distorted=distorted_files.names, out=out, plot=plot, report=report, save=save
+    )
     input_options = InputOptions(
         label,
         id_column,
@@ -103,6 +118,7 @@ def embed(
     timer = Timer()
     with timer.measure("reading"):
         table = read_training_table(source, input_options, quiet)
+        versions = read_distorted(distorted_files, table, input_options, quiet)
     result = fit(
         table,
         cls,
@@ -112,12 +128,14 @@ def embed(
         progress=progress,
         quiet=quiet,
         timer=timer,
+        versions=versions,
     )
     summary = summarize(result, with_loss=as_json)
+    rows = output_table(result.estimator, table, len(result.embedding))
     if out:
-        write_coordinates(out, result.embedding, summary["method"], table, force)
+        write_coordinates(out, result.embedding, summary["method"], rows, force)
     if plot:
-        write_plot(plot, result.embedding, table=table, force=force, title=summary["method"])
+        write_plot(plot, result.embedding, table=rows, force=force, title=summary["method"])
     if report:
         write_fit_report(report, result, command, force)
     if save:

@@ -40,6 +40,7 @@ METHODS = {
     "kernel-eigenmap": "KernelEigenmap",
     "locality-preserving-projection": "LocalityPreservingProjection",
     "oriented-pca": "OrientedPCA",
+    "distortion-discriminant-analysis": "DistortionDiscriminantAnalysis",
     "probabilistic-pca": "ProbabilisticPCA",
     "factor-analysis": "FactorAnalysis",
     "mixture-ppca": "MixturePPCA",
@@ -64,6 +65,7 @@ ALIASES = {
     "nmds": "ordinal-mds",
     "lpp": "locality-preserving-projection",
     "opca": "oriented-pca",
+    "dda": "distortion-discriminant-analysis",
     "ppca": "probabilistic-pca",
     "fa": "factor-analysis",
     "mppca": "mixture-ppca",
@@ -74,7 +76,13 @@ ALIASES = {
 CLUSTERING = ("spectral-clustering", "mixture-ppca")
 
 #: Methods that cannot be fitted to dask collections.
-IN_MEMORY = ("factor-analysis", "ordinal-mds", "oriented-pca", "projection-pursuit")
+IN_MEMORY = (
+    "distortion-discriminant-analysis",
+    "factor-analysis",
+    "ordinal-mds",
+    "oriented-pca",
+    "projection-pursuit",
+)
 
 #: Parameters that are set by options of the command line itself, or from Python only.
 _EXCLUDED = ("verbose", "dictionary")

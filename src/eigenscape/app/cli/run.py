@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from eigenscape.app.cli.distorted import DistortedVersions, is_sequence_method, output_table
 from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.estimators import method_of
 from eigenscape.app.cli.input import column_roles, is_streamed, row_chunks
@@ -54,6 +55,8 @@ _ATTRIBUTES = (
     "n_connected_components_",
     "neighbor_recall_",
     "gram_error_bound_",
+    "receptive_field_",
+    "hop_",
 )
 
 
@@ -116,6 +119,10 @@ def build_estimator(
     """
     parameters = dict(parameters)
     if n_components is not None:
+        if is_sequence_method(cls):
+            raise CommandError(
+                f"-d does not apply to {method_of(cls())}; --layers sets the number of coordinates"
+            )
         name = "n_components" if "n_components" in cls().get_params() else "n_clusters"
         if name in parameters:
             raise CommandError(f"-d and --{name.replace('_', '-')} are the same; give one of them")
@@ -160,8 +167,9 @@ def fit(
     progress: bool | None,
     quiet: bool,
     timer: Timer,
+    versions: DistortedVersions | None = None,
 ) -> CommandFit:
-    """Fit an estimator to a table and return it with the coordinates of the rows."""
+    """Fit an estimator to a table, and to its distorted versions if given; return it with the coordinates."""
     if standardize and table.kind not in ("rows", "images"):
         raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
     estimator = build_estimator(cls, parameters, n_components, table.kind, table.array)
@@ -170,10 +178,10 @@ def fit(
     with show_progress(progress, quiet) as stages, timer.measure("fit"):
         scaler = fit_scaler(table.array) if standardize else None
         fitted_table = table if scaler is None else scale(table, scaler)
-        fit_estimator(estimator, fitted_table)
+        fit_estimator(estimator, fitted_table, versions.as_arguments(scaler) if versions else {})
         embedding = training_coordinates(estimator, fitted_table)
     timer.stages.update(stages)
-    warn_of_few_points(embedding, table)
+    warn_of_few_points(embedding, output_table(estimator, table, len(embedding)))
     return CommandFit(estimator, embedding, table, fitted_table, scaler, timer, memory, dominance)
 
 
@@ -217,13 +225,20 @@ def _warn(sentence: str, prefix: str = "") -> None:
     print_message(f"warning: {prefix}{plain[0].lower()}{plain[1:]}")
 
 
-def fit_estimator(estimator: BaseEstimator, table: Table) -> BaseEstimator:
-    """Fit an estimator to a table: in chunks if it is streamed, with the labels for oriented PCA."""
+def fit_estimator(
+    estimator: BaseEstimator, table: Table, versions: Mapping[str, Any] | None = None
+) -> BaseEstimator:
+    """Fit an estimator to a table: in chunks if it is streamed, with its distorted versions if given.
+
+    Without distorted versions, oriented PCA is fitted to the labels as groups.
+    """
+    if versions:
+        return estimator.fit(table.array, **versions)
     if type(estimator).__name__ == "OrientedPCA":
         if table.labels is None:
             raise CommandError(
-                "oriented-pca needs groups of rows, whose differences are the noise;"
-                " name their column with --label"
+                "oriented-pca needs groups of rows, whose differences are the noise; name their column with"
+                " --label, or let embed read distorted versions of the rows with --distorted"
             )
         return estimator.fit(table.array, table.labels)
     if is_streamed(table.array) and type(estimator).__name__ == "PCA":
@@ -246,7 +261,18 @@ def transform_rows(model: BaseEstimator, X: Any) -> np.ndarray:
 
     if not is_streamed(X):
         return model.transform(X)
-    return np.concatenate([model.transform(chunk) for chunk in row_chunks(X)])
+    transform = _transform_of_chunks(model)
+    return np.concatenate([transform(chunk) for chunk in row_chunks(X)])
+
+
+def _transform_of_chunks(model: BaseEstimator) -> Callable[[Any], np.ndarray]:
+    """Return a function of consecutive chunks; for a sequence, windows extend over several chunks."""
+    steps = getattr(model, "steps", None)
+    estimator = model if steps is None else steps[-1][1]
+    if not is_sequence_method(estimator):
+        return model.transform
+    stream = estimator.stream()
+    return stream if steps is None else lambda chunk: stream(steps[0][1].transform(chunk))
 
 
 def predict_rows(model: BaseEstimator, X: Any) -> np.ndarray:

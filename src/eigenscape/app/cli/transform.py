@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from eigenscape.app.cli import options
+from eigenscape.app.cli.distorted import check_sequence_options, is_sequence_method, output_table
 from eigenscape.app.cli.distributed import check_options, transform_on_cluster
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.estimators import CLUSTERING, method_of
@@ -63,6 +64,8 @@ def transform(
     timer = Timer()
     with timer.measure("loading"):
         saved = load_model(model_file)
+    if is_sequence_method(saved.estimator):
+        check_sequence_options(out, missing)
     with timer.measure("reading"):
         input_options = InputOptions(label, id_column, missing=missing, stream=stream)
         table = read_new_table(source, input_options, saved.notes, quiet)
@@ -70,8 +73,14 @@ def transform(
         embedding = transform_rows(saved.model, table.array)
         has_clusters = method_of(saved.estimator) in CLUSTERING
         clusters = predict_rows(saved.model, table.array) if has_clusters else None
+    if not len(embedding):  # a whole sequence that is too short is an error of the estimator
+        raise CommandError(
+            f"{source} has fewer rows than the {saved.estimator.receptive_field_} that one output needs; pass"
+            " a longer sequence"
+        )
     if out:
-        write_coordinates(out, embedding, saved.method, table, force, clusters)
+        rows = output_table(saved.estimator, table, len(embedding))
+        write_coordinates(out, embedding, saved.method, rows, force, clusters)
     if plot:
         training = vars(saved.estimator).get("embedding_")
         background, new = (embedding, None) if training is None else (training, embedding)
