@@ -83,11 +83,12 @@ def embed(
     parameters = chosen_parameters(ctx, cls)
     command = command_line(ctx)
     quiet = quiet or as_json
+    if dask is not None:
+        check_method(method_name(method))
     distorted_files = parse_distorted(cls, parameters, distorted, layer_distorted, missing)
     if is_sequence_method(cls):
         check_sequence_options(out, missing, report, compact)
     if dask is not None:
-        check_method(method_name(method))
         check_targets(source, force, as_json, save=save)
         check_options(ctx, out, force, {"the input": source, "the target of --save": save})
         return embed_on_cluster(
