@@ -141,6 +141,8 @@ class KernelEigenmap(Estimator):
     residuals_ : ndarray of shape (n_components,)
         Residual norms of the reduced eigenproblem, relative to :math:`|ZDZ'| |v|`; those of the iterative
         solver are relative to :math:`v` in the norm of the eigenproblem.
+    n_iter_ : int
+        Number of restarts of the iterative solver; 1 for the dense one.
     rank_ : int
         Number of dimensions that :math:`Z` spans, without the constant if it was removed. The iterative
         solver does not determine it: the number of entries of :math:`z`.
@@ -275,11 +277,8 @@ class KernelEigenmap(Estimator):
         self._to_invert_ = rows_to_invert(graph_data.points, Y, vars(self).get("n_kernels_", 1))
         self._inverse_ = {}
         self.embedding_ = self._match_dtype(rows, graph_data.samples(Y))
-        self.eigenvalues_, self.residuals_, self.rank_ = (
-            solution.eigenvalues,
-            solution.residuals,
-            solution.rank,
-        )
+        self.eigenvalues_, self.residuals_ = solution.eigenvalues, solution.residuals
+        self.rank_, self.n_iter_ = solution.rank, solution.n_iter
         self.distortion_ = distortion(Y, graph_data.W)
         for name, value in graph_data.attributes.items():
             setattr(self, name, value)

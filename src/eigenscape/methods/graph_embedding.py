@@ -42,6 +42,7 @@ class Transformation:
     gaps: np.ndarray  # 1 - l (d,), smallest first
     residuals: np.ndarray  # (d,) of the reduced eigenproblem, relative to |Z'DZ| |v|
     rank: int  # of Z'DZ
+    n_iter: int = 1  # of an iterative solver
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -74,7 +75,7 @@ def affine_transformation(
     _check_rank(pairs, n_components, n_components)
     G = np.sqrt(W.shape[0]) * pairs.vectors
     constant = -(degree @ basis.apply(G)) / degree.sum()
-    return Transformation(G, None, constant, pairs.values, pairs.residuals, pairs.rank)
+    return Transformation(G, None, constant, pairs.values, pairs.residuals, pairs.rank, pairs.n_iter)
 
 
 def raw_transformation(

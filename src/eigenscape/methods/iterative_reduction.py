@@ -120,7 +120,7 @@ def solve_iteratively(
     p, kept = Z.shape[1], min(count, Z.shape[1] - 1)
     with stage("eigen-solve"):
         inverse = _inverse(problem)
-        vectors = _iterate(problem, inverse, kept, options)
+        vectors, n_iter = _iterate(problem, inverse, kept, options)
         pairs = _ritz_pairs(problem, vectors, W, kept)
     V = pairs.vectors
     ridged = pairs.values + _RIDGE * np.square(V).sum(axis=0)  # of the problem that is solved; V'BV = 1
@@ -134,38 +134,46 @@ def solve_iteratively(
             " local_components, or use eigen_solver='dense'",
             residuals,
         )
-    return GeneralizedPairs(pairs.values, V * scale[:, None], residuals, p)
+    return GeneralizedPairs(pairs.values, V * scale[:, None], residuals, p, n_iter)
 
 
 def _iterate(
     problem: _Problem, inverse: Callable[[np.ndarray], np.ndarray], count: int, options: IterativeOptions
-) -> np.ndarray:
-    """Return the eigenvectors of the largest ``t`` (p, count)."""
-    p = problem.Z.shape[1]
+) -> tuple[np.ndarray, int]:
+    """Return the eigenvectors of the largest ``t`` (p, count), and the number of restarts."""
+    p, products = problem.Z.shape[1], 0
+
+    def solve(V: np.ndarray) -> np.ndarray:
+        nonlocal products
+        products += 1
+        return inverse(V)
+
     operators = [
         LinearOperator((p, p), product, dtype=np.float64)
-        for product in (problem.size, problem.shifted, inverse)
+        for product in (problem.size, problem.shifted, solve)
     ]
+    n_vectors = min(p, 2 * count + 20)
     max_iter = 300 if options.max_iter is None else options.max_iter
     start = inverse(problem.size(np.random.default_rng(options.seed).standard_normal(p)))
     try:
-        return eigsh(
+        _, vectors = eigsh(
             operators[0],
             count,
             M=operators[1],
             Minv=operators[2],
             which="LA",
             v0=start,
-            ncv=min(p, 2 * count + 20),
+            ncv=n_vectors,
             maxiter=max_iter,
             tol=1e-2 * options.tol,
-        )[1]
+        )
     except ArpackNoConvergence as error:
         raise NotConvergedError(
             f"only {len(error.eigenvalues)} of {count} eigenpairs of {p} local coordinates converged in"
             f" max_iter={max_iter} restarts; raise max_iter or tol, lower n_kernels, or use"
             " eigen_solver='dense'"
         ) from error
+    return vectors, max(1, -(-products // (n_vectors - count)))
 
 
 def _ritz_pairs(problem: _Problem, vectors: np.ndarray, W: sparse.csr_array, count: int) -> GeneralizedPairs:

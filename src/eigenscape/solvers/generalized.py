@@ -51,12 +51,15 @@ class GeneralizedPairs:
         ``|A v - l B v| / (|B| |v|)``, comparable with the eigenvalues for any scale of ``A`` and ``B``.
     rank : int
         Numerical rank of ``B``.
+    n_iter : int
+        Number of iterations of an iterative solver; 1 for a direct one.
     """
 
     values: np.ndarray
     vectors: np.ndarray
     residuals: np.ndarray
     rank: int
+    n_iter: int = 1
 
 
 def whiten(B: np.ndarray, rank_tol: float | None = None, size: np.ndarray | None = None) -> Whitening:
