@@ -181,7 +181,7 @@ def image_problem(context: Context, normalization: str) -> tuple[Problem, str]:
     it is kept, because its reference solution takes longer than most of the rest.
     """
     sample = images(context, all_digits=True)
-    key = (context.files["mnist"], context.size, context.seed, normalization)
+    key = (context.files.get("mnist"), context.size, context.seed, normalization)
     if key not in _PROBLEMS:
         _PROBLEMS[key] = _image_problem(context, sample, normalization)
     return _PROBLEMS[key], sample.data

@@ -281,7 +281,8 @@ def test_spectra_of_distances_need_a_fit(cls: type, name: str) -> None:
     "container", [sparse.csr_matrix, sparse.csr_array, sparse.csc_array, sparse.coo_array]
 )
 @pytest.mark.parametrize(
-    "cls", [PCA, KernelPCA, ClassicalMDS, LaplacianEigenmaps, SpectralClustering, Isomap]
+    "cls",
+    [PCA, KernelPCA, ClassicalMDS, LaplacianEigenmaps, SpectralClustering, Isomap, LocallyLinearEmbedding],
 )
 def test_sparse_rows_are_placed_like_dense_ones(cls: type, container: type, flowers: np.ndarray) -> None:
     by_sparse, by_dense = small(cls).fit(container(flowers)), small(cls).fit(flowers)
@@ -289,11 +290,6 @@ def test_sparse_rows_are_placed_like_dense_ones(cls: type, container: type, flow
     np.testing.assert_allclose(
         by_sparse.transform(container(flowers[:9] + 0.01)), by_dense.transform(flowers[:9] + 0.01), atol=1e-7
     )
-
-
-def test_lle_says_why_it_takes_no_sparse_rows(flowers: np.ndarray) -> None:
-    with pytest.raises(TypeError, match="does not accept sparse input: differences of sparse rows"):
-        LocallyLinearEmbedding().fit(sparse.csr_array(flowers))
 
 
 # --- pipelines and searches ---------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from eigenscape._display import short_repr
 from eigenscape._typing import Rows
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.new_pairs import edges_to
-from eigenscape.kernels.base import Columns
+from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
+from eigenscape.kernels.base import Columns, training_index
 
 WeightName = Literal["binary", "heat", "inverse"]
 
@@ -83,3 +84,8 @@ class GraphAffinity:
 
     def _weighted(self, edges: sparse.csr_array) -> sparse.csr_array:
         return sparse.csr_array((self.weight(edges.data), edges.indices, edges.indptr), shape=edges.shape)
+
+
+@training_index.register
+def _(kernel: GraphAffinity) -> RowIndex | DistanceRowIndex:
+    return kernel.graph.vertices
