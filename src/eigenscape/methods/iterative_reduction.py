@@ -3,8 +3,8 @@
 ``Z`` (n, p) is stored sparse, one entry for each kernel and local coordinate of a vertex. The smallest
 ``1 - l`` of ``Z'(D - W)Z v = (1 - l) Z'DZ v`` are found as the largest ``t`` of ``Z'DZ v = t M v`` with
 ``M = Z'(D - W)Z + s Z'DZ + r I``, so that ``1 - l = 1/t - s``: a shifted inverse iteration, by ARPACK. The
-columns have unit norm in ``D``; the small ``r`` excludes directions that ``Z'DZ`` does not determine, as the
-rank guard of the dense solver does. ``M`` is sparse if each kernel overlaps few others, and is factorised as
+columns have unit norm in ``D``; the small ``r`` damps directions that ``Z'DZ`` does not determine, where the
+rank guard of the dense solver leaves them out: where there are such directions, the maps differ slightly. ``M`` is sparse if each kernel overlaps few others, and is factorised as
 such; it is too ill-conditioned for an iteration without a factorisation.
 """
 
@@ -26,8 +26,8 @@ from eigenscape.solvers import generalized_eigh
 from eigenscape.solvers.direct import factorize_symmetric
 from eigenscape.solvers.generalized import GeneralizedPairs
 
-#: The shift ``s`` and the ridge ``r``.
-_SHIFT, _RIDGE = 1e-3, 1e-13
+#: The shift ``s`` and the ridge ``r``, about the rank tolerance of the dense solver for some 1000 columns.
+_SHIFT, _RIDGE = 1e-3, 1e-11
 #: Largest number of entries of ``M``, and fraction of ``M`` below which iteration pays.
 _MAX_ENTRIES, _DENSITY = 4e7, 0.25
 
@@ -123,18 +123,18 @@ def solve_iteratively(
         vectors, n_iter = _iterate(problem, inverse, kept, options)
         pairs = _ritz_pairs(problem, vectors, W, kept)
     V = pairs.vectors
-    ridged = pairs.values + _RIDGE * np.square(V).sum(axis=0)  # of the problem that is solved; V'BV = 1
-    error = problem.laplacian(V) + _RIDGE * V - ridged * problem.size(V)
+    error = problem.laplacian(V) + _RIDGE * V - pairs.values * problem.size(V)
     M_size = np.einsum("ij,ij->j", V, problem.shifted(V))
     residuals = np.sqrt(np.maximum(np.einsum("ij,ij->j", error, inverse(error)), 0) / M_size)
     if not (residuals <= options.tol).all():
         raise NotConvergedError(
             f"the largest residual of the eigenproblem of {p} local coordinates is"
-            f" {residuals.max():.2g}, above tol={options.tol:g}; raise tol, lower n_kernels or"
-            " local_components, or use eigen_solver='dense'",
+            f" {residuals.max():.2g}, above tol={options.tol:g} by rounding, which more iterations do not"
+            " lower; raise tol, lower n_kernels or local_components, or use eigen_solver='dense'",
             residuals,
         )
-    return GeneralizedPairs(pairs.values, V * scale[:, None], residuals, p, n_iter)
+    values = pairs.values - _RIDGE * np.square(V).sum(axis=0)  # the distortion of the map itself; V'BV = 1
+    return GeneralizedPairs(values, V * scale[:, None], residuals, p, n_iter)
 
 
 def _iterate(
@@ -177,10 +177,15 @@ def _iterate(
 
 
 def _ritz_pairs(problem: _Problem, vectors: np.ndarray, W: sparse.csr_array, count: int) -> GeneralizedPairs:
-    """Solve the small eigenproblem in the coordinates of the vertices, and return its pairs in ``Z``."""
+    """Solve the small eigenproblem in the coordinates of the vertices, and return its pairs in ``Z``.
+
+    With the ridge, like the large one: without it the pairs would be rotated by about ``r v'v``, which exceeds
+    the tolerance where ``Z'DZ`` is nearly singular.
+    """
     Y = problem.Z @ vectors
     Y = Y - problem.degree @ Y / problem.degree.sum()
-    small = generalized_eigh(laplacian_form(Y, W), Y.T @ (problem.degree[:, None] * Y), count, "smallest")
+    ridged = laplacian_form(Y, W) + _RIDGE * vectors.T @ vectors
+    small = generalized_eigh(ridged, Y.T @ (problem.degree[:, None] * Y), count, "smallest")
     return GeneralizedPairs(small.values, vectors @ small.vectors, small.residuals, small.rank)
 
 
