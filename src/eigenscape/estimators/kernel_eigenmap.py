@@ -102,7 +102,7 @@ class KernelEigenmap(Estimator):
         ``posterior=True``. "auto" is "iterative" for more than 3000 entries if that is possible and at most a
         quarter of the matrix is nonzero. Entries of :math:`z` that are linear combinations of others up to
         rounding are left out by "dense" and damped by "iterative"; where there are many, embeddings differ by
-        about a thousandth of their size. Ignored if ``basis="features"``.
+        some thousandths of their size. Ignored if ``basis="features"``.
     tol : float, default=1e-6
         Largest residual accepted by the iterative solver, relative to the eigenvector. A larger one raises
         :class:`~eigenscape.exceptions.NotConvergedError`.
