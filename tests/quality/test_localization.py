@@ -63,6 +63,31 @@ def test_points_that_carry_a_coordinate_are_found_in_order_of_their_contribution
     assert found.ratio < 3
 
 
+def test_only_points_that_dominate_are_named_and_the_others_are_described():
+    y = np.random.default_rng(0).standard_normal((400, 1))
+    y[0] = 25
+    (found,) = localized_coordinates(y)
+    assert found.points.tolist() == [0]
+    deviation = y[:, 0] - y.mean()
+    assert found.share == pytest.approx(deviation[0] ** 2 / (deviation @ deviation))
+    assert 0.5 < found.share < 0.7
+    assert found.spread == pytest.approx(y[1:].std() / np.ptp(y))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+@pytest.mark.parametrize("n", [60, 400, 3000])
+def test_points_that_carry_a_coordinate_are_as_few_as_its_ratio(n, size):
+    rng = np.random.default_rng(n + size)
+    for distance in (5, 10, 20, 40, 1000):
+        y = rng.standard_normal((n, 1))
+        y[:size] = distance
+        for found in localized_coordinates(y):
+            assert len(found.points) <= np.ceil(found.ratio)
+            assert set(found.points.tolist()) <= set(range(size))
+            assert found.share >= 0.5
+    assert found.points.size == size  # far away, all are found
+
+
 @pytest.mark.parametrize("n", [20, 60, 300, 5000])
 def test_ordinary_coordinates_are_not_localised(n):
     rng = np.random.default_rng(n)

@@ -12,8 +12,11 @@ from numpy.typing import ArrayLike
 _SHARE, _AT_LEAST, _AT_MOST = 0.01, 5.0, 30.0
 #: ... and at most this share of the points in any case: of few points, five are not a handful.
 _MAX_SHARE = 0.1
-#: The points that carry a coordinate have this share of its sum of squares.
-_CARRIED = 0.9
+#: The points that carry a coordinate have at least this share of its sum of squares together ...
+_CARRIED = 0.5
+#: ... and each at least this fraction of 1 / ratio, the share of each of as many equal points: it is at
+#: least half as far from the mean.
+_MIN_FRACTION = 0.25
 
 
 class LocalizedCoordinate(NamedTuple):
@@ -28,13 +31,16 @@ class LocalizedCoordinate(NamedTuple):
     points : ndarray of shape (n_carrying,)
         Indices of the points that carry it, the largest contribution first.
     share : float
-        Share of the sum of squares of the centred coordinate that these points have, at least 0.9.
+        Share of the sum of squares of the centred coordinate that these points have, at least 0.5.
+    spread : float
+        Standard deviation of all other points in the coordinate, divided by the range of the coordinate.
     """
 
     coordinate: int
     ratio: float
     points: np.ndarray
     share: float
+    spread: float
 
 
 def participation_ratio(embedding: ArrayLike) -> np.ndarray:
@@ -75,7 +81,9 @@ def localized_coordinates(embedding: ArrayLike) -> list[LocalizedCoordinate]:
     """Find the coordinates that single points or a handful determine, and these points.
 
     A coordinate is localised if its :func:`participation_ratio` is at most 1 % of the points, where 5 points
-    are always few and 30 are not, and at most a tenth of the points.
+    are always few and 30 are not, and at most a tenth of the points. The points that carry it are the points
+    of largest contribution: as many as the ratio, rounded up, without those that contribute less than a
+    quarter of ``1 / ratio``. They must have half of the sum of squares.
 
     Parameters
     ----------
@@ -101,12 +109,21 @@ def localized_coordinates(embedding: ArrayLike) -> list[LocalizedCoordinate]:
     limit = min(float(np.clip(_SHARE * len(rows), _AT_LEAST, _AT_MOST)), _MAX_SHARE * len(rows))
     found = []
     for index in np.flatnonzero(ratios <= limit):
+        ratio, values = float(ratios[index]), coordinates[:, index]
         order = np.argsort(-shares[:, index], kind="stable")
-        total = np.cumsum(shares[order, index])
-        count = min(int(np.searchsorted(total, _CARRIED)) + 1, len(order))
-        points = rows[order[:count]]
-        found.append(LocalizedCoordinate(int(index), float(ratios[index]), points, float(total[count - 1])))
+        largest = order[: int(np.ceil(ratio * (1 - 1e-9)))]  # the ratio of one point may exceed 1 by rounding
+        carrying = largest[shares[largest, index] >= _MIN_FRACTION / ratio]
+        share = float(shares[carrying, index].sum())
+        if share >= _CARRIED:
+            spread = _relative_spread(values, np.delete(values, carrying))
+            found.append(LocalizedCoordinate(int(index), ratio, rows[carrying], share, spread))
     return found
+
+
+def _relative_spread(values: np.ndarray, others: np.ndarray) -> float:
+    """Return the standard deviation of some values divided by the range of all."""
+    low, scale = values.min(), float(np.abs(values).max())
+    return float((others / scale).std() / (values.max() / scale - low / scale))
 
 
 def _as_coordinates(embedding: ArrayLike) -> np.ndarray:

@@ -25,7 +25,10 @@ from eigenscape.app.report._formatting import format_percent
 from eigenscape.app.report._grades import kept_grade, neighborhood_grade, score_grade, stability_grade
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import as_points
+from eigenscape.app.report._refits import Loss
 from eigenscape.app.report._stability import Movement
+from eigenscape.app.report._summary import summarize
+from eigenscape.app.report.few_points import few_points_sentences
 from eigenscape.app.report.scales import depends_on_scales, find_dominance
 from eigenscape.kernels import Cosine, Gaussian
 from eigenscape.quality import Estimate, NeighborsKept, localized_coordinates
@@ -232,6 +235,19 @@ def test_points_that_carry_a_coordinate_are_named_and_the_map_is_not_called_stab
     assert "row 42" in words_of(write_report(tmp_path / "s.html", model, X), "summary")
 
 
+def test_other_points_are_called_almost_equal_only_if_they_are():
+    y = np.random.default_rng(0).standard_normal((400, 1))
+    y[0] = 25
+    (said,) = few_points_sentences(localized_coordinates(y), 400, None, None)
+    said = said.replace("\u00a0", " ")
+    assert "is carried by 1 point of 400 (row 1): it has 6" in said
+    spread = 100 * y[1:].std() / np.ptp(y)
+    assert f"and the standard deviation of all other points is {spread:.1f} % of its range." in said
+    y[0] = 1000
+    (said,) = few_points_sentences(localized_coordinates(y), 400, None, None)
+    assert said.endswith("of its variance, and all other points are almost equal in it.")
+
+
 def test_a_map_of_few_points_is_not_ranked(tmp_path, outlier):
     X, model = outlier
     models = {"few": model, "pca": PCA(2).fit(X), "isomap": Isomap().fit(X)}
@@ -254,6 +270,34 @@ def test_stability_is_not_graded_if_few_points_make_up_the_map(outlier):
     found = localized_coordinates(outlier[1].embedding_)
     assert stability_grade(Measures(movement=movement, localized=found)) is None
     assert stability_grade(Measures()) is None
+
+
+def test_the_loss_of_an_unstable_map_is_no_praise(tmp_path):
+    X = np.random.default_rng(0).standard_normal((200, 30))
+    said = words_of(write_report(tmp_path / "r.html", KernelPCA(2).fit(X), X), "summary")
+    assert "The map is unstable" in said
+    assert "as well as" not in said
+    assert "times the training loss" in said or "does not exceed the training loss" in said
+
+
+@pytest.mark.parametrize(
+    ("ratio", "expected"),
+    [
+        (0.43, "does not exceed the training loss (0.43 times)."),
+        (1.0, "does not exceed the training loss (1 times)."),
+        (1.15, "is 1.15 times the training loss."),
+        (
+            1.5,
+            "is 1.5 times the training loss: the kernel is approximated somewhat worse for new points than",
+        ),
+        (3.0, "is 3 times the training loss: the kernel is approximated much worse for new points than"),
+    ],
+)
+def test_the_loss_is_worded_as_what_it_is(ratio, expected):
+    measures = Measures(loss=Loss(2.0, 2.0 * ratio, ""))
+    summary = summarize(PCA(2), as_points(np.zeros((5, 2))), 2, measures, "no graph", 0, "fitted")
+    (said,) = summary.quality
+    assert said.startswith("The held-out loss, a mean over pairs of new points, " + expected)
 
 
 # --- suggestions --------------------------------------------------------------------------------------------

@@ -174,7 +174,9 @@ def _few_points(model: BaseEstimator, measures: Measures, graph: GraphDetails | 
         return
     which = carried_coordinates(measures.localized)
     action = "Look at the points named above, and fit without them if they are errors or outliers"
-    yield Advice("points", f"the others have almost no spread in {which}", action=action, strength=2)
+    share = format_percent(min(found.share for found in measures.localized))
+    reason = f"a few points have at least {share} of the variance of {which}"
+    yield Advice("points", reason, action=action, strength=2)
     yield from _smoother(model, "a few points are hardly connected with the others", 2)
     if _components(graph) > 1 and _piecewise(model, "largest"):
         action = "Set on_disconnected='largest'"

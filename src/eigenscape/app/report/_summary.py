@@ -46,6 +46,8 @@ _DESCRIPTIONS = {
     "OrientedPCA": "The coordinates are the projections with the largest signal-to-noise ratio.",
     "ProjectionPursuit": "The coordinates are the projections with the least Gaussian distributions.",
 }
+#: Ratio of the held-out to the training loss above which it is called larger.
+_LARGE_LOSS = 1.2
 
 
 @dataclass(eq=False)
@@ -103,7 +105,7 @@ def _quality(measures: Measures, n_coordinates: int, graph: GraphDetails | str) 
     if measures.movement is not None and np.isfinite(measures.movement.median):
         sentences.append(_stability(measures, measures.movement.median))
     if measures.loss is not None and measures.loss.ratio is not None:
-        sentences.append(_generalization(measures.loss.ratio))
+        sentences.append(_loss(measures.loss.ratio))
     if measures.residual is not None:
         share = measures.residual.at(n_coordinates)
         sentences.append(
@@ -209,9 +211,7 @@ def fault_sentences(measures: Measures, points: Points) -> list[str]:
     sentences = [] if measures.dominance is None else [_dominance(measures.dominance)]
     sentences += few_points_sentences(measures.localized, points.n, points.ids, points.labels)
     if measures.localized:
-        sentences.append(
-            "Such a coordinate describes these points (errors, outliers or a rare group) and not the others."
-        )
+        sentences.append("Such a coordinate mainly describes these points: errors, outliers or a rare group.")
     return sentences
 
 
@@ -223,14 +223,15 @@ def _dominance(dominance: Dominance) -> str:
     return f"{text}."
 
 
-def _generalization(ratio: float) -> str:
-    if ratio <= 1.2:
-        return (
-            "The map describes new points as well as training points: the held-out loss, a mean over pairs of"
-            " new points, exceeds the training loss by at most 20 %."
-        )
+def _loss(ratio: float) -> str:
+    """Return a sentence on the held-out loss. A small one is not praised, since poor maps may have it."""
+    subject, times = "The held-out loss, a mean over pairs of new points,", format_number(ratio)
+    if ratio <= 1:
+        return f"{subject} does not exceed the training loss ({times} times)."
+    if ratio <= _LARGE_LOSS:
+        return f"{subject} is {times} times the training loss."
     degree = "somewhat" if ratio <= 2 else "much"
     return (
-        f"The map describes new points {degree} worse than training points: the held-out loss, a mean over"
-        f" pairs of new points, is {format_number(ratio)} times the training loss."
+        f"{subject} is {times} times the training loss: the kernel is approximated {degree} worse for new"
+        " points than for training points."
     )

@@ -13,6 +13,8 @@ from eigenscape.quality._validation import missing_labels
 
 #: Number of points that are named.
 _MAX_NAMED = 6
+#: Largest standard deviation of points that are called almost equal, relative to the range of the coordinate.
+_ALMOST_EQUAL = 0.02
 
 
 def few_points_sentences(
@@ -48,10 +50,18 @@ def _sentence(
     verb, its = ("are", "their") if many else ("is", "its")
     share = format_percent(min(found.share for found in group))
     who = f"{_named(points, ids)}{_label(points, labels)}"
+    spread = max(found.spread for found in group)
+    if spread <= _ALMOST_EQUAL:
+        others = f"all other points are almost equal in {'them' if many else 'it'}"
+    else:
+        extent = "at most " if many else ""
+        others = (
+            f"the standard deviation of all other points is {extent}{format_percent(spread)} of {its} range"
+        )
     return (
         f"{subject} {verb} carried by {noun} of {format_count(n)} ({who}):"
-        f" {'it has' if count == 1 else 'they have'} {share} of {its} variance, and all other points are"
-        f" almost equal in {'them' if many else 'it'}."
+        f" {'it has' if count == 1 else 'they have'} {'at least ' if many else ''}{share} of {its} variance,"
+        f" and {others}."
     )
 
 
