@@ -106,12 +106,25 @@ def test_a_comparison_names_the_column_that_dominates_the_maps(tmp_path, birds):
         (LaplacianEigenmaps(metric="cosine"), False),
         (LaplacianEigenmaps(affinity="precomputed_nearest_neighbors"), False),
         (OrientedPCA(), False),
+        (OrientedPCA(criterion="difference"), True),
         (ProjectionPursuit(), False),
     ],
 )
 def test_which_methods_depend_on_the_scale_of_columns(model, depends, birds):
     assert depends_on_scales(model) == depends
     assert (find_dominance(model, birds, NAMES) is not None) == depends
+
+
+def test_oriented_pca_is_described_by_its_criterion(tmp_path, birds):
+    groups = np.arange(120) % 3
+    model = OrientedPCA(criterion="difference").fit(birds, groups)
+    said = words_of(write_report(tmp_path / "d.html", model, birds), "summary")
+    assert "signal-to-noise ratio" not in said
+    assert "largest difference between the variance of the signal and the mean square of the noise" in said
+    assert "coordinate 1 is almost column 4" in said
+    said = words_of(write_report(tmp_path / "q.html", OrientedPCA().fit(birds, groups), birds), "summary")
+    assert "largest signal-to-noise ratio" in said
+    assert "coordinate 1 is almost" not in said
 
 
 def test_shares_close_to_the_whole_are_not_rounded_to_it():

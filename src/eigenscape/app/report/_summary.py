@@ -86,7 +86,12 @@ def _description(model: BaseEstimator, n: int, n_coordinates: int, n_new: int, h
     name = type(model).__name__
     plural = "coordinate" if n_coordinates == 1 else "coordinates"
     sentences = [f"A map of {format_count(n)} points in {n_coordinates} {plural} by {name}, {how}."]
-    if name in _DESCRIPTIONS:
+    if name == "OrientedPCA" and model.get_params(deep=False)["criterion"] == "difference":
+        sentences.append(
+            "The coordinates are the orthonormal projections with the largest difference between the variance"
+            " of the signal and the mean square of the noise."
+        )
+    elif name in _DESCRIPTIONS:
         sentences.append(_DESCRIPTIONS[name])
     if n_new:
         sentences.append(

@@ -21,7 +21,8 @@ _METRICS = ("euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1", "m
 #: Kernels of such differences, or of inner products.
 _KERNELS = ("rbf", "gaussian", "laplacian", "laplace", "linear", "poly", "polynomial", "sigmoid")
 _KERNEL_TYPES = (Gaussian, Laplace, Linear, Polynomial, Sigmoid, VariableGaussian)
-#: Methods whose coordinates do not change when a column is multiplied by a number.
+#: Methods whose coordinates do not change when a column is multiplied by a number; oriented PCA only if it
+#: maximises the quotient of signal and noise, not their difference.
 _SCALE_FREE = ("OrientedPCA", "DistortionDiscriminantAnalysis", "FactorAnalysis", "ProjectionPursuit")
 #: Least absolute correlation of a coordinate that is called almost equal to a column.
 _MIN_CORRELATION = 0.95
@@ -72,9 +73,11 @@ class Dominance:
 
 def depends_on_scales(model: BaseEstimator) -> bool:
     """Return whether a method's distances or inner products add up columns as they are scaled."""
-    if not isinstance(model, Estimator) or type(model).__name__ in _SCALE_FREE:
+    if not isinstance(model, Estimator):
         return False
     parameters = model.get_params(deep=False)
+    if type(model).__name__ in _SCALE_FREE and parameters.get("criterion") != "difference":
+        return False
     kernel = parameters.get("kernel", parameters.get("affinity"))
     if kernel is not None and not (isinstance(kernel, str) and kernel in GRAPHS):
         return kernel in _KERNELS if isinstance(kernel, str) else isinstance(kernel, _KERNEL_TYPES)
