@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from eigenscape import PCA, ClassicalMDS, FastMap, Isomap, KernelPCA, LaplacianEigenmaps, OrientedPCA
+from eigenscape import (
+    PCA,
+    ClassicalMDS,
+    FastMap,
+    GreedySpectralEmbedding,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
+    OrientedPCA,
+)
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, root_scale
 from eigenscape.kernels import Precomputed
 from eigenscape.operators import as_operator
@@ -90,6 +99,94 @@ def test_expected_loss_of_a_semidefinite_kernel_does_not_increase():
         error = error - value / 80 * np.outer(f[:, r], f[:, r])
         own.append(np.square(np.diagonal(error)).sum())
     assert (np.diff(60 * 59 * curve + np.array(own)) <= 1e-12).all()
+
+
+def projection_weights(M: np.ndarray, values: np.ndarray, sum_to_one: bool) -> np.ndarray:
+    """Ouimet eq. 6 or 7: weights (n, m) of the members of the dictionary, for kernel values (n, m)."""
+    A = values @ np.linalg.inv(M)
+    if sum_to_one:
+        ones = np.ones(len(M)) @ np.linalg.inv(M)
+        A = A + np.outer((1 - A.sum(axis=1)) / ones.sum(), ones)
+    return A
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelPCA(4, gamma=0.3, dictionary_size=8),
+        LaplacianEigenmaps(4, affinity="rbf", gamma=0.3, dictionary_size=8),
+        GreedySpectralEmbedding(4, gamma=0.3, dictionary_size=8, sum_to_one=False),
+        GreedySpectralEmbedding(4, gamma=0.3, dictionary_size=8, sum_to_one=True, normalization="divisive"),
+        GreedySpectralEmbedding(4, gamma=0.3, dictionary_size=8, normalization=None),
+        GreedySpectralEmbedding(4, gamma=0.3, dictionary_size=8, averages="dictionary"),
+    ],
+    ids=["kernel-pca", "laplacian", "linear-span", "divisive-hull", "raw", "averages"],
+)
+def test_a_dictionary_is_compared_with_the_kernel_itself(model):
+    """The double sum over pairs of new points of the kernel, normalised by the means that the model has."""
+    X, Y, gamma = normal(50, 2, 0), normal(25, 2, 1), 0.3
+    model.fit(X)
+    D, kind = model.dictionary_, model.kernel_.normalization.kind
+    M, among = gaussian_table(D, D, gamma), gaussian_table(Y, Y, gamma)
+    to_members, sum_to_one = gaussian_table(Y, D, gamma), model.kernel_.span.sum_to_one
+    averaged = D if getattr(model, "averages", "implicit") == "dictionary" else X
+    mean_weights = projection_weights(M, gaussian_table(averaged, D, gamma), sum_to_one).mean(axis=0)
+    if kind == "additive":
+        row = to_members @ mean_weights
+        K = among - row[:, None] - row + mean_weights @ M @ mean_weights
+    elif kind == "divisive":
+        sums = len(X) * projection_weights(M, to_members, sum_to_one) @ M @ mean_weights
+        K = among / np.sqrt(np.outer(sums, sums))
+    else:
+        K = among
+    functions = model._model_.eigenfunctions
+    f, lambdas = functions(Y), functions.pairs.values / len(X)
+    trivial, pairs = model._model_.trivial, [(i, j) for i in range(25) for j in range(25) if i != j]
+    literal = [
+        sum((K[i, j] - sum(lambdas[:r] * f[i, :r] * f[j, :r])) ** 2 for i, j in pairs) / len(pairs)
+        for r in range(trivial + 1, len(lambdas) + 1)
+    ]
+    np.testing.assert_allclose(model.loss_curve(Y), literal, rtol=1e-8)
+    assert model.loss(Y) == pytest.approx(literal[-1], rel=1e-8)
+
+
+def test_overfitting_is_visible_with_a_dictionary():
+    """All eigenfunctions of the approximated kernel give it back, but not the kernel."""
+    X, Y = normal(120, 4, 0), normal(200, 4, 1)
+    few = KernelPCA(None, gamma=0.3, dictionary_size=30).fit(X)
+    exact = KernelPCA(len(few.eigenvalues_), gamma=0.3).fit(X)
+    assert few.loss() < 1e-20  # of the approximated kernel
+    assert exact.loss(Y) < few.loss(Y) < 20 * exact.loss(Y)
+
+
+def test_a_dictionary_of_all_points_has_the_loss_of_the_exact_kernel():
+    X, Y = normal(60, 3, 0), normal(40, 3, 1)
+    for exact, full in (
+        (KernelPCA(3, gamma=0.3), KernelPCA(3, gamma=0.3, dictionary=X)),
+        (
+            LaplacianEigenmaps(3, affinity="rbf", gamma=0.3),
+            LaplacianEigenmaps(3, affinity="rbf", gamma=0.3, dictionary=X),
+        ),
+    ):
+        np.testing.assert_allclose(full.fit(X).loss_curve(Y), exact.fit(X).loss_curve(Y), rtol=1e-5)
+
+
+def test_a_stream_has_the_loss_of_the_same_dictionary():
+    X, Y = normal(90, 3, 0), normal(40, 3, 1)
+    whole = GreedySpectralEmbedding(3, gamma=0.3, tol=0.1).fit(X)
+    stream = GreedySpectralEmbedding(3, gamma=0.3, tol=0.1).fit([X[:50], X[50:]])
+    assert stream.dictionary_indices_.tolist() == whole.dictionary_indices_.tolist()
+    np.testing.assert_allclose(stream.loss_curve(Y), whole.loss_curve(Y), rtol=1e-9)
+
+
+def test_a_dictionary_of_precomputed_similarities_needs_those_among_new_points():
+    X, Y = normal(40, 3, 0), normal(15, 3, 1)
+    plain = KernelPCA(3, gamma=0.3, dictionary_size=9).fit(X)
+    table = KernelPCA(3, kernel="precomputed", dictionary_size=9).fit(gaussian_table(X, X, 0.3))
+    new = gaussian_table(Y, X, 0.3)
+    assert table.loss(new, gaussian_table(Y, Y, 0.3)) == pytest.approx(plain.loss(Y), rel=1e-9)
+    with pytest.raises(ValueError, match=r"pass those among the new points as\s+between"):
+        table.loss(new)
 
 
 def test_precomputed_input_needs_the_values_among_new_points():

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
+from eigenscape._typing import is_sparse
 from eigenscape.dictionary.readers import ArrayReader, map_blocks
 from eigenscape.dictionary.source import PointArray
 from eigenscape.dictionary.span import Span
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.kernels.base import Columns, n_points
+from eigenscape.operators.gram import check_finite
 from eigenscape.solvers import EigenPairs
 
 #: Rows per block and thread.
@@ -72,6 +74,39 @@ class LowRankKernel:
     def to(self, Z: PointArray) -> Columns:
         right = self.features(Z).T
         return lambda Y, table=None: self.features(Y) @ right  # noqa: ARG005
+
+    def exact_to(self, Z: PointArray) -> Columns:
+        """Return the kernel that is approximated, between any points and ``Z``, normalised as this one.
+
+        Additive: the origin of feature space is moved to the mean feature ``E[p]``, which is a linear
+        combination of the members with weights ``w``: ``k(x, y) - sum_j w_j (k(x, d_j) + k(y, d_j)) +
+        |E[p]|^2``. Divisive: ``k(x, y) / sqrt(S(x) S(y))`` with the estimated sums ``S``. Both need the
+        dictionary only, not the training points.
+        """
+        base = self.span.source.to(Z)
+
+        def exact(Y: PointArray, table: Any) -> np.ndarray:
+            values = base(Y, table)
+            return check_finite(np.asarray(values.toarray() if is_sparse(values) else values, np.float64))
+
+        if self.normalization.kind == "divisive":
+            roots = self._root_degrees(self.degrees(Z) / self.n_train)[:, 0]
+
+            def divided(Y: PointArray, table: Any = None) -> np.ndarray:
+                return exact(Y, table) / self._root_degrees(self.degrees(Y) / self.n_train) / roots
+
+            return divided
+        if self.normalization.kind is None:
+            return lambda Y, table=None: exact(Y, table)
+        mean = self.normalization.mean
+        weights = self.span.member_weights(mean[None], np.ones(1))[0]  # (m,)
+        column_means, grand_mean = self.span.values(Z) @ weights, float(mean @ mean)
+
+        def centred(Y: PointArray, table: Any = None) -> np.ndarray:
+            row_means = self.span.values(Y) @ weights
+            return exact(Y, table) - row_means[:, None] - (column_means - grand_mean)
+
+        return centred
 
     def features(self, Y: PointArray) -> np.ndarray:
         """Return the normalised features (n_new, m); the kernel is their inner product."""

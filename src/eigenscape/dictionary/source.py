@@ -10,7 +10,7 @@ from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._typing import Rows, is_sparse
-from eigenscape.kernels.base import BoundKernel, as_float64, n_points
+from eigenscape.kernels.base import BoundKernel, Columns, as_float64, n_points
 from eigenscape.kernels.pairwise import BoundPairwise, Linear, PairwiseKernel, Precomputed
 
 #: Points by row: an ndarray, a CSR array, or an object array (n,).
@@ -32,6 +32,10 @@ class KernelSource(Protocol):
         """Return the representation of the points as members of a dictionary."""
         ...
 
+    def to(self, Z: PointArray) -> Columns:
+        """Return the kernel between any points and the points ``Z``."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class PairwiseSource:
@@ -47,6 +51,10 @@ class PairwiseSource:
 
     def members(self, Y: PointArray, indices: np.ndarray | None) -> PointArray:
         return as_float64(Y)
+
+    def to(self, Z: PointArray) -> Columns:
+        right = as_float64(Z)
+        return lambda Y, table=None: self.kernel.evaluate(as_float64(Y), right)  # noqa: ARG005
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +79,9 @@ class MatrixColumnSource:
         if indices is None:
             raise TypeError("the dictionary of a precomputed kernel must consist of training points")
         return indices
+
+    def to(self, Z: PointArray) -> Columns:
+        return self.kernel.to(Z)
 
 
 def kernel_source(similarity: BoundKernel) -> KernelSource:

@@ -23,13 +23,10 @@ from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_input, check_jobs, check_pairs, match_dtype
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import (
-    has_pair_moments,
     kernel_loss,
     kernel_loss_curve,
-    pair_moments,
     squared_errors_between,
 )
-from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers import SolverConfig
 
 
@@ -263,7 +260,8 @@ class KernelMixin:
             Held-out points, at least 2. The mean is over all pairs of two different held-out points, an
             unbiased estimate of the generalisation error, and takes time proportional to ``n_new ** 2``. If
             None, the mean is over all pairs of training points: the sum of the squared discarded eigenvalues
-            over ``n_samples ** 2``.
+            over ``n_samples ** 2``. With a dictionary, new points are compared by the kernel itself,
+            normalised by the means or sums of the model, and training points by its approximation.
         between : array-like of shape (n_new, n_new), optional
             For precomputed input: similarities or distances among the held-out points.
 
@@ -301,11 +299,7 @@ class KernelMixin:
     def _has_pair_moments(self) -> bool:
         """Return whether the loss follows from sums over rows. A hook."""
         self._check_kernel("loss")
-        return has_pair_moments(self._model_)
-
-    def _pair_moments(self, X: Any) -> PairMoments:
-        """Return the sums over rows from which the loss follows. A hook."""
-        return pair_moments(self._model_, check_input(self, X, reset=False))
+        return False
 
     def _pair_squares(self, X: Any, Z: Any, *, same: bool, curve: bool) -> np.ndarray:
         """Return the sums of the squared errors over pairs of rows. A hook."""

@@ -88,7 +88,7 @@ def check_pairs(estimator: BaseEstimator, X: Any, between: Any) -> tuple[Any, An
         return None if X is None else check_input(estimator, X, reset=False), None
     X = check_input(estimator, X, reset=False)
     if between is None:
-        return X, None  # enough for a kernel of low rank; others raise an error
+        return X, None  # the kernel raises an error
     between = check_array(between, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="between")
     if between.shape != (X.shape[0], X.shape[0]):
         raise ValueError(

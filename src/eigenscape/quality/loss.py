@@ -12,9 +12,9 @@ from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Functions, Part
-from eigenscape.kernels.base import n_points
+from eigenscape.kernels.base import Columns, n_points
 from eigenscape.pieces import PiecewiseEmbedding, sub_table
-from eigenscape.quality.pair_moments import PairMoments, add_moments, n_pairs
+from eigenscape.quality.pair_moments import n_pairs
 
 
 def kernel_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any = None, between: Any = None) -> float:
@@ -33,6 +33,13 @@ def kernel_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any = None, betwee
     not: for a positive semi-definite kernel it decreases to the error of the projection on the span of the
     training points; for an indefinite or noisy kernel it increases again where eigenfunctions are not
     determined by the training points.
+
+    If the kernel is approximated by a dictionary, the training loss is that of the approximated kernel, which
+    has no more eigenfunctions than the dictionary has members: it does not contain the error of the
+    approximation. The held-out loss does: ``k_m`` is the kernel itself, normalised by the means or sums that
+    the model has estimated with its dictionary, after a stream or a dask collection as well. The error
+    between two points is then that of the expansion of the approximated kernel plus what the approximation
+    leaves out.
 
     Parameters
     ----------
@@ -65,8 +72,6 @@ def kernel_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any = None, betwee
     """
     if Y is None:
         return _training_loss(embedding)
-    if has_pair_moments(embedding):
-        return float(pair_moments(embedding, Y).mean_squares()[-1])
     n_ordered = n_pairs(n_points(Y))
     return float(_pair_squares(embedding, Y, Y, between, same=True)[-1]) / n_ordered
 
@@ -93,30 +98,8 @@ def kernel_loss_curve(
     """
     if Y is None:
         return _training_curve(embedding)
-    if has_pair_moments(embedding):
-        return pair_moments(embedding, Y).mean_squares()[-np.shape(embedding.eigenvalues)[-1] :]
     n_ordered = n_pairs(n_points(Y))
     return _pair_squares(embedding, Y, Y, between, same=True, curve=True) / n_ordered
-
-
-def has_pair_moments(embedding: Embedding | PiecewiseEmbedding) -> bool:
-    """Return whether the kernel has low rank, so that the loss follows from sums over points."""
-    return isinstance(embedding, Embedding) and isinstance(embedding.eigenfunctions, LowRankEigenfunctions)
-
-
-def pair_moments(embedding: Embedding | PiecewiseEmbedding, Y: Any) -> PairMoments:
-    """Return the sums over held-out points that determine the loss of a kernel of low rank."""
-    assert isinstance(embedding, Embedding)
-    functions = embedding.eigenfunctions
-    assert isinstance(functions, LowRankEigenfunctions)
-    kernel, w = functions.kernel, functions.pairs.vectors  # (m, r), orthonormal
-
-    def moments(rows: slice) -> PairMoments:
-        p = kernel.features(Y[rows])
-        c = p @ w
-        return PairMoments.of(c, p - c @ w.T)
-
-    return add_moments(moments(rows) for rows in row_blocks(n_points(Y), 48 * len(w)))
 
 
 def squared_errors_between(
@@ -160,11 +143,11 @@ def _squares_of_part(rows: Part, columns: Part, table: Any, counts: np.ndarray, 
     """Return the sums of the squared errors of the first ``counts`` functions of one piece, by blocks."""
     functions = rows.functions
     lambdas = functions.pairs.values / functions.n_train
-    kernel, right = functions.kernel.to(columns.points), functions(columns.points)  # (n_Z, r)
+    kernel, right = _kernel_to(functions, columns.points), functions(columns.points)  # (n_Z, r)
     total, n_columns = np.zeros(len(counts)), len(right)
     every = np.arange(n_columns)
     with stage("loss", total=n_points(rows.points)) as advance:
-        for block in row_blocks(n_points(rows.points), 32 * max(n_columns, functions.n_train)):
+        for block in row_blocks(n_points(rows.points), 32 * max(n_columns, _n_columns(functions))):
             some = sub_table(table, np.arange(block.start, block.stop), every)
             values, left = kernel(rows.points[block], some), functions(rows.points[block])
             total += squares_of_expansion(
@@ -172,6 +155,22 @@ def _squares_of_part(rows: Part, columns: Part, table: Any, counts: np.ndarray, 
             )
             advance(block.stop - block.start)
     return total
+
+
+def _kernel_to(functions: Functions, Z: Any) -> Columns:
+    """Return the kernel that the functions expand, between any points and ``Z``.
+
+    Of a model with a dictionary it is the kernel that the dictionary approximates: the approximation is part
+    of the error.
+    """
+    if isinstance(functions, LowRankEigenfunctions):
+        return functions.kernel.exact_to(Z)
+    return functions.kernel.to(Z)
+
+
+def _n_columns(functions: Functions) -> int:
+    """Return the number of points to which kernel values are computed for the functions at a point."""
+    return functions.kernel.span.size if isinstance(functions, LowRankEigenfunctions) else functions.n_train
 
 
 def squares_of_expansion(
