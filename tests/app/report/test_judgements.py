@@ -12,6 +12,7 @@ from eigenscape import (
     PCA,
     ClassicalMDS,
     DiffusionMap,
+    FactorAnalysis,
     Isomap,
     KernelPCA,
     LaplacianEigenmaps,
@@ -29,7 +30,7 @@ from eigenscape.app.report._refits import Loss
 from eigenscape.app.report._stability import Movement
 from eigenscape.app.report._summary import summarize
 from eigenscape.app.report.few_points import few_points_sentences
-from eigenscape.app.report.scales import depends_on_scales, find_dominance
+from eigenscape.app.report.scales import depends_on_scales, find_dominance, find_reference_dominance
 from eigenscape.kernels import Cosine, Gaussian
 from eigenscape.quality import Estimate, NeighborsKept, localized_coordinates
 
@@ -125,6 +126,47 @@ def test_oriented_pca_is_described_by_its_criterion(tmp_path, birds):
     said = words_of(write_report(tmp_path / "q.html", OrientedPCA().fit(birds, groups), birds), "summary")
     assert "largest signal-to-noise ratio" in said
     assert "coordinate 1 is almost" not in said
+
+
+@pytest.mark.parametrize("make", [FactorAnalysis, OrientedPCA])
+def test_a_map_that_is_free_of_scale_is_not_judged_by_distances_of_one_column(tmp_path, make, birds):
+    groups = np.arange(120) % 3
+    model = make(2).fit(birds, groups)
+    path = write_report(tmp_path / "r.html", model, birds)
+    said, text = words_of(path, "summary"), path.read_text("utf-8")
+    share = birds[:, 3].var() / birds.var(axis=0).sum()
+    assert (
+        f"Column 4 has {100 * share:.2f} % of the total variance of 4 columns: distances in the data show"
+        in said
+    )
+    assert "almost this column alone, but the map is not computed from them" in said
+    assert "Standardise the columns (StandardScaler; --standardize on the command line)" in said
+    for conclusion in ("preserved:", "do not explain", "Isomap", "Increase n_components"):
+        assert conclusion not in said
+    for name in ("Neighbours kept", "Trustworthiness", "Continuity"):
+        assert f'<li class=""><span class="what">{name}' in text
+    scaled = (birds - birds.mean(axis=0)) / birds.std(axis=0)
+    said = words_of(write_report(tmp_path / "s.html", make(2).fit(scaled, groups), scaled), "summary")
+    assert "preserved:" in said
+    assert "Standardise" not in said
+
+
+def test_models_of_other_packages_are_judged_by_all_distances(birds):
+    assert find_reference_dominance(LinearDiscriminantAnalysis(), "euclidean", birds, NAMES) is None
+    assert find_reference_dominance(PCA(), "euclidean", birds, NAMES) is None
+    assert find_reference_dominance(FactorAnalysis(), "cosine", birds, NAMES) is None
+    assert find_reference_dominance(FactorAnalysis(), "euclidean", birds, NAMES).names == ("body_mass",)
+
+
+def test_a_map_that_is_free_of_scale_is_not_ranked_by_distances_of_one_column(tmp_path, birds):
+    models = {
+        "pca": PCA(2).fit(birds),
+        "isomap": Isomap().fit(birds),
+        "factors": FactorAnalysis(2).fit(birds),
+    }
+    said = words_of(write_comparison(tmp_path / "c.html", models, birds), "summary")
+    assert "factors is not ranked. Column 4 has 99" in said
+    assert "factors preserves" not in said
 
 
 def test_shares_close_to_the_whole_are_not_rounded_to_it():

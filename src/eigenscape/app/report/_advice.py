@@ -157,7 +157,11 @@ def _n_components(model: BaseEstimator) -> int | None:
 
 
 def _columns(measures: Measures) -> Iterator[Advice]:
-    dominance = measures.dominance
+    dominance, reference = measures.dominance, measures.reference_dominance
+    if reference is not None:
+        action = "Standardise the columns (StandardScaler; --standardize on the command line)"
+        reason = f"distances in the data, with which the map is compared, show {reference.extent}"
+        yield Advice("columns", reason, action=action, strength=2)
     if dominance is None:
         return
     action = (
@@ -211,7 +215,7 @@ def _piecewise(model: BaseEstimator, value: str) -> bool:
 def _neighborhoods(model: BaseEstimator, measures: Measures) -> Iterator[Advice]:
     """Suggest changes if the neighbourhoods are not good."""
     kept, trust, continuity = measures.kept, measures.trust, measures.continuity
-    if kept is None or trust is None or continuity is None or neighborhood_grade(measures) == "good":
+    if kept is None or trust is None or continuity is None or neighborhood_grade(measures) in (None, "good"):
         return
     if type(model).__name__ in _LINEAR:
         reason = "a linear method may not be able to unfold these data"
@@ -235,7 +239,8 @@ def _coordinates(model: BaseEstimator, n_coordinates: int, measures: Measures) -
     if not _has_coordinates(model):
         return
     residual, spectrum = measures.residual, measures.spectrum
-    if residual is not None and len(residual.counts) > n_coordinates:
+    comparable = measures.reference_dominance is None
+    if residual is not None and comparable and len(residual.counts) > n_coordinates:
         current, best = residual.values[n_coordinates - 1], residual.values[n_coordinates:].min()
         enough = int(residual.counts[np.argmax(residual.values <= best + 0.1 * (residual.values[0] - best))])
         if current - best > 0.05 and enough > n_coordinates:

@@ -34,8 +34,8 @@ class ComparedModel:
 
     @property
     def is_sound(self) -> bool:
-        """Whether every coordinate describes more than a handful of points."""
-        return not self.measures.localized
+        """Whether every coordinate describes more than a handful of points, and distances are comparable."""
+        return not self.measures.localized and self.measures.reference_dominance is None
 
     @property
     def kept(self) -> Estimate | None:
@@ -132,8 +132,14 @@ def _dominance(models: list[ComparedModel]) -> list[str]:
 
 
 def _not_ranked(models: list[ComparedModel], points: Points) -> list[str]:
-    """Return sentences on the maps that a handful of points determine."""
-    return [
+    """Return sentences on the maps of a handful of points, and on those that distances do not measure."""
+    sentences = [
+        f"{one.name} is not ranked. {found.subject}: distances in the data show {found.extent}, but this map is"
+        " not computed from them. Standardise the columns (--standardize) and compare again."
+        for one in models
+        if (found := one.measures.reference_dominance) is not None
+    ]
+    return sentences + [
         f"{one.name} is not ranked. {sentence}"
         for one in models
         for sentence in few_points_sentences(one.measures.localized, points.n, points.ids, points.labels)[:1]

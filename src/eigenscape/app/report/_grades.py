@@ -41,9 +41,12 @@ def kept_grade(kept: NeighborsKept) -> Grade:
 
 
 def neighborhood_grade(measures: Measures) -> Grade | None:
-    """Return the worst grade of neighbours kept, trustworthiness and continuity; None if not measured."""
+    """Return the worst grade of neighbours kept, trustworthiness and continuity; None if not measured.
+
+    It is None also if few columns dominate the distances in the data and the map is not computed from them.
+    """
     kept, trust, continuity = measures.kept, measures.trust, measures.continuity
-    if kept is None or trust is None or continuity is None:
+    if kept is None or trust is None or continuity is None or measures.reference_dominance is not None:
         return None
     return _worst(kept_grade(kept), _grade(trust.value, _SCORE), _grade(continuity.value, _SCORE))
 

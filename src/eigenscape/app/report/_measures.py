@@ -22,7 +22,11 @@ from eigenscape.app.report._refits import (
     refit_with_more_coordinates,
 )
 from eigenscape.app.report._stability import Movement, movement
-from eigenscape.app.report.scales import Dominance, find_dominance
+from eigenscape.app.report.scales import (
+    Dominance,
+    find_dominance,
+    find_reference_dominance,
+)
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.quality import (
     Estimate,
@@ -104,6 +108,8 @@ class Measures:
     movement: Movement | None = None
     localized: list[LocalizedCoordinate] = field(default_factory=list)  # coordinates that few points carry
     dominance: Dominance | None = None  # columns that have most of the variance
+    # columns that dominate the reference distances, from which the map is not computed
+    reference_dominance: Dominance | None = None
     uneven_rows: bool = False  # whether the totals of the rows differ by large factors; if few points carry
     reference: str = ""  # how distances in the data are measured
     n_sampled: int = 0  # number of points whose neighbours were compared
@@ -128,7 +134,7 @@ def measure(
     measures = Measures(max(1, min(_N_NEIGHBORS, (points.n - 2) // 2)))
     if reference is None:
         reference = reference_distances(model, points, seed)
-    _add_faults(measures, model, points, embedding, seed)
+    _add_faults(measures, model, points, embedding, reference, seed)
     _add_neighbors(measures, reference, embedding, points, seed)
     subset = refit_subset(model, points, seed)
     wide: Any = "not computed"
@@ -151,7 +157,12 @@ def _add(measures: Measures, name: str, value: Loss | Movement | str) -> None:
 
 
 def _add_faults(
-    measures: Measures, model: BaseEstimator, points: Points, embedding: np.ndarray, seed: int
+    measures: Measures,
+    model: BaseEstimator,
+    points: Points,
+    embedding: np.ndarray,
+    reference: ReferenceData | str,
+    seed: int,
 ) -> None:
     """Find coordinates that few points carry, and columns that dominate the distances."""
     measures.localized = localized_coordinates(embedding)
@@ -160,6 +171,8 @@ def _add_faults(
     rows = sample_rows(points.n, _MAX_LABELLED, seed) if points.stream else np.arange(points.n)
     X = points.take(rows) if points.stream else points.X
     measures.dominance = find_dominance(model, X, points.names, embedding[rows])
+    if isinstance(reference, ReferenceData):
+        measures.reference_dominance = find_reference_dominance(model, reference.metric, X, points.names)
     if measures.localized:
         totals = np.asarray(X.sum(axis=1)).ravel()
         uneven = totals.max() > _UNEVEN * max(float(np.median(totals)), 0.0)

@@ -131,12 +131,15 @@ def _neighbor_tiles(measures: Measures) -> list[str]:
     if kept is None:
         return []
     more = f"of the {kept.n_neighbors} nearest; by chance {format_percent(kept.chance)}"
-    tiles = [tile("Neighbours kept", format_percent(kept.share.value), more, kept_grade(kept))]
+    graded = measures.reference_dominance is None
+    grade = kept_grade(kept) if graded else ""
+    tiles = [tile("Neighbours kept", format_percent(kept.share.value), more, grade)]
     for name, estimate in (("Trustworthiness", measures.trust), ("Continuity", measures.continuity)):
         if estimate is not None:
             value, low, high = (format_score(number) for number in estimate)
             more = "exact" if estimate.low == estimate.high else f"{low} to {high}, 95 % interval"
-            tiles.append(tile(name, value, more, score_grade(estimate, kept) or ""))
+            grade = (score_grade(estimate, kept) if graded else None) or ""
+            tiles.append(tile(name, value, more, grade))
     return tiles
 
 

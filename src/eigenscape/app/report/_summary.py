@@ -111,7 +111,7 @@ def _quality(measures: Measures, n_coordinates: int, graph: GraphDetails | str) 
         sentences.append(_stability(measures, measures.movement.median))
     if measures.loss is not None and measures.loss.ratio is not None:
         sentences.append(_loss(measures.loss.ratio))
-    if measures.residual is not None:
+    if measures.residual is not None and measures.reference_dominance is None:
         share = measures.residual.at(n_coordinates)
         sentences.append(
             f"Distances on the map do not explain {format_percent(share)} of the variance of the distances in"
@@ -132,6 +132,8 @@ def _quality(measures: Measures, n_coordinates: int, graph: GraphDetails | str) 
 
 def _neighborhoods(measures: Measures) -> list[str]:
     """Return sentences on the neighbours kept, the distance of the others, and the scale of the map."""
+    if measures.reference_dominance is not None:
+        return [_reference_dominance(measures.reference_dominance)]
     kept, trust, continuity = measures.kept, measures.trust, measures.continuity
     grade = neighborhood_grade(measures)
     if kept is None or trust is None or continuity is None or grade is None:
@@ -226,6 +228,14 @@ def _dominance(dominance: Dominance) -> str:
         assert dominance.correlation is not None
         text += f"; coordinate 1 is almost {dominance.first} (correlation {dominance.correlation:.3f})"
     return f"{text}."
+
+
+def _reference_dominance(dominance: Dominance) -> str:
+    return (
+        f"{dominance.subject}: distances in the data show {dominance.extent}, but the map is not computed"
+        " from them. Its neighbourhoods and distances are not judged by them; standardise the columns"
+        " (--standardize) to compare them."
+    )
 
 
 def _loss(ratio: float) -> str:

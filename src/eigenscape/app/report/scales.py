@@ -91,7 +91,23 @@ def find_dominance(
     model: BaseEstimator, X: Any, names: Sequence[str], embedding: np.ndarray | None = None
 ) -> Dominance | None:
     """Return the columns of the rows ``X`` that dominate a method's distances, or None."""
-    if not depends_on_scales(model) or getattr(X, "ndim", 0) != 2:
+    return _find_columns(X, names, embedding) if depends_on_scales(model) else None
+
+
+def find_reference_dominance(
+    model: BaseEstimator, metric: Any, X: Any, names: Sequence[str]
+) -> Dominance | None:
+    """Return the columns of ``X`` that dominate the distances by ``metric``, if a method does not use these.
+
+    Of other packages' models it is not known.
+    """
+    if not isinstance(model, Estimator) or depends_on_scales(model):
+        return None
+    return _find_columns(X, names) if isinstance(metric, str) and metric in _METRICS else None
+
+
+def _find_columns(X: Any, names: Sequence[str], embedding: np.ndarray | None = None) -> Dominance | None:
+    if getattr(X, "ndim", 0) != 2:
         return None
     found = dominant_columns(X)
     if found is None:
