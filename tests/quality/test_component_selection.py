@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from eigenscape import (
+    PCA,
     ClassicalMDS,
     Isomap,
     KernelPCA,
@@ -62,8 +63,39 @@ def test_default_limit_is_the_rank():
     choice = choose_n_components(KernelPCA(kernel="linear"), X)
     assert choice.candidates == [1, 2, 3, 4]
     assert choice.best == 4
-    with pytest.raises(RankError):
+    with pytest.raises(RankError, match="max_components=5 cannot be fitted to the 48 training samples"):
         choose_n_components(KernelPCA(kernel="linear"), X, 5)
+
+
+def test_default_limit_is_that_of_features_and_landmarks():
+    X = np.random.default_rng(3).standard_normal((60, 4))
+    assert choose_n_components(PCA(), X).candidates == [1, 2, 3, 4]
+    landmarks = choose_n_components(Isomap(n_neighbors=8, n_landmarks=12), X)
+    assert 4 <= len(landmarks.candidates) <= 11
+
+
+def test_few_samples_have_one_candidate():
+    X = np.random.default_rng(3).standard_normal((5, 4))
+    choice = choose_n_components(KernelPCA(), X, n_splits=2)
+    assert choice.candidates == [1]
+    assert (choice.best, choice.low, choice.high) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("model", [PCA(), KernelPCA(), Isomap(n_neighbors=8)])
+def test_errors_name_max_components(model):
+    X = np.random.default_rng(3).standard_normal((60, 4))
+    with pytest.raises(ValueError, match="max_components=0 must be at least 1"):
+        choose_n_components(model, X, 0)
+    with pytest.raises(ValueError, match=r"max_components=500 cannot .* 48 training.*; lower max_components"):
+        choose_n_components(model, X, 500)
+
+
+def test_errors_of_other_parameters_do_not_name_max_components():
+    X = np.random.default_rng(3).standard_normal((60, 4))
+    for limit in (None, 3):
+        with pytest.raises(ValueError, match="n_neighbors") as caught:
+            choose_n_components(Isomap(n_neighbors=100), X, limit)
+        assert "max_components" not in str(caught.value)
 
 
 def test_a_semidefinite_kernel_levels_off():

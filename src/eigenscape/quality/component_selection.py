@@ -74,8 +74,8 @@ def choose_n_components(
     X : array-like of shape (n_samples, n_features)
         The data, or a precomputed matrix of shape (n_samples, n_samples).
     max_components : int or None, default=None
-        Largest number of components. If None, 50, or fewer if the kernel or the number of samples admits
-        fewer.
+        Largest number of components, at least 1. If None, 50, or fewer if the kernel, the number of samples,
+        features or landmarks admits fewer.
     n_splits : int, default=5
         Number of parts, at least 2.
     random_state : int or None, default=0
@@ -90,6 +90,8 @@ def choose_n_components(
 
     Raises
     ------
+    ValueError
+        If ``max_components`` components cannot be fitted to the training samples of a split.
     UndefinedKernelError
         If the kernel is not defined between two new points (LLE).
 
@@ -117,8 +119,8 @@ def choose_n_components(
         )
     n_train = n - -(-n // n_splits)
     if max_components is not None:
-        check_integer("max_components", max_components)
-    limit = min(_MAX_COMPONENTS, n_train - 2) if max_components is None else max_components
+        check_integer("max_components", max_components, 1)
+    limit = max(1, min(_MAX_COMPONENTS, n_train - 2)) if max_components is None else int(max_components)
     parts = np.array_split(np.random.default_rng(random_state).permutation(n), n_splits)
     curves = parallel_map(
         lambda part: _curves(estimator, X, np.sort(part), limit, max_components is None), parts, n_jobs
@@ -151,19 +153,41 @@ def _curves(
 
 def _fit(estimator: BaseEstimator, X: Any, limit: int, fewer: bool) -> Any:
     """Fit with ``limit`` components, or with as many as there are if ``fewer``."""
-    if not fewer:
-        return quiet_clone(estimator).set_params(n_components=limit).fit(X)
-    fitted, least, most = None, 0, limit
-    count = limit
-    while least < most:  # bisection: all counts up to the rank can be fitted
-        try:
-            fitted, least = quiet_clone(estimator).set_params(n_components=count).fit(X), count
-        except RankError:
-            if count == 1:
-                raise
-            most = count - 1
+    try:
+        return _fit_count(estimator, X, limit)
+    except ValueError as error:  # of the number of components, if fewer can be fitted
+        if limit == 1:
+            raise
+        fitted = _fit_or_none(estimator, X, 1)
+        if fitted is None:
+            raise
+        if not fewer:
+            kind = RankError if isinstance(error, RankError) else ValueError
+            raise kind(
+                f"max_components={limit} cannot be fitted to the {n_points(X)} training samples of a split:"
+                f" {error}; lower max_components"
+            ) from error
+    least, most = 1, limit - 1
+    while least < most:  # bisection: all numbers up to the largest can be fitted
         count = (least + most + 1) // 2
+        model = _fit_or_none(estimator, X, count)
+        if model is None:
+            most = count - 1
+        else:
+            fitted, least = model, count
     return fitted
+
+
+def _fit_or_none(estimator: BaseEstimator, X: Any, count: int) -> Any:
+    """Fit with ``count`` components; return None if the data or the kernel do not admit as many."""
+    try:
+        return _fit_count(estimator, X, count)
+    except ValueError:
+        return None
+
+
+def _fit_count(estimator: BaseEstimator, X: Any, count: int) -> Any:
+    return quiet_clone(estimator).set_params(n_components=count).fit(X)
 
 
 def _choose(curves: list[tuple[np.ndarray, np.ndarray]]) -> ComponentChoice:
