@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from test_papers import tiny
 from threadpoolctl import threadpool_limits
 
-import experiments as papers
 from eigenscape import GreedySpectralEmbedding, KernelEigenmap
 from eigenscape._format import to_json
 from eigenscape.datasets import twisted_roll
@@ -38,15 +37,6 @@ def one_thread() -> Iterator[None]:
 def outcome(name: str) -> Outcome:
     """Return the outcome of an experiment at the size of the tests."""
     return tiny(name)[0]
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in papers.available() if name.startswith(("ouimet", "burges", "brand"))]
-)
-def test_figures_are_titled_and_failures_explained(name: str) -> None:
-    found = outcome(name)
-    assert all(claim.why for claim in found.claims if not claim.holds)
-    assert all(axes.get_title() for axes in found.figure.axes)
 
 
 def test_corrections_agree_with_posteriors_and_fold_without() -> None:
