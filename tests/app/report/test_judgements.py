@@ -16,11 +16,12 @@ from eigenscape import (
     Isomap,
     KernelPCA,
     LaplacianEigenmaps,
+    LocallyLinearEmbedding,
     OrientedPCA,
     ProjectionPursuit,
 )
 from eigenscape.app.report import _measures, write_comparison, write_report
-from eigenscape.app.report._advice import Advice, resolve, sentence, smoothing
+from eigenscape.app.report._advice import Advice, advise, resolve, sentence, smoothing
 from eigenscape.app.report._conclusion import ComparedModel, conclude
 from eigenscape.app.report._formatting import format_percent
 from eigenscape.app.report._grades import kept_grade, neighborhood_grade, score_grade, stability_grade
@@ -412,6 +413,49 @@ def test_only_parameters_in_use_are_suggested(model, expected):
     from cases import load
 
     assert smoothing(model.fit(load("curve")[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, 0.99, 0.98, 0.5, 0.49], 3),
+        ([1.0, 0.9, 0.8, 0.65, 0.55], None),
+        ([1.0, 1.0, 1.0], None),
+        ([1.0, 0.1], None),
+    ],
+)
+def test_a_gap_is_clear_if_it_is_twice_the_next(values, expected):
+    assert _measures.Spectrum(np.array(values), 2, None, "").clear_gap_after == expected
+
+
+@pytest.mark.parametrize(("rank", "advised"), [(None, True), (3, True), (2, False)])
+def test_no_more_coordinates_are_suggested_than_the_rows_have_dimensions(rank, advised):
+    spectrum = _measures.Spectrum(np.array([1.0, 0.99, 0.98, 0.5, 0.49]), 2, None, "")
+    measures = measured(0.1, 0.8, 0.9)
+    measures.spectrum, measures.rank = spectrum, rank
+    said = advise(PCA(2), 2, measures, "no graph")
+    assert any("Increase n_components to 3" in one for one in said) == advised
+    assert any("n_components" in one for one in said) == advised
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_report_of_four_columns_does_not_suggest_ten_coordinates(tmp_path):
+    from sklearn.datasets import load_iris
+
+    X = load_iris().data
+    model = LocallyLinearEmbedding(2).fit(X)
+    said = words_of(write_report(tmp_path / "r.html", model, X), "summary")
+    assert "eigengap is after" not in said
+    numbers = [
+        int(word.rstrip(":")) for word in said.split("n_components to ")[1:] for word in word.split()[:1]
+    ]
+    assert all(number <= 4 for number in numbers)
+
+
+def test_the_rank_of_rows_ignores_scales_and_counts_copies_once():
+    rows = np.random.default_rng(0).standard_normal((50, 3))
+    assert _measures._rank(np.hstack([rows * [1.0, 1e-9, 1e9], rows[:, :2], np.full((50, 1), 7.0)]), 0) == 3
+    assert _measures._rank(np.full((50, 2), np.nan), 0) == 2
 
 
 # --- errors -------------------------------------------------------------------------------------------------

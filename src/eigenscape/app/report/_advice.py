@@ -73,7 +73,15 @@ def advise(
             *_loss(model, measures),
             *_distances(measures),
         ]
-    return [sentence(advice) for advice in resolve(found)]
+    possible = [advice for advice in found if not _exceeds_rank(advice, n_coordinates, measures.rank)]
+    return [sentence(advice) for advice in resolve(possible)]
+
+
+def _exceeds_rank(advice: Advice, n_coordinates: int, rank: int | None) -> bool:
+    """Return whether a suggestion asks for more coordinates than the rows have dimensions."""
+    if rank is None or advice.parameter != "n_components" or advice.direction != "increase":
+        return False
+    return (advice.value or n_coordinates + 1) > rank
 
 
 # --- one place for conflicts --------------------------------------------------------------------------------
@@ -250,8 +258,8 @@ def _coordinates(model: BaseEstimator, n_coordinates: int, measures: Measures) -
             )
             yield Advice("n_components", reason, "increase", enough)
             return
-    gap = None if spectrum is None else spectrum.gap_after
-    if spectrum is not None and gap is not None and n_coordinates < gap < len(spectrum.values):
+    gap = None if spectrum is None else spectrum.clear_gap_after
+    if gap is not None and gap > n_coordinates:
         yield Advice("n_components", f"the largest eigengap is after coordinate {gap}", "increase", gap)
 
 

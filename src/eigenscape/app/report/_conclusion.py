@@ -134,8 +134,8 @@ def _dominance(models: list[ComparedModel]) -> list[str]:
 def _not_ranked(models: list[ComparedModel], points: Points) -> list[str]:
     """Return sentences on the maps of a handful of points, and on those that distances do not measure."""
     sentences = [
-        f"{one.name} is not ranked. {found.subject}: distances in the data show {found.extent}, but this map is"
-        " not computed from them. Standardise the columns (--standardize) and compare again."
+        f"{one.name} is not ranked. {found.subject}: distances in the data show {found.extent}, but this map"
+        " is not computed from them. Standardise the columns (--standardize) and compare again."
         for one in models
         if (found := one.measures.reference_dominance) is not None
     ]

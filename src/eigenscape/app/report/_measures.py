@@ -55,6 +55,10 @@ _MAX_NEIGHBORHOOD = 2000
 _MAX_LABELLED = 20_000
 #: Maximum number of points for which the negative part of the spectrum is computed.
 _MAX_SPECTRUM = 3000
+#: An eigengap is clear if it is this multiple of the second largest.
+_CLEAR_GAP = 2.0
+#: Maximum number of columns, and of rows per column, of which the rank is computed.
+_MAX_RANK, _ROWS_PER_COLUMN = 500, 5
 #: Rows are uneven if the largest total exceeds the median by this factor.
 _UNEVEN = 3.0
 
@@ -75,6 +79,15 @@ class Spectrum:
             return None
         gaps = np.abs(self.values[:-1]) - np.abs(self.values[1:])
         return int(np.argmax(gaps)) + 1 if gaps.max() > 0 else None
+
+    @property
+    def clear_gap_after(self) -> int | None:
+        """Number of coordinates before the largest eigengap if it is twice the second largest, else None."""
+        gap = self.gap_after
+        if gap is None:
+            return None
+        gaps = np.abs(self.values[:-1]) - np.abs(self.values[1:])
+        return gap if gaps[gap - 1] >= _CLEAR_GAP * np.delete(gaps, gap - 1).max() else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +123,7 @@ class Measures:
     dominance: Dominance | None = None  # columns that have most of the variance
     # columns that dominate the reference distances, from which the map is not computed
     reference_dominance: Dominance | None = None
+    rank: int | None = None  # number of dimensions of the rows
     uneven_rows: bool = False  # whether the totals of the rows differ by large factors; if few points carry
     reference: str = ""  # how distances in the data are measured
     n_sampled: int = 0  # number of points whose neighbours were compared
@@ -170,6 +184,7 @@ def _add_faults(
         return
     rows = sample_rows(points.n, _MAX_LABELLED, seed) if points.stream else np.arange(points.n)
     X = points.take(rows) if points.stream else points.X
+    measures.rank = _rank(X, seed)
     measures.dominance = find_dominance(model, X, points.names, embedding[rows])
     if isinstance(reference, ReferenceData):
         measures.reference_dominance = find_reference_dominance(model, reference.metric, X, points.names)
@@ -177,6 +192,19 @@ def _add_faults(
         totals = np.asarray(X.sum(axis=1)).ravel()
         uneven = totals.max() > _UNEVEN * max(float(np.median(totals)), 0.0)
         measures.uneven_rows = bool(X.min() >= 0 and uneven)
+
+
+def _rank(X: Any, seed: int) -> int:
+    """Return the rank of the centred rows, from a sample; the number of columns if it is not computed."""
+    n_columns = int(X.shape[1])
+    if n_columns > _MAX_RANK:
+        return n_columns
+    rows = as_dense(X[sample_rows(X.shape[0], max(1000, _ROWS_PER_COLUMN * n_columns), seed)])
+    if not np.isfinite(rows).all():
+        return n_columns
+    centred = rows - rows.mean(axis=0)
+    scale = np.abs(centred).max(axis=0)
+    return int(np.linalg.matrix_rank(centred / np.where(scale > 0, scale, 1.0)))
 
 
 def _add_neighbors(
