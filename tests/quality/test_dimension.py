@@ -207,3 +207,11 @@ def test_a_grid_has_ties():
 def test_bad_arguments(X, options, message):
     with pytest.raises(ValueError, match=message):
         intrinsic_dimension(X, **options)
+
+
+def test_the_interval_is_that_of_the_sampling_error_without_the_bias():
+    found = [intrinsic_dimension(np.random.default_rng(seed).random((1000, 2))) for seed in range(20)]
+    mean = np.mean([one.value for one in found])
+    assert sum(one.low <= mean <= one.high for one in found) >= 17
+    assert sum(one.low <= 2 <= one.high for one in found) <= 10  # the bias exceeds the interval
+    assert "excludes the bias" in " ".join(intrinsic_dimension.__doc__.split())
