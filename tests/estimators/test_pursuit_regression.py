@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_swiss_roll
 from sklearn.linear_model import LinearRegression
 
 from eigenscape import ProjectionPursuitRegressor
@@ -32,13 +33,13 @@ def problem(truth, n: int = 400, noise: float = 0.1) -> tuple[np.ndarray, ...]:
 @pytest.fixture(scope="module")
 def ridges() -> tuple[ProjectionPursuitRegressor, tuple[np.ndarray, ...]]:
     data = problem(two_ridges)
-    return ProjectionPursuitRegressor().fit(*data[:2]), data
+    return ProjectionPursuitRegressor(cv=2, n_init=2).fit(*data[:2]), data
 
 
 @pytest.mark.parametrize(("truth", "n_terms", "linear_below"), [(product, 2, 0.05), (linear, 1, 1.0)])
 def test_held_out_against_a_linear_model(truth, n_terms: int, linear_below: float) -> None:
     X, y, new, values = problem(truth)
-    model = ProjectionPursuitRegressor().fit(X, y)
+    model = ProjectionPursuitRegressor(n_init=2).fit(X, y)
     assert model.n_terms_ == n_terms
     assert model.score(new, values) > 0.98
     assert LinearRegression().fit(X, y).score(new, values) <= linear_below
@@ -89,12 +90,37 @@ def test_units_do_not_matter_and_the_seed_decides(ridges) -> None:
     np.testing.assert_array_equal(*small)
 
 
-def test_noise_has_no_terms() -> None:
-    rng = np.random.default_rng(1)
-    model = ProjectionPursuitRegressor(min_gain=0.2).fit(rng.standard_normal((300, 3)), rng.random(300))
+def noisy(truth: float, seed: int) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    X, new = rng.standard_normal((200, 10)), rng.standard_normal((1000, 10))
+    return X, truth * X[:, 0] + rng.standard_normal(200), new, truth * new[:, 0] + rng.standard_normal(1000)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_has_no_terms(seed: int) -> None:
+    X, y, new, _ = noisy(0.0, seed)
+    model = ProjectionPursuitRegressor(n_init=2).fit(X, y)
     assert model.n_terms_ == 0
-    assert model.directions_.shape == (0, 3)
-    assert np.ptp(model.predict(rng.standard_normal((5, 3)))) == 0
+    assert model.directions_.shape == (0, 10)
+    assert np.ptp(model.predict(new)) == 0
+    if seed == 0:  # the training values tell nothing
+        assert ProjectionPursuitRegressor(n_terms=1, n_init=2, cv=None).fit(X, y).n_terms_ == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_linear_truth_with_much_noise(seed: int) -> None:
+    X, y, new, values = noisy(1.0, seed)
+    model = ProjectionPursuitRegressor(n_init=2).fit(X, y)
+    assert model.n_terms_ == 1
+    assert model.score(new, values) > LinearRegression().fit(X, y).score(new, values) - 0.06
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 8])
+def test_few_samples(n: int) -> None:
+    X, y = make_swiss_roll(20, random_state=0)
+    for cv in (None, 5):
+        assert np.isfinite(ProjectionPursuitRegressor(cv=cv).fit(X[:n], y[:n]).predict(X)).all()
 
 
 def test_constant_columns_and_values_have_no_part() -> None:
@@ -116,6 +142,7 @@ def test_few_values_are_joined_by_a_line() -> None:
     ("params", "match"),
     [
         ({"n_terms": 0}, "n_terms=0"),
+        ({"cv": 1}, "cv=1"),
         ({"min_gain": -1}, "min_gain=-1"),
         ({"min_gain": "auto"}, "min_gain='auto'"),
         ({"n_init": -1}, "n_init=-1"),

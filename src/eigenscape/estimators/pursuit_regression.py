@@ -32,9 +32,13 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
     ----------
     n_terms : int, default=5
         Largest number of terms.
+    cv : int or None, default=5
+        Number of folds, or of samples if there are fewer, for the number of terms: a further term must lower
+        the squared error of samples that were left out by more than its standard error. The first term that
+        does not is left out, and no more are tried. If None, ``min_gain`` alone decides: faster, but terms
+        are then fitted to noise, unless there are many samples for each feature.
     min_gain : float, default=0.005
-        Smallest share of the variance of ``y`` that a further term must explain; the first term that does not
-        is left out, and no more are tried.
+        Smallest share of the variance of the training values that a further term must explain, besides.
     n_init : int, default=5
         Number of random starts for each direction, besides a linear one and two that look for curvature.
     max_iter : int, default=30
@@ -42,7 +46,7 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
     tol : float, default=1e-3
         A search ends when a step lowers the squared error by less than this ratio.
     random_state : int, RandomState instance or None, default=0
-        Seed of the starts. If None, results may differ between calls.
+        Seed of the starts and of the folds. If None, results may differ between calls.
     {verbose}
 
     Attributes
@@ -73,6 +77,7 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
         self,
         n_terms: int = 5,
         *,
+        cv: int | None = 5,
         min_gain: float = 0.005,
         n_init: int = 5,
         max_iter: int = 30,
@@ -81,6 +86,7 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
         verbose: bool = False,
     ) -> None:
         self.n_terms = n_terms
+        self.cv = cv
         self.min_gain = min_gain
         self.n_init = n_init
         self.max_iter = max_iter
@@ -103,6 +109,8 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
         self
         """
         check_count("n_terms", self.n_terms)
+        if self.cv is not None:
+            check_count("cv", self.cv, minimum=2)
         check_count("n_init", self.n_init, minimum=0)
         check_count("max_iter", self.max_iter)
         check_positive("tol", self.tol)
@@ -111,7 +119,7 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0 and below 1")
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        options = PursuitOptions(self.n_terms, min_gain, self.n_init, self.max_iter, self.tol, seed)
+        options = PursuitOptions(self.n_terms, min_gain, self.n_init, self.max_iter, self.tol, seed, self.cv)
         with reporting(self.verbose):
             self._map_, self.unexplained_, self.n_iter_ = fit_pursuit_regression(
                 X, y.astype(np.float64), options

@@ -3,9 +3,10 @@
 ``Z`` (n, p) is stored sparse, one entry for each kernel and local coordinate of a vertex. The smallest
 ``1 - l`` of ``Z'(D - W)Z v = (1 - l) Z'DZ v`` are found as the largest ``t`` of ``Z'DZ v = t M v`` with
 ``M = Z'(D - W)Z + s Z'DZ + r I``, so that ``1 - l = 1/t - s``: a shifted inverse iteration, by ARPACK. The
-columns have unit norm in ``D``; the small ``r`` damps directions that ``Z'DZ`` does not determine, where the
-rank guard of the dense solver leaves them out: where there are such directions, the maps differ slightly. ``M`` is sparse if each kernel overlaps few others, and is factorised as
-such; it is too ill-conditioned for an iteration without a factorisation.
+columns have unit norm in ``D``; the small ``r`` damps directions that ``Z'DZ`` does not determine, which the
+rank guard of the dense solver leaves out: where there are such directions, the two maps differ slightly.
+``M`` is sparse if each kernel overlaps few others, and is factorised as such; it is too ill-conditioned for an
+iteration without a factorisation.
 """
 
 from __future__ import annotations
@@ -179,8 +180,8 @@ def _iterate(
 def _ritz_pairs(problem: _Problem, vectors: np.ndarray, W: sparse.csr_array, count: int) -> GeneralizedPairs:
     """Solve the small eigenproblem in the coordinates of the vertices, and return its pairs in ``Z``.
 
-    With the ridge, like the large one: without it the pairs would be rotated by about ``r v'v``, which exceeds
-    the tolerance where ``Z'DZ`` is nearly singular.
+    With the ridge, like the large one: without it the pairs would be rotated by about ``r v'v``, which
+    exceeds the tolerance where ``Z'DZ`` is nearly singular.
     """
     Y = problem.Z @ vectors
     Y = Y - problem.degree @ Y / problem.degree.sum()

@@ -3,12 +3,16 @@
 The regression function is ``mean + sum_m g_m(w_m'x)`` with smooth ``g_m``. Terms are added one at a time to
 the residuals of the others; each new one is followed by cycles in which every term is fitted again.
 Directions are found with least-squares splines of few knots; then the functions are smoothed with a penalty.
+The number of terms is found by cross-validation: a search over directions explains much of any noise.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -75,30 +79,76 @@ class PursuitOptions:
     max_iter: int
     tol: float
     seed: int
+    cv: int | None = None  # number of folds that decide on the number of terms
+
+
+class PursuitStep(NamedTuple):
+    """A model, the share of the variance that it does not explain, and its number of cycles."""
+
+    model: PursuitRegression
+    unexplained: float
+    cycles: int
 
 
 def fit_pursuit_regression(
     X: np.ndarray, y: np.ndarray, options: PursuitOptions
 ) -> tuple[PursuitRegression, np.ndarray, int]:
     """Return the model, the share of variance that 0, 1, .. terms leave, and the largest number of cycles."""
+    n_terms = options.n_terms if options.cv is None else cross_validated_terms(X, y, options)
+    with stage("pursuit", total=n_terms) as advance:
+        steps = []
+        for step in islice(_path(X, y, options), n_terms + 1):
+            steps.append(step)
+            advance(1)
+    shares = np.array([step.unexplained for step in steps])
+    return steps[-1].model, shares, max(step.cycles for step in steps)
+
+
+def cross_validated_terms(X: np.ndarray, y: np.ndarray, options: PursuitOptions) -> int:
+    """Return the number of terms, each of which lowers the squared error of samples that were left out.
+
+    The mean decrease must exceed its standard error over the samples. The number of terms is increased until
+    one does not.
+    """
+    order = np.random.default_rng(options.seed).permutation(len(X))
+    parts = np.array_split(order, min(options.cv or len(X), len(X)))
+    paths = [_path(np.delete(X, part, axis=0), np.delete(y, part), options) for part in parts]
+    error = np.zeros(len(X))
+    with stage("cross-validation", total=options.n_terms) as advance:
+        for count in range(-1, options.n_terms):
+            trial = error.copy()
+            for part, path in zip(parts, paths, strict=True):
+                step = next(path, None)  # None: no further term explains min_gain there
+                if step is not None:
+                    trial[part] = np.square(y[part] - step.model(X[part]))
+            decrease = error - trial
+            if count >= 0 and decrease.mean() <= decrease.std() / np.sqrt(len(X)):
+                return count
+            error = trial
+            advance(1)
+    return options.n_terms
+
+
+def _path(X: np.ndarray, y: np.ndarray, options: PursuitOptions) -> Iterator[PursuitStep]:
+    """Yield models of 0, 1, .. terms, until one explains less than ``min_gain`` more of the variance."""
     origin, scale = X.mean(axis=0), X.std(axis=0)
     rounding = len(X) * np.finfo(float).eps * np.abs(X).max(axis=0)
     scale = np.where(scale > rounding, scale, np.inf)  # a constant column has no part in any direction
     Z, mean = (X - origin) / scale, float(y.mean())
     total = float(np.square(y - mean).sum())
     terms: list[RidgeFunction] = []
-    shares, n_cycles = [1.0], 1
+    step = PursuitStep(PursuitRegression(origin, scale, mean, terms), 1.0, 1)
+    yield step
     rng = np.random.default_rng(options.seed)
-    with stage("pursuit", total=options.n_terms) as advance:
-        while len(terms) < options.n_terms and total > 0 and Z.any():
-            residual = y - mean - sum((term(Z) for term in terms), np.zeros(len(Z)))
-            trial, cycles = _backfit(Z, y - mean, [*terms, _new_term(Z, residual, options, rng)], options)
-            error = np.square(y - mean - sum(term(Z) for term in trial)).sum()
-            if shares[-1] - error / total < options.min_gain:
-                break
-            terms, shares, n_cycles = trial, [*shares, float(error / total)], max(n_cycles, cycles)
-            advance(1)
-    return PursuitRegression(origin, scale, mean, terms), np.array(shares), n_cycles
+    while len(terms) < options.n_terms and total > 0 and Z.any():
+        residual = y - mean - sum((term(Z) for term in terms), np.zeros(len(Z)))
+        trial, cycles = _backfit(Z, y - mean, [*terms, _new_term(Z, residual, options, rng)], options)
+        share = float(np.square(y - mean - sum(term(Z) for term in trial)).sum()) / total
+        if step.unexplained - share < options.min_gain:
+            break
+        terms = trial
+        step = PursuitStep(PursuitRegression(origin, scale, mean, terms), share, cycles)
+        yield step
 
 
 def _new_term(
@@ -131,7 +181,9 @@ def _improve(
         value, slope = term.value_and_slope(Z @ term.direction)
         J = slope[:, None] * Z
         gram = J.T @ J
-        ridge = _RIDGE * np.trace(gram) / len(gram) + np.finfo(float).tiny
+        ridge = _RIDGE * np.trace(gram) / len(gram)
+        if ridge < np.finfo(float).tiny:  # a constant function has no better direction nearby
+            break
         step = linalg.solve(gram + ridge * np.eye(len(gram)), J.T @ (residual - value), assume_a="pos")
         before = error
         for halving in range(_HALVINGS):
