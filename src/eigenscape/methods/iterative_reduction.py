@@ -5,8 +5,8 @@
 ``M = Z'(D - W)Z + s Z'DZ + r I``, so that ``1 - l = 1/t - s``: a shifted inverse iteration, by ARPACK. The
 columns have unit norm in ``D``; the small ``r`` damps directions that ``Z'DZ`` does not determine, which the
 rank guard of the dense solver leaves out: where there are such directions, the two maps differ slightly.
-``M`` is sparse if each kernel overlaps few others, and is factorised as such; it is too ill-conditioned for an
-iteration without a factorisation.
+``M`` is sparse if each kernel overlaps few others, and is factorised as such; it is too ill-conditioned for
+an iteration without a factorisation.
 """
 
 from __future__ import annotations
