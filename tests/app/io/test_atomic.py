@@ -207,3 +207,52 @@ def test_a_killed_process_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> 
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     assert int(done.stdout) >= 4  # they were killed at different moments
+
+
+def test_one_of_several_writers_of_the_same_file_succeeds(tmp_path: Path) -> None:
+    import threading
+
+    for round_ in range(50):
+        target, written = tmp_path / f"{round_}.txt", []
+        barrier = threading.Barrier(4)
+
+        def write(
+            name: str,
+            target: Path = target,
+            written: list[str] = written,
+            barrier: threading.Barrier = barrier,
+        ) -> None:
+            try:
+                with whole_file(target) as part:
+                    part.write_text(name)
+                    barrier.wait()
+                written.append(name)
+            except FileExistsError as error:
+                assert "--force" in str(error)
+
+        writers = [threading.Thread(target=write, args=(str(i),)) for i in range(4)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        assert written == [target.read_text()]
+    assert parts(tmp_path) == []
+
+
+def test_file_systems_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with whole_file(tmp_path / "a.txt") as part:
+        part.write_text("first")
+    assert (tmp_path / "a.txt").read_text() == "first"
+
+    def late() -> None:
+        with whole_file(tmp_path / "b.txt") as part:
+            part.write_text("mine")
+            (tmp_path / "b.txt").write_text("came meanwhile")
+
+    with pytest.raises(FileExistsError, match="--force"):
+        late()
+    assert (tmp_path / "b.txt").read_text() == "came meanwhile"

@@ -20,6 +20,8 @@ _HOST = re.sub(r"[^A-Za-z0-9]", "", socket.gethostname())[:40] or "host"
 _COUNT = itertools.count()
 _IN_USE: set[Path] = set()
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+#: Errors of file systems that have no hard links.
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.EXDEV)
 
 
 def check_target(path: str | Path, force: bool = False) -> Path:
@@ -53,9 +55,7 @@ def check_target(path: str | Path, force: bool = False) -> Path:
                 f"{path} is not a regular file and cannot be written atomically; use - for standard output"
             )
         if not force:
-            raise FileExistsError(
-                f"{path} exists already; choose another name, or overwrite it with force=True (--force)"
-            )
+            raise _exists_error(path)
         if not os.access(target, os.W_OK):
             raise WriteError(f"{path} is read-only; choose another name or change its permissions")
     if not target.parent.is_dir():
@@ -111,11 +111,12 @@ def whole_file(path: str | Path, *, force: bool = False) -> Iterator[Path]:
     try:
         yield part
         _synchronize(part)
-        if target.exists():
-            shutil.copymode(target, part)
-            if not force:  # it was created in the meantime
-                check_target(path, force)
-        os.replace(part, target)
+        if force:
+            if target.exists():
+                shutil.copymode(target, part)
+            os.replace(part, target)
+        else:
+            _publish(part, target, path)
         _synchronize(target.parent)
     except OSError as error:
         if error.errno in _FULL or "requested and" in str(error):  # NumPy raises the second without errno
@@ -130,6 +131,30 @@ def whole_file(path: str | Path, *, force: bool = False) -> Iterator[Path]:
         with suppress(OSError):
             part.unlink(missing_ok=True)
         _IN_USE.discard(part)
+
+
+def _publish(part: Path, target: Path, path: str | Path) -> None:
+    """Give a complete file its name, unless a file of that name was created in the meantime.
+
+    A hard link fails if the name is taken, also between two processes that write at the same time. File
+    systems without hard links reserve the name by an empty file, which is then replaced.
+    """
+    try:
+        try:
+            os.link(part, target)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            os.replace(part, target)
+    except FileExistsError as error:
+        raise _exists_error(path) from error
+
+
+def _exists_error(path: str | Path) -> FileExistsError:
+    return FileExistsError(
+        f"{path} exists already; choose another name, or overwrite it with force=True (--force)"
+    )
 
 
 def _synchronize(path: Path) -> None:

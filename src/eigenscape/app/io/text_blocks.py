@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from eigenscape._extras import optional_import
+from eigenscape.app.io.quotes import check_quotes, last_row_end
 from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs
 from eigenscape.exceptions import InputFileError
 
@@ -18,7 +16,6 @@ from eigenscape.exceptions import InputFileError
 BLOCK_BYTES = 2**24
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NEWLINES = b"\r\n"
-_IN_QUOTES = re.compile(rb'[^"]*(?:""[^"]*)*')
 
 
 @dataclass(frozen=True)
@@ -47,25 +44,29 @@ class TextInput:
     def blocks(self, layout: TextLayout) -> Iterator[bytes]:
         """Yield blocks of complete rows, without byte-order mark, leading empty lines and empty blocks."""
         n_lines = 0
-        for block in self._row_blocks(layout.delimiter):
+        for block in self._row_blocks(layout):
             check_utf8(block, self.source, n_lines)
+            check_quotes(block, layout.delimiter, len(layout.names), self.source, n_lines)
             n_lines += block.count(b"\n")
             rows = blanks_to_tabs(block) if layout.by_blanks else block
             if rows.strip(_NEWLINES):
                 yield rows
 
-    def _row_blocks(self, delimiter: str) -> Iterator[bytes]:
+    def _row_blocks(self, layout: TextLayout) -> Iterator[bytes]:
         if isinstance(self.content, bytes):
             yield next(self._utf8_chunks()).lstrip(_NEWLINES)
             return
-        rest, started = b"", False
+        rest, started, n_lines = b"", False, 0
         for chunk in self._utf8_chunks():
             rest = rest + chunk if started else (rest + chunk).lstrip(_NEWLINES)
             started = started or bool(rest)
-            end = last_row_end(rest, delimiter) if len(rest) >= self.block_bytes else 0
+            end = last_row_end(rest, layout.delimiter) if len(rest) >= self.block_bytes else 0
             if end:
                 yield rest[:end]
+                n_lines += rest.count(b"\n", 0, end)
                 rest = rest[end:]
+            elif len(rest) >= self.block_bytes:  # a cell that does not end, before all of the file is read
+                check_quotes(rest, layout.delimiter, len(layout.names), self.source, n_lines)
         if rest:
             yield rest
 
@@ -119,38 +120,3 @@ def check_utf8(content: bytes, source: str, n_lines_before: int = 0) -> None:
             f"{source} is not UTF-8: byte 0x{content[error.start]:02x} in line {line}; save it as UTF-8"
             " (if it is Latin-1: iconv -f latin1 -t utf-8)"
         ) from error
-
-
-def last_row_end(content: bytes, delimiter: str) -> int:
-    """Return the position after the last line end that is not inside a quoted cell; 0 if there is none."""
-    newline = b"\n" if b"\n" in content else b"\r"
-    if b'"' not in content:
-        end = content.rfind(newline) + 1
-    else:
-        data = np.frombuffer(content, dtype=np.uint8)
-        newlines = np.flatnonzero(data == newline[0])
-        outside = newlines[np.searchsorted(_quotes(content, data, delimiter), newlines) % 2 == 0]
-        end = int(outside[-1]) + 1 if len(outside) else 0
-    return 0 if newline == b"\r" and end == len(content) else end  # \r may be half of \r\n
-
-
-def _quotes(content: bytes, data: np.ndarray, delimiter: str) -> np.ndarray:
-    """Return the positions of opening and closing quotation marks, alternately."""
-    quotes = np.flatnonzero(data == ord('"'))
-    opening, closing = quotes[::2], quotes[1::2]
-    starts_cell = np.isin(data[opening - 1], np.frombuffer(delimiter.encode() + _NEWLINES, dtype=np.uint8))
-    starts_cell[opening == 0] = True
-    starts_cell[1:] |= opening[1:] == closing[: len(opening) - 1] + 1  # a doubled quotation mark
-    if starts_cell.all():
-        return quotes
-    # Some quotation marks are inside cells that are not quoted: go through them one by one.
-    found, position = [], 0
-    cell_starts = (delimiter.encode(), b"\r", b"\n", b"")
-    while (start := content.find(b'"', position)) >= 0:
-        position = start + 1
-        if content[max(start - 1, 0) : start] in cell_starts:
-            match = _IN_QUOTES.match(content, position)
-            end = match.end() if match else len(content)
-            found += [start, end]
-            position = end + 1
-    return np.array(found, dtype=np.intp)
