@@ -1,8 +1,9 @@
-"""Conversion of values to JSON and of byte counts to text."""
+"""Conversion of values to JSON and to text for a terminal."""
 
 from __future__ import annotations
 
 import math
+import unicodedata
 from typing import Any
 
 
@@ -56,3 +57,24 @@ def format_bytes(n_bytes: float) -> str:
     if n_bytes >= 2**20:
         return f"{n_bytes / 2**20:.0f} MiB"
     return f"{n_bytes / 2**10:.0f} KiB" if n_bytes >= 2**10 else f"{n_bytes:.0f} bytes"
+
+
+def escape_controls(text: str) -> str:
+    r"""Replace control and formatting characters, which may come from a file, by escape sequences.
+
+    A terminal would execute some of them. Line feeds and tabs are kept.
+
+    Examples
+    --------
+    >>> from eigenscape._format import escape_controls
+    >>> print(escape_controls("red \x1b[31m"))
+    red \x1b[31m
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char.encode("unicode_escape").decode()
+        if char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        else char
+        for char in text
+    )

@@ -123,20 +123,23 @@ class ArrowChunks:
 
 
 def open_arrow(path: Path) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
-    """Open an arrow file in the file format or in the stream format."""
+    """Open an arrow file in the file format or in the stream format.
+
+    The file is not mapped into memory: offsets beyond its end would then end the process.
+    """
     pa = optional_import("pyarrow", "reading an arrow file")
     try:
-        return pa.ipc.open_file(pa.memory_map(str(path)))
+        return pa.ipc.open_file(pa.OSFile(str(path)))
     except pa.ArrowInvalid:
-        return pa.ipc.open_stream(pa.memory_map(str(path)))
+        return pa.ipc.open_stream(pa.OSFile(str(path)))
 
 
 def iter_batches(reader: pa.RecordBatchFileReader | pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
-    """Yield the record batches of an arrow file."""
-    if hasattr(reader, "read_next_batch"):  # the stream format
-        yield from reader
-    else:
-        yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
+    """Yield the record batches of an arrow file; raise ArrowInvalid if offsets are out of range."""
+    is_stream = hasattr(reader, "read_next_batch")
+    for batch in reader if is_stream else map(reader.get_batch, range(reader.num_record_batches)):
+        batch.validate(full=True)
+        yield batch
 
 
 def check_columns(columns: Iterable[str], names: Iterable[str], source: str) -> None:

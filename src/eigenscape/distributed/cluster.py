@@ -17,6 +17,8 @@ from eigenscape.exceptions import SchedulerError, VersionMismatchError, VersionM
 if TYPE_CHECKING:
     from distributed import Client
 
+#: Protocols of the addresses of schedulers.
+_PROTOCOLS = ("tcp", "tls", "ucx", "ws", "wss", "inproc")
 #: Package whose version must be equal everywhere, since models are pickled; and packages whose versions
 #: should be, since their objects are parts of the models.
 _REQUIRED_EQUAL, _RECOMMENDED_EQUAL = "eigenscape", ("numpy", "scipy", "sklearn", "dask", "distributed")
@@ -28,7 +30,8 @@ def connect(address: str, timeout: float = 5.0) -> Client:
     Parameters
     ----------
     address : str
-        Address of the scheduler, such as ``"tcp://10.0.0.1:8786"``. ``"local"`` starts one process per core
+        Address of the scheduler, such as ``"tcp://10.0.0.1:8786"``, or ``"tls://10.0.0.1:8786"`` with the
+        certificates in dask's configuration (``distributed.comm.tls``). ``"local"`` starts one process per core
         on this machine; the processes end with the client. Each imports the running script, whose code
         must therefore be under ``if __name__ == "__main__":``.
     timeout : float, default=5
@@ -58,6 +61,12 @@ def connect(address: str, timeout: float = 5.0) -> Client:
 
     if address == "local":
         return _local_client()
+    protocol = address.partition("://")[0] if "://" in address else "tcp"
+    if protocol not in _PROTOCOLS:
+        raise SchedulerError(
+            f"address={address!r} has the protocol {protocol!r}; the address of a scheduler begins with"
+            f" {', '.join(f'{name}://' for name in _PROTOCOLS)} (the dashboard has another address)"
+        )
     try:
         # Not the default client: a default client that fails would leave dask trying to reconnect.
         with Client(address, timeout=timeout, set_as_default=False) as trial:
@@ -78,7 +87,10 @@ def _local_client() -> Client:
     try:
         with _blocked_interrupts():
             return Client(
-                processes=True, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
+                processes=True,
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
             )
     except RuntimeError as error:
         raise SchedulerError(

@@ -13,6 +13,8 @@ from typing import Any
 
 import typer
 
+from eigenscape._format import escape_controls
+
 #: Exit codes. 0: success; 1: the computation failed; 2: the input, an option or a parameter is invalid;
 #: 130: interrupted with Ctrl-C (128 + SIGINT, as shells report it).
 FAILED, INVALID, INTERRUPTED = 1, 2, 130
@@ -30,9 +32,12 @@ class CommandError(ValueError):
 
 
 def print_message(text: str, quiet: bool = False) -> None:
-    """Print a line to standard error unless ``quiet``; standard output is reserved for results."""
-    if not quiet:
-        print(text, file=sys.stderr, flush=True)
+    """Print a line to standard error unless ``quiet``; standard output is reserved for results.
+
+    Control characters, which may come from a file, are escaped. Without standard error nothing is printed.
+    """
+    if not quiet and sys.stderr is not None:
+        print(escape_controls(text), file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from eigenscape._format import to_json
+from eigenscape._format import escape_controls, to_json
 from eigenscape.app.cli import options
 from eigenscape.app.cli.input import parse_notes
 
@@ -35,7 +35,7 @@ def info(model: options.Model, as_json: options.AsJson = False) -> None:
         typer.echo(json.dumps(header, indent=2))
         return
     for name, value in header.items():
-        typer.echo(f"{name.replace('_', ' '):<16}{_format(value)}")
+        typer.echo(escape_controls(f"{name.replace('_', ' '):<16}{_format(value)}"))
 
 
 def _format(value: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,8 @@ def check_targets(
     """
     if as_json and targets.get("out") == "-":
         raise CommandError("-o - and --json both write to standard output; give -o a file")
+    if sys.stdout is None and (as_json or targets.get("out") == "-"):
+        raise CommandError("standard output is closed; write to a file with -o")
     from eigenscape.app.io.atomic import check_target
     from eigenscape.app.io.writing import check_format
 

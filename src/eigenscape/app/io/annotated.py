@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
 from eigenscape._extras import optional_import
+from eigenscape.app.io.child import call_child
 from eigenscape.app.io.columns import ColumnSelection
+from eigenscape.app.io.sparse_checks import checked_csr
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
 
@@ -28,26 +29,34 @@ def _load(path: Path) -> AnnData:
 
 
 def read_h5ad(path: Path, selection: ColumnSelection) -> Table:
-    """Read ``X`` and the columns of ``obs``; the default label is its first text column."""
-    data = _load(path)
-    if data.X is None:
-        raise InputFileError(f"{path} has no X, only annotations")
-    extra = {str(name): _to_array(data.obs[name]) for name in data.obs.columns}
+    """Read ``X`` and the columns of ``obs``; the default label is its first text column.
+
+    The file is parsed in a child process, since the HDF5 library may crash or not end for damaged files.
+    """
+    optional_import("anndata", f"reading {path}")
+    answer = call_child("eigenscape.app.io.annotated_child", str(path), path)
+    header, arrays = answer.header, answer.arrays
+    columns = arrays[header["n_parts"] :]
+    extra = {name: _as_objects(column) for name, column in zip(header["columns"], columns, strict=False)}
     for name in (selection.label, selection.id):
         if name is not None and name not in extra:
             raise InputFileError(f"{path} has no column {name!r} in obs; it has {', '.join(extra) or 'none'}")
     text = [name for name, column in extra.items() if column.dtype.kind == "O" and name != selection.id]
     label = selection.label or next(iter(text), None)
     labels = extra.pop(label) if label else None
-    ids = extra.pop(selection.id) if selection.id else np.array(data.obs_names, dtype=object)
-    is_sparse: bool = sparse.issparse(data.X)
-    array = sparse.csr_array(data.X) if is_sparse else np.asarray(data.X)
-    return Table(array, labels, ids, tuple(map(str, data.var_names)), extra, source=str(path))
+    ids = extra.pop(selection.id) if selection.id else _as_objects(columns[-2])
+    names = tuple(map(str, columns[-1]))
+    if header["n_parts"] == 1:
+        return Table(arrays[0], labels, ids, names, extra, source=str(path))
+    try:
+        csr = sparse.csr_array(tuple(arrays[:3]), shape=tuple(header["shape"]))
+        return Table(checked_csr(csr), labels, ids, names, extra, source=str(path))
+    except ValueError as error:
+        raise InputFileError(f"{path} is damaged: X has {error}") from error
 
 
-def _to_array(column: ArrayLike) -> np.ndarray:
-    values = np.asarray(column)
-    return values if values.dtype.kind in "fiub" else np.array([str(value) for value in values], dtype=object)
+def _as_objects(column: np.ndarray) -> np.ndarray:
+    return column.astype(object) if column.dtype.kind == "U" else column
 
 
 def write_h5ad(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +16,8 @@ from eigenscape._extras import optional_import
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits, require
 from eigenscape.app.io.annotated import read_h5ad
-from eigenscape.app.io.columns import ColumnSelection
+from eigenscape.app.io.columns import EXACT_INTEGER, ColumnSelection, integer_error
+from eigenscape.app.io.sparse_checks import check_market, checked_csr
 from eigenscape.app.io.table import Table, default_names
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import SlicedChunks
@@ -52,7 +54,7 @@ def read_npz(path: Path, selection: ColumnSelection, stream: bool) -> Table:
             )
         with np.load(path, allow_pickle=False) as arrays:
             if {"format", "shape", "data"} <= set(arrays.files):
-                table = Table(sparse.csr_array(sparse.load_npz(path)), source=str(path))
+                table = Table(checked_csr(sparse.load_npz(path)), source=str(path))
                 return table_from_array(table, selection, stream)
             return _read_archive({name: arrays[name] for name in arrays.files}, selection, path, stream)
     except InputFileError:
@@ -106,14 +108,27 @@ def _find_array(
 
 
 def read_mtx(path: Path, selection: ColumnSelection, stream: bool) -> Table:
-    """Read a matrix in Matrix Market format, sparse or dense."""
+    """Read a matrix in Matrix Market format, sparse or dense.
+
+    The declared sizes are checked first, since SciPy allocates them at once; it also crashes at NUL bytes.
+    """
     try:
+        with path.open("rb") as file:
+            head = file.read(2**16)
+            needed, _ = check_market(head, path.stat().st_size)
+            require(
+                needed, f"reading {path}", "store fewer rows, or a dense array as npy and use stream=True"
+            )
+            while head:
+                if b"\0" in head:
+                    raise ValueError("it contains binary data")
+                head = file.read(2**22)
         matrix = mmread(path)
+        array = checked_csr(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
     except (ValueError, OSError, OverflowError) as error:
         raise InputFileError(
             f"{path} is truncated or not a Matrix Market file: {_first_line(error)}"
         ) from error
-    array = sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
     return table_from_array(Table(array, source=str(path)), selection, stream)
 
 
@@ -163,16 +178,32 @@ def table_from_array(table: Table, selection: ColumnSelection, stream: bool) -> 
                 f"columns of {source} cannot be selected with stream=True; store the columns"
                 " separately, or use stream=False"
             )
-        return replace(table, array=SlicedChunks(array), names=names)
+        chunks = SlicedChunks(array)
+        if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+            for chunk in chunks:
+                _check_integers(chunk, names, source)
+        return replace(table, array=chunks, names=names)
     if selection.columns is not None:
         index = {name: i for i, name in enumerate(names)}
         array, names = array[:, [index[name] for name in selection.columns]], selection.columns
     if array.dtype.kind != "f" or array.dtype.itemsize not in (4, 8):
+        _check_integers(array, names, source)
         if array.dtype.kind != "f" and not sparse.issparse(array):
             remedy = "store it as floating-point numbers, or use stream=True"
             require(8 * array.size, f"reading {source}", remedy)
         array = array.astype(np.float64)
     return replace(table, array=array, names=names)
+
+
+def _check_integers(array: Any, names: Sequence[str], source: str) -> None:
+    """Raise if an integer cannot be represented in double precision."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
+        return
+    values = array.data if sparse.issparse(array) else np.asarray(array)
+    if values.size and (int(values.max()) > EXACT_INTEGER or int(values.min()) < -EXACT_INTEGER):
+        large = (array > EXACT_INTEGER) + (array < -EXACT_INTEGER)
+        column = int(large.nonzero()[-1][0])
+        raise integer_error(names[column] if column < len(names) else str(column), source)
 
 
 def _first_line(error: Exception) -> str:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eigenscape._extras import optional_import
+from eigenscape._memory import require
 from eigenscape.app.io.cells import TextSummary
 from eigenscape.app.io.columns import ColumnSelection, read_columns, summarize_text
 from eigenscape.app.io.formats import ARROW, PARQUET
 from eigenscape.app.io.table import Table
-from eigenscape.exceptions import InputFileError
+from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 from eigenscape.streams import ParquetChunks, chunk_rows, iter_batches, open_arrow
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ def convert_arrow_errors(path: Path) -> Iterator[None]:
     pa = optional_import("pyarrow", _PURPOSE)
     try:
         yield
+    except pa.ArrowMemoryError as error:
+        raise NotEnoughMemoryError(
+            f"{path} needs more memory than is available; select fewer columns, or use stream=True with an"
+            " estimator that learns from chunks"
+        ) from error
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, PermissionError):
             raise
@@ -116,13 +122,25 @@ def read_arrow_table(path: Path) -> pa.Table:
     with convert_arrow_errors(path):
         if _is_arrow(path):
             with open_arrow(path) as reader:
-                table = reader.read_all()
+                table = pa.Table.from_batches(iter_batches(reader), reader.schema)
         else:
+            _require_memory(path)
             tables = [parquet.ParquetFile(file).read() for file in ParquetChunks(path).files()]
             table = pa.concat_tables(tables, promote_options="permissive")
     if table.num_rows == 0:
         raise InputFileError(f"{path} has no rows")
     return table
+
+
+def _require_memory(path: Path) -> None:
+    """Raise if the rows declared by parquet files do not fit in memory: repeated values take no space there."""
+    parquet = optional_import("pyarrow.parquet", _PURPOSE)
+    needed = 0
+    for file in ParquetChunks(path).files():
+        content = parquet.read_metadata(file)
+        declared = sum(content.row_group(i).total_byte_size for i in range(content.num_row_groups))
+        needed += max(declared, 8 * content.num_rows * content.num_columns)
+    require(needed, f"reading {path}", "use stream=True with an estimator that learns from chunks")
 
 
 def _schema(path: Path) -> pa.Schema:

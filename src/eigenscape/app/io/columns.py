@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MISSING = ("error", "drop", "keep")
 #: A column is reported as a row counter only if it has at least this many rows.
 _MIN_COUNTER_ROWS = 5
+#: Larger integers are not all represented in double precision.
+EXACT_INTEGER = 2**53
 
 
 @dataclass(frozen=True)
@@ -230,7 +232,7 @@ def _read_array(source: ColumnSource, features: tuple[str, ...]) -> np.ndarray:
     for block in blocks:
         stop = start + len(block[features[0]])
         for i, name in enumerate(features):
-            array[start:stop, i] = to_floats(block[name])
+            array[start:stop, i] = _feature(block[name], name, source.source)
         start = stop
     return array
 
@@ -246,7 +248,7 @@ class ColumnChunks:
         for block in self.columns.read(self.features):
             chunk = np.empty((len(block[self.features[0]]), len(self.features)))
             for i, name in enumerate(self.features):
-                chunk[:, i] = to_floats(block[name])
+                chunk[:, i] = _feature(block[name], name, self.columns.source)
             yield chunk
 
 
@@ -277,6 +279,25 @@ def is_number(dtype: pa.DataType) -> bool:
     types = optional_import("pyarrow", "reading a table").types
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
     return any(test(dtype) for test in tests)
+
+
+def _feature(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray:
+    """Convert a numeric column to floats; raise if an integer is too large for double precision."""
+    pa = optional_import("pyarrow", "reading a table")
+    if pa.types.is_integer(column.type) and column.type.bit_width == 64:
+        limits = optional_import("pyarrow.compute", "reading a table").min_max(column).as_py()
+        if limits["max"] is not None and max(limits["max"], -limits["min"]) > EXACT_INTEGER:
+            raise integer_error(name, source)
+    return to_floats(column)
+
+
+def integer_error(name: str, source: str) -> InputFileError:
+    """Return the error for a feature with integers beyond 2^53."""
+    return InputFileError(
+        f"column {name!r} of {source} has integers beyond 2^53, which floating-point numbers do not represent"
+        f" exactly; use it as id={name!r} (--id {name}) or label, exclude it, or store it as floating-point"
+        " numbers"
+    )
 
 
 def to_floats(column: pa.ChunkedArray) -> np.ndarray:

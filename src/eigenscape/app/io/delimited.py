@@ -13,7 +13,7 @@ from eigenscape._memory import require
 from eigenscape.app.io.cells import MISSING_MARKERS, TextSummary, to_numbers
 from eigenscape.app.io.columns import ColumnSelection, is_string, read_columns, summarize_text
 from eigenscape.app.io.table import Table
-from eigenscape.app.io.text_blocks import TextInput
+from eigenscape.app.io.text_blocks import PARSED_BYTES, TextInput
 from eigenscape.app.io.text_layout import TextLayout, find_layout
 from eigenscape.exceptions import InputFileError
 
@@ -221,7 +221,7 @@ def parse_text(
     if types is not None and not types:
         return {}
     remedy = "use stream=True with an estimator that learns from chunks, or store it as parquet or npy"
-    require(4 * len(content), f"reading {source}", remedy)
+    require(PARSED_BYTES * len(content), f"reading {source}", remedy)
     invalid_rows = []
 
     def reject(row: pa.csv.InvalidRow) -> str:

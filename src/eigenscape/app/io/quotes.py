@@ -19,7 +19,9 @@ _NEWLINES = b"\r\n"
 _IN_QUOTES = re.compile(rb'[^"]*(?:""[^"]*)*')
 
 
-def check_quotes(content: bytes, delimiter: str, n_columns: int, source: str, n_lines_before: int = 0) -> None:
+def check_quotes(
+    content: bytes, delimiter: str, n_columns: int, source: str, n_lines_before: int = 0
+) -> None:
     """Raise if a quoted cell contains rows of the table, is not closed, or is followed by text.
 
     Parameters

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits
 from eigenscape.app.io.archive import SCHEMA, UNREADABLE, one_line
+from eigenscape.app.io.sparse_checks import check_indices
 from eigenscape.exceptions import ModelFileError
 
 
@@ -180,6 +181,17 @@ def _check_memory(archive: zipfile.ZipFile, names: list[str], path: Path) -> Non
         raise ModelFileError(
             f"{path} contains sparse matrices of {format_bytes(decompressed)}, which do not fit in memory"
         )
+    for name in set(names):
+        if name.endswith(".npz"):
+            _check_sparse(archive, name, path)
+
+
+def _check_sparse(archive: zipfile.ZipFile, name: str, path: Path) -> None:
+    """Raise if a sparse matrix has indices out of range, which compiled functions do not check."""
+    try:
+        check_indices(sparse.load_npz(io.BytesIO(archive.read(name))))
+    except UNREADABLE as error:
+        raise ModelFileError(f"{path} is damaged in {one_line(name)}: {one_line(str(error))}") from error
 
 
 def _decompressed_bytes(archive: zipfile.ZipFile, name: str, path: Path) -> int:

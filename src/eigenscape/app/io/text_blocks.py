@@ -8,12 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from eigenscape._extras import optional_import
+from eigenscape._format import format_bytes
+from eigenscape._memory import require
 from eigenscape.app.io.quotes import check_quotes, last_row_end
 from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs
 from eigenscape.exceptions import InputFileError
 
 #: Bytes of a block of rows when a text file is streamed.
 BLOCK_BYTES = 2**24
+#: Bytes of memory per byte of text that is parsed as a whole.
+PARSED_BYTES = 4
+#: A compressed file that expands by more is not a table, unless it is small.
+_MAX_EXPANSION, _SMALL_BYTES = 300, 2**28
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NEWLINES = b"\r\n"
 
@@ -106,8 +112,27 @@ class TextInput:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, decompressed if its name ends in gz, bz2 or zst."""
-    return b"".join(TextInput(path, str(path))._raw_chunks())
+    """Return the content of a file, decompressed if its name ends in gz, bz2 or zst.
+
+    Raises
+    ------
+    NotEnoughMemoryError
+        If the decompressed content does not fit in memory; it is not read further.
+    InputFileError
+        If it is so much larger than the file that it is not a table.
+    """
+    chunks, n_bytes, stored = [], 0, path.stat().st_size
+    for chunk in TextInput(path, str(path))._raw_chunks():
+        chunks.append(chunk)
+        n_bytes += len(chunk)
+        if n_bytes > max(_MAX_EXPANSION * stored, _SMALL_BYTES):
+            raise InputFileError(
+                f"{path} has {format_bytes(stored)} and decompresses to more than {format_bytes(n_bytes)};"
+                " decompress it first if it is a table"
+            )
+        remedy = "use stream=True with an estimator that learns from chunks, or store it as parquet or npy"
+        require(PARSED_BYTES * n_bytes, f"reading {path}", remedy)
+    return b"".join(chunks)
 
 
 def check_utf8(content: bytes, source: str, n_lines_before: int = 0) -> None:

@@ -1,0 +1,137 @@
+"""Files whose parser may crash are read in a child process, with limits of time and memory.
+
+The child writes a header in JSON and arrays in npy format to a pipe; nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+
+import numpy as np
+
+from eigenscape._memory import available_bytes
+from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
+
+#: Seconds that a child may take, and further seconds for each mebibyte of its file.
+_SECONDS, _SECONDS_PER_MIB = 60.0, 0.5
+#: Runs ``answer(argument)`` of a module, with the module search path of the parent.
+_CODE = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    "from eigenscape.app.io.child import serve; serve(sys.argv[2], sys.argv[3], int(sys.argv[4]))"
+)
+
+
+class Answer(NamedTuple):
+    """Result of a child process."""
+
+    header: dict[str, Any]
+    arrays: list[np.ndarray]
+
+
+def call_child(module: str, argument: str, path: Path) -> Answer:
+    """Return ``module.answer(argument)``, computed in a child process.
+
+    Parameters
+    ----------
+    module : str
+        Name of a module with a function ``answer``, which returns an :class:`Answer`.
+    argument : str
+        Argument of the function.
+    path : Path
+        The file that is read, for the limits and for error messages.
+
+    Raises
+    ------
+    InputFileError
+        If the function raises an error, crashes or does not end.
+    NotEnoughMemoryError
+        If it needs more memory than is available.
+    """
+    seconds = _SECONDS + _SECONDS_PER_MIB * path.stat().st_size / 2**20
+    search_path = json.dumps([entry or os.getcwd() for entry in sys.path])
+    command = [sys.executable, "-c", _CODE, search_path, module, argument, str(available_bytes())]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as child:
+        expired = threading.Event()
+
+        def stop() -> None:
+            expired.set()
+            child.kill()
+
+        timer = threading.Timer(seconds, stop)
+        timer.start()
+        try:
+            answer = None if child.stdout is None else _receive(_Pipe(child.stdout))
+        except (EOFError, ValueError, OSError):
+            answer = None
+        finally:
+            child.kill()
+            timer.cancel()
+    if expired.is_set():
+        raise InputFileError(f"{path} is damaged: it could not be read within {seconds:.0f} s")
+    if answer is None:
+        raise InputFileError(f"{path} is damaged: the library that reads it ended without a result")
+    if "memory" in answer.header:
+        raise NotEnoughMemoryError(f"reading {path} needs more memory than is available; store fewer rows")
+    if "error" in answer.header:
+        kind = path.suffix.removeprefix(".")
+        raise InputFileError(f"{path} is damaged or not an {kind} file: {answer.header['error']}")
+    return answer
+
+
+def serve(module: str, argument: str, memory: int) -> None:
+    """Compute and send an answer; this is the main function of the child process."""
+    from importlib import import_module
+
+    pipe = _Pipe(os.fdopen(os.dup(1), "wb"))
+    os.dup2(2, 1)  # what libraries print is not part of the answer
+    _limit_memory(memory)
+    try:
+        answer: Answer = import_module(module).answer(argument)
+    except MemoryError:
+        answer = Answer({"memory": True}, [])
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        answer = Answer({"error": reason}, [])
+    header = json.dumps({**answer.header, "n_arrays": len(answer.arrays)}).encode()
+    pipe.write(len(header).to_bytes(8, "little") + header)
+    for array in answer.arrays:
+        np.lib.format.write_array(cast(Any, pipe), np.ascontiguousarray(array), allow_pickle=False)
+    pipe.file.close()
+
+
+class _Pipe:
+    """A pipe with the methods that NumPy uses for objects other than files, whose position it would ask."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.read, self.write = file, file.read, file.write
+
+
+def _receive(pipe: _Pipe) -> Answer:
+    header = json.loads(pipe.read(int.from_bytes(pipe.read(8), "little")))
+    arrays = [
+        np.lib.format.read_array(cast(Any, pipe), allow_pickle=False) for _ in range(header["n_arrays"])
+    ]
+    return Answer(header, arrays)
+
+
+def _limit_memory(n_bytes: int) -> None:
+    """Limit the address space to its present size and a number of bytes, where this is possible."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return
+    import resource
+
+    size = next(line for line in status.read_text().splitlines() if line.startswith("VmSize:"))
+    present = 1024 * int(size.split()[1])
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = present + n_bytes + 2**30  # libraries reserve address space that they do not use
+    if hard == resource.RLIM_INFINITY or limit < hard:
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

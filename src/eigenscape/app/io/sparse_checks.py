@@ -1,0 +1,80 @@
+"""Checks of sparse matrices from files, before any compiled code uses their indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+def check_indices(matrix: Any) -> None:
+    """Raise ValueError if a sparse matrix has indices out of range, or pointers that decrease.
+
+    SciPy does not check them when a matrix is loaded, and its compiled functions would read and write beyond
+    the arrays.
+    """
+    if matrix.format in ("csr", "csc", "bsr"):
+        if matrix.indptr[0] != 0:
+            raise ValueError(f"the first index pointer is {matrix.indptr[0]}, not 0")
+        matrix.check_format(full_check=True)
+    elif matrix.format == "coo":
+        for size, index in zip(matrix.shape, matrix.coords, strict=True):
+            if index.size and not 0 <= int(index.min()) <= int(index.max()) < size:
+                raise ValueError(f"indices from {index.min()} to {index.max()} in a dimension of {size}")
+
+
+def checked_csr(matrix: Any) -> sparse.csr_array:
+    """Return a sparse matrix from a file in CSR format, with sorted indices and without repeated entries.
+
+    Raises
+    ------
+    ValueError
+        If indices are out of range.
+    """
+    check_indices(matrix)
+    array = sparse.csr_array(matrix)
+    if not (array.has_sorted_indices and array.has_canonical_format):
+        array = array.copy() if array.data is getattr(matrix, "data", None) else array
+        array.sum_duplicates()
+    return array
+
+
+def check_market(head: bytes, n_bytes: int) -> tuple[int, bool]:
+    """Check the sizes declared by a Matrix Market file.
+
+    Parameters
+    ----------
+    head : bytes
+        The beginning of the file, with the line of sizes.
+    n_bytes : int
+        Size of the file.
+
+    Returns
+    -------
+    needed : int
+        Bytes of memory that the matrix needs.
+    is_sparse : bool
+        Whether the matrix is sparse.
+
+    Raises
+    ------
+    ValueError
+        If the file is too short for the declared number of entries.
+    """
+    lines = head.split(b"\n")
+    if not lines[0].lower().startswith(b"%%matrixmarket"):
+        raise ValueError("the first line does not begin with %%MatrixMarket")
+    is_sparse = b"coordinate" in lines[0].lower()
+    sizes = next((line for line in lines[1:] if line.strip() and not line.startswith(b"%")), b"")
+    numbers = [int(word) for word in sizes.split()]
+    if len(numbers) != (3 if is_sparse else 2) or min(numbers) < 0:
+        raise ValueError(f"the line of sizes is {sizes.decode(errors='replace')[:60]!r}")
+    entries = numbers[2] if is_sparse else int(np.prod(numbers, dtype=object))
+    symmetric = any(word in lines[0].lower() for word in (b"symmetric", b"hermitian"))
+    stored = entries if is_sparse or not symmetric else entries // 2
+    pattern = b"pattern" in lines[0].lower()
+    shortest = (4 if pattern else 6) if is_sparse else 2  # bytes of an entry: "1 1 1\n", "1\n"
+    if stored * shortest > n_bytes + 2:
+        raise ValueError(f"{entries} entries are declared, more than {n_bytes} bytes can contain")
+    return (24 * entries + 8 * (numbers[0] + numbers[1]) if is_sparse else 8 * entries), is_sparse

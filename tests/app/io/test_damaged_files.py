@@ -1,0 +1,255 @@
+"""Files with indices out of range, wrong sizes or too much content are refused before they do harm."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+from scipy.io import mmwrite
+
+import eigenscape
+from eigenscape import read
+from eigenscape.app.io import text_blocks
+from eigenscape.app.io.archive import HEADER, checksum
+from eigenscape.exceptions import InputFileError, ModelFileError, NotEnoughMemoryError
+
+RNG = np.random.default_rng(0)
+
+
+def damaged_csr(change: str) -> dict[str, np.ndarray]:
+    matrix = sparse.random_array((40, 12), density=0.3, rng=np.random.default_rng(0), format="csr")
+    data, indices, indptr = matrix.data.copy(), matrix.indices.copy(), matrix.indptr.copy()
+    if change == "large index":
+        indices[5] = 10**8
+    elif change == "negative index":
+        indices[5] = -7
+    elif change == "decreasing pointers":
+        indptr[4] = indptr[-1]
+    else:
+        indptr[0] = 3
+    return {"data": data, "indices": indices, "indptr": indptr, "shape": np.array([40, 12])}
+
+
+CHANGES = ["large index", "negative index", "decreasing pointers", "first pointer"]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+def test_sparse_npz_with_indices_out_of_range(tmp_path: Path, change: str, layout: str) -> None:
+    arrays = damaged_csr(change)
+    if layout == "csc":
+        arrays["shape"] = arrays["shape"][::-1]
+    np.savez(tmp_path / "a.npz", format=np.array(layout.encode()), **arrays)
+    with pytest.raises(InputFileError, match=r"a\.npz is damaged"):
+        read(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_models_with_indices_out_of_range(tmp_path: Path, change: str) -> None:
+    model = eigenscape.LaplacianEigenmaps(2, n_neighbors=5).fit(RNG.normal(size=(40, 3)))
+    eigenscape.save(model, tmp_path / "good.model")
+    with zipfile.ZipFile(tmp_path / "good.model") as archive:
+        members = {member.filename: archive.read(member) for member in archive.infolist()}
+    names = [name for name in members if name.endswith(".npz")]
+    assert names
+    for name in names:
+        np.savez(tmp_path / "part.npz", format=np.array(b"csr"), **damaged_csr(change))
+        members[name] = (tmp_path / "part.npz").read_bytes()
+    write_archive(tmp_path / "bad.model", members)
+    with pytest.raises(ModelFileError, match="damaged in"):
+        eigenscape.load(tmp_path / "bad.model")
+
+
+def write_archive(path: Path, members: dict[str, bytes]) -> None:
+    """Write a model file whose checksums are right."""
+    header = json.loads(members.pop(HEADER))
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with zipfile.ZipFile(path) as archive:
+        header["members"] = {name: checksum(archive, name) for name in members}
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(HEADER, json.dumps(header))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b"%%MatrixMarket matrix coordinate real general\n2000000000 3 5\n1 1 1\n",
+            "truncated or not|memory",
+        ),
+        (b"%%MatrixMarket matrix coordinate real general\n20 3 1000000000\n1 1 1\n", "more than"),
+        (b"%%MatrixMarket matrix array real general\n200000 300000\n1\n", "more than"),
+        (b"%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\0\n", "binary"),
+        (b"%%MatrixMarket matrix coordinate real general\n3 3 1\n7 1 1\n", "truncated or not"),
+        (b"not a matrix\n1 2\n", "does not begin"),
+        (b"%%MatrixMarket matrix coordinate real general\n", "line of sizes"),
+    ],
+)
+def test_matrix_market_files(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "a.mtx").write_bytes(content)
+    with pytest.raises((InputFileError, NotEnoughMemoryError), match=message):
+        read(tmp_path / "a.mtx")
+
+
+def test_matrix_market_round_trip(tmp_path: Path) -> None:
+    matrix = sparse.random_array((40, 12), density=0.3, rng=np.random.default_rng(0))
+    for array in (matrix, matrix.toarray(), sparse.csr_array(np.eye(6) + 1), np.zeros((3, 2))):
+        mmwrite(tmp_path / "a.mtx", array)
+        found = read(tmp_path / "a.mtx").array
+        dense = array.toarray() if sparse.issparse(array) else array
+        np.testing.assert_allclose(found.toarray() if sparse.issparse(found) else found, dense)
+
+
+def test_arrow_files_with_wrong_offsets_do_not_end_the_process(tmp_path: Path) -> None:
+    """Each of 64 damaged copies is read in one child, which must end by itself."""
+    table = pa.table({"x": RNG.normal(size=500), "kind": [f"word {i % 7}" for i in range(500)]})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+    content = bytearray((tmp_path / "a.arrow").read_bytes())
+    for copy in range(64):
+        damaged = bytearray(content)
+        for place in RNG.integers(8, len(content), size=6):
+            damaged[place] = RNG.integers(256)
+        (tmp_path / f"{copy}.arrow").write_bytes(damaged)
+    code = (
+        "import sys, eigenscape\n"
+        "from eigenscape.exceptions import InputFileError, NotEnoughMemoryError\n"
+        "for path in sys.argv[1:]:\n"
+        "    try:\n"
+        "        eigenscape.read(path, missing='keep')\n"
+        "    except (InputFileError, NotEnoughMemoryError):\n"
+        "        pass\n"
+    )
+    files = [str(tmp_path / f"{copy}.arrow") for copy in range(64)]
+    done = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_parquet_file_of_repeated_values_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq.write_table(pa.table({"x": np.zeros(10**6), "y": np.ones(10**6)}), tmp_path / "a.parquet")
+    monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 10**7)
+    with pytest.raises(NotEnoughMemoryError, match=r"reading .*a\.parquet needs about 15 MiB.*stream=True"):
+        read(tmp_path / "a.parquet")
+
+
+def test_a_compressed_file_that_expands_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = b"1,2,3\n"
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"x,y,z\n" + row * 10**6))
+    monkeypatch.setattr(text_blocks, "_SMALL_BYTES", 2**20)
+    with pytest.raises(InputFileError, match="decompresses to more than"):
+        read(tmp_path / "a.csv.gz")
+    monkeypatch.undo()
+    monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 10**7)
+    with pytest.raises(NotEnoughMemoryError, match="stream=True"):
+        read(tmp_path / "a.csv.gz")
+
+
+LARGE = 2**53 + 1
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "npy", "npz"])
+def test_integers_beyond_double_precision_are_named(tmp_path: Path, suffix: str, stream: bool) -> None:
+    rows = np.array([[1, 2], [3, LARGE], [5, 6]])
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "csv":
+        path.write_text("x0,x1\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    elif suffix == "parquet":
+        pq.write_table(pa.table({"x0": rows[:, 0], "x1": rows[:, 1]}), path)
+    elif suffix == "npy":
+        np.save(path, rows)
+    else:
+        np.savez(path, X=rows)
+    with pytest.raises(InputFileError, match=r"column 'x1' of .* has integers beyond 2\^53.*--id x1"):
+        [*read(path, stream=stream).array]
+
+
+def test_large_integers_as_ids_are_exact(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"id,x\n{LARGE},1\n{LARGE + 2},2\n")
+    for stream in (False, True):
+        table = read(tmp_path / "a.csv", stream=stream)
+        assert table.ids is not None
+        assert [int(name) for name in table.ids] == [LARGE, LARGE + 2]
+
+
+def annotated(path: Path) -> Path:
+    anndata = pytest.importorskip("anndata")
+    import pandas as pd
+
+    matrix = sparse.random_array((60, 12), density=0.3, rng=np.random.default_rng(0), format="csr")
+    obs = pd.DataFrame(
+        {"kind": ["a", "b"] * 30, "age": np.arange(60.0)}, index=[f"cell{i}" for i in range(60)]
+    )
+    anndata.AnnData(sparse.csr_matrix(matrix), obs=obs).write_h5ad(path)
+    return path
+
+
+def test_h5ad_is_read_as_written(tmp_path: Path) -> None:
+    table = read(annotated(tmp_path / "a.h5ad"))
+    expected = sparse.random_array((60, 12), density=0.3, rng=np.random.default_rng(0), format="csr")
+    np.testing.assert_array_equal(table.array.toarray(), expected.toarray())
+    assert table.labels is not None
+    assert table.labels.tolist() == ["a", "b"] * 30
+    assert table.ids is not None
+    assert table.ids[:2].tolist() == ["cell0", "cell1"]
+    np.testing.assert_array_equal(table.extra["age"], np.arange(60.0))
+
+
+def test_damaged_h5ad_files_are_refused(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    path = annotated(tmp_path / "a.h5ad")
+    with h5py.File(path, "r+") as file:
+        file["X/indices"][5] = 10**6
+    with pytest.raises(InputFileError, match="damaged"):
+        read(path)
+    content = bytearray(annotated(tmp_path / "b.h5ad").read_bytes())
+    content[len(content) // 3 :] = b"\xff" * (len(content) - len(content) // 3)
+    (tmp_path / "c.h5ad").write_bytes(content)
+    with pytest.raises(InputFileError, match="damaged"):
+        read(tmp_path / "c.h5ad")
+
+
+def answer(argument: str) -> object:
+    """What a parser may do that is read in a child process."""
+    import os
+    import signal
+    import time
+
+    if argument == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if argument == "hang":
+        time.sleep(100)
+    return np.empty(10**18)
+
+
+@pytest.mark.parametrize(
+    ("what", "error", "message"),
+    [
+        ("crash", InputFileError, "ended without a result"),
+        ("hang", InputFileError, "could not be read within 1 s"),
+        ("memory", NotEnoughMemoryError, "needs more memory"),
+    ],
+)
+def test_a_parser_that_crashes_or_hangs_does_not_end_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, error: type[Exception], message: str
+) -> None:
+    from eigenscape.app.io import child
+
+    (tmp_path / "a.h5ad").write_bytes(b"")
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.setattr(child, "_SECONDS", 1.0 if what == "hang" else 60.0)
+    with pytest.raises(error, match=message):
+        child.call_child("test_damaged_files", what, tmp_path / "a.h5ad")
