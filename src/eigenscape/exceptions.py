@@ -108,6 +108,10 @@ class MissingDependencyWarning(UserWarning):
     """An optional dependency is not installed, and a slower method is used. The message names the extra."""
 
 
+class CompilationCacheWarning(UserWarning):
+    """Compiled code cannot be stored in the usual folders, and is compiled again more often."""
+
+
 class InputFileError(ValueError):
     """A file is empty, damaged, of another format, or holds values that cannot be used."""
 

@@ -31,8 +31,8 @@ def connect(address: str, timeout: float = 5.0) -> Client:
     ----------
     address : str
         Address of the scheduler, such as ``"tcp://10.0.0.1:8786"``, or ``"tls://10.0.0.1:8786"`` with the
-        certificates in dask's configuration (``distributed.comm.tls``). ``"local"`` starts one process per core
-        on this machine; the processes end with the client. Each imports the running script, whose code
+        certificates in dask's configuration (``distributed.comm.tls``). ``"local"`` starts one process per
+        core on this machine; the processes end with the client. Each imports the running script, whose code
         must therefore be under ``if __name__ == "__main__":``.
     timeout : float, default=5
         Seconds to wait for the scheduler.
@@ -89,7 +89,7 @@ def _local_client() -> Client:
             return Client(
                 processes=True,
                 threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",
+                dashboard_address="127.0.0.1:0",  # not reachable from other machines
                 silence_logs=logging.CRITICAL,
             )
     except RuntimeError as error:

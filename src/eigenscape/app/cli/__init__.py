@@ -26,8 +26,8 @@ def main() -> None:
 def _open_standard_streams() -> None:
     """Connect closed standard streams to the null device.
 
-    Otherwise the next file that is opened gets their number, and messages of libraries would be written to it.
-    ``sys.stdout`` stays None if it is closed, so that results are not lost in silence.
+    Otherwise the next file that is opened gets their number, and messages of libraries would be written to
+    it. ``sys.stdout`` stays None if it is closed, so that results are not lost in silence.
     """
     for number in range(3):  # in ascending order: the lowest free number is used
         try:

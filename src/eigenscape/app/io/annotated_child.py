@@ -19,12 +19,13 @@ def answer(path: str) -> Answer:
     data = anndata.read_h5ad(Path(path))
     if data.X is None:
         raise ValueError("it has no X, only annotations")
-    if sparse.issparse(data.X):
-        check_indices(data.X)
-        csr = sparse.csr_array(data.X)
+    rows: Any = data.X
+    if sparse.issparse(rows):
+        check_indices(rows)
+        csr = sparse.csr_array(rows)
         parts = [csr.data, csr.indices, csr.indptr]
     else:
-        parts = [np.asarray(data.X)]
+        parts = [np.asarray(rows)]
     columns = [_to_array(data.obs[name]) for name in data.obs.columns]
     names = [_to_array(data.obs_names), _to_array(data.var_names)]
     header = {

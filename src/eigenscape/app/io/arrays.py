@@ -15,6 +15,7 @@ from scipy.io import mmread
 from eigenscape._extras import optional_import
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits, require
+from eigenscape._typing import is_sparse
 from eigenscape.app.io.annotated import read_h5ad
 from eigenscape.app.io.columns import EXACT_INTEGER, ColumnSelection, integer_error
 from eigenscape.app.io.sparse_checks import check_market, checked_csr
@@ -199,7 +200,7 @@ def _check_integers(array: Any, names: Sequence[str], source: str) -> None:
     """Raise if an integer cannot be represented in double precision."""
     if array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
         return
-    values = array.data if sparse.issparse(array) else np.asarray(array)
+    values = np.asarray(array.data if is_sparse(array) else array)
     if values.size and (int(values.max()) > EXACT_INTEGER or int(values.min()) < -EXACT_INTEGER):
         large = (array > EXACT_INTEGER) + (array < -EXACT_INTEGER)
         column = int(large.nonzero()[-1][0])

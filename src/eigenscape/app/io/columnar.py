@@ -133,7 +133,7 @@ def read_arrow_table(path: Path) -> pa.Table:
 
 
 def _require_memory(path: Path) -> None:
-    """Raise if the rows declared by parquet files do not fit in memory: repeated values take no space there."""
+    """Raise if the declared rows do not fit in memory: repeated values take no space in parquet files."""
     parquet = optional_import("pyarrow.parquet", _PURPOSE)
     needed = 0
     for file in ParquetChunks(path).files():
