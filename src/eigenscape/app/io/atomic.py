@@ -117,7 +117,7 @@ def whole_file(path: str | Path, *, force: bool = False) -> Iterator[Path]:
             os.replace(part, target)
         else:
             _publish(part, target, path)
-        _synchronize(target.parent)
+        _synchronize_folder(target.parent, path)
     except OSError as error:
         if error.errno in _FULL or "requested and" in str(error):  # NumPy raises the second without errno
             raise WriteError(
@@ -164,6 +164,17 @@ def _synchronize(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _synchronize_folder(folder: Path, path: str | Path) -> None:
+    """Synchronize the entries of a folder, which contains the complete new file already."""
+    try:
+        _synchronize(folder)
+    except OSError as error:
+        raise WriteError(
+            f"{path} was written, but its folder could not be synchronized to disk ({error.strerror}); the"
+            " file may be lost if the machine stops now"
+        ) from error
 
 
 def _remove_stale(target: Path) -> None:

@@ -1,0 +1,81 @@
+"""Writes every format again and again while one write after the other fails; see test_writes.py.
+
+Usage: write_with_faults.py LIBRARY FOLDER FORMAT. Prints the number of failures that were tried.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import eigenscape
+from eigenscape.app.io import write_table
+from eigenscape.exceptions import WriteError
+
+#: No space left, an error of the device, and an interruption, after which a write is repeated.
+NUMBERS = (errno.ENOSPC, errno.EIO, errno.EINTR)
+
+
+def writer(kind: str) -> Any:
+    """Return a function that writes the format to a path."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3000, 4))
+    if kind == "model":
+        model = eigenscape.LaplacianEigenmaps(2).fit(rows[:200])
+        return lambda path: eigenscape.save(model, path, force=True)
+    labels = np.array([f"word {i % 7}" for i in range(len(rows))], dtype=object)
+    beside = {} if kind in ("npy", "mtx") else {"labels": labels, "ids": np.arange(len(rows)).astype(str)}
+    return lambda path: write_table(path, rows, force=True, **beside)
+
+
+def main(library: str, folder: str, kind: str) -> int:
+    """Let each write fail once with each error number; the file is the old one or the new one."""
+    faults = ctypes.CDLL(library)
+    faults.arm.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
+    faults.count.restype = ctypes.c_long
+    path, write = Path(folder) / f"out.{kind}", writer(kind)
+    write(path)
+    faults.arm(folder.encode(), 0, 0)
+    write(path)
+    n_writes, tried = faults.count(), 0
+    assert n_writes > 0
+    for number in NUMBERS:
+        for n in range(1, n_writes + 1):
+            path.write_bytes(b"old")
+            faults.arm(folder.encode(), n, number)
+            message = None
+            try:
+                write(path)
+            except OSError as error:
+                assert error.errno == number or isinstance(error, WriteError), repr(error)
+                message = str(error)
+            faults.arm(b"", 0, 0)
+            if path.read_bytes() == b"old":
+                assert message is not None, f"write {n} failed with {number}, and nobody noticed"
+                assert "was written" not in message
+            else:
+                check(path, kind)
+                assert message is None or "was written" in message, message
+            assert [file.name for file in Path(folder).iterdir()] == [path.name]
+            tried += 1
+    return tried
+
+
+def check(path: Path, kind: str) -> None:
+    """Raise if a file is not complete."""
+    if kind == "model":
+        eigenscape.load(path)
+    else:
+        assert eigenscape.read(path).array.shape == (3000, 4)
+
+
+if __name__ == "__main__":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        print(main(*sys.argv[1:]))
