@@ -49,13 +49,14 @@ def main(library: str, folder: str, kind: str) -> int:
         for n in range(1, n_writes + 1):
             path.write_bytes(b"old")
             faults.arm(folder.encode(), n, number)
-            message = None
+            caught: OSError | None = None
             try:
                 write(path)
             except OSError as error:
-                assert error.errno == number or isinstance(error, WriteError), repr(error)
-                message = str(error)
+                caught = error
             faults.arm(b"", 0, 0)
+            assert caught is None or caught.errno == number or isinstance(caught, WriteError), repr(caught)
+            message = None if caught is None else str(caught)
             if path.read_bytes() == b"old":
                 assert message is not None, f"write {n} failed with {number}, and nobody noticed"
                 assert "was written" not in message
