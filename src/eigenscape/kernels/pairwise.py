@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances, manhattan_distances
+from sklearn.preprocessing import normalize
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
@@ -15,8 +16,8 @@ from eigenscape.graph.precomputed import require_table
 from eigenscape.kernels.bandwidth import local_distance, median_distance
 from eigenscape.kernels.base import BoundKernel, Columns, Kernel, as_float64, n_points
 
-#: Values of a kernel between two slices of the training rows.
-Tiles = Callable[[slice, slice], np.ndarray]
+#: Writes the values of a kernel between two slices of the training rows to an array.
+Tiles = Callable[[slice, slice, np.ndarray], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +48,9 @@ class PairwiseKernel:
         raise TypeError(f"{type(self).__name__} must define evaluate")
 
     def tiles(self, X: Rows) -> Tiles | None:
-        """Return a function of two slices that computes values between training rows, for a Gram matrix.
+        """Return a function that writes the values between two slices of training rows, for a Gram matrix.
 
-        None if the kernel is not known to be symmetric, or depends on all rows.
+        What depends on single rows is computed once. None if the kernel is not known to be symmetric.
         """
         return None
 
@@ -107,6 +108,9 @@ class Linear(PairwiseKernel):
             Y, Z = Y - origin, Z - origin
         return _dense(Y @ Z.T)
 
+    def tiles(self, X: Rows) -> Tiles:
+        return product_tiles(X - X.mean(axis=0) if self.around_mean and not is_sparse(X) else X)
+
     def diagonal(self, Y: Rows) -> np.ndarray:
         if self.around_mean:
             raise TypeError(
@@ -131,14 +135,14 @@ class Polynomial(PairwiseKernel):
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         assert self.gamma is not None
-        return (self.gamma * _dense(Y @ X.T) + self.coef0) ** self.degree
+        return _power(self.gamma * _dense(Y @ X.T) + self.coef0, self.degree)
 
     def tiles(self, X: Rows) -> Tiles:
-        return lambda rows, columns: self.evaluate(X[rows], X[columns])
+        return evaluated_tiles(self, X)
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         assert self.gamma is not None
-        return (self.gamma * squared_norms(Y) + self.coef0) ** self.degree
+        return _power(self.gamma * squared_norms(Y) + self.coef0, self.degree)
 
 
 @dataclass(frozen=True)
@@ -159,7 +163,7 @@ class Sigmoid(PairwiseKernel):
         return np.tanh(self.gamma * _dense(Y @ X.T) + self.coef0)
 
     def tiles(self, X: Rows) -> Tiles:
-        return lambda rows, columns: self.evaluate(X[rows], X[columns])
+        return evaluated_tiles(self, X)
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         assert self.gamma is not None
@@ -174,7 +178,7 @@ class Cosine(PairwiseKernel):
         return _dense(cosine_similarity(Y, X))
 
     def tiles(self, X: Rows) -> Tiles:
-        return lambda rows, columns: self.evaluate(X[rows], X[columns])
+        return product_tiles(normalize(X))
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         return (squared_norms(Y) > 0).astype(np.float64)
@@ -208,17 +212,17 @@ class Gaussian(PairwiseKernel):
 
     def tiles(self, X: Rows) -> Tiles:
         if is_sparse(X):
-            return lambda rows, columns: self.evaluate(X[rows], X[columns])
-        assert self.gamma is not None
-        scaled = np.sqrt(2 * self.gamma) * (X - X.mean(axis=0))
-        norms = squared_norms(scaled) / 2
+            return evaluated_tiles(self, X)
+        from eigenscape._compiled.tiles import exponential_tile
 
-        def tile(rows: slice, columns: slice) -> np.ndarray:
-            values = scaled[rows] @ scaled[columns].T  # gamma (|x|^2 + |y|^2 - |x - y|^2)
-            values -= norms[rows][:, None]
-            values -= norms[columns]
-            np.minimum(values, 0.0, out=values)
-            return np.exp(values, out=values)
+        assert self.gamma is not None
+        scaled = X - X.mean(axis=0)
+        scaled *= np.sqrt(2 * self.gamma)
+        norms = np.einsum("ij,ij->i", scaled, scaled) / 2
+
+        def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
+            np.matmul(scaled[rows], scaled[columns].T, out=out)  # gamma (|x|^2 + |y|^2 - |x - y|^2)
+            exponential_tile(out, norms[rows], norms[columns])
 
         return tile
 
@@ -251,7 +255,7 @@ class Laplace(PairwiseKernel):
         return np.exp(-self.gamma * manhattan_distances(Y, X))
 
     def tiles(self, X: Rows) -> Tiles:
-        return lambda rows, columns: self.evaluate(X[rows], X[columns])
+        return evaluated_tiles(self, X)
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         return np.ones(n_points(Y))
@@ -276,6 +280,41 @@ class Precomputed(PairwiseKernel):
 
     def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> Any:
         return as_float64(require_table(table))
+
+
+def evaluated_tiles(kernel: PairwiseKernel, X: Rows) -> Tiles:
+    """Return the tiles of a symmetric kernel of which nothing is computed in advance."""
+
+    def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
+        out[...] = kernel.evaluate(X[rows], X[columns])
+
+    return tile
+
+
+def product_tiles(X: Rows) -> Tiles:
+    """Return the tiles of ``<x, y>``."""
+
+    def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
+        if is_sparse(X):
+            out[...] = _dense(X[rows] @ X[columns].T)
+        else:
+            np.matmul(X[rows], X[columns].T, out=out)
+
+    return tile
+
+
+def half_square_tiles(X: np.ndarray) -> Tiles:
+    """Return the tiles of ``-|x - y|^2 / 2``."""
+    centred = X - X.mean(axis=0)
+    norms = np.einsum("ij,ij->i", centred, centred) / 2
+
+    def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
+        np.matmul(centred[rows], centred[columns].T, out=out)
+        out -= norms[rows][:, None]
+        out -= norms[columns]
+        np.minimum(out, 0.0, out=out)
+
+    return tile
 
 
 def evaluate_pairs(function: Callable[[Any, Any], float], Y: Rows, X: Rows) -> np.ndarray:
@@ -345,6 +384,11 @@ def _per_squared_norm(X: Rows) -> float:
 def gamma_from_norms(mean: float) -> float:
     """Return the ``gamma`` of polynomial and sigmoid kernels for rows of the given mean squared norm."""
     return 1.0 / mean if mean > 0 else 1.0
+
+
+def _power(values: np.ndarray, degree: float) -> np.ndarray:
+    """Compute ``values ** degree``, by products for small integers, which are faster than ``np.power``."""
+    return values * values * values if degree == 3 else values**degree
 
 
 def _dense(values: Any) -> np.ndarray:

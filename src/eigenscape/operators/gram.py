@@ -21,7 +21,7 @@ from eigenscape.operators.product import sparse_product
 Storage = Literal["auto", "blocked"]
 Stored = Literal["dense", "sparse", "blocked"]
 M = TypeVar("M", bound=Matrix)
-#: Side of the square blocks in which a matrix is averaged with its transpose.
+#: Side of the square tiles in which a symmetric matrix is evaluated, or averaged with its transpose.
 _SQUARE = 512
 #: Number of columns of a block in products.
 _COLUMNS = 1024
@@ -175,12 +175,12 @@ def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = No
         return DenseOperator(check_finite(whole))
     fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
     with stage("kernel matrix", total=m) as advance:
-        if storage == "auto" and is_sparse(kernel(kernel.X[:1])):
+        tile = kernel.kernel.tiles(kernel.X) if isinstance(kernel, BoundPairwise) else None
+        if tile is None and storage == "auto" and is_sparse(kernel(kernel.X[:1])):
             return SparseOperator(canonical_csr(check_finite(sparse.csr_array(kernel(kernel.X)))))
         if not fitting:
             return BlockedOperator(kernel)
         array = np.empty((m, m))
-        tile = kernel.kernel.tiles(kernel.X) if isinstance(kernel, BoundPairwise) else None
         if tile is not None:
             _fill_symmetric(array, tile, advance, n_jobs)
             return DenseOperator(array, n_jobs)
@@ -198,21 +198,27 @@ def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = No
 def _fill_symmetric(
     array: np.ndarray, tile: Tiles, advance: Callable[[int], None], n_jobs: int | None
 ) -> None:
-    """Fill a symmetric matrix: each pair of points is evaluated once."""
-    m = len(array)
+    """Fill a symmetric matrix by square tiles: each pair of points is evaluated once."""
+    from eigenscape._compiled.tiles import transpose_tile
 
-    def fill(start: int) -> None:
-        stop = min(start + _SQUARE, m)
-        values = check_finite(tile(slice(start, stop), slice(start, m)), start)
-        corner = values[:, : stop - start]
-        array[start:stop, start:stop] = (corner + corner.T) / 2
-        array[start:stop, stop:] = values[:, stop - start :]
-        for other in range(stop, m, _SQUARE):
-            some = slice(other, other + _SQUARE)
-            array[some, start:stop] = array[start:stop, some].T
-        advance(stop - start)
+    def fill(pair: tuple[slice, slice]) -> None:
+        rows, columns = pair
+        values = array[pair]
+        tile(rows, columns, values)
+        check_finite(values, rows.start)
+        if rows == columns:
+            values[...] = (values + values.T) / 2
+            advance(rows.stop - rows.start)
+        else:
+            transpose_tile(values, array[columns, rows])
 
-    run_parallel(fill, range(0, m, _SQUARE), n_jobs)
+    run_parallel(fill, tile_pairs(len(array)), n_jobs)
+
+
+def tile_pairs(m: int) -> Iterator[tuple[slice, slice]]:
+    """Yield the rows and the columns of the square tiles in the upper half of a symmetric matrix."""
+    slices = [slice(start, min(start + _SQUARE, m)) for start in range(0, m, _SQUARE)]
+    return ((rows, columns) for i, rows in enumerate(slices) for columns in slices[i:])
 
 
 def _check_symmetric(array: np.ndarray) -> None:

@@ -3,8 +3,9 @@
 Two problems are solved, each by several methods.
 
 ``principal``: the largest eigenvalues of a kernel matrix (kernel PCA, MDS, Isomap).
-    Up to 500 points, or if more than a fifth of the spectrum is wanted: LAPACK. Otherwise block Krylov
-    iteration, which needs products only; if it does not converge and the matrix is stored, LAPACK.
+    Up to 200 points (500 if more than one in 40 eigenvalues is wanted), or if more than a fifth of the
+    spectrum is wanted: LAPACK. Otherwise block Krylov iteration, which needs products only; if it does not
+    converge and the matrix is stored, LAPACK.
 ``smallest``: the smallest eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering,
 LLE).
     Up to 500 points: LAPACK. Thin sparse graphs (curves, surfaces): one sparse factorisation and a few block
@@ -51,6 +52,10 @@ from eigenscape.solvers.width import is_thin
 
 #: Up to this many points LAPACK is as fast as any other solver, for dense and for sparse matrices.
 DENSE_POINTS, DENSE_SPARSE_POINTS = 500, 150
+#: The same for few principal eigenvalues of a dense matrix.
+DENSE_PRINCIPAL_POINTS = 200
+#: Additional pairs of the Krylov iteration for principal eigenvalues, and its steps without Rayleigh-Ritz.
+_GUARD, _HEAD_START = 6, 4
 #: Above this many points a multilevel hierarchy is cheaper than a factorisation of a thin Laplacian; the
 #: second number is for a loose tolerance.
 FACTOR_POINTS, FACTOR_POINTS_LOOSE = 400_000, 50_000
@@ -107,10 +112,19 @@ def _solve_principal(
     """Solve by LAPACK or block Krylov iteration."""
     m = operator.shape[0]
     _reject_sparse_solvers(solver)
-    if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver)):
+    limit = DENSE_POINTS if 40 * count > m else DENSE_PRINCIPAL_POINTS
+    if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver, limit)):
         return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
     steps = solver.steps(_LONG if solver.method == "lanczos" else _SHORT)
-    options = KrylovOptions(order=order, tol=solver.tol / 2, max_iter=steps, seed=solver.seed, noise=noise)
+    options = KrylovOptions(
+        order=order,
+        tol=solver.tol / 2,
+        max_iter=steps,
+        seed=solver.seed,
+        noise=noise,
+        guard=_GUARD,
+        head_start=_HEAD_START,
+    )
     result = block_krylov(operator.matmat, m, count, options)
     if not result.converged and solver.method == "auto":
         matrix = operator.matrix()
