@@ -17,17 +17,19 @@ _SQUARE = 32
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "nsz"}, error_model="numpy")
-def exponential_tile(values, left, right):
-    """Compute ``exp(min(values[i, j] - left[i] - right[j], 0))`` in place; 0 below ``exp(-708)``.
+def exponential_tile(flat, stride, left, right):
+    """Compute ``exp(min(x[i, j] - left[i] - right[j], 0))`` in place; 0 below ``exp(-708)``.
+
+    Row ``i`` of the tile ``x`` begins at ``flat[i * stride]``: a contiguous array, so that rows are vectors.
 
     ``exp(x) = 2^k exp(r)`` with ``k`` the integer nearest to ``x / log 2``, and ``exp(r)`` by its Taylor
     series of degree 13; exact to one unit in the last place. In SIMD registers, unlike ``np.exp``.
     """
-    columns = values.shape[1]
+    columns = len(right)
     power = np.empty(columns)
     bits = power.view(np.int64)
-    for i in range(values.shape[0]):
-        row = values[i]
+    for i in range(len(left)):
+        row = flat[i * stride : i * stride + columns]
         shift = left[i]
         for j in range(columns):
             x = min(row[j] - shift - right[j], 0.0)
@@ -35,7 +37,7 @@ def exponential_tile(values, left, right):
             power[j] = k
             k -= _ROUND
             r = (x - k * _LOG_2_HIGH) - k * _LOG_2_LOW
-            p = r / 6227020800.0 + 1.0 / 479001600.0
+            p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0
             p = p * r + 1.0 / 39916800.0
             p = p * r + 1.0 / 3628800.0
             p = p * r + 1.0 / 362880.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances, manhattan_distances
 from sklearn.preprocessing import normalize
 
@@ -14,7 +15,7 @@ from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.graph.precomputed import require_table
 from eigenscape.kernels.bandwidth import local_distance, median_distance
-from eigenscape.kernels.base import BoundKernel, Columns, Kernel, as_float64, n_points
+from eigenscape.kernels.base import BoundKernel, Columns, Kernel, as_float64, n_points, product, product_by_rows
 
 #: Writes the values of a kernel between two slices of the training rows to an array.
 Tiles = Callable[[slice, slice, np.ndarray], None]
@@ -37,6 +38,16 @@ class BoundPairwise:
         return lambda Y, table=None: self.kernel.between(as_float64(Y), Z, self.X, table)
 
 
+@product.register
+def _(kernel: BoundPairwise, Y: Rows, V: np.ndarray) -> np.ndarray:
+    """Compute ``A (B'V)`` if the values are a product ``A B'`` of thin matrices."""
+    factors = kernel.kernel.factors(as_float64(Y), kernel.X)
+    if factors is None:
+        return product_by_rows(kernel, Y, V)
+    left, right = factors
+    return np.asarray(left @ (right.T @ V))
+
+
 class PairwiseKernel:
     """Base of kernels that are functions of two points.
 
@@ -52,6 +63,10 @@ class PairwiseKernel:
 
         What depends on single rows is computed once. None if the kernel is not known to be symmetric.
         """
+        return None
+
+    def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix] | None:  # noqa: ARG002
+        """Return ``A`` (n_new, d) and ``B`` (m, d) with ``k(Y, X) = A B'``, or None if there are none."""
         return None
 
     def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> Any:
@@ -107,6 +122,13 @@ class Linear(PairwiseKernel):
             origin = X.mean(axis=0)
             Y, Z = Y - origin, Z - origin
         return _dense(Y @ Z.T)
+
+    def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix]:
+        if not self.around_mean or is_sparse(X) or is_sparse(Y):
+            return Y, X
+        origin = X.mean(axis=0)
+        centred = X - origin
+        return (centred if Y is X else Y - origin), centred
 
     def tiles(self, X: Rows) -> Tiles:
         return product_tiles(X - X.mean(axis=0) if self.around_mean and not is_sparse(X) else X)
@@ -180,6 +202,10 @@ class Cosine(PairwiseKernel):
     def tiles(self, X: Rows) -> Tiles:
         return product_tiles(normalize(X))
 
+    def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix]:
+        unit = normalize(X)
+        return (unit if Y is X else normalize(Y)), unit
+
     def diagonal(self, Y: Rows) -> np.ndarray:
         return (squared_norms(Y) > 0).astype(np.float64)
 
@@ -222,7 +248,7 @@ class Gaussian(PairwiseKernel):
 
         def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
             np.matmul(scaled[rows], scaled[columns].T, out=out)  # gamma (|x|^2 + |y|^2 - |x - y|^2)
-            exponential_tile(out, norms[rows], norms[columns])
+            exponential_tile(*_flat(out), norms[rows], norms[columns])
 
         return tile
 
@@ -384,6 +410,13 @@ def _per_squared_norm(X: Rows) -> float:
 def gamma_from_norms(mean: float) -> float:
     """Return the ``gamma`` of polynomial and sigmoid kernels for rows of the given mean squared norm."""
     return 1.0 / mean if mean > 0 else 1.0
+
+
+def _flat(tile: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the memory of a tile of a larger matrix as one vector, and the distance of its rows."""
+    stride = tile.strides[0] // tile.itemsize
+    length = (tile.shape[0] - 1) * stride + tile.shape[1]
+    return as_strided(tile, (length,), (tile.itemsize,)), stride
 
 
 def _power(values: np.ndarray, degree: float) -> np.ndarray:

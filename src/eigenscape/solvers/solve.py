@@ -33,9 +33,10 @@ from scipy import sparse
 from eigenscape import _memory
 from eigenscape._typing import Matrix
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
-from eigenscape.operators import Operator, SparseOperator
+from eigenscape.operators import ComplementOperator, FactoredOperator, Operator, SparseOperator
 from eigenscape.solvers.config import Order, SolverConfig
 from eigenscape.solvers.direct import dense_eigh
+from eigenscape.solvers.factored import solve_factored
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
 from eigenscape.solvers.pairs import EigenPairs, with_residuals
 from eigenscape.solvers.semidefinite import (
@@ -116,6 +117,10 @@ def _solve_principal(
     if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver, limit)):
         return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
     steps = solver.steps(_LONG if solver.method == "lanczos" else _SHORT)
+    if isinstance(operator, FactoredOperator) and solver.method == "auto":
+        factored = solve_factored(operator, count, solver)
+        if factored is not None:
+            return factored
     options = KrylovOptions(
         order=order,
         tol=solver.tol / 2,
@@ -224,6 +229,11 @@ def _solve_sparse(
 def _solve_dense(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> SolverResult:
     """Solve for a matrix that is dense or applied in blocks; it is formed for LAPACK only."""
     _reject_sparse_solvers(solver)
+    base = problem.operator.base if isinstance(problem.operator, ComplementOperator) else None
+    if isinstance(base, FactoredOperator) and solver.method == "auto" and problem.n_points > DENSE_POINTS:
+        factored = solve_factored(base, count, solver, problem.null)
+        if factored is not None:
+            return factored._replace(values=problem.operator.c - factored.values)
     is_stored = problem.operator.storage == "dense"
     if solver.method == "dense" or (is_stored and _is_small(problem.n_points, count, solver)):
         return solve_lapack(problem, _whole_matrix(problem.operator), count)
