@@ -15,7 +15,15 @@ from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.graph.precomputed import require_table
 from eigenscape.kernels.bandwidth import local_distance, median_distance
-from eigenscape.kernels.base import BoundKernel, Columns, Kernel, as_float64, n_points, product, product_by_rows
+from eigenscape.kernels.base import (
+    BoundKernel,
+    Columns,
+    Kernel,
+    as_float64,
+    n_points,
+    product,
+    product_by_rows,
+)
 
 #: Writes the values of a kernel between two slices of the training rows to an array.
 Tiles = Callable[[slice, slice, np.ndarray], None]
@@ -65,7 +73,7 @@ class PairwiseKernel:
         """
         return None
 
-    def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix] | None:  # noqa: ARG002
+    def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix] | None:
         """Return ``A`` (n_new, d) and ``B`` (m, d) with ``k(Y, X) = A B'``, or None if there are none."""
         return None
 

@@ -1,4 +1,4 @@
-"""The Gram matrix of a kernel that is a product of two thin matrices (linear, cosine), which is not formed."""
+"""Gram matrices of kernels that are products of two thin matrices (linear, cosine), which are not formed."""
 
 from __future__ import annotations
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from eigenscape._memory import BLOCK_BYTES, fits, row_blocks
-from eigenscape._progress import stage
-from eigenscape._threads import run_parallel
+from eigenscape._memory import BLOCK_BYTES, row_blocks
+from eigenscape._threads import parallel_map, run_parallel
 from eigenscape._typing import Matrix, is_sparse
-from eigenscape.graph.row_index import canonical_csr
-from eigenscape.kernels.base import BoundKernel, gram_matrix, n_points
-from eigenscape.kernels.pairwise import BoundPairwise, Tiles
+from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.kernels.pairwise import Tiles
 from eigenscape.operators.product import sparse_product
 
 Storage = Literal["auto", "blocked"]
@@ -23,6 +21,8 @@ Stored = Literal["dense", "sparse", "blocked"]
 M = TypeVar("M", bound=Matrix)
 #: Number of columns of a block in products.
 _COLUMNS = 1024
+#: Side of the square tiles of a symmetric matrix that is not stored.
+_TILE = 512
 
 
 class Operator(Protocol):
@@ -121,9 +121,15 @@ class SparseOperator:
 
 @dataclass(frozen=True, eq=False)
 class BlockedOperator:
-    """A kernel matrix that is recomputed block by block for every product, to save memory."""
+    """A kernel matrix that is recomputed block by block for every product, to save memory.
+
+    Of a symmetric kernel with ``tile``, each pair of points is evaluated once a product: the tile ``K_ij``
+    contributes ``K_ij V_j`` to the rows ``i`` and ``K_ij' V_i`` to the rows ``j``.
+    """
 
     kernel: BoundKernel
+    tile: Tiles | None = None
+    n_jobs: int | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -131,7 +137,30 @@ class BlockedOperator:
         return m, m
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        return np.concatenate([values @ V for _, values in self.blocks()])
+        tile = self.tile
+        if tile is None:
+            return np.concatenate([values @ V for _, values in self.blocks()])
+        m = self.shape[0]
+        slices = [slice(start, min(start + _TILE, m)) for start in range(0, m, _TILE)]
+
+        def multiply(i: int) -> np.ndarray:
+            """Compute the contributions of the tiles ``K_ij``, j >= i, to the rows from tile ``i`` on."""
+            rows = slices[i]
+            out = np.zeros((m - rows.start, V.shape[1]))
+            for columns in slices[i:]:
+                values = np.empty((rows.stop - rows.start, columns.stop - columns.start))
+                tile(rows, columns, values)
+                check_finite(values, rows.start)
+                out[: len(values)] += values @ V[columns]
+                if columns != rows:
+                    out[columns.start - rows.start : columns.stop - rows.start] += values.T @ V[rows]
+            return out
+
+        total = np.zeros((m, V.shape[1]))
+        # Added in the order of the tiles, so that the result is the same for any number of threads.
+        for rows, part in zip(slices, parallel_map(multiply, range(len(slices)), self.n_jobs), strict=True):
+            total[rows.start :] += part
+        return total
 
     def diagonal(self) -> np.ndarray:
         return np.concatenate([values.diagonal(rows.start) for rows, values in self.blocks()])

@@ -62,7 +62,7 @@ def gram(
         if tile is None and storage == "auto" and is_sparse(kernel(kernel.X[:1])):
             return SparseOperator(canonical_csr(check_finite(sparse.csr_array(kernel(kernel.X)))))
         if not fitting:
-            return BlockedOperator(kernel)
+            return BlockedOperator(kernel, tile, n_jobs)
         array = np.empty((m, m))
         if tile is not None:
             _fill_symmetric(array, tile, advance, n_jobs)

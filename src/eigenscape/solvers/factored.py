@@ -8,6 +8,7 @@ from eigenscape.operators import FactoredOperator, ScatterOperator
 from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
+from eigenscape.solvers.lanczos import lanczos
 from eigenscape.solvers.semidefinite import SolverResult
 
 #: Up to this many columns, ``C`` is formed and LAPACK finds its eigenpairs.
@@ -41,11 +42,11 @@ def solve_factored(
         scatter -= (known * np.sum(known * (scatter @ known))) @ known.T
         values, w = dense_eigh(scatter, count, "value")
     else:
-        options = KrylovOptions(
-            tol=solver.tol / (2 * _GROWTH), max_iter=solver.steps(300), seed=solver.seed, noise=4 * _EPS, guard=6
-        )
-        product = ScatterOperator(rows, "features").matmat
-        result = block_krylov(product, d, count, options, known=known)
+        product, tol = ScatterOperator(rows, "features").matmat, solver.tol / (2 * _GROWTH)
+        result = lanczos(product, d, count, tol=tol, seed=solver.seed, known=known)
+        if not result.converged:
+            options = KrylovOptions(tol=tol, max_iter=300, seed=solver.seed, noise=4 * _EPS, guard=6)
+            result = block_krylov(product, d, count, options, known=known, start=result.vectors)
         if not result.converged:
             return None
         values, w, n_iter = result.values, result.vectors, result.n_iter

@@ -38,6 +38,7 @@ from eigenscape.solvers.config import Order, SolverConfig
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.factored import solve_factored
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
+from eigenscape.solvers.lanczos import lanczos
 from eigenscape.solvers.pairs import EigenPairs, with_residuals
 from eigenscape.solvers.semidefinite import (
     SemidefiniteProblem,
@@ -55,6 +56,8 @@ from eigenscape.solvers.width import is_thin
 DENSE_POINTS, DENSE_SPARSE_POINTS = 500, 150
 #: The same for few principal eigenvalues of a dense matrix.
 DENSE_PRINCIPAL_POINTS = 200
+#: Up to this many points a product with one vector is cheap, since the matrix is in the cache.
+LANCZOS_POINTS = 1000
 #: Additional pairs of the Krylov iteration for principal eigenvalues, and its steps without Rayleigh-Ritz.
 _GUARD, _HEAD_START = 6, 4
 #: Above this many points a multilevel hierarchy is cheaper than a factorisation of a thin Laplacian; the
@@ -121,6 +124,12 @@ def _solve_principal(
         factored = solve_factored(operator, count, solver)
         if factored is not None:
             return factored
+    start = None
+    if operator.storage == "dense" and solver.max_iter is None and m <= LANCZOS_POINTS:
+        single = lanczos(operator.matmat, m, count, order=order, tol=solver.tol / 4, seed=solver.seed)
+        if single.converged:
+            return SolverResult(single.values, single.vectors, "lanczos", single.n_iter)
+        start = single.vectors
     options = KrylovOptions(
         order=order,
         tol=solver.tol / 2,
@@ -130,7 +139,7 @@ def _solve_principal(
         guard=_GUARD,
         head_start=_HEAD_START,
     )
-    result = block_krylov(operator.matmat, m, count, options)
+    result = block_krylov(operator.matmat, m, count, options, start=start)
     if not result.converged and solver.method == "auto":
         matrix = operator.matrix()
         if matrix is not None:
@@ -229,11 +238,13 @@ def _solve_sparse(
 def _solve_dense(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> SolverResult:
     """Solve for a matrix that is dense or applied in blocks; it is formed for LAPACK only."""
     _reject_sparse_solvers(solver)
-    base = problem.operator.base if isinstance(problem.operator, ComplementOperator) else None
-    if isinstance(base, FactoredOperator) and solver.method == "auto" and problem.n_points > DENSE_POINTS:
-        factored = solve_factored(base, count, solver, problem.null)
+    operator = problem.operator
+    if isinstance(operator, ComplementOperator) and isinstance(operator.base, FactoredOperator):
+        factored = None
+        if solver.method == "auto" and problem.n_points > DENSE_POINTS:
+            factored = solve_factored(operator.base, count, solver, problem.null)
         if factored is not None:
-            return factored._replace(values=problem.operator.c - factored.values)
+            return factored._replace(values=operator.c - factored.values)
     is_stored = problem.operator.storage == "dense"
     if solver.method == "dense" or (is_stored and _is_small(problem.n_points, count, solver)):
         return solve_lapack(problem, _whole_matrix(problem.operator), count)
