@@ -43,7 +43,7 @@ def solve_factored(
         values, w = dense_eigh(scatter, count, "value")
     else:
         product, tol = ScatterOperator(rows, "features").matmat, solver.tol / (2 * _GROWTH)
-        result = lanczos(product, d, count, tol=tol, seed=solver.seed, known=known)
+        result = lanczos(product, d, count, tol=tol, noise=4 * _EPS, seed=solver.seed, known=known)
         if not result.converged:
             options = KrylovOptions(tol=tol, max_iter=300, seed=solver.seed, noise=4 * _EPS, guard=6)
             result = block_krylov(product, d, count, options, known=known, start=result.vectors)

@@ -24,6 +24,7 @@ def lanczos(
     *,
     order: Order = "value",
     tol: float,
+    noise: float,
     seed: int,
     known: np.ndarray | None = None,
 ) -> KrylovResult:
@@ -32,7 +33,8 @@ def lanczos(
     One vector at a time needs fewer products than block iteration, and is faster if the matrix is in the
     cache or sparse. A Krylov space of one vector contains only one eigenvector of a multiple eigenvalue:
     the result is not converged if a short iteration on the orthogonal complement of the vectors found
-    has a larger eigenvalue than the last of them.
+    has a larger eigenvalue than the last of them. Neither is it if a residual exceeds ``2 tol |l|`` plus
+    ``noise`` times the largest eigenvalue.
     """
     known = np.zeros((m, 0)) if known is None else known
     products = 0
@@ -60,6 +62,11 @@ def lanczos(
             return KrylovResult(error.eigenvalues, error.eigenvectors, False, products)
     leading = np.argsort(-np.abs(values) if order == "magnitude" else -values, kind="stable")
     values, vectors = values[leading], vectors[:, leading]
+    # ARPACK's own criterion is absolute for eigenvalues below 4e-11.
+    residuals = np.linalg.norm(product(vectors) - vectors * values, axis=0)
+    allowed = 2 * tol * np.abs(values) + noise * np.abs(values).max()
+    if not (residuals <= allowed).all():
+        return KrylovResult(values, vectors, False, products)
     found = np.column_stack([known, vectors])
     options = KrylovOptions(order, max_iter=_CHECK_STEPS, seed=seed, guard=0, head_start=_CHECK_STEPS)
     other = block_krylov(product, m, 1, options, known=found).values[0]

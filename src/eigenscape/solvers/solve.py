@@ -125,8 +125,10 @@ def _solve_principal(
         if factored is not None:
             return factored
     start = None
-    if operator.storage == "dense" and solver.max_iter is None and m <= LANCZOS_POINTS:
-        single = lanczos(operator.matmat, m, count, order=order, tol=solver.tol / 4, seed=solver.seed)
+    if operator.storage == "dense" and solver.max_iter is None and 10 * count < m <= LANCZOS_POINTS:
+        single = lanczos(
+            operator.matmat, m, count, order=order, tol=solver.tol / 4, noise=noise, seed=solver.seed
+        )
         if single.converged:
             return SolverResult(single.values, single.vectors, "lanczos", single.n_iter)
         start = single.vectors
