@@ -60,7 +60,7 @@ def test_number_of_widths_of_independent_coordinates():
 
 def test_equations_are_cited_on_the_lines_that_implement_them():
     kernel_pca = (SOURCE / "methods" / "kernel_pca.py").read_text()
-    assert re.search(r"= CenteredOperator\(.*# Bengio eq\. 1$", kernel_pca, flags=re.MULTILINE)
+    assert re.search(r"= centered\(.*# Bengio eq\. 1$", kernel_pca, flags=re.MULTILINE)
     assert re.search(r"= leading_pairs\(.*# Bengio eq\. 3$", kernel_pca, flags=re.MULTILINE)
     inverse = " ".join((SOURCE / "methods" / "inverse_map.py").read_text().split())
     assert "The factor ``v_1' G^+ z^+(y)`` of eq. 19 is dropped" in inverse

@@ -28,7 +28,14 @@ from eigenscape.kernels.base import (
     product_by_rows,
     training_index,
 )
-from eigenscape.kernels.pairwise import BoundPairwise, PairwiseKernel, evaluate_pairs, squared_euclidean
+from eigenscape.kernels.pairwise import (
+    BoundPairwise,
+    PairwiseKernel,
+    Tiles,
+    evaluate_pairs,
+    half_square_tiles,
+    squared_euclidean,
+)
 
 #: Memory per new point from which the number of new points in a block (130 000) follows.
 _NEW_POINT_BYTES = 512
@@ -53,6 +60,10 @@ class HalfSquaredDistance(PairwiseKernel):
                 raise ValueError(f"metric must return non-negative finite values, got {worst:g}")
             return -0.5 * np.square(lengths)
         return -0.5 * metric_distances(Y, X, self.metric, self.metric_params) ** 2
+
+    def tiles(self, X: Rows) -> Tiles | None:
+        plain = self.metric in ("euclidean", "l2") and not self.metric_params
+        return half_square_tiles(X) if plain and not is_sparse(X) else None
 
     def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> np.ndarray:
         return self.evaluate(require_table(table) if self.metric == "precomputed" else Y, Z)

@@ -7,16 +7,26 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances, manhattan_distances
+from sklearn.preprocessing import normalize
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.graph.precomputed import require_table
 from eigenscape.kernels.bandwidth import local_distance, median_distance
-from eigenscape.kernels.base import BoundKernel, Columns, Kernel, as_float64, n_points
+from eigenscape.kernels.base import (
+    BoundKernel,
+    Columns,
+    Kernel,
+    as_float64,
+    n_points,
+    product,
+    product_by_rows,
+)
 
-#: Values of a kernel between two slices of the training rows.
-Tiles = Callable[[slice, slice], np.ndarray]
+#: Writes the values of a kernel between two slices of the training rows to an array.
+Tiles = Callable[[slice, slice, np.ndarray], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +46,16 @@ class BoundPairwise:
         return lambda Y, table=None: self.kernel.between(as_float64(Y), Z, self.X, table)
 
 
+@product.register
+def _(kernel: BoundPairwise, Y: Rows, V: np.ndarray) -> np.ndarray:
+    """Compute ``A (B'V)`` if the values are a product ``A B'`` of thin matrices."""
+    factors = kernel.kernel.factors(as_float64(Y), kernel.X)
+    if factors is None:
+        return product_by_rows(kernel, Y, V)
+    left, right = factors
+    return np.asarray(left @ (right.T @ V))
+
+
 class PairwiseKernel:
     """Base of kernels that are functions of two points.
 
@@ -47,10 +67,14 @@ class PairwiseKernel:
         raise TypeError(f"{type(self).__name__} must define evaluate")
 
     def tiles(self, X: Rows) -> Tiles | None:
-        """Return a function of two slices that computes values between training rows, for a Gram matrix.
+        """Return a function that writes the values between two slices of training rows, for a Gram matrix.
 
-        None if the kernel is not known to be symmetric, or depends on all rows.
+        What depends on single rows is computed once. None if the kernel is not known to be symmetric.
         """
+        return None
+
+    def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix] | None:
+        """Return ``A`` (n_new, d) and ``B`` (m, d) with ``k(Y, X) = A B'``, or None if there are none."""
         return None
 
     def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> Any:
@@ -107,6 +131,16 @@ class Linear(PairwiseKernel):
             Y, Z = Y - origin, Z - origin
         return _dense(Y @ Z.T)
 
+    def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix]:
+        if not self.around_mean or is_sparse(X) or is_sparse(Y):
+            return Y, X
+        origin = X.mean(axis=0)
+        centred = X - origin
+        return (centred if Y is X else Y - origin), centred
+
+    def tiles(self, X: Rows) -> Tiles:
+        return product_tiles(X - X.mean(axis=0) if self.around_mean and not is_sparse(X) else X)
+
     def diagonal(self, Y: Rows) -> np.ndarray:
         if self.around_mean:
             raise TypeError(
@@ -131,14 +165,14 @@ class Polynomial(PairwiseKernel):
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         assert self.gamma is not None
-        return (self.gamma * _dense(Y @ X.T) + self.coef0) ** self.degree
+        return _power(self.gamma * _dense(Y @ X.T) + self.coef0, self.degree)
 
     def tiles(self, X: Rows) -> Tiles:
-        return lambda rows, columns: self.evaluate(X[rows], X[columns])
+        return evaluated_tiles(self, X)
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         assert self.gamma is not None
-        return (self.gamma * squared_norms(Y) + self.coef0) ** self.degree
+        return _power(self.gamma * squared_norms(Y) + self.coef0, self.degree)
 
 
 @dataclass(frozen=True)
@@ -159,7 +193,7 @@ class Sigmoid(PairwiseKernel):
         return np.tanh(self.gamma * _dense(Y @ X.T) + self.coef0)
 
     def tiles(self, X: Rows) -> Tiles:
-        return lambda rows, columns: self.evaluate(X[rows], X[columns])
+        return evaluated_tiles(self, X)
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         assert self.gamma is not None
@@ -174,7 +208,11 @@ class Cosine(PairwiseKernel):
         return _dense(cosine_similarity(Y, X))
 
     def tiles(self, X: Rows) -> Tiles:
-        return lambda rows, columns: self.evaluate(X[rows], X[columns])
+        return product_tiles(normalize(X))
+
+    def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix]:
+        unit = normalize(X)
+        return (unit if Y is X else normalize(Y)), unit
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         return (squared_norms(Y) > 0).astype(np.float64)
@@ -208,17 +246,17 @@ class Gaussian(PairwiseKernel):
 
     def tiles(self, X: Rows) -> Tiles:
         if is_sparse(X):
-            return lambda rows, columns: self.evaluate(X[rows], X[columns])
-        assert self.gamma is not None
-        scaled = np.sqrt(2 * self.gamma) * (X - X.mean(axis=0))
-        norms = squared_norms(scaled) / 2
+            return evaluated_tiles(self, X)
+        from eigenscape._compiled.tiles import exponential_tile
 
-        def tile(rows: slice, columns: slice) -> np.ndarray:
-            values = scaled[rows] @ scaled[columns].T  # gamma (|x|^2 + |y|^2 - |x - y|^2)
-            values -= norms[rows][:, None]
-            values -= norms[columns]
-            np.minimum(values, 0.0, out=values)
-            return np.exp(values, out=values)
+        assert self.gamma is not None
+        scaled = X - X.mean(axis=0)
+        scaled *= np.sqrt(2 * self.gamma)
+        norms = np.einsum("ij,ij->i", scaled, scaled) / 2
+
+        def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
+            np.matmul(scaled[rows], scaled[columns].T, out=out)  # gamma (|x|^2 + |y|^2 - |x - y|^2)
+            exponential_tile(*_flat(out), norms[rows], norms[columns])
 
         return tile
 
@@ -251,7 +289,7 @@ class Laplace(PairwiseKernel):
         return np.exp(-self.gamma * manhattan_distances(Y, X))
 
     def tiles(self, X: Rows) -> Tiles:
-        return lambda rows, columns: self.evaluate(X[rows], X[columns])
+        return evaluated_tiles(self, X)
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         return np.ones(n_points(Y))
@@ -276,6 +314,41 @@ class Precomputed(PairwiseKernel):
 
     def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> Any:
         return as_float64(require_table(table))
+
+
+def evaluated_tiles(kernel: PairwiseKernel, X: Rows) -> Tiles:
+    """Return the tiles of a symmetric kernel of which nothing is computed in advance."""
+
+    def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
+        out[...] = kernel.evaluate(X[rows], X[columns])
+
+    return tile
+
+
+def product_tiles(X: Rows) -> Tiles:
+    """Return the tiles of ``<x, y>``."""
+
+    def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
+        if is_sparse(X):
+            out[...] = _dense(X[rows] @ X[columns].T)
+        else:
+            np.matmul(X[rows], X[columns].T, out=out)
+
+    return tile
+
+
+def half_square_tiles(X: np.ndarray) -> Tiles:
+    """Return the tiles of ``-|x - y|^2 / 2``."""
+    centred = X - X.mean(axis=0)
+    norms = np.einsum("ij,ij->i", centred, centred) / 2
+
+    def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
+        np.matmul(centred[rows], centred[columns].T, out=out)
+        out -= norms[rows][:, None]
+        out -= norms[columns]
+        np.minimum(out, 0.0, out=out)
+
+    return tile
 
 
 def evaluate_pairs(function: Callable[[Any, Any], float], Y: Rows, X: Rows) -> np.ndarray:
@@ -345,6 +418,18 @@ def _per_squared_norm(X: Rows) -> float:
 def gamma_from_norms(mean: float) -> float:
     """Return the ``gamma`` of polynomial and sigmoid kernels for rows of the given mean squared norm."""
     return 1.0 / mean if mean > 0 else 1.0
+
+
+def _flat(tile: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the memory of a tile of a larger matrix as one vector, and the distance of its rows."""
+    stride = tile.strides[0] // tile.itemsize
+    length = (tile.shape[0] - 1) * stride + tile.shape[1]
+    return as_strided(tile, (length,), (tile.itemsize,)), stride
+
+
+def _power(values: np.ndarray, degree: float) -> np.ndarray:
+    """Compute ``values ** degree``, by products for small integers, which are faster than ``np.power``."""
+    return values * values * values if degree == 3 else values**degree
 
 
 def _dense(values: Any) -> np.ndarray:

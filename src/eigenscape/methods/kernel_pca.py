@@ -10,7 +10,7 @@ from eigenscape.eigenfunctions import Eigenfunctions, Embedding, root_scale
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.normalize import center
-from eigenscape.operators import CenteredOperator, Operator, gram
+from eigenscape.operators import Operator, centered, gram
 from eigenscape.operators.gram import Storage
 from eigenscape.solvers import EigenPairs, Order, SolverConfig, principal
 
@@ -31,7 +31,7 @@ def kernel_pca(
     """
     similarities = gram(similarity, storage, solver.n_jobs)
     kernel = center(similarity, similarities, weights)  # Bengio eq. 5; Burges sec. 2.2.1 for general weights
-    operator = CenteredOperator(similarities, kernel.weights)  # Bengio eq. 1
+    operator = centered(similarities, kernel.weights)  # Bengio eq. 1
     pairs = leading_pairs(operator, n_components, order, solver)  # Bengio eq. 3
     return Embedding(Eigenfunctions(kernel, pairs), root_scale(pairs))  # Bengio eq. 7
 

@@ -11,7 +11,7 @@ from eigenscape.eigenfunctions import Eigenfunctions, Embedding
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel, n_points, training_index
 from eigenscape.normalize import DividedKernel, divide
-from eigenscape.operators import ComplementOperator, DividedOperator, Operator, gram, materialized
+from eigenscape.operators import ComplementOperator, Operator, divided, gram, materialized
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, principal, smallest
 
 #: Eigenvalues below this are rounding errors of zero.
@@ -84,7 +84,7 @@ def divided_eigenfunctions(
     is_graph = not weights.diagonal().any()  # graph affinities have no diagonal
     diagonal = diagonal or is_graph
     kernel = divide(affinity, weights, diagonal)  # Bengio eq. 11, 12; footnote 3 without the diagonal
-    operator = DividedOperator(weights, kernel.sums)
+    operator = divided(weights, kernel.sums)
     if diagonal:
         trivial = np.sqrt(kernel.sums / kernel.sums.sum())
         problem = SemidefiniteProblem(materialized(ComplementOperator(operator)), trivial, 2.0)

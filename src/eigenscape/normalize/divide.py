@@ -13,7 +13,16 @@ from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import RowIndex
-from eigenscape.kernels.base import BoundKernel, Columns, PointIndex, n_points, training_index
+from eigenscape.kernels.base import (
+    BoundKernel,
+    Columns,
+    PointIndex,
+    n_points,
+    product,
+    product_by_rows,
+    training_index,
+)
+from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.normalize.center import GramOperator
 
 
@@ -62,6 +71,16 @@ class DividedKernel:
         return _degrees(self.base(Y), Y, self.rows)
 
 
+@product.register
+def _(kernel: DividedKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
+    """Compute ``S(Y)^-p K (S^-p V)`` with the sums ``S(Y) = K 1``, if the base kernel has a fast product."""
+    if not isinstance(kernel.base, BoundPairwise) or kernel.rows is not None:
+        return product_by_rows(kernel, Y, V)
+    right = inverse_power(kernel.sums, kernel.power)[:, None] * V
+    both = product(kernel.base, Y, np.column_stack([right, np.ones(len(V))]))
+    return both[:, :-1] * inverse_power(_check_degrees(both[:, -1]), kernel.power)[:, None]
+
+
 @training_index.register
 def _(kernel: DividedKernel) -> PointIndex:
     return training_index(kernel.base)
@@ -92,6 +111,11 @@ def _degrees(values: Matrix, Y: Rows, rows: RowIndex | None) -> np.ndarray:
         known = np.flatnonzero(vertex >= 0)
         if len(known):
             sums[known] -= np.asarray(values[known, vertex[known]]).ravel()
+    return _check_degrees(sums)
+
+
+def _check_degrees(sums: np.ndarray) -> np.ndarray:
+    """Return the sums; raise ValueError if one is negative, and warn if one is zero."""
     if (sums < 0).any():
         worst = int(np.argmin(sums))
         raise ValueError(
@@ -103,7 +127,7 @@ def _degrees(values: Matrix, Y: Rows, rows: RowIndex | None) -> np.ndarray:
             f"{int((sums == 0).sum())} point(s) have no affinity to any training point and are placed at the"
             " origin; widen the kernel (lower gamma) to distinguish them",
             IsolatedPointWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return sums
 

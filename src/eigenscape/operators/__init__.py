@@ -1,14 +1,15 @@
 """Symmetric operators: Gram matrices, covariance matrices and their normalisations, by products ``K @ V``."""
 
 from eigenscape.operators.centered_rows import CenteredRows, ScatterOperator, weighted_mean
+from eigenscape.operators.factored import FactoredOperator, centered, divided
 from eigenscape.operators.gram import (
     BlockedOperator,
     DenseOperator,
     Operator,
     SparseOperator,
     as_operator,
-    gram,
 )
+from eigenscape.operators.similarity import gram
 from eigenscape.operators.wrapped import CenteredOperator, ComplementOperator, DividedOperator, materialized
 
 __all__ = [
@@ -18,10 +19,13 @@ __all__ = [
     "ComplementOperator",
     "DenseOperator",
     "DividedOperator",
+    "FactoredOperator",
     "Operator",
     "ScatterOperator",
     "SparseOperator",
     "as_operator",
+    "centered",
+    "divided",
     "gram",
     "materialized",
     "weighted_mean",

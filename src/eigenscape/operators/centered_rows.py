@@ -45,6 +45,11 @@ class CenteredRows:
         return None if self.weights is None else np.sqrt(self.weights)[:, None]
 
     @cached_property
+    def _is_plain(self) -> bool:
+        """Whether the rows are those of ``X``: in double precision, not centred and not weighted."""
+        return self.weights is None and self.X.dtype == np.float64 and not self.mean.any()
+
+    @cached_property
     def _transposed(self) -> sparse.csr_array:
         """Transpose of sparse rows, for products on several threads."""
         return sparse.csr_array(self.X.T)
@@ -60,6 +65,8 @@ class CenteredRows:
         if is_sparse(self.X):
             out = sparse_product(self.X, V, self.n_jobs) - self.mean @ V
             return out if self._roots is None else out * self._roots
+        if self._is_plain:
+            return self.X @ V
         out = np.empty((self.shape[0], V.shape[1]))
         for rows, block in self.blocks():
             np.matmul(block, V, out=out[rows])
@@ -70,6 +77,8 @@ class CenteredRows:
         if is_sparse(self.X):
             U = U if self._roots is None else U * self._roots
             return sparse_product(self._transposed, U, self.n_jobs) - np.outer(self.mean, U.sum(axis=0))
+        if self._is_plain:
+            return self.X.T @ U
         out = np.zeros((self.shape[1], U.shape[1]))
         for rows, block in self.blocks():
             out += block.T @ U[rows]

@@ -1,30 +1,28 @@
-"""The Gram matrix of a bound kernel: dense, sparse, or applied in blocks if it does not fit in memory."""
+"""Operators of Gram matrices: dense, sparse, or applied in blocks if they do not fit in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from eigenscape._memory import BLOCK_BYTES, fits, row_blocks
-from eigenscape._progress import stage
-from eigenscape._threads import run_parallel
+from eigenscape._memory import BLOCK_BYTES, row_blocks
+from eigenscape._threads import parallel_map, run_parallel
 from eigenscape._typing import Matrix, is_sparse
-from eigenscape.graph.row_index import canonical_csr
-from eigenscape.kernels.base import BoundKernel, gram_matrix, n_points
-from eigenscape.kernels.pairwise import BoundPairwise, Tiles
+from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.kernels.pairwise import Tiles
 from eigenscape.operators.product import sparse_product
 
 Storage = Literal["auto", "blocked"]
 Stored = Literal["dense", "sparse", "blocked"]
 M = TypeVar("M", bound=Matrix)
-#: Side of the square blocks in which a matrix is averaged with its transpose.
-_SQUARE = 512
 #: Number of columns of a block in products.
 _COLUMNS = 1024
+#: Side of the square tiles of a symmetric matrix that is not stored.
+_TILE = 512
 
 
 class Operator(Protocol):
@@ -123,9 +121,15 @@ class SparseOperator:
 
 @dataclass(frozen=True, eq=False)
 class BlockedOperator:
-    """A kernel matrix that is recomputed block by block for every product, to save memory."""
+    """A kernel matrix that is recomputed block by block for every product, to save memory.
+
+    Of a symmetric kernel with ``tile``, each pair of points is evaluated once a product: the tile ``K_ij``
+    contributes ``K_ij V_j`` to the rows ``i`` and ``K_ij' V_i`` to the rows ``j``.
+    """
 
     kernel: BoundKernel
+    tile: Tiles | None = None
+    n_jobs: int | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -133,7 +137,30 @@ class BlockedOperator:
         return m, m
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        return np.concatenate([values @ V for _, values in self.blocks()])
+        tile = self.tile
+        if tile is None:
+            return np.concatenate([values @ V for _, values in self.blocks()])
+        m = self.shape[0]
+        slices = [slice(start, min(start + _TILE, m)) for start in range(0, m, _TILE)]
+
+        def multiply(i: int) -> np.ndarray:
+            """Compute the contributions of the tiles ``K_ij``, j >= i, to the rows from tile ``i`` on."""
+            rows = slices[i]
+            out = np.zeros((m - rows.start, V.shape[1]))
+            for columns in slices[i:]:
+                values = np.empty((rows.stop - rows.start, columns.stop - columns.start))
+                tile(rows, columns, values)
+                check_finite(values, rows.start)
+                out[: len(values)] += values @ V[columns]
+                if columns != rows:
+                    out[columns.start - rows.start : columns.stop - rows.start] += values.T @ V[rows]
+            return out
+
+        total = np.zeros((m, V.shape[1]))
+        # Added in the order of the tiles, so that the result is the same for any number of threads.
+        for rows, part in zip(slices, parallel_map(multiply, range(len(slices)), self.n_jobs), strict=True):
+            total[rows.start :] += part
+        return total
 
     def diagonal(self) -> np.ndarray:
         return np.concatenate([values.diagonal(rows.start) for rows, values in self.blocks()])
@@ -154,90 +181,6 @@ class BlockedOperator:
         m = self.shape[0]
         for rows in row_blocks(m, 24 * m, BLOCK_BYTES):
             yield rows, check_finite(self.kernel(self.kernel.X[rows]), rows.start)
-
-
-def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = None) -> Operator:
-    """Return the operator of a kernel's Gram matrix, evaluated by the same code as for new points.
-
-    Parameters
-    ----------
-    kernel : BoundKernel
-    storage : {"auto", "blocked"}, default="auto"
-        "auto": the values of a sparse kernel are stored as a sparse matrix; those of a dense kernel are
-        stored if they take at most half of the free memory, and otherwise applied in blocks. "blocked":
-        always applied in blocks.
-    n_jobs : int or None, default=None
-        Number of threads.
-    """
-    m = n_points(kernel.X)
-    whole = gram_matrix(kernel)
-    if whole is not None:
-        return DenseOperator(check_finite(whole))
-    fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
-    with stage("kernel matrix", total=m) as advance:
-        if storage == "auto" and is_sparse(kernel(kernel.X[:1])):
-            return SparseOperator(canonical_csr(check_finite(sparse.csr_array(kernel(kernel.X)))))
-        if not fitting:
-            return BlockedOperator(kernel)
-        array = np.empty((m, m))
-        tile = kernel.kernel.tiles(kernel.X) if isinstance(kernel, BoundPairwise) else None
-        if tile is not None:
-            _fill_symmetric(array, tile, advance, n_jobs)
-            return DenseOperator(array, n_jobs)
-
-        def fill(rows: slice) -> None:
-            array[rows] = check_finite(np.asarray(kernel(kernel.X[rows])), rows.start)
-            advance(rows.stop - rows.start)
-
-        run_parallel(fill, row_blocks(m, 24 * m), n_jobs)
-    _check_symmetric(array)
-    _symmetrize(array, n_jobs)
-    return DenseOperator(array, n_jobs)
-
-
-def _fill_symmetric(
-    array: np.ndarray, tile: Tiles, advance: Callable[[int], None], n_jobs: int | None
-) -> None:
-    """Fill a symmetric matrix: each pair of points is evaluated once."""
-    m = len(array)
-
-    def fill(start: int) -> None:
-        stop = min(start + _SQUARE, m)
-        values = check_finite(tile(slice(start, stop), slice(start, m)), start)
-        corner = values[:, : stop - start]
-        array[start:stop, start:stop] = (corner + corner.T) / 2
-        array[start:stop, stop:] = values[:, stop - start :]
-        for other in range(stop, m, _SQUARE):
-            some = slice(other, other + _SQUARE)
-            array[some, start:stop] = array[start:stop, some].T
-        advance(stop - start)
-
-    run_parallel(fill, range(0, m, _SQUARE), n_jobs)
-
-
-def _check_symmetric(array: np.ndarray) -> None:
-    """Raise ValueError if the first rows and columns differ, as for a function that is not symmetric."""
-    few = min(len(array), 256)
-    worst = float(np.abs(array[:few] - array[:, :few].T).max())
-    if worst > 1e-6 * float(np.abs(array[:few]).max()):
-        raise ValueError(
-            f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {worst:g}; use a symmetric"
-            " kernel or metric"
-        )
-
-
-def _symmetrize(array: np.ndarray, n_jobs: int | None) -> None:
-    """Average a matrix with its transpose in place, so that solvers that read one half or all agree."""
-    starts = range(0, len(array), _SQUARE)
-
-    def mirror(i: int) -> None:
-        for j in range(0, i + 1, _SQUARE):
-            lower, upper = array[i : i + _SQUARE, j : j + _SQUARE], array[j : j + _SQUARE, i : i + _SQUARE]
-            mean = (lower + upper.T) / 2
-            lower[...] = mean
-            upper[...] = mean.T
-
-    run_parallel(mirror, starts, n_jobs)
 
 
 def as_operator(matrix: Matrix) -> Operator:

@@ -18,7 +18,7 @@ from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.kernels.affinity import MIN_EDGE_WEIGHT
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.kernels.restricted import FlooredKernel, RestrictedKernel
-from eigenscape.operators import Operator, gram
+from eigenscape.operators import FactoredOperator, Operator, gram
 from eigenscape.operators.gram import BlockedOperator
 from eigenscape.pieces.embedding import AnyEmbedding, Assignment, Piece, PiecewiseEmbedding, SinglePiece
 
@@ -155,6 +155,8 @@ def split_affinity(
     all its values to a minimum instead.
     """
     weights = gram(kernel, n_jobs=n_jobs)
+    if isinstance(weights, FactoredOperator) and not weights.is_nonnegative():
+        weights = gram(kernel, n_jobs=n_jobs, factored=False)  # its lowest value is to be known
     lowest, labels = affinity_components(weights)
     if lowest < 0:
         raise ValueError(
@@ -188,6 +190,8 @@ def _members(labels: np.ndarray, action: Action) -> tuple[np.ndarray, ...]:
 
 def affinity_components(weights: Operator) -> tuple[float, np.ndarray]:
     """Return the lowest affinity and the component of each point, block by block if necessary."""
+    if isinstance(weights, FactoredOperator):
+        return 0.0, component_labels(weights.links())
     matrix = weights.matrix()
     if matrix is not None:
         return float(matrix.min()), component_labels(matrix)

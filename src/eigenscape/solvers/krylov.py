@@ -53,6 +53,10 @@ class KrylovOptions:
         Maximum number of blocks in the basis.
     patience : int, default=1000
         Number of iterations without progress after which the iteration stops.
+    head_start : int, default=0
+        Number of iterations before the first Rayleigh-Ritz step. They extend the basis by the newest block of
+        ``A Q``, which has the same span as the residuals and costs less. For iterations without a
+        preconditioner.
     """
 
     order: Order = "value"
@@ -64,6 +68,7 @@ class KrylovOptions:
     guard: int = 4
     blocks: int = DENSE_BLOCKS
     patience: int = 1000
+    head_start: int = 0
 
 
 class KrylovResult(NamedTuple):
@@ -121,6 +126,9 @@ def block_krylov(
         while step < options.max_iter:
             step += 1
             advance(1)
+            is_early = step <= min(options.head_start, options.max_iter - 1)
+            if is_early and basis.size + block < basis.capacity and basis.grow(basis.newest):
+                continue
             ritz, Y = basis.ritz(options.order)
             vectors = basis.Q @ Y[:, :block]
             residuals = basis.AQ @ Y[:, :block] - vectors * ritz[:block]
@@ -148,6 +156,7 @@ class _Basis:
 
     def __init__(self, m: int, capacity: int, known: np.ndarray, product: Product) -> None:
         self.capacity, self.size, self._restarts = capacity, 0, 0
+        self._new = slice(0)
         self._known, self._product = known, product
         self._Q = np.empty((m, capacity), order="F")
         self._AQ = np.empty((m, capacity), order="F")
@@ -160,6 +169,11 @@ class _Basis:
     @property
     def AQ(self) -> np.ndarray:
         return self._AQ[:, : self.size]
+
+    @property
+    def newest(self) -> np.ndarray:
+        """Images of the columns that were added last."""
+        return self._AQ[:, self._new]
 
     def ritz(self, order: Order) -> tuple[np.ndarray, np.ndarray]:
         """Compute the Ritz values in the wanted order, and their vectors in coordinates of the basis."""
@@ -185,7 +199,7 @@ class _Basis:
         old, new = slice(0, self.size), slice(self.size, self.size + W.shape[1])
         self._Q[:, new] = W
         self._AQ[:, new] = self._product(W)
-        self.size = new.stop
+        self.size, self._new = new.stop, new
         cross = self.Q.T @ self._AQ[:, new]
         self._T[: self.size, new] = cross
         self._T[new, old] = cross[old].T

@@ -3,8 +3,9 @@
 Two problems are solved, each by several methods.
 
 ``principal``: the largest eigenvalues of a kernel matrix (kernel PCA, MDS, Isomap).
-    Up to 500 points, or if more than a fifth of the spectrum is wanted: LAPACK. Otherwise block Krylov
-    iteration, which needs products only; if it does not converge and the matrix is stored, LAPACK.
+    Up to 200 points (500 if more than one in 40 eigenvalues is wanted), or if more than a fifth of the
+    spectrum is wanted: LAPACK. Otherwise block Krylov iteration, which needs products only; if it does not
+    converge and the matrix is stored, LAPACK.
 ``smallest``: the smallest eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering,
 LLE).
     Up to 500 points: LAPACK. Thin sparse graphs (curves, surfaces): one sparse factorisation and a few block
@@ -32,10 +33,12 @@ from scipy import sparse
 from eigenscape import _memory
 from eigenscape._typing import Matrix
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
-from eigenscape.operators import Operator, SparseOperator
+from eigenscape.operators import ComplementOperator, FactoredOperator, Operator, SparseOperator
 from eigenscape.solvers.config import Order, SolverConfig
 from eigenscape.solvers.direct import dense_eigh
+from eigenscape.solvers.factored import solve_factored
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
+from eigenscape.solvers.lanczos import lanczos
 from eigenscape.solvers.pairs import EigenPairs, with_residuals
 from eigenscape.solvers.semidefinite import (
     SemidefiniteProblem,
@@ -51,6 +54,12 @@ from eigenscape.solvers.width import is_thin
 
 #: Up to this many points LAPACK is as fast as any other solver, for dense and for sparse matrices.
 DENSE_POINTS, DENSE_SPARSE_POINTS = 500, 150
+#: The same for few principal eigenvalues of a dense matrix.
+DENSE_PRINCIPAL_POINTS = 200
+#: Up to this many points a product with one vector is cheap, since the matrix is in the cache.
+LANCZOS_POINTS = 1000
+#: Additional pairs of the Krylov iteration for principal eigenvalues, and its steps without Rayleigh-Ritz.
+_GUARD, _HEAD_START = 6, 4
 #: Above this many points a multilevel hierarchy is cheaper than a factorisation of a thin Laplacian; the
 #: second number is for a loose tolerance.
 FACTOR_POINTS, FACTOR_POINTS_LOOSE = 400_000, 50_000
@@ -107,11 +116,32 @@ def _solve_principal(
     """Solve by LAPACK or block Krylov iteration."""
     m = operator.shape[0]
     _reject_sparse_solvers(solver)
-    if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver)):
+    limit = DENSE_POINTS if 40 * count > m else DENSE_PRINCIPAL_POINTS
+    if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver, limit)):
         return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
     steps = solver.steps(_LONG if solver.method == "lanczos" else _SHORT)
-    options = KrylovOptions(order=order, tol=solver.tol / 2, max_iter=steps, seed=solver.seed, noise=noise)
-    result = block_krylov(operator.matmat, m, count, options)
+    if isinstance(operator, FactoredOperator) and solver.method == "auto":
+        factored = solve_factored(operator, count, solver)
+        if factored is not None:
+            return factored
+    start = None
+    if operator.storage == "dense" and solver.max_iter is None and 10 * count < m <= LANCZOS_POINTS:
+        single = lanczos(
+            operator.matmat, m, count, order=order, tol=solver.tol / 4, noise=noise, seed=solver.seed
+        )
+        if single.converged:
+            return SolverResult(single.values, single.vectors, "lanczos", single.n_iter)
+        start = single.vectors
+    options = KrylovOptions(
+        order=order,
+        tol=solver.tol / 2,
+        max_iter=steps,
+        seed=solver.seed,
+        noise=noise,
+        guard=_GUARD,
+        head_start=_HEAD_START,
+    )
+    result = block_krylov(operator.matmat, m, count, options, start=start)
     if not result.converged and solver.method == "auto":
         matrix = operator.matrix()
         if matrix is not None:
@@ -210,6 +240,13 @@ def _solve_sparse(
 def _solve_dense(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> SolverResult:
     """Solve for a matrix that is dense or applied in blocks; it is formed for LAPACK only."""
     _reject_sparse_solvers(solver)
+    operator = problem.operator
+    if isinstance(operator, ComplementOperator) and isinstance(operator.base, FactoredOperator):
+        factored = None
+        if solver.method == "auto" and problem.n_points > DENSE_POINTS:
+            factored = solve_factored(operator.base, count, solver, problem.null)
+        if factored is not None:
+            return factored._replace(values=operator.c - factored.values)
     is_stored = problem.operator.storage == "dense"
     if solver.method == "dense" or (is_stored and _is_small(problem.n_points, count, solver)):
         return solve_lapack(problem, _whole_matrix(problem.operator), count)

@@ -1,0 +1,129 @@
+"""The Gram matrix of a bound kernel, in the form that takes the least time and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape._memory import fits, row_blocks
+from eigenscape._progress import stage
+from eigenscape._threads import run_parallel
+from eigenscape._typing import is_sparse
+from eigenscape.graph.row_index import canonical_csr
+from eigenscape.kernels.base import BoundKernel, gram_matrix, n_columns, n_points
+from eigenscape.kernels.pairwise import BoundPairwise, Tiles
+from eigenscape.operators.centered_rows import CenteredRows
+from eigenscape.operators.factored import FactoredOperator
+from eigenscape.operators.gram import (
+    BlockedOperator,
+    DenseOperator,
+    Operator,
+    SparseOperator,
+    Storage,
+    check_finite,
+)
+
+#: Side of the square tiles in which a symmetric matrix is evaluated, or averaged with its transpose.
+_SQUARE = 512
+
+
+def gram(
+    kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = None, *, factored: bool = True
+) -> Operator:
+    """Return the operator of a kernel's Gram matrix, evaluated by the same code as for new points.
+
+    Parameters
+    ----------
+    kernel : BoundKernel
+    storage : {"auto", "blocked"}, default="auto"
+        "auto": the values of a sparse kernel are stored as a sparse matrix; those of a dense kernel are
+        stored if they take at most half of the free memory, and otherwise applied in blocks. "blocked":
+        always applied in blocks.
+    n_jobs : int or None, default=None
+        Number of threads.
+    factored : bool, default=True
+        Whether the matrix of a linear or cosine kernel may be a product of two thin matrices, if there are
+        more points than columns.
+    """
+    m = n_points(kernel.X)
+    if factored and isinstance(kernel, BoundPairwise) and m > n_columns(kernel.X):
+        factors = kernel.kernel.factors(kernel.X, kernel.X)
+        if factors is not None:
+            rows = check_finite(factors[0])
+            return FactoredOperator(CenteredRows(rows, np.zeros(rows.shape[1]), n_jobs=n_jobs))
+    whole = gram_matrix(kernel)
+    if whole is not None:
+        return DenseOperator(check_finite(whole))
+    fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
+    with stage("kernel matrix", total=m) as advance:
+        tile = kernel.kernel.tiles(kernel.X) if isinstance(kernel, BoundPairwise) else None
+        if tile is None and storage == "auto" and is_sparse(kernel(kernel.X[:1])):
+            return SparseOperator(canonical_csr(check_finite(sparse.csr_array(kernel(kernel.X)))))
+        if not fitting:
+            return BlockedOperator(kernel, tile, n_jobs)
+        array = np.empty((m, m))
+        if tile is not None:
+            _fill_symmetric(array, tile, advance, n_jobs)
+            return DenseOperator(array, n_jobs)
+
+        def fill(rows: slice) -> None:
+            array[rows] = check_finite(np.asarray(kernel(kernel.X[rows])), rows.start)
+            advance(rows.stop - rows.start)
+
+        run_parallel(fill, row_blocks(m, 24 * m), n_jobs)
+    _check_symmetric(array)
+    _symmetrize(array, n_jobs)
+    return DenseOperator(array, n_jobs)
+
+
+def _fill_symmetric(
+    array: np.ndarray, tile: Tiles, advance: Callable[[int], None], n_jobs: int | None
+) -> None:
+    """Fill a symmetric matrix by square tiles: each pair of points is evaluated once."""
+    from eigenscape._compiled.tiles import transpose_tile
+
+    def fill(pair: tuple[slice, slice]) -> None:
+        rows, columns = pair
+        values = array[pair]
+        tile(rows, columns, values)
+        check_finite(values, rows.start)
+        if rows == columns:
+            values[...] = (values + values.T) / 2
+            advance(rows.stop - rows.start)
+        else:
+            transpose_tile(values, array[columns, rows])
+
+    run_parallel(fill, tile_pairs(len(array)), n_jobs)
+
+
+def tile_pairs(m: int) -> Iterator[tuple[slice, slice]]:
+    """Yield the rows and the columns of the square tiles in the upper half of a symmetric matrix."""
+    slices = [slice(start, min(start + _SQUARE, m)) for start in range(0, m, _SQUARE)]
+    return ((rows, columns) for i, rows in enumerate(slices) for columns in slices[i:])
+
+
+def _check_symmetric(array: np.ndarray) -> None:
+    """Raise ValueError if the first rows and columns differ, as for a function that is not symmetric."""
+    few = min(len(array), 256)
+    worst = float(np.abs(array[:few] - array[:, :few].T).max())
+    if worst > 1e-6 * float(np.abs(array[:few]).max()):
+        raise ValueError(
+            f"the kernel is not symmetric: k(x, y) and k(y, x) differ by up to {worst:g}; use a symmetric"
+            " kernel or metric"
+        )
+
+
+def _symmetrize(array: np.ndarray, n_jobs: int | None) -> None:
+    """Average a matrix with its transpose in place, so that solvers that read one half or all agree."""
+    starts = range(0, len(array), _SQUARE)
+
+    def mirror(i: int) -> None:
+        for j in range(0, i + 1, _SQUARE):
+            lower, upper = array[i : i + _SQUARE, j : j + _SQUARE], array[j : j + _SQUARE, i : i + _SQUARE]
+            mean = (lower + upper.T) / 2
+            lower[...] = mean
+            upper[...] = mean.T
+
+    run_parallel(mirror, starts, n_jobs)
