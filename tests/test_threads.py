@@ -138,7 +138,7 @@ def test_fits_in_several_threads_restore_blas():
 
 
 def test_never_more_running_threads_than_cores():
-    """Threads of BLAS, faiss and loops together, sampled while estimators run in a process of their own."""
+    """Threads of BLAS and loops together, sampled while estimators run in a process of their own."""
     code = """
         import os, threading, time
         from pathlib import Path

@@ -12,7 +12,6 @@ EXTRAS = {
     "anndata": "anndata",
     "dask": "dask",
     "distributed": "dask",
-    "faiss": "approximate",
     "matplotlib": "plot",
     "numpydoc": "cli",
     "PIL": "cli",

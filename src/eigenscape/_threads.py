@@ -31,7 +31,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 #: Modules that load a BLAS library of their own.
-_LOADERS = ("numpy", "scipy.linalg", "sklearn.utils", "faiss")
+_LOADERS = ("numpy", "scipy.linalg", "sklearn.utils")
 
 
 class _Nested(threading.local):

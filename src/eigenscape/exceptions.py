@@ -10,7 +10,6 @@ __all__ = [
     "InputFileError",
     "IsolatedPointWarning",
     "MissingDependencyError",
-    "MissingDependencyWarning",
     "ModelFileError",
     "NoiseFloorWarning",
     "NotConvergedError",
@@ -102,10 +101,6 @@ class NoiseFloorWarning(UserWarning):
 
 class MissingDependencyError(ImportError):
     """An optional dependency is not installed. The message names the extra that installs it."""
-
-
-class MissingDependencyWarning(UserWarning):
-    """An optional dependency is not installed, and a slower method is used. The message names the extra."""
 
 
 class CompilationCacheWarning(UserWarning):

@@ -10,12 +10,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
+from eigenscape._compiled.cells import find_candidates
+from eigenscape.graph.approximate import RECALL, ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
+from eigenscape.graph.cells import build_cells
 from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
-
-pytest.importorskip("faiss", reason="approximate neighbours need faiss")
-from eigenscape.graph.approximate import RECALL, ApproximateIndex
 
 RNG = np.random.default_rng
 
@@ -61,7 +61,7 @@ def test_cells_are_raised_if_they_lose_neighbours():
     clusters = RNG(0).standard_normal((20, 30))[RNG(1).integers(20, size=3000)] * 20
     few = ApproximateIndex(clusters + 0.1 * RNG(2).standard_normal((3000, 30)), "euclidean", None)
     many = ApproximateIndex(RNG(0).standard_normal((3000, 30)), "euclidean", None)
-    assert few._lists.nprobe < many._lists.nprobe
+    assert few._visits < many._visits
 
 
 @pytest.mark.parametrize("kind", ["blocks", "approximate"])
@@ -87,6 +87,52 @@ def test_the_answer_does_not_depend_on_company_or_threads():
     assert (one.nearest(Y[3:4], 6)[1] == number[3:4]).all()
     copy = pickle.loads(pickle.dumps(one))
     assert (copy.nearest(Y, 6)[0] == length).all()
+
+
+def test_candidates_are_the_nearest_points_of_the_nearest_cells():
+    """Against a literal search, with ties: coordinates are small integers."""
+    points = RNG(0).integers(0, 4, size=(900, 5)).astype(np.float32)
+    cells, queries = build_cells(points, 20, None), points[:70] + np.float32(0.5)
+    offsets = RNG(1).integers(-3, 4, size=900).astype(float)
+    near, number = cells.candidates(queries, 4, 12, offsets, 9)
+    assert sorted(cells.order) == list(range(900))
+    place_of = np.argsort(cells.order)
+    for query, values, found in zip(queries, near, number, strict=True):
+        to_center = ((query.astype(float) - cells.centers.astype(float)) ** 2).sum(axis=1)
+        visited = np.lexsort((np.arange(20), to_center))[:4]
+        places = np.concatenate([np.arange(cells.start[c], cells.start[c + 1]) for c in visited])
+        square = ((query - cells.points[places]) ** 2).sum(axis=1).astype(float)
+        nearest = places[np.lexsort((places, square))[:12]]
+        others = places[np.lexsort((places, square + offsets[places]))[:9]]
+        assert place_of[found[:12]].tolist() == nearest.tolist()
+        extra = found[12:][found[12:] >= 0]
+        assert place_of[extra].tolist() == [place for place in others if place not in nearest]
+        exact = ((query - points[found[found >= 0]]) ** 2).sum(axis=1)
+        assert (values[found >= 0] == exact).all()
+
+
+def test_cells_with_fewer_points_than_wanted_are_filled_with_minus_one():
+    points = RNG(0).standard_normal((40, 3)).astype(np.float32)
+    cells = build_cells(points, 16, None)
+    near, place = np.empty((5, 30)), np.empty((5, 30), dtype=np.int64)
+    find_candidates(
+        points[:5], cells.centers, cells.start, cells.points, cells.sizes, np.empty(0), 2, 30, near, place
+    )
+    sizes = (place >= 0).sum(axis=1)
+    assert (sizes < 30).all()
+    assert ((place >= 0) == (np.arange(30) < sizes[:, None])).all()
+
+
+def test_most_vertices_that_would_choose_a_new_point_are_found():
+    """Points in the open have few neighbours, and a large radius: they choose points far away."""
+    rng = RNG(0)
+    X = (low_rank(4000, 200, 15) * rng.lognormal(0, 0.5, size=(4000, 1))).astype(np.float32)
+    index = ApproximateIndex(X[:3500], "euclidean", None)
+    radii = index.nearest(X[:3500], 11)[0][:, -1]
+    within = index.radius_graph(X[3500:], radii).toarray() > 0
+    truth = cdist(X[3500:].astype(float), X[:3500].astype(float)) <= radii
+    assert not (within & ~truth).any()
+    assert (within & truth).sum() >= 0.9 * truth.sum()
 
 
 @pytest.mark.parametrize("kind", ["blocks", "approximate"])

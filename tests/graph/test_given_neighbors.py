@@ -1,8 +1,6 @@
-"""Neighbour indexes from objects of the user: searchers, indexes and lists, and the missing faiss."""
+"""Neighbour indexes from objects of the user: searchers, indexes and lists, and the automatic choice."""
 
 from __future__ import annotations
-
-import sys
 
 import numpy as np
 import pytest
@@ -10,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
-from eigenscape.exceptions import MissingDependencyError, MissingDependencyWarning
 from eigenscape.graph import neighbors as choice
+from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph, radius_graph
@@ -217,20 +215,8 @@ def test_classes_and_precomputed_distances_are_rejected(X):
         neighbor_index(cdist(X, X), metric="precomputed", neighbors=NearestNeighbors())
 
 
-# --- without faiss ---
-
-
-def test_approximate_search_without_faiss_names_the_extra(X, monkeypatch):
-    monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(MissingDependencyError, match=r"neighbors='approximate'.*eigenscape\[approximate\]"):
-        neighbor_index(X, neighbors="approximate")
-
-
-def test_automatic_search_without_faiss_is_exact_and_warns(X, monkeypatch):
-    monkeypatch.setitem(sys.modules, "faiss", None)
+def test_automatic_search_of_many_rows_is_approximate_unless_exact_is_set(X, monkeypatch):
     monkeypatch.setattr(choice, "EXACT_POINTS", 50)
     wide = np.hstack([X] * 6)
-    with pytest.warns(MissingDependencyWarning, match=r"eigenscape\[approximate\].*neighbors='exact'"):
-        index = neighbor_index(wide)
-    assert isinstance(index, BlockIndex)
+    assert isinstance(neighbor_index(wide), ApproximateIndex)
     assert isinstance(neighbor_index(wide, neighbors="exact"), BlockIndex)

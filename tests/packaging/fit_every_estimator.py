@@ -60,7 +60,6 @@ def main() -> None:
     check_error("cli", lambda: eigenscape.save(model, folder / "model.skops"))
     check_error("cli", lambda: eigenscape.report.write_report(folder / "r.html", model, X))
     check_error("plot", lambda: eigenscape.plot.scatter(model))
-    check_error("approximate", lambda: eigenscape.LaplacianEigenmaps(neighbors="approximate").fit(X))
     check_error("dask", lambda: eigenscape.read(folder / "rows.npy", dask=True))
 
 

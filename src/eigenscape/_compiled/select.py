@@ -79,40 +79,6 @@ def _insert(length, number, filled, value, j):
     return filled
 
 
-@njit(nogil=True, cache=True)
-def rerank(
-    Y, X, which, candidates, reduced, rest_of_query, rest_of_point, reach, length, number, exact, found
-):
-    """Find the nearest rows of ``X`` among the ``candidates`` of the rows ``which`` of ``Y``.
-
-    Candidates are row numbers, -1 for none. ``reduced`` are their squared distances in some orthonormal
-    directions; with the norms of the remainders, ``rest_of_query`` and ``rest_of_point``, they bound the
-    squared distances from below. A distance is computed if the bound is below the k-th distance so far or
-    below ``reach`` of the candidate, a squared length for each point (or one for all). Distances and row
-    numbers of the nearest are written to ``length`` and ``number`` (n, k), all computed distances to
-    ``exact``, and the numbers of candidates to ``found``.
-    """
-    k = length.shape[1]
-    for i in which:
-        filled, count = 0, 0
-        for place in range(candidates.shape[1]):
-            c = candidates[i, place]
-            if c < 0:
-                continue
-            count += 1
-            far = np.float64(rest_of_query[i]) - np.float64(rest_of_point[c])
-            bound = (np.float64(reduced[i, place]) + far * far) * (1 - 1e-4)
-            limit = reach[c] if len(reach) > 1 else reach[0]
-            if filled == k and bound > length[i, k - 1] and bound > limit:
-                continue
-            square = _squared_distance(Y[i], X[c])
-            exact[i, place] = np.sqrt(square)
-            filled = _insert_ordered(length[i], number[i], filled, square, c)
-        found[i] = count
-        for t in range(filled):
-            length[i, t] = np.sqrt(length[i, t])
-
-
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def _squared_distance(y, x):
     """Return ``|y - x|^2`` in double precision."""

@@ -14,14 +14,12 @@ Ties are broken by row number. The result for a query does not depend on other q
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from eigenscape._extras import optional_import
 from eigenscape._typing import Rows, is_sparse
-from eigenscape.exceptions import MissingDependencyError, MissingDependencyWarning
+from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex, Metric, resolve_metric_params
 from eigenscape.graph.given import NeighborSearcher, SearcherIndex, neighbor_list_index
 from eigenscape.graph.precomputed import PrecomputedIndex
@@ -68,11 +66,9 @@ def neighbor_index(
     neighbors : {"auto", "exact", "approximate"}, object or tuple, default="auto"
         How neighbours are searched.
 
-        - "auto": exact search, or approximate search if it is much faster (see the module's description). If
-          the package faiss is not installed, exact search with a :class:`MissingDependencyWarning`.
+        - "auto": exact search, or approximate search if it is much faster (see the module's description).
         - "exact": exact search.
-        - "approximate": approximate search by faiss (extra ``approximate``), for dense rows and the metrics
-          "euclidean", "l2" and "cosine".
+        - "approximate": approximate search, for dense rows and the metrics "euclidean", "l2" and "cosine".
         - An object that implements :class:`NeighborIndex`, built on the same rows, or on all samples if
           ``distinct`` is given.
         - An object with scikit-learn's ``kneighbors(X, n_neighbors)``, such as
@@ -92,8 +88,6 @@ def neighbor_index(
 
     Raises
     ------
-    MissingDependencyError
-        If ``neighbors="approximate"`` and faiss is not installed.
     ValueError
         If ``neighbors`` does not suit the metric or the data.
 
@@ -124,31 +118,11 @@ def neighbor_index(
         )
     slow = able and not few_features and X.shape[0] ** 2 * (X.shape[1] + 64.0) > EXACT_OPERATIONS
     large = able and not few_features and X.shape[0] > EXACT_POINTS
-    if neighbors == "approximate" or (neighbors == "auto" and (slow or large) and _has_faiss(X.shape[0])):
-        optional_import("faiss", "neighbors='approximate'")
-        from eigenscape.graph.approximate import ApproximateIndex
-
+    if neighbors == "approximate" or (neighbors == "auto" and (slow or large)):
         return ApproximateIndex(np.asarray(X), str(metric), n_jobs)
     if few_features and power is not None:
         return TreeIndex(np.asarray(X), power, n_jobs)
     return BlockIndex(X, metric, params, n_jobs)
-
-
-def _has_faiss(n_points: int) -> bool:
-    """Return True if faiss is installed; otherwise warn if many points are searched exactly."""
-    try:
-        optional_import("faiss", f"an approximate search among {n_points} samples (neighbors='auto')")
-    except MissingDependencyError as error:
-        if n_points <= EXACT_POINTS:
-            return False
-        warnings.warn(
-            f"{error}; the search is exact instead, which takes time proportional to the square of the number"
-            " of samples. Set neighbors='exact' to suppress this warning",
-            MissingDependencyWarning,
-            stacklevel=3,
-        )
-        return False
-    return True
 
 
 def _given_index(

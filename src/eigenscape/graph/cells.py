@@ -1,0 +1,125 @@
+"""Cells of points around k-means centres, of which a search visits those nearest to the query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape._memory import row_blocks
+from eigenscape._threads import run_parallel
+
+#: Iterations of k-means, and number of points per centre that it uses.
+_ITERATIONS, _TRAINING = 8, 64
+
+
+class Projection(NamedTuple):
+    """Rows projected on orthonormal directions, in single precision."""
+
+    points: np.ndarray  # (n, c)
+    rest: np.ndarray  # (n,) norm of the remainder
+    doubt: np.ndarray  # (n,) bound of the rounding error of `rest`
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Points, stored cell by cell.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_cells, c)
+    start : ndarray of shape (n_cells + 1,)
+        Place of the first point of each cell.
+    order : ndarray of shape (n,)
+        Row number of the point at each place.
+    points : ndarray of shape (n, c)
+        The points, by place.
+    sizes : ndarray of shape (n_cells,)
+        Largest norm of the points of each cell.
+    """
+
+    centers: np.ndarray
+    start: np.ndarray
+    order: np.ndarray
+    points: np.ndarray
+    sizes: np.ndarray
+
+    @property
+    def n_cells(self) -> int:
+        return len(self.centers)
+
+    def candidates(
+        self, queries: np.ndarray, visits: int, count: int, offsets: np.ndarray | None = None, others: int = 0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ``count`` nearest points in the ``visits`` nearest cells of each query.
+
+        Parameters
+        ----------
+        queries : ndarray of shape (b, c)
+        visits, count : int
+        offsets : ndarray of shape (n,), optional
+            Offsets of the points, by place.
+        others : int
+            Number of points with the smallest squared distance plus offset. They follow the nearest points,
+            without those that are among them.
+
+        Returns
+        -------
+        near : ndarray of shape (b, count + others)
+            Squared distances, those of the nearest points in ascending order.
+        number : ndarray of shape (b, count + others)
+            Row numbers, -1 if there are fewer.
+        """
+        from eigenscape._compiled.cells import find_candidates
+
+        near = np.empty((len(queries), count + others))
+        place = np.empty((len(queries), count + others), dtype=np.int64)
+        offsets = np.empty(0) if offsets is None else offsets
+        find_candidates(
+            queries, self.centers, self.start, self.points, self.sizes, offsets, visits, count, near, place
+        )
+        return near, np.where(place >= 0, self.order[place], -1)
+
+
+def build_cells(points: np.ndarray, n_cells: int, n_jobs: int | None) -> Cells:
+    """Assign points (n, c) in single precision to ``n_cells`` cells by k-means."""
+    centers = _kmeans_centers(points, n_cells, n_jobs)
+    cell = nearest_center(points, centers, n_jobs)
+    order = np.argsort(cell, kind="stable")
+    start = np.searchsorted(cell[order], np.arange(n_cells + 1))
+    sizes = np.zeros(n_cells)
+    np.maximum.at(sizes, cell, np.linalg.norm(points, axis=1))
+    return Cells(centers, start, order, points[order], sizes)
+
+
+def _kmeans_centers(points: np.ndarray, n_cells: int, n_jobs: int | None) -> np.ndarray:
+    """Return the centres (n_cells, c) of Lloyd's algorithm on a random sample of the points."""
+    rng = np.random.default_rng(0)
+    sample = points[np.sort(rng.permutation(len(points))[: _TRAINING * n_cells])]
+    centers = sample[rng.permutation(len(sample))[:n_cells]]
+    for _ in range(_ITERATIONS):
+        cell = nearest_center(sample, centers, n_jobs)
+        members = sparse.csr_array(
+            (np.ones(len(cell), dtype=np.float32), (cell, np.arange(len(cell)))), shape=(n_cells, len(cell))
+        )
+        count = np.diff(members.indptr)
+        # A centre without points stays where it is.
+        centers = np.where(count[:, None] > 0, members @ sample / np.maximum(count, 1)[:, None], centers)
+        centers = centers.astype(np.float32)
+    return centers
+
+
+def nearest_center(points: np.ndarray, centers: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Return the number of the nearest centre of each point."""
+    norms = np.einsum("ij,ij->i", centers, centers)
+    cell = np.empty(len(points), dtype=np.intp)
+
+    def assign(block: slice) -> None:
+        rough = points[block] @ (-2 * centers.T)
+        rough += norms
+        np.argmin(rough, axis=1, out=cell[block])
+
+    run_parallel(assign, row_blocks(len(points), 4 * len(centers), 2**20), n_jobs)
+    return cell
