@@ -13,8 +13,9 @@ are computed in double precision.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from scipy import linalg, sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-from eigenscape._threads import n_threads, run_parallel
+from eigenscape._threads import Team, one_thread
 from eigenscape.graph.union import transpose
 from eigenscape.solvers.direct import inverse_on_complement
 
@@ -33,10 +34,12 @@ _MOST_LEVELS, _FEWEST = 12, 50
 _STRENGTH = 0.1
 #: Eigenvectors are computed in blocks of a multiple of this many columns.
 WIDTH = 4
-#: Below this many multiplications a loop runs on one thread.
+#: Number of multiplications of a part of a loop.
 _LARGE = 2_000_000
 #: Number of rows of a block in products of sparse matrices.
 _ROWS = 2**15
+#: Number of rows of a block in operations on vectors.
+_BLOCK = 2**14
 #: Reduction of the residual by the conjugate gradients of one correction, and their maximum number.
 _REDUCTION, _MOST_STEPS = 1e-2, 4
 #: Relative residual of the eigenvectors of coarse levels, and their maximum number of steps.
@@ -63,17 +66,17 @@ class Hierarchy:
         A: sparse.csr_array,
         null: np.ndarray,
         thin: bool,
-        n_jobs: int | None = None,
+        team: Team = one_thread,
         fewest: int = _FEWEST,
     ) -> None:
-        self.n_jobs = n_jobs
+        self.team = team
         self.levels: list[Level] = []
         with stage("coarsening"):
             while A.shape[0] > COARSEST and len(self.levels) < _MOST_LEVELS:
                 group, count = aggregate(A)
                 if not fewest < count < 0.8 * A.shape[0]:
                     break
-                level, A, null = _coarsen(A, null, group, count, n_jobs)
+                level, A, null = _coarsen(A, null, group, count, team)
                 self.levels.append(level)
         self.coarse, self.coarse_null = A, null / np.linalg.norm(null)
         self._coarse_inverse = _inverse(A, self.coarse_null, thin)
@@ -98,11 +101,20 @@ class Hierarchy:
         P = self.levels[depth].P
         return self.product(P, P.data, V.astype(np.float32)).astype(np.float64)
 
-    def cycle(self, B: np.ndarray, depth: int = 0) -> np.ndarray:
-        """Apply one V-cycle for ``A X = B``, in single precision, which suffices for a preconditioner."""
-        scale = np.maximum(np.sqrt(_dots(B, B)), np.finfo(np.float64).tiny)
-        X = self._cycle(_padded((B / scale).astype(np.float32)), depth)
-        return X[:, : B.shape[1]] * scale
+    def cycle(self, B: np.ndarray, depth: int = 0, size: np.ndarray | None = None) -> np.ndarray:
+        """Apply one V-cycle for ``A X = B``, in single precision, which suffices for a preconditioner.
+
+        ``size`` is the length of the columns, if known.
+        """
+        from eigenscape._compiled.hierarchy import divide_columns, multiply_columns
+
+        size = np.linalg.norm(B, axis=0) if size is None else size
+        scale = np.maximum(size, np.finfo(np.float64).tiny)
+        scaled, out = np.empty(B.shape, dtype=np.float32), np.empty(B.shape)
+        self.sweep(lambda rows: divide_columns(B, scale, rows.start, rows.stop, scaled), len(B))
+        X = self._cycle(_padded(scaled), depth)
+        self.sweep(lambda rows: multiply_columns(X, scale, rows.start, rows.stop, out), len(B))
+        return out
 
     def _cycle(self, B: np.ndarray, depth: int) -> np.ndarray:
         from eigenscape._compiled.hierarchy import correct_rows, first_residual, relax_rows
@@ -121,23 +133,28 @@ class Hierarchy:
 
         return self._rows(multiply_four, A, data, _padded(V))[:, : V.shape[1]]
 
+    def sweep(self, function: Callable[[slice], Any], m: int) -> Any:
+        """Return the sum of ``function(rows)`` over blocks of rows that fit in the processor's cache."""
+        parts = self._run(function, list(row_blocks(m, 1, _BLOCK)))
+        return sum(parts[1:], start=parts[0]) if parts[0] is not None else None
+
+    def _run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        return (self.team if len(items) > 1 else one_thread)(function, items)
+
     def _rows(
         self, loop: Callable[..., None], A: sparse.csr_array, data: np.ndarray, *arrays: np.ndarray
     ) -> np.ndarray:
         """Return the result (rows of A, columns of the last array) of a compiled loop over rows of ``A``."""
         width = arrays[-1].shape[1]
         out = np.empty((A.shape[0], width), dtype=arrays[-1].dtype)
-        if A.nnz * width < _LARGE:
-            loop(A.indptr, A.indices, data, *arrays, 0, A.shape[0], out)
-            return out
-        threads = n_threads(self.n_jobs)
-        cuts = np.searchsorted(A.indptr, np.linspace(0, A.nnz, threads + 1)[1:-1])  # equal work per thread
+        parts = 1 + A.nnz * width // _LARGE
+        cuts = np.searchsorted(A.indptr, np.linspace(0, A.nnz, parts + 1)[1:-1])  # of equal work
         ends = [0, *map(int, cuts), A.shape[0]]
 
         def work(part: int) -> None:
             loop(A.indptr, A.indices, data, *arrays, ends[part], ends[part + 1], out)
 
-        run_parallel(work, range(threads), self.n_jobs)
+        self._run(work, range(parts))
         return out
 
 
@@ -147,6 +164,10 @@ def _padded(V: np.ndarray) -> np.ndarray:
     if missing:
         V = np.column_stack([V, np.zeros((len(V), missing), dtype=V.dtype)])
     return np.ascontiguousarray(V)
+
+
+#: Sums a function of blocks of rows, see :meth:`Hierarchy.sweep`.
+Sweep = Callable[[Callable[[slice], Any], int], Any]
 
 
 class Eigenvectors(NamedTuple):
@@ -199,94 +220,150 @@ def _refine(
 ) -> Eigenvectors:
     """Correct the first vectors of one level until the wanted ones have converged."""
     A, null = hierarchy.matrix(depth)
-    X = _orthonormal(X, null[:, None])
+    sweep = hierarchy.sweep
+    X = _orthonormal(sweep, X, null[:, None])
     AX = hierarchy.product(A, A.data, X)
-    values, rotation = np.linalg.eigh(X.T @ AX)
-    X, AX = X @ rotation, AX @ rotation
+    values, Y = np.linalg.eigh(sweep(partial(_products, X, AX), len(X)))
+    known = np.column_stack([null, X])
+    residual = np.empty((len(X), corrected))
+    size = np.sqrt(sweep(lambda rows: _rotate(known[rows], AX[rows], Y, values, residual[rows]), len(X)))
     cycles, best = 0, np.inf
     while True:
-        residual = AX[:, :corrected] - X[:, :corrected] * values[:corrected]
-        size = np.linalg.norm(residual, axis=0)
         allowed = tol * np.abs(values[:corrected]) + noise
         worst = float((size / allowed)[:wanted].max())
         if worst <= 1 or cycles >= max_iter or worst > 0.7 * best:
-            return Eigenvectors(values, X, cycles, worst <= 1)
+            return Eigenvectors(values, known[:, 1:], cycles, worst <= 1)
         best = worst
-        Z, taken = _correction(hierarchy, depth, X, values[:corrected], residual, allowed, wanted)
+        Z, taken = _correction(hierarchy, depth, known, values[:corrected], residual, size, allowed, wanted)
         cycles += taken
-        Z = _orthonormal(Z, np.column_stack([null, X]))
+        Z = _orthonormal(sweep, Z, known)
         AZ = hierarchy.product(A, A.data, Z)
-        values, X, AX = _ritz(values, X, AX, Z, AZ)
+        values, size = _ritz(sweep, values, known, AX, Z, AZ, residual)
 
 
 def _ritz(
-    values: np.ndarray, X: np.ndarray, AX: np.ndarray, Z: np.ndarray, AZ: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the lowest Ritz values of ``[X Z]``, as many as columns of ``X``, their vectors and products.
+    sweep: Sweep,
+    values: np.ndarray,
+    known: np.ndarray,
+    AX: np.ndarray,
+    Z: np.ndarray,
+    AZ: np.ndarray,
+    residual: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Replace ``X`` by the lowest Ritz vectors of ``[X Z]``; return their values and sizes of residuals.
 
-    ``X' A X`` is the diagonal matrix of ``values``."""
-    width = X.shape[1]
-    cross = X.T @ AZ
-    corner = Z.T @ AZ
-    projected = np.block([[np.diag(values), cross], [cross.T, (corner + corner.T) / 2]])
+    ``known`` is the null vector and ``X``, and ``X' A X`` is the diagonal matrix of ``values``.
+    """
+    width = AX.shape[1]
+    cross = sweep(lambda rows: np.column_stack([known[rows, 1:], Z[rows]]).T @ AZ[rows], len(AZ))
+    corner = cross[width:]
+    projected = np.block([[np.diag(values), cross[:width]], [cross[:width].T, (corner + corner.T) / 2]])
     ritz, Y = linalg.eigh(projected, subset_by_index=(0, width - 1))
-    return ritz, X @ Y[:width] + Z @ Y[width:], AX @ Y[:width] + AZ @ Y[width:]
+
+    def update(rows: slice) -> np.ndarray:
+        return _rotate(known[rows], AX[rows], Y, ritz, residual[rows], Z[rows], AZ[rows])
+
+    return ritz, np.sqrt(sweep(update, len(AZ)))
+
+
+def _rotate(
+    known: np.ndarray,
+    AX: np.ndarray,
+    Y: np.ndarray,
+    values: np.ndarray,
+    residual: np.ndarray,
+    Z: np.ndarray | None = None,
+    AZ: np.ndarray | None = None,
+) -> np.ndarray:
+    """Replace ``X`` and ``A X`` by their products with ``Y``; return the squared sizes of the residuals."""
+    width, corrected = AX.shape[1], residual.shape[1]
+    X, products = known[:, 1:] @ Y[:width], AX @ Y[:width]
+    if Z is not None and AZ is not None:
+        X += Z @ Y[width:]
+        products += AZ @ Y[width:]
+    known[:, 1:], AX[...] = X, products
+    residual[...] = products[:, :corrected] - X[:, :corrected] * values[:corrected]
+    return np.diagonal(residual.T @ residual)
 
 
 def _correction(
     hierarchy: Hierarchy,
     depth: int,
-    X: np.ndarray,
+    known: np.ndarray,
     values: np.ndarray,
     residual: np.ndarray,
+    size: np.ndarray,
     allowed: np.ndarray,
     wanted: int,
 ) -> tuple[np.ndarray, int]:
-    """Solve ``(A - l) z = -r`` orthogonally to ``X`` by conjugate gradients, and return their number."""
-    A, null = hierarchy.matrix(depth)
-    known = np.column_stack([null, X])
-    r = -residual
-    goal = np.maximum(_REDUCTION * np.linalg.norm(r, axis=0), 0.1 * allowed)
-    x, p, old, steps = np.zeros_like(r), np.zeros_like(r), np.ones(r.shape[1]), 0
-    before = r
-    tiny = np.finfo(np.float64).tiny
-    while steps < _MOST_STEPS:
-        steps += 1
-        z = hierarchy.cycle(r, depth)
-        z -= known @ (known.T @ z)
-        if steps > 1:  # Polak and Ribiere: the preconditioner is rounded
-            p = z + p * np.maximum(_dots(z, r - before) / old, 0.0)
-        else:
-            p = z
-        q = hierarchy.product(A, A.data, p) - p * values
-        q -= known @ (known.T @ q)
-        old = np.maximum(_dots(z, r), tiny)
-        curvature = _dots(p, q)
+    """Solve ``(A - l) z = -r`` orthogonally to ``known`` by conjugate gradients; return their number too."""
+    from eigenscape._compiled import hierarchy as compiled
+
+    A, _ = hierarchy.matrix(depth)
+    m, count = residual.shape
+    r, before = -residual, np.zeros_like(residual)
+    x, p = np.zeros_like(r), np.zeros_like(r)
+    goal = np.maximum(_REDUCTION * size, 0.1 * allowed)
+    old, tiny = np.ones(count), np.finfo(np.float64).tiny
+
+    def products(Z: np.ndarray, R: np.ndarray, S: np.ndarray, rows: slice) -> np.ndarray:
+        out = np.zeros((known.shape[1] + 2, count))
+        compiled.products_with(known, Z, R, S, rows.start, rows.stop, out)
+        return out
+
+    def turn(z: np.ndarray, inside: np.ndarray, forward: np.ndarray, rows: slice) -> None:
+        compiled.next_direction(known, z, inside, forward, rows.start, rows.stop, p)
+
+    def shift(q: np.ndarray, rows: slice) -> np.ndarray:
+        compiled.subtract_scaled(p, values, rows.start, rows.stop, q)
+        return products(q, p, p, rows)
+
+    def advance(q: np.ndarray, inside: np.ndarray, length: np.ndarray, rows: slice) -> np.ndarray:
+        out = np.zeros(count)
+        compiled.advance_solution(known, p, q, inside, length, rows.start, rows.stop, x, r, before, out)
+        return out
+
+    for steps in range(1, _MOST_STEPS + 1):
+        z = hierarchy.cycle(r, depth, size)
+        *inside, new, overlap = hierarchy.sweep(partial(products, z, r, before), m)
+        # Polak and Ribiere: the preconditioner is rounded. r is orthogonal to `known`, so z need not be here.
+        forward = np.maximum((new - overlap) / old, 0.0) if steps > 1 else np.zeros(count)
+        hierarchy.sweep(partial(turn, z, np.array(inside), forward), m)
+        q = hierarchy.product(A, A.data, p)
+        *inside, curvature, _ = hierarchy.sweep(partial(shift, q), m)
+        old = np.maximum(new, tiny)
         # A direction in which the quotient is below the eigenvalue is kept for Rayleigh-Ritz as it is.
         length = np.where(curvature > tiny, old / np.maximum(curvature, tiny), float(steps == 1))
-        x += p * length
-        before, r = r, r - q * length
-        if (np.linalg.norm(r, axis=0) <= goal)[:wanted].all():
+        size = np.sqrt(hierarchy.sweep(partial(advance, q, np.array(inside), length), m))
+        if (size <= goal)[:wanted].all():
             break
     return x, steps
 
 
-def _dots(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Compute the inner products of corresponding columns."""
-    return np.einsum("ij,ij->j", A, B)
-
-
-def _orthonormal(V: np.ndarray, known: np.ndarray) -> np.ndarray:
+def _orthonormal(sweep: Sweep, V: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis of the columns of ``V``, orthogonal to ``known``."""
-    V = V / np.maximum(np.linalg.norm(V, axis=0), np.finfo(np.float64).tiny)
+    scale = np.sqrt(np.diagonal(sweep(partial(_products, V, V), len(V))))
+    change = np.diag(1 / np.maximum(scale, np.finfo(np.float64).tiny))
     lost = np.inf
     while lost > 10:  # repeat while rounding errors were amplified
-        V = V - known @ (known.T @ V)
-        size, rotation = np.linalg.eigh(V.T @ V)
+        V = V @ change
+        inside = sweep(partial(_products, known, V), len(V))
+        size, rotation = np.linalg.eigh(sweep(partial(_project, known, V, inside), len(V)))
         adds = size > 1e-14 * max(float(size[-1]), 1e-6)
-        V = V @ (rotation[:, adds] / np.sqrt(size[adds]))
+        change = rotation[:, adds] / np.sqrt(size[adds])
         lost = 1 / np.sqrt(size[adds].min()) if adds.any() else 0.0
-    return V
+    return V @ change
+
+
+def _products(A: np.ndarray, B: np.ndarray, rows: slice) -> np.ndarray:
+    """Compute ``A'B`` of some rows."""
+    return A[rows].T @ B[rows]
+
+
+def _project(known: np.ndarray, V: np.ndarray, inside: np.ndarray, rows: slice) -> np.ndarray:
+    """Subtract ``known inside`` from some rows of ``V``; return their ``V'V``."""
+    V[rows] -= known[rows] @ inside
+    return _products(V, V, rows)
 
 
 def aggregate(A: sparse.csr_array) -> tuple[np.ndarray, int]:
@@ -298,7 +375,7 @@ def aggregate(A: sparse.csr_array) -> tuple[np.ndarray, int]:
 
 
 def _coarsen(
-    A: sparse.csr_array, null: np.ndarray, group: np.ndarray, count: int, n_jobs: int | None
+    A: sparse.csr_array, null: np.ndarray, group: np.ndarray, count: int, team: Team
 ) -> tuple[Level, sparse.csr_array, np.ndarray]:
     """Return the level of ``A``, the coarse matrix ``P' A P`` and its null vector."""
     from eigenscape._compiled.hierarchy import smooth_rows
@@ -308,10 +385,10 @@ def _coarsen(
     values = null / coarse_null[group]
     piecewise = sparse.csr_array((values, group, np.arange(m + 1, dtype=A.indptr.dtype)), shape=(m, count))
     step = _damped_inverse(A)
-    P = _sparse_product(A, piecewise, n_jobs)
+    P = _sparse_product(A, piecewise, team)
     smooth_rows(P.indptr, P.indices, P.data, group, values, step)
-    R = transpose(P, n_jobs)
-    coarse = _sparse_product(R, _sparse_product(A, P, n_jobs), n_jobs)
+    R = transpose(P, 1)
+    coarse = _sparse_product(R, _sparse_product(A, P, team), team)
     level = Level(
         A,
         null / np.linalg.norm(null),
@@ -323,17 +400,16 @@ def _coarsen(
     return level, coarse, coarse_null
 
 
-def _sparse_product(A: sparse.csr_array, B: sparse.csr_array, n_jobs: int | None) -> sparse.csr_array:
+def _sparse_product(A: sparse.csr_array, B: sparse.csr_array, team: Team) -> sparse.csr_array:
     """Compute ``A B``; the columns of a row are not sorted."""
     from eigenscape._compiled.hierarchy import multiply_sparse
-    from eigenscape._threads import parallel_map
 
     def rows(block: slice) -> Any:
         return multiply_sparse(
             A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, B.shape[1], block.start, block.stop
         )
 
-    count, indices, data = zip(*parallel_map(rows, row_blocks(A.shape[0], 1, _ROWS), n_jobs), strict=True)
+    count, indices, data = zip(*team(rows, row_blocks(A.shape[0], 1, _ROWS)), strict=True)
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(count))]).astype(A.indptr.dtype)
     return sparse.csr_array(
         (np.concatenate(data), np.concatenate(indices), indptr), shape=(A.shape[0], B.shape[1])

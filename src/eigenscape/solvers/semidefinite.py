@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigenscape._progress import stage
+from eigenscape._threads import one_thread, thread_team
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.config import SolverConfig
@@ -196,21 +197,23 @@ def solve_multilevel(
     """
     order = breadth_first_order(matrix)
     matrix = reordered(matrix, order, solver.n_jobs)
-    hierarchy = Hierarchy(matrix, problem.null[order], thin, solver.n_jobs, max(50, 4 * count))
     steps = solver.steps(_PRECONDITIONED)
-    found = multilevel_eigenvectors(
-        hierarchy,
-        max(count - 1, 1),  # the last pair only serves to detect a degenerate spectrum
-        count,
-        solver.tol / 2,
-        16 * np.finfo(np.float64).eps * problem.bound,
-        steps,
-    )
+    with thread_team(solver.n_jobs) as team:
+        hierarchy = Hierarchy(matrix, problem.null[order], thin, team, max(50, 4 * count))
+        found = multilevel_eigenvectors(
+            hierarchy,
+            max(count - 1, 1),  # the last pair only serves to detect a degenerate spectrum
+            count,
+            solver.tol / 2,
+            16 * np.finfo(np.float64).eps * problem.bound,
+            steps,
+        )
     result = SolverResult(found.values, found.vectors, "multilevel", found.n_iter, found.converged)
     if not found.converged and found.n_iter < steps:
         renumbered = SemidefiniteProblem(
             SparseOperator(matrix, solver.n_jobs), problem.null[order], problem.bound
         )
+        hierarchy.team = one_thread
         result = _preconditioned(renumbered, count, solver, hierarchy.cycle, found.vectors, "multilevel")
     vectors = np.empty_like(result.vectors)
     vectors[order] = result.vectors
