@@ -190,5 +190,26 @@ def run_parallel(
         pass
 
 
+#: Calls a function of each item, in parallel, and returns the results in order; see :func:`thread_team`.
+Team = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
+
+
+def one_thread(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Call a function of each item: a team of one thread."""
+    return [function(item) for item in items]
+
+
+@contextmanager
+def thread_team(n_jobs: int | None = None) -> Iterator[Team]:
+    """Keep :func:`n_threads` threads within a block, for many short loops: starting threads takes longer."""
+    count = n_threads(n_jobs)
+    with single_blas_thread():
+        if count == 1:
+            yield one_thread
+            return
+        with ThreadPoolExecutor(count, "eigenscape", _mark_nested) as pool:
+            yield lambda function, items: list(pool.map(function, items))
+
+
 def _mark_nested() -> None:
     _nested.active = True

@@ -69,8 +69,7 @@ def test_surfaces_are_thin_and_clouds_are_wide():
 
 @pytest.mark.parametrize("thin", [True, False])
 def test_multilevel_agrees_with_a_factorisation(thin, monkeypatch):
-    monkeypatch.setattr(multilevel, "COARSEST_THIN", 300)
-    monkeypatch.setattr(multilevel, "COARSEST_WIDE", 300)
+    monkeypatch.setattr(multilevel, "COARSEST", 300)
     L, null = laplacian_of(roll(4000)[0] if thin else mixture(4000))
     end = SemidefiniteProblem(SparseOperator(L), null, 2.0)
     levels, factor = (smallest(end, 3, SolverConfig(name)) for name in ("multilevel", "shift-invert"))
@@ -80,10 +79,38 @@ def test_multilevel_agrees_with_a_factorisation(thin, monkeypatch):
     assert levels.n_iter < 60
 
 
-def test_interpolation_keeps_the_null_vector(monkeypatch):
-    monkeypatch.setattr(multilevel, "COARSEST_THIN", 200)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_multilevel_separates_clusters_joined_by_single_edges(n_jobs, monkeypatch):
+    """Five eigenvalues far below all others; loops on several threads give the same bits."""
+    monkeypatch.setattr(multilevel, "_LARGE", 1000)
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((6000, 2)) + 30 * rng.integers(0, [3, 2], (6000, 2))
+    graph = nearest_neighbor_graph(neighbor_index(X), 10)
+    joined = connect(graph, component_labels(graph.distances)).distances
+    joined.data[:] = 1.0
+    degree = joined.sum(axis=1)
+    root = sparse.diags_array(1 / np.sqrt(degree))
+    L = sparse.csr_array(sparse.eye_array(len(X)) - root @ joined @ root)
+    end = SemidefiniteProblem(SparseOperator(L), np.sqrt(degree / degree.sum()), 2.0)
+    levels = smallest(end, 5, SolverConfig("multilevel", n_jobs=n_jobs))
+    factor = smallest(end, 5, SolverConfig("shift-invert"))
+    np.testing.assert_allclose(levels.values, factor.values, rtol=1e-7)
+    np.testing.assert_allclose(np.abs(np.sum(levels.vectors * factor.vectors, axis=0)), 1, rtol=1e-7)
+    other = smallest(end, 5, SolverConfig("multilevel", n_jobs=3 - n_jobs))
+    assert np.array_equal(levels.vectors, other.vectors)
+
+
+def test_thin_laplacians_of_many_points_are_solved_by_levels(monkeypatch):
+    monkeypatch.setattr("eigenscape.solvers.solve.FACTOR_POINTS", 2000)
     L, null = laplacian_of(roll(3000)[0])
-    hierarchy = Hierarchy(L, null, 0, thin=True)
+    end = SemidefiniteProblem(SparseOperator(L), null, 2.0)
+    assert smallest(end, 2, SolverConfig()).solver == "multilevel"
+
+
+def test_interpolation_keeps_the_null_vector(monkeypatch):
+    monkeypatch.setattr(multilevel, "COARSEST", 200)
+    L, null = laplacian_of(roll(3000)[0])
+    hierarchy = Hierarchy(L, null, thin=True)
     assert len(hierarchy.levels) >= 2
     fine = hierarchy.coarse_null
     for level in reversed(hierarchy.levels):
@@ -93,8 +120,9 @@ def test_interpolation_keeps_the_null_vector(monkeypatch):
 
 def test_groups_are_connected_and_cover_all():
     L, _ = laplacian_of(roll(2000)[0])
-    group = aggregate(L, np.random.default_rng(0))
+    group, count = aggregate(L)
     assert group.min() == 0
+    assert group.max() == count - 1
     assert 2 < len(group) / (group.max() + 1) < 40
     together = sparse.coo_array(L)
     inside = together.row[group[together.row] == group[together.col]]

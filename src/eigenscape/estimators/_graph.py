@@ -80,7 +80,7 @@ class Neighborhood:
                     f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{among}; lower"
                     " n_neighbors"
                 )
-            graph = nearest_neighbor_graph(index(), k, self.joined)
+            graph = nearest_neighbor_graph(index(), k, self.joined, self.n_jobs)
             return add_spanning_tree(graph) if self.kind == "mst_nearest_neighbors" else graph
         if self.joined != "union":
             raise ValueError(

@@ -30,6 +30,7 @@ from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.graph.search import NeighborIndex, RadiusQuery
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, reassemble, scatter_rows
+from eigenscape.graph.union import transpose, union_with_transpose
 
 #: Rule for an edge: either point lists the other, both do, or one does and their lists have points in common.
 Joined = Literal["union", "mutual", "shared"]
@@ -161,7 +162,9 @@ class NeighborGraph:
         return replace(self, neighbors=unite(self.neighbors, extra), distances=unite(self.distances, extra))
 
 
-def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joined = "union") -> NeighborGraph:
+def nearest_neighbor_graph(
+    index: NeighborIndex, n_neighbors: int, joined: Joined = "union", n_jobs: int | None = None
+) -> NeighborGraph:
     """Return the graph of the ``n_neighbors`` nearest neighbours of the indexed points."""
     with stage("neighbours"):
         chosen = index.nearest_others_graph(n_neighbors)
@@ -173,7 +176,10 @@ def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joine
     if not index.known_symmetric:
         _check_symmetric(chosen)
     radii = np.maximum.reduceat(chosen.data, chosen.indptr[:-1])
-    edges = combine_edges(joined, chosen, sparse.csr_array(chosen.T), chosen, chosen, n_neighbors)
+    if joined == "union":
+        edges = union_with_transpose(chosen, n_jobs)
+    else:
+        edges = combine_edges(joined, chosen, transpose(chosen, n_jobs), chosen, chosen, n_neighbors)
     return NeighborGraph(
         index, index.vertices(), chosen, edges, index.radius_query(radii), radii, n_neighbors, joined=joined
     )

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._typing import Matrix
+from eigenscape.graph.union import lists_to_rows
 
 #: Replaces a distance of 0, which sparse operations would drop.
 SHORTEST = 1e-150
@@ -40,13 +41,7 @@ def without_self(table: Matrix) -> sparse.csr_array:
 
 def neighbor_table(length: np.ndarray, column: np.ndarray, n_points: int) -> sparse.csr_array:
     """Convert neighbour lists, distances and indices of shape (n, k), to a sparse matrix (n, n_points)."""
-    n, k = length.shape
-    order = np.argsort(column, axis=1)
-    length, column = np.take_along_axis(length, order, axis=1), np.take_along_axis(column, order, axis=1)
-    indices = column.astype(np.int32 if n * k < 2**31 else np.int64).ravel()
-    return sparse.csr_array(
-        (np.maximum(length.ravel(), SHORTEST), indices, np.arange(0, n * k + 1, k)), shape=(n, n_points)
-    )
+    return lists_to_rows(length, column, n_points, SHORTEST)
 
 
 def other_neighbors_table(length: np.ndarray, column: np.ndarray) -> sparse.csr_array:

@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial import KDTree, minkowski_distance
+from scipy.spatial import KDTree
 
+from eigenscape._memory import row_blocks
 from eigenscape._threads import n_threads
 from eigenscape._typing import Rows
 from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import distance_table
+
+#: Below this many queries their order does not matter.
+_FEW = 1000
+#: Number of queries of a block.
+_QUERIES = 2**17
 
 
 class TreeIndex(RowSearch):
@@ -35,29 +41,51 @@ class TreeIndex(RowSearch):
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         Y = np.asarray(Y, dtype=np.float64)
-        workers = n_threads(self.n_jobs)
         more = min(k + 1, self.n_points)  # one more, to detect a tie of the last neighbour with the next
-        found = self._tree.query(Y, k=[*range(1, more + 1)], p=self.power, workers=workers)
-        length, index = np.asarray(found[0]), np.asarray(found[1])
-        if np.any(length[:, 1:] == length[:, :-1]):
-            order = np.lexsort((index, length), axis=1)
-            length, index = (
-                np.take_along_axis(length, order, axis=1),
-                np.take_along_axis(index, order, axis=1),
-            )
-            if more > k:
-                self._break_ties(Y, k, length, index)
+        length, index = self._search(Y, more)
+        tied = np.flatnonzero((length[:, 1:] == length[:, :-1]).any(axis=1))
+        if len(tied):
+            length[tied], index[tied] = _by_length_and_index(length[tied], index[tied])
+            last = tied[length[tied, -1] == length[tied, k - 1]] if more > k else tied[:0]
+            length[last, :k], index[last, :k] = self._with_all_tied(Y[last], k)
         return length[:, :k], index[:, :k]
 
-    def _break_ties(self, Y: np.ndarray, k: int, length: np.ndarray, index: np.ndarray) -> None:
-        """Replace the lists whose last neighbour ties with the next, so that the lowest indices are kept."""
-        tied = np.flatnonzero(length[:, -1] == length[:, k - 1])
-        balls = self._tree.query_ball_point(Y[tied], length[tied, k - 1] * (1 + 1e-12), p=self.power)
-        for row, ball in zip(tied, balls, strict=True):
-            near = np.sort(ball)
-            far = minkowski_distance(self.X[near], Y[row], self.power)
-            best = np.argsort(far, kind="stable")[:k]
-            length[row, :k], index[row, :k] = far[best], near[best]
+    def _search(self, Y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances and indices (n_new, k) of the nearest points; ties are in any order.
+
+        Queries are searched in the order of the leaves of a tree: one after the other visits the same
+        leaves, which are then in the processor's cache.
+        """
+        ranks, workers = [*range(1, k + 1)], n_threads(self.n_jobs)
+        if len(Y) < _FEW:
+            length, index = self._tree.query(Y, k=ranks, p=self.power, workers=workers)
+            return np.asarray(length), np.asarray(index)
+        order = self._tree.indices if Y is self.X else _leaf_order(Y)
+        length, index = np.empty((len(Y), k)), np.empty((len(Y), k), dtype=np.intp)
+        for rows in row_blocks(len(Y), 1, _QUERIES):
+            some = order[rows]
+            length[some], index[some] = self._tree.query(Y[some], k=ranks, p=self.power, workers=workers)
+        return length, index
+
+    def _with_all_tied(self, Y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ``k`` nearest points of queries whose k-th distance ties with the next, lowest indices.
+
+        The lists are lengthened until they contain all points at the k-th distance.
+        """
+        length, index = np.empty((len(Y), k)), np.empty((len(Y), k), dtype=np.intp)
+        pending, size = np.arange(len(Y)), k + 1
+        while len(pending):
+            size = min(2 * size, self.n_points)
+            complete = np.zeros(len(pending), dtype=bool)
+            for rows in row_blocks(len(pending), 64 * size):
+                far, near = self._search(Y[pending[rows]], size)
+                enough = (far[:, -1] > far[:, k - 1] * (1 + 1e-12)) | (size == self.n_points)
+                done = pending[rows][enough]
+                far, near = _by_length_and_index(far[enough], near[enough])
+                length[done], index[done] = far[:, :k], near[:, :k]
+                complete[rows] = enough
+            pending = pending[~complete]
+        return length, index
 
     def radius_query(self, radii: np.ndarray) -> TreeRadiusQuery:
         return TreeRadiusQuery(self.X, radii, self.power)
@@ -67,6 +95,17 @@ class TreeIndex(RowSearch):
 
     def over(self, Z: Rows) -> TreeIndex:
         return TreeIndex(np.asarray(Z), self.power, self.n_jobs)
+
+
+def _leaf_order(Y: np.ndarray) -> np.ndarray:
+    """Return an order of the rows in which neighbours are close to each other."""
+    return KDTree(Y, balanced_tree=False, compact_nodes=False).indices
+
+
+def _by_length_and_index(length: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sort lists by distance and then by index."""
+    order = np.lexsort((index, length), axis=1)
+    return np.take_along_axis(length, order, axis=1), np.take_along_axis(index, order, axis=1)
 
 
 class TreeRadiusQuery:

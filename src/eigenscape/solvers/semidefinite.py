@@ -7,16 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigenscape._progress import stage
+from eigenscape._threads import one_thread, thread_team
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import dense_eigh, inverse_by_root, inverse_on_complement
 from eigenscape.solvers.krylov import DENSE_BLOCKS, SPARSE_BLOCKS, KrylovOptions, Product, block_krylov
-from eigenscape.solvers.multilevel import Hierarchy
+from eigenscape.solvers.multilevel import Hierarchy, multilevel_eigenvectors
+from eigenscape.solvers.width import breadth_first_order, reordered
 
 #: Maximum number of block iterations with a preconditioner.
 _PRECONDITIONED = 80
@@ -190,23 +191,33 @@ def solve_krylov(
 def solve_multilevel(
     problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig, thin: bool
 ) -> SolverResult:
-    """Solve with a multilevel preconditioner and starting vectors from the coarsest level.
+    """Solve on a hierarchy of matrices; if that does not converge, by Krylov iteration from its vectors.
 
     The vertices are renumbered first, so that neighbours are close in memory.
     """
-    order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
-    matrix = sparse.csr_array(matrix[order][:, order])
-    matrix.sort_indices()
-    renumbered = SemidefiniteProblem(
-        SparseOperator(matrix, solver.n_jobs), problem.null[order], problem.bound
-    )
-    hierarchy = Hierarchy(matrix, renumbered.null, solver.seed, thin, solver.n_jobs)
-    result = _preconditioned(
-        renumbered, count, solver, hierarchy.cycle, hierarchy.starting_vectors(count), "multilevel"
-    )
+    order = breadth_first_order(matrix)
+    matrix = reordered(matrix, order, solver.n_jobs)
+    steps = solver.steps(_PRECONDITIONED)
+    with thread_team(solver.n_jobs) as team:
+        hierarchy = Hierarchy(matrix, problem.null[order], thin, team, max(50, 4 * count))
+        found = multilevel_eigenvectors(
+            hierarchy,
+            max(count - 1, 1),  # the last pair only serves to detect a degenerate spectrum
+            count,
+            solver.tol / 2,
+            16 * np.finfo(np.float64).eps * problem.bound,
+            steps,
+        )
+    result = SolverResult(found.values, found.vectors, "multilevel", found.n_iter, found.converged)
+    if not found.converged and found.n_iter < steps:
+        renumbered = SemidefiniteProblem(
+            SparseOperator(matrix, solver.n_jobs), problem.null[order], problem.bound
+        )
+        hierarchy.team = one_thread
+        result = _preconditioned(renumbered, count, solver, hierarchy.cycle, found.vectors, "multilevel")
     vectors = np.empty_like(result.vectors)
     vectors[order] = result.vectors
-    return result._replace(vectors=vectors)
+    return result._replace(values=result.values[:count], vectors=vectors[:, :count])
 
 
 def solve_shift_invert(

@@ -9,12 +9,11 @@ Two problems are solved, each by several methods.
 ``smallest``: the smallest eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering,
 LLE).
     Up to 500 points: LAPACK. Thin sparse graphs (curves, surfaces): one sparse factorisation and a few block
-    iterations with the inverse; for Laplacians of more than 400 000 points (50 000 if ``tol`` is at least
-    1e-6) a multilevel preconditioner instead. Wide sparse graphs (high-dimensional data, for which a sparse
-    factorisation fills in): Lanczos iteration, which is fast if the spectral gap is wide; if it does not
-    converge, a multilevel preconditioner for Laplacians of more than 12 000 points, and otherwise a dense
-    factorisation, or a sparse one if a dense one does not fit in memory. Dense matrices: block Krylov
-    iteration, then LAPACK.
+    iterations with the inverse; for Laplacians of more than 10 000 points a multilevel hierarchy instead.
+    Wide sparse graphs (high-dimensional data, for which a sparse factorisation fills in): Lanczos iteration,
+    which is fast if the spectral gap is wide; if it does not converge, a multilevel hierarchy for Laplacians
+    of more than 12 000 points, and otherwise a dense factorisation, or a sparse one if a dense one does not
+    fit in memory. Dense matrices: block Krylov iteration, then LAPACK.
 
 A user-defined :class:`~eigenscape.solvers.EigenSolver` replaces the choice. All results carry their residuals
 ``|A v - l v|``, computed from the operator itself. A pair whose residual exceeds ``tol |l|`` (plus rounding)
@@ -60,9 +59,8 @@ DENSE_PRINCIPAL_POINTS = 200
 LANCZOS_POINTS = 1000
 #: Additional pairs of the Krylov iteration for principal eigenvalues, and its steps without Rayleigh-Ritz.
 _GUARD, _HEAD_START = 6, 4
-#: Above this many points a multilevel hierarchy is cheaper than a factorisation of a thin Laplacian; the
-#: second number is for a loose tolerance.
-FACTOR_POINTS, FACTOR_POINTS_LOOSE = 400_000, 50_000
+#: Above this many points a multilevel hierarchy is cheaper than a factorisation of a thin Laplacian.
+FACTOR_POINTS = 10_000
 #: Up to this many points a dense factorisation of a wide Laplacian is as cheap as a multilevel hierarchy.
 DENSE_FACTOR_POINTS = 12_000
 #: Maximum number of Krylov block iterations if another solver is available, and if none is.
@@ -226,13 +224,13 @@ def _solve_sparse(
         return solve_multilevel(problem, matrix, count, solver, thin)
     if method == "shift-invert":
         return solve_shift_invert(problem, matrix, count, solver, thin or not _dense_factor_fits(m))
-    if thin and not (problem.laplacian and _is_large(m, solver)):
+    if thin and not (problem.laplacian and m > FACTOR_POINTS):
         return solve_shift_invert(problem, matrix, count, solver, thin)
     if not thin and problem.laplacian:
         result = solve_lanczos(problem, count, solver, solver.steps(_RESTARTS))
         if result.converged:
             return result
-    if problem.laplacian and m > DENSE_FACTOR_POINTS:
+    if problem.laplacian and (thin or m > DENSE_FACTOR_POINTS):
         return solve_multilevel(problem, matrix, count, solver, thin)
     return solve_shift_invert(problem, matrix, count, solver, thin or not _dense_factor_fits(m))
 
@@ -294,10 +292,6 @@ def _whole_matrix(operator: Operator) -> Matrix:
 def _dense_factor_fits(m: int) -> bool:
     """Return True if a dense factor, faster than a sparse one that fills in, fits in memory."""
     return _memory.fits(2 * 8.0 * m * m)
-
-
-def _is_large(m: int, solver: SolverConfig) -> bool:
-    return m > (FACTOR_POINTS_LOOSE if solver.tol >= 1e-6 else FACTOR_POINTS)
 
 
 def _reject_sparse_solvers(solver: SolverConfig) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+
+from eigenscape._memory import row_blocks
+from eigenscape._threads import run_parallel
+
+#: Number of rows of a block.
+_ROWS = 2**15
 
 
 def is_thin(A: sparse.csr_array) -> bool:
@@ -19,29 +23,48 @@ def is_thin(A: sparse.csr_array) -> bool:
     connected parts of a level count separately.
     """
     limit = int(10 * A.shape[0] ** 0.5)
-    return all(len(level) <= limit for level in _levels(A, 0)) or widest_part(A, 0) <= limit
+    return _breadth_first(A)[2] <= limit or widest_part(A) <= limit
 
 
-def widest_part(A: sparse.csr_array, start: int) -> int:
+def widest_part(A: sparse.csr_array) -> int:
     """Return the size of the largest connected part of a level of a breadth-first search."""
-    depth = np.full(A.shape[0], -1)
-    for number, level in enumerate(_levels(A, start)):
-        depth[level] = number
+    _, depth, _ = _breadth_first(A)
     edges = sparse.coo_array(A)
     same = depth[edges.row] == depth[edges.col]
     within = sparse.coo_array((np.ones(int(same.sum())), (edges.row[same], edges.col[same])), shape=A.shape)
     return int(np.bincount(connected_components(within, directed=False)[1]).max())
 
 
-def _levels(A: sparse.csr_array, start: int) -> Iterator[np.ndarray]:
-    """Yield the vertices of each level of a breadth-first search."""
-    seen = np.zeros(A.shape[0], dtype=bool)
-    seen[start] = True
-    level = np.array([start])
-    while len(level):
-        yield level
-        lengths = A.indptr[level + 1] - A.indptr[level]
-        offset = np.repeat(A.indptr[level] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
-        reached = A.indices[np.arange(lengths.sum()) + offset]
-        level = np.unique(reached[~seen[reached]])
-        seen[level] = True
+def breadth_first_order(A: sparse.csr_array) -> np.ndarray:
+    """Return the vertices in the order of a breadth-first search, in which neighbours are close."""
+    return _breadth_first(A)[0]
+
+
+def _breadth_first(A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, int]:
+    """Search from vertex 0; return the order of the vertices, their depths and the largest level.
+
+    Vertices of other components are last, at depth -1.
+    """
+    from eigenscape._compiled.graphs import breadth_first
+
+    m = A.shape[0]
+    order, depth = np.empty(m, dtype=np.int32), np.full(m, -1, dtype=np.int32)
+    found, widest = breadth_first(A.indptr, A.indices, 0, order, depth)
+    order[found:] = np.flatnonzero(depth < 0)
+    return order, depth, widest
+
+
+def reordered(A: sparse.csr_array, order: np.ndarray, n_jobs: int | None = None) -> sparse.csr_array:
+    """Return ``A[order][:, order]``; the columns of a row are not sorted."""
+    from eigenscape._compiled.hierarchy import reorder_rows
+
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order), dtype=order.dtype)
+    indptr = np.concatenate([[0], np.cumsum(np.diff(A.indptr)[order])]).astype(A.indptr.dtype)
+    indices, data = np.empty_like(A.indices), np.empty_like(A.data)
+
+    def fill(rows: slice) -> None:
+        reorder_rows(A.indptr, A.indices, A.data, order, rank, rows.start, rows.stop, indptr, indices, data)
+
+    run_parallel(fill, row_blocks(len(order), 1, _ROWS), n_jobs)
+    return sparse.csr_array((data, indices, indptr), shape=A.shape)

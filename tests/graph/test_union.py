@@ -1,0 +1,63 @@
+"""Neighbour lists as sparse matrices, and the union graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from eigenscape.graph import tree, union
+from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.graph.union import lists_to_rows, transpose, union_with_transpose
+
+
+@pytest.fixture
+def lists(monkeypatch: pytest.MonkeyPatch) -> sparse.csr_array:
+    monkeypatch.setattr(union, "_ROWS", 64)  # several blocks
+    rng = np.random.default_rng(0)
+    column = np.array([rng.choice(300, 7, replace=False) for _ in range(300)])
+    return lists_to_rows(rng.random(column.shape), column, 300, 0.1)
+
+
+def test_lists_become_sorted_rows():
+    length, column = np.array([[0.5, 0.0, 2.0], [1.0, 3.0, 0.25]]), np.array([[4, 1, 0], [2, 3, 0]])
+    rows = lists_to_rows(length, column, 5, 0.125)
+    assert rows.toarray().tolist() == [[2.0, 0.125, 0, 0, 0.5], [0.25, 0, 1.0, 3.0, 0]]
+    assert rows.indices.tolist() == [0, 1, 4, 0, 2, 3]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_union_has_the_larger_of_both_entries(lists, n_jobs):
+    both = union_with_transpose(lists, n_jobs)
+    dense = lists.toarray()
+    assert np.array_equal(both.toarray(), np.maximum(dense, dense.T))
+    assert np.array_equal(transpose(lists, n_jobs).toarray(), dense.T)
+    examined = sparse.csr_array((both.data, both.indices, both.indptr), shape=both.shape)
+    assert examined.has_canonical_format
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
+def test_tied_neighbors_on_a_grid_have_the_lowest_indices(metric, monkeypatch):
+    monkeypatch.setattr(tree, "_FEW", 10)
+    monkeypatch.setattr(tree, "_QUERIES", 50)
+    grid = np.stack(np.meshgrid(np.arange(15.0), np.arange(12.0)), axis=-1).reshape(-1, 2)
+    X = np.random.default_rng(1).permutation(grid)
+    Y = X[:40] + 0.5
+    for queries in (X, Y):
+        far = cdist(queries, X, {"manhattan": "cityblock"}.get(metric, metric))
+        order = np.argsort(far, axis=1, kind="stable")[:, :7]
+        length, index = neighbor_index(X, metric).nearest(queries, 7)
+        assert np.array_equal(index, order)
+        assert np.array_equal(length, np.take_along_axis(far, order, axis=1))
+
+
+def test_order_of_queries_changes_no_neighbor(monkeypatch):
+    rng = np.random.default_rng(2)
+    index = neighbor_index(rng.random((3000, 3)))
+    queries = rng.random((2000, 3))
+    length, number = index.nearest(queries, 5)
+    monkeypatch.setattr(tree, "_FEW", 10_000)
+    plain = index.nearest(queries, 5)
+    assert np.array_equal(length, plain[0])
+    assert np.array_equal(number, plain[1])
