@@ -77,11 +77,12 @@ def eliminated(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None = N
 
 
 def _cost(count: np.ndarray, n_sparse: int, n_sources: int) -> float:
-    """Estimate the number of additions: sweeps, core, and paths of each source through the core."""
+    """Estimate the number of additions: core, sweeps, and the ways of sources outside of it into the core."""
     n_core = len(count) - n_sparse
     core = 1.5 * float(count[n_sparse:] @ np.arange(n_core, 0, -1.0))
-    entered = 2.0 * float(count[n_sparse - 1]) if n_sparse else 1.0  # vertices of the core, per source
-    return n_sources * (float(count[:n_sparse].sum()) + entered * n_core) + core
+    entered = 2.0 * float(count[max(n_sparse - 1, 0)])  # vertices of the core at which a source enters it
+    outside = n_sources * n_sparse / len(count)
+    return core + n_sources * float(count[:n_sparse].sum()) + outside * entered * n_core
 
 
 def _solve_core(w: np.ndarray, n_jobs: int | None) -> None:
