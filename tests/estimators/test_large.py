@@ -17,7 +17,7 @@ from eigenscape.exceptions import DisconnectedGraphWarning, NotEnoughMemoryError
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.components import component_labels, connect
-from eigenscape.graph.geodesics import geodesic_columns, geodesics
+from eigenscape.graph.geodesics import geodesic_products, geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.kernels import local
@@ -208,11 +208,11 @@ def test_geodesics_are_those_of_dijkstra(n_jobs):
     X, _ = roll(1200)
     graph = nearest_neighbor_graph(neighbor_index(X[:1000]), 8)
     new = X[1000:]
-    np.testing.assert_array_equal(geodesics(graph, X[:1000], n_jobs), dijkstra(graph.distances))
+    np.testing.assert_allclose(geodesics(graph, X[:1000], n_jobs), dijkstra(graph.distances), rtol=1e-14)
     entry = graph.edges_of(new)
     roads = sparse.block_array([[graph.distances, None], [entry, sparse.csr_array((200, 200))]], format="csr")
-    np.testing.assert_array_equal(
-        geodesics(graph, new, n_jobs), dijkstra(roads, indices=np.arange(1000, 1200))[:, :1000]
+    np.testing.assert_allclose(
+        geodesics(graph, new, n_jobs), dijkstra(roads, indices=np.arange(1000, 1200))[:, :1000], rtol=1e-14
     )
 
 
@@ -221,10 +221,12 @@ def test_paths_from_the_vertices_are_those_from_the_new_points(n_jobs):
     X, _ = roll(1200)
     graph = nearest_neighbor_graph(neighbor_index(X[:500]), 8)
     queries = X[490:]  # ten of them are vertices
-    by_vertex = np.full((len(queries), 500), np.nan)
-    for vertices, lengths in geodesic_columns(graph, queries, n_jobs):
-        by_vertex[:, vertices] = lengths
-    np.testing.assert_allclose(by_vertex, geodesics(graph, queries), rtol=1e-13, atol=1e-13)
+    V = np.random.default_rng(0).standard_normal((500, 3))
+    expected = -0.5 * geodesics(graph, queries) ** 2 @ V
+    scale = np.abs(expected).max()
+    for few in (queries, queries[:300]):  # more than the vertices, and fewer
+        result = geodesic_products(graph, few, V, n_jobs)
+        np.testing.assert_allclose(result, expected[: len(few)], rtol=0, atol=1e-13 * scale)
 
 
 def test_isomap_places_many_new_points_as_it_places_few():

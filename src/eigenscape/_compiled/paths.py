@@ -126,6 +126,35 @@ def shortest_through(indptr, indices, lengths, onward, out):
                     out[y, k] = d
 
 
+@njit(nogil=True, cache=True)
+def store_rows(distance, rank, rows, out):
+    """Store lanes of ``distance`` (m, LANES) as rows, ``out[rows[b], i] = distance[rank[i], b]``."""
+    for i in range(len(rank)):
+        lanes = distance[rank[i]]
+        for b in range(len(rows)):
+            out[rows[b], i] = lanes[b]
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz", "contract"})
+def half_square_products(indptr, indices, lengths, distance, V, out):
+    """Compute ``out[y, c] = -1/2 sum_b d(y, b)^2 V[b, c]`` with ``d(y, b) = min_v lengths[y, v] + d(v, b)``.
+
+    ``distance`` (m, LANES) are the distances to the vertices of the rows of ``V`` (LANES, c).
+    """
+    best = np.empty(LANES)
+    for y in range(len(indptr) - 1):
+        best[:] = np.inf
+        for e in range(indptr[y], indptr[y + 1]):
+            row, w = distance[indices[e]], lengths[e]
+            for b in range(LANES):
+                best[b] = min(best[b], row[b] + w)
+        for c in range(V.shape[1]):
+            total = 0.0
+            for b in range(LANES):
+                total += best[b] * best[b] * V[b, c]
+            out[y, c] = -0.5 * total
+
+
 @njit(nogil=True, cache=True, inline="always")
 def _decrease_key(heap, place, key, size, v, value):
     """Lower the key of ``v``, or insert it; a node of the heap has four children."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-from eigenscape._threads import run_parallel
+from eigenscape._threads import parallel_map, run_parallel
 from eigenscape._typing import Rows
+from eigenscape.graph.elimination import Elimination, eliminated
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.new_pairs import edges_to, same_points
 from eigenscape.graph.sparse_distances import reassemble
@@ -29,21 +30,106 @@ def geodesics(
     A path from a new point begins with one of its edges and then passes through vertices only, so the result
     for a new point does not depend on the others.
     """
+    return _rows_of_lengths(graph, Y, n_jobs, dtype, lambda lengths: lengths)
+
+
+def half_squared_geodesics(
+    graph: NeighborGraph, Y: Rows, n_jobs: int | None = None, dtype: DTypeLike = np.float64
+) -> np.ndarray:
+    """Compute ``-d^2 / 2`` (n_new, m) with the distances of :func:`geodesics`, rounded once."""
+    return _rows_of_lengths(graph, Y, n_jobs, dtype, half_squares)
+
+
+def half_squares(lengths: np.ndarray) -> np.ndarray:
+    """Compute ``-d^2 / 2`` in place."""
+    np.square(lengths, out=lengths)
+    lengths *= -0.5
+    return lengths
+
+
+def _rows_of_lengths(
+    graph: NeighborGraph,
+    Y: Rows,
+    n_jobs: int | None,
+    dtype: DTypeLike,
+    function: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Compute a function of the geodesic distances (n_new, m), in double precision, rounded once."""
+    from eigenscape._compiled.paths import store_rows
+
     entries = _entry_edges(graph, Y)
-    search = _PathSearch(graph.distances)
-    # Sources that enter the graph at neighbouring vertices are searched together.
-    sources = np.argsort(search.rank[entries.indices[entries.indptr[:-1]]], kind="stable")
-    out: np.ndarray = np.empty(entries.shape, dtype=dtype)  # computed in double precision, rounded once
+    search = _path_search(graph, entries.shape[0], n_jobs)
+    out: np.ndarray = np.empty(entries.shape, dtype=dtype)
 
     def search_batch(batch: np.ndarray, advance: Advance) -> None:
-        rows = entries[batch]
-        distance = search.distances(rows.indptr, search.rank[rows.indices], rows.data)
-        out[batch[:, None], search.order] = distance[:, : len(batch)].T
+        store_rows(function(_from_sources(search, entries[batch])), search.rank, batch, out)
         advance(len(batch))
 
-    with stage("geodesics", total=len(sources)) as advance:
-        _in_parallel(search_batch, sources, advance, n_jobs)
+    with stage("geodesics", total=len(out)) as advance:
+        _in_parallel(search_batch, _by_entry(search, entries), advance, n_jobs)
     return out
+
+
+def geodesic_products(graph: NeighborGraph, Y: Rows, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Compute ``-1/2 sum_i d(y, i)^2 V[i]`` (n_new, c) over the vertices, without storing all distances.
+
+    Paths are searched from the new points; or, if there are more of them than vertices, from the vertices,
+    and continued to a new point by its best edge, ``d(y, i) = min_j d(y, j) + d(j, i)``.
+    """
+    entries = _entry_edges(graph, Y)
+    if entries.shape[0] > graph.n_vertices:
+        return _products_from_vertices(graph, entries, V, n_jobs)
+    search = _path_search(graph, entries.shape[0], n_jobs)
+    out, V = np.empty((entries.shape[0], V.shape[1])), V[search.order]
+
+    def search_batch(batch: np.ndarray, advance: Advance) -> None:
+        out[batch] = (half_squares(_from_sources(search, entries[batch])).T @ V)[: len(batch)]
+        advance(len(batch))
+
+    with stage("geodesics", total=len(out)) as advance:
+        _in_parallel(search_batch, _by_entry(search, entries), advance, n_jobs)
+    return out
+
+
+def _products_from_vertices(
+    graph: NeighborGraph, entries: sparse.csr_array, V: np.ndarray, n_jobs: int | None
+) -> np.ndarray:
+    """Compute the products of :func:`geodesic_products` by batches of vertices, added in their order."""
+    from eigenscape._compiled.paths import LANES, half_square_products
+
+    n_new, m = entries.shape
+    search = _path_search(graph, m, n_jobs)
+    inner, V = search.rank[entries.indices], V[search.order]
+    out = np.zeros((n_new, V.shape[1]))
+
+    def product_of(first: int) -> np.ndarray:
+        batch = np.arange(first, min(first + LANES, m))
+        distance = search.distances(np.arange(len(batch) + 1), batch, np.zeros(len(batch)))
+        distance[:, len(batch) :] = 0.0
+        values, part = np.zeros((LANES, V.shape[1])), np.empty_like(out)
+        values[: len(batch)] = V[batch]
+        half_square_products(entries.indptr, inner, entries.data, distance, values, part)
+        return part
+
+    with stage("geodesics", total=m) as advance:
+        for part in parallel_map(product_of, range(0, m, LANES), n_jobs):
+            out += part
+            advance(LANES)
+    return out
+
+
+def _by_entry(search: _PathSearch | Elimination, entries: sparse.csr_array) -> np.ndarray:
+    """Sort sources by their first edge: those that enter at neighbouring vertices are searched together."""
+    return np.argsort(search.rank[entries.indices[entries.indptr[:-1]]], kind="stable")
+
+
+def _from_sources(search: _PathSearch | Elimination, edges: sparse.csr_array) -> np.ndarray:
+    """Compute the distances (m, LANES) from sources with the given first edges; zero in unused lanes."""
+    distance = search.distances(
+        edges.indptr.astype(np.int64), search.rank[edges.indices].astype(np.int64), edges.data
+    )
+    distance[:, edges.shape[0] :] = 0.0
+    return distance
 
 
 def geodesics_to(
@@ -71,37 +157,6 @@ def geodesics_to(
         return shortest
 
     return lengths
-
-
-def geodesic_columns(
-    graph: NeighborGraph, Y: Rows, n_jobs: int | None = None, dtype: DTypeLike = np.float64
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the distances of :func:`geodesics` in blocks of columns: vertices (b,), distances (n_new, b).
-
-    Paths are searched from the vertices, once each for any number of new points, and continued to a new point
-    by its best edge, ``d(x, i) = min_j d(x, j) + d(j, i)``.
-    """
-    from eigenscape._compiled.paths import LANES, shortest_through
-
-    entries = _entry_edges(graph, Y)
-    search = _PathSearch(graph.distances)
-    inner = search.rank[entries.indices]
-    n_new, m = entries.shape
-    with stage("geodesics", total=m) as advance:
-        for block in row_blocks(-(-m // LANES), 8 * LANES * n_new):
-            targets = np.arange(LANES * block.start, min(LANES * block.stop, m))
-            out: np.ndarray = np.empty((n_new, len(targets)), dtype=dtype)
-
-            def search_batch(
-                batch: np.ndarray, advance: Advance, out: np.ndarray = out, start: int = targets[0]
-            ) -> None:
-                distance = search.distances(np.arange(len(batch) + 1), batch, np.zeros(len(batch)))
-                columns = out[:, batch[0] - start : batch[-1] - start + 1]
-                shortest_through(entries.indptr, inner, entries.data, distance, columns)
-                advance(len(batch))
-
-            _in_parallel(search_batch, targets, advance, n_jobs)
-            yield search.order[targets], out
 
 
 def geodesics_to_landmarks(
@@ -204,6 +259,11 @@ def _require_entry(edges: sparse.csr_array) -> sparse.csr_array:
     return edges
 
 
+def _path_search(graph: NeighborGraph, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
+    """Return the faster way to shortest paths from ``n_sources`` sources."""
+    return eliminated(graph.distances, n_sources, n_jobs) or _PathSearch(graph.distances)
+
+
 class _PathSearch:
     """Shortest paths in a graph whose vertices are renumbered so that neighbours are close in memory.
 
@@ -225,7 +285,6 @@ class _PathSearch:
         from eigenscape._compiled.paths import LANES, shortest_paths
 
         edges, distance = self.lengths, np.empty((len(self.order), LANES))
-        start, entry = start.astype(np.int64), entry.astype(np.int64)
         shortest_paths(edges.indptr, edges.indices, edges.data, start, entry, length, distance)
         return distance
 

@@ -11,10 +11,16 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from eigenscape._display import short_repr
-from eigenscape._memory import require, row_blocks
+from eigenscape._memory import require
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.blocks import Metric, metric_distances, resolve_metric_params
-from eigenscape.graph.geodesics import extend_geodesics, geodesic_columns, geodesics, geodesics_to
+from eigenscape.graph.geodesics import (
+    extend_geodesics,
+    geodesic_products,
+    geodesics_to,
+    half_squared_geodesics,
+    half_squares,
+)
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.precomputed import require_table
 from eigenscape.kernels.base import (
@@ -23,9 +29,7 @@ from eigenscape.kernels.base import (
     PointIndex,
     as_float64,
     gram_matrix,
-    n_points,
     product,
-    product_by_rows,
     training_index,
 )
 from eigenscape.kernels.pairwise import (
@@ -36,9 +40,6 @@ from eigenscape.kernels.pairwise import (
     half_square_tiles,
     squared_euclidean,
 )
-
-#: Memory per new point from which the number of new points in a block (130 000) follows.
-_NEW_POINT_BYTES = 512
 
 
 @dataclass(frozen=True)
@@ -133,30 +134,16 @@ class GeodesicKernel:
         return self.graph.vertices.X
 
     def __call__(self, Y: Rows) -> np.ndarray:
-        return _half_squares(geodesics(self.graph, Y, self.n_jobs, self.dtype))
+        return half_squared_geodesics(self.graph, Y, self.n_jobs, self.dtype)
 
     def to(self, Z: Rows) -> Columns:
         lengths = geodesics_to(self.graph, Z, self.n_jobs)
-        return lambda Y, table=None: _half_squares(lengths(Y, table))
-
-
-def _half_squares(lengths: np.ndarray) -> np.ndarray:
-    """Compute ``-d^2 / 2`` in place."""
-    np.square(lengths, out=lengths)
-    lengths *= -0.5
-    return lengths
+        return lambda Y, table=None: half_squares(lengths(Y, table))
 
 
 @product.register
 def _(kernel: GeodesicKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
-    """Search paths from the vertices, once for all new points, if there are more new points than vertices."""
-    if n_points(Y) <= kernel.graph.n_vertices:
-        return product_by_rows(kernel, Y, V)
-    parts = []
-    for rows in row_blocks(n_points(Y), _NEW_POINT_BYTES):
-        blocks = geodesic_columns(kernel.graph, Y[rows], kernel.n_jobs, kernel.dtype)
-        parts.append(sum(_half_squares(lengths) @ V[vertices] for vertices, lengths in blocks))
-    return np.concatenate(parts)
+    return geodesic_products(kernel.graph, Y, V, kernel.n_jobs)
 
 
 @training_index.register
@@ -197,12 +184,12 @@ class LandmarkGeodesics:
         values = self.lengths[vertex]  # (n_new, q), a copy
         if len(new):
             values[new] = extend_geodesics(self.graph.edges_of(Y[new]), self.lengths)
-        return _half_squares(values)
+        return half_squares(values)
 
     def to(self, Z: Rows) -> Columns:
         """Return ``-d^2 / 2`` to the points ``Z``, for which paths are searched."""
         lengths = geodesics_to(self.graph, Z)
-        return lambda Y, table=None: _half_squares(lengths(Y, table))
+        return lambda Y, table=None: half_squares(lengths(Y, table))
 
     def find(self, Y: Rows) -> np.ndarray:
         """Return for each point the index of the equal landmark, or -1."""

@@ -1,0 +1,110 @@
+"""Shortest paths by elimination of the vertices, for many sources in one graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape import _memory
+from eigenscape._threads import run_parallel
+
+#: Least number of sources for which the elimination may pay, absolute and as a part of the vertices.
+_FEW_SOURCES, _FEW_PARTS = 64, 16
+#: Time that a search with a queue takes per edge and source, in additions of the elimination.
+_SEARCH_COST = 17.0
+#: Mean number of edges per vertex up to which all vertices are eliminated in sparse form.
+_SPARSE_EDGES = 40
+#: Part of the vertices that is eliminated in sparse form if more edges arise; the others form the core.
+_SPARSE_PART = 0.4
+#: Vertices of a block of the core, and columns of a tile.
+_BLOCK, _TILE = 64, 512
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """A graph whose vertices are eliminated one by one; see :mod:`eigenscape._compiled.elimination`.
+
+    ``order`` are the vertices in the order of elimination, ``rank`` their places in it.
+    """
+
+    order: np.ndarray  # (m,)
+    rank: np.ndarray  # (m,)
+    start: np.ndarray  # (p + 1,) bounds of the rows of `up`, for the p vertices eliminated in sparse form
+    up: np.ndarray
+    weight: np.ndarray
+    core: np.ndarray  # (m - p, m - p) distances between the other vertices
+
+    def distances(self, start: np.ndarray, entry: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Compute the distances (m, LANES) from up to ``LANES`` sources, in the order of elimination.
+
+        Source ``i`` has edges of lengths ``length[start[i]:start[i + 1]]`` to the vertices ``entry``.
+        """
+        from eigenscape._compiled.elimination import sweep
+        from eigenscape._compiled.paths import LANES
+
+        distance = np.empty((len(self.order), LANES))
+        sweep(self.start, self.up, self.weight, self.core, start, entry, length, distance)
+        return distance
+
+
+def eliminated(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None = None) -> Elimination | None:
+    """Eliminate the vertices of a graph, or return None if a search from each source is faster.
+
+    Graphs of curves and surfaces are eliminated with few additional edges. In graphs of high-dimensional data
+    most of the vertices become joined with each other: these are not eliminated, and the distances between
+    them are computed in a dense matrix, the core. Its cost grows with the cube of their number, so a search
+    is faster for large graphs and for few sources.
+    """
+    from eigenscape._compiled.elimination import depth_first, eliminate, minimum_degree
+
+    m = lengths.shape[0]
+    if n_sources < max(_FEW_SOURCES, m / _FEW_PARTS):
+        return None
+    search_cost = _SEARCH_COST * lengths.nnz * n_sources
+    order, count, up, n_sparse = minimum_degree(lengths.indptr, lengths.indices, search_cost)
+    if count.sum() > _SPARSE_EDGES * m:
+        n_sparse = min(n_sparse, int(_SPARSE_PART * m))
+    if _cost(count, n_sparse, n_sources) > search_cost or not _memory.fits(8.0 * (m - n_sparse) ** 2):
+        return None
+    bounds = np.concatenate([[0], np.cumsum(count[:n_sparse])])
+    order, rank, start, up = depth_first(order, bounds, up[: bounds[-1]], n_sparse)
+    weight, core = np.empty(len(up)), np.full((m - n_sparse, m - n_sparse), np.inf)
+    eliminate(lengths.indptr, lengths.indices, lengths.data, order, rank, start, up, weight, core)
+    _solve_core(core, n_jobs)
+    return Elimination(order, rank, start, up, weight, core)
+
+
+def _cost(count: np.ndarray, n_sparse: int, n_sources: int) -> float:
+    """Estimate the number of additions: core, sweeps, and the ways of sources outside of it into the core."""
+    n_core = len(count) - n_sparse
+    core = 1.5 * float(count[n_sparse:] @ np.arange(n_core, 0, -1.0))
+    entered = 2.0 * float(count[max(n_sparse - 1, 0)])  # vertices of the core at which a source enters it
+    outside = n_sources * n_sparse / len(count)
+    return core + n_sources * float(count[:n_sparse].sum()) + outside * entered * n_core
+
+
+def _solve_core(w: np.ndarray, n_jobs: int | None) -> None:
+    """Replace the lengths of edges in the upper triangle by the distances, in place, block by block."""
+    from eigenscape._compiled import dense_paths
+
+    m = len(w)
+    blocks = [(begin, min(begin + _BLOCK, m)) for begin in range(0, m, _BLOCK)]
+    for number, block in enumerate(blocks):
+        dense_paths.eliminate_within(w, *block)
+
+        def update(rows: tuple[int, int], block: tuple[int, int] = block) -> None:
+            dense_paths.eliminate_from(w, block[0], block[1], rows[0], rows[1], _TILE)
+
+        run_parallel(update, blocks[number + 1 :], n_jobs)
+    for begin, end in reversed(blocks):
+        edges = dense_paths.later_edges(w, begin, end)
+
+        def extend(left: int, begin: int = begin, end: int = end, edges: tuple = edges) -> None:
+            start, via, length = edges
+            columns = left, min(left + _TILE, m)
+            dense_paths.distances_to(w, begin, end, start, via, length, columns[0], columns[1], _BLOCK)
+
+        run_parallel(extend, range(end, m, _TILE), n_jobs)
+        dense_paths.distances_within(w, begin, end, *edges)
