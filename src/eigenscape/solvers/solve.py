@@ -33,11 +33,11 @@ from eigenscape import _memory
 from eigenscape._typing import Matrix
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 from eigenscape.operators import ComplementOperator, FactoredOperator, Operator, SparseOperator
+from eigenscape.solvers.arpack import arpack_lanczos
 from eigenscape.solvers.config import Order, SolverConfig
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.factored import solve_factored
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
-from eigenscape.solvers.lanczos import lanczos
 from eigenscape.solvers.pairs import EigenPairs, with_residuals
 from eigenscape.solvers.semidefinite import (
     SemidefiniteProblem,
@@ -124,7 +124,7 @@ def _solve_principal(
             return factored
     start = None
     if operator.storage == "dense" and solver.max_iter is None and 10 * count < m <= LANCZOS_POINTS:
-        single = lanczos(
+        single = arpack_lanczos(
             operator.matmat, m, count, order=order, tol=solver.tol / 4, noise=noise, seed=solver.seed
         )
         if single.converged:

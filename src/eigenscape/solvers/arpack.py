@@ -17,7 +17,7 @@ _RESTARTS = 30
 _CHECK_STEPS = 8
 
 
-def lanczos(
+def arpack_lanczos(
     product: Product,
     m: int,
     count: int,
