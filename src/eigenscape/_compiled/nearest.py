@@ -1,8 +1,8 @@
 """Exact nearest rows from blocks of lower bounds of squared distances.
 
-All functions take ``rough`` (b, n), which plus ``base`` (b,) is a lower bound of the squared distances between
-rows ``Y`` (b, d) and ``X`` (n, d), up to an error of at most ``slack`` (b,). Distances are computed for the
-pairs that may matter, in double precision, so the results do not depend on how the bounds were computed.
+All functions take ``rough`` (b, n), which plus ``base`` (b,) is a lower bound of the squared distances
+between rows ``Y`` (b, d) and ``X`` (n, d), up to an error of at most ``slack`` (b,). Distances are computed
+for the pairs that may matter, in double precision, so the results do not depend on how the bounds were found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _GROUP = 32
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def group_minima(values, minima):
-    """Write the smallest of every ``_GROUP`` consecutive values to ``minima``, the last group being shorter."""
+    """Write the smallest of every ``_GROUP`` consecutive values to ``minima``; the last may be of fewer."""
     n = len(values)
     for g in range(len(minima)):
         start = g * _GROUP
@@ -49,7 +49,7 @@ def _smallest_columns(values, minima, best, column):
 
 @njit(nogil=True, cache=True)
 def _start(y, X, values, minima, best, column, length, number):
-    """Write the distances of the rows of smallest bounds to ``length``: no nearest row is farther than these."""
+    """Write the distances to the rows of smallest bounds to ``length``: the nearest ones are no farther."""
     _smallest_columns(values, minima, best, column)
     filled = 0
     for j in column:
@@ -58,10 +58,10 @@ def _start(y, X, values, minima, best, column, length, number):
 
 @njit(nogil=True, cache=True)
 def _contains(column, j):
+    found = False
     for c in column:
-        if c == j:
-            return True
-    return False
+        found |= c == j
+    return found
 
 
 @njit(nogil=True, cache=True)

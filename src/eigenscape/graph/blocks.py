@@ -73,8 +73,9 @@ class BlockIndex(RowSearch):
 
         def one(block: slice) -> None:
             if bounds is not None:
-                found = bounds.between(block) if Y is self.X else bounds(Y[block])
-                nearest_exact(np.ascontiguousarray(Y[block]), self.X, *found, k, length[block], index[block])
+                rows = np.ascontiguousarray(Y[block])
+                found = bounds.between(block) if Y is self.X else bounds(rows)
+                nearest_exact(rows, self.X, *found, k, length[block], index[block])
             elif self._norms is not None:
                 self._search_sparse(Y[block], k, length[block], index[block])
             else:

@@ -17,7 +17,7 @@ from eigenscape._memory import row_blocks
 from eigenscape._threads import run_parallel
 
 #: Directions are used for at least this many rows and features.
-_LEAST_ROWS, _LEAST_FEATURES = 1000, 192
+_LEAST_ROWS, _LEAST_FEATURES = 2000, 192
 #: Numbers of directions to choose from, and numbers of rows by which they are chosen.
 _DIRECTIONS, _SAMPLE, _QUERIES = (32, 64, 96, 128), 512, 64
 #: Number of neighbours for which they are chosen, and the cost of a candidate: its distance is computed in
@@ -34,22 +34,20 @@ class DistanceBounds:
         n, d = X.shape
         # Subtract the mean to avoid cancellation: products of vectors far from the origin lose precision.
         self._origin = X.mean(axis=0, dtype=np.float64)
-        largest = squared_norms(
-            np.maximum(np.abs(X.max(axis=0) - self._origin), self._origin - X.min(axis=0))[None]
-        )[0]
-        # Single precision suffices to select candidates, at twice the speed, unless it would overflow.
-        self._precision = np.float32 if 1e-30 < largest < 1e30 else np.float64
         self._directions = None
-        if n >= _LEAST_ROWS and d >= _LEAST_FEATURES and self._precision is np.float32:
+        if n >= _LEAST_ROWS and d >= _LEAST_FEATURES:
             self._directions = _choose_directions(X[:: -(-n // _SAMPLE)] - self._origin, n)
-        q = d if self._directions is None else self._directions.shape[1] + 1
-        self.norms, self._right = np.empty(n), np.empty((n, q + 1), dtype=self._precision)
+        width = d if self._directions is None else self._directions.shape[1] + 1
+        self.norms, right = np.empty(n), np.empty((n, width + 1))
 
         def prepare(rows: slice) -> None:
-            self._right[rows, :-1], self.norms[rows] = self._reduce(X[rows])
-            self._right[rows, -1] = self.norms[rows]
+            right[rows, :-1], self.norms[rows] = self._reduce(X[rows])
+            right[rows, -1] = self.norms[rows]
 
         run_parallel(prepare, row_blocks(n, 8 * d, _BLOCK_BYTES), n_jobs)
+        # Single precision suffices to select candidates, at twice the speed, unless it would overflow.
+        self._precision = np.float32 if 1e-30 < self.norms.max() < 1e30 else np.float64
+        self._right = right.astype(self._precision, copy=False)
 
     def __call__(
         self, Y: np.ndarray, columns: slice = slice(None)
@@ -96,9 +94,9 @@ def _choose_directions(sample: np.ndarray, n_points: int) -> np.ndarray | None:
 
     They are judged by the number of rows of the sample that they leave as candidates.
     """
-    d = sample.shape[1]
+    d, sample = sample.shape[1], sample.astype(np.float32)
     directions = _principal_directions(sample, _DIRECTIONS[-1])
-    norms, leading = squared_norms(sample), sample @ directions
+    norms, leading = squared_norms(sample), sample @ directions.astype(np.float32)
     queries = slice(None, None, -(-len(sample) // _QUERIES))
     k = max(1, round(_NEIGHBORS * len(sample) / n_points))
     kth = np.partition(_squared_differences(sample[queries], sample), k, axis=1)[:, k, None]
@@ -120,7 +118,6 @@ def _with_rest(leading: np.ndarray, norms: np.ndarray) -> np.ndarray:
 
 def _principal_directions(rows: np.ndarray, count: int) -> np.ndarray:
     """Return nearly principal directions (d, count), orthonormal, by one step of a randomised iteration."""
-    rows = rows.astype(np.float32)
     start = np.random.default_rng(0).standard_normal((rows.shape[1], count), dtype=np.float32)
     basis, _ = np.linalg.qr((rows.T @ (rows @ start)).astype(np.float64))
     image = rows @ basis.astype(np.float32)
