@@ -161,8 +161,13 @@ class NeighborGraph:
         return replace(self, neighbors=unite(self.neighbors, extra), distances=unite(self.distances, extra))
 
 
-def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joined = "union") -> NeighborGraph:
-    """Return the graph of the ``n_neighbors`` nearest neighbours of the indexed points."""
+def nearest_neighbor_graph(
+    index: NeighborIndex, n_neighbors: int, joined: Joined = "union", rows: RowIndex | None = None
+) -> NeighborGraph:
+    """Return the graph of the ``n_neighbors`` nearest neighbours of the indexed points.
+
+    ``rows`` is the index that recognises the points, if it has been computed.
+    """
     with stage("neighbours"):
         chosen = index.nearest_others_graph(n_neighbors)
     if chosen.data.max() <= SHORTEST:
@@ -173,9 +178,13 @@ def nearest_neighbor_graph(index: NeighborIndex, n_neighbors: int, joined: Joine
     if not index.known_symmetric:
         _check_symmetric(chosen)
     radii = np.maximum.reduceat(chosen.data, chosen.indptr[:-1])
-    edges = combine_edges(joined, chosen, sparse.csr_array(chosen.T), chosen, chosen, n_neighbors)
+    if joined == "union":
+        edges = unite_with_transpose(chosen)
+    else:
+        edges = combine_edges(joined, chosen, sparse.csr_array(chosen.T), chosen, chosen, n_neighbors)
+    vertices = rows if rows is not None and rows.X is getattr(index, "X", None) else index.vertices()
     return NeighborGraph(
-        index, index.vertices(), chosen, edges, index.radius_query(radii), radii, n_neighbors, joined=joined
+        index, vertices, chosen, edges, index.radius_query(radii), radii, n_neighbors, joined=joined
     )
 
 
@@ -227,7 +236,7 @@ def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
         pairs = sparse.coo_array(index.radius_graph(index.points(np.arange(index.n_points)), radii))
     other = pairs.row != pairs.col
     table = distance_table(pairs.row[other], pairs.col[other], pairs.data[other], pairs.shape)
-    edges = unite(table, table.T)
+    edges = unite_with_transpose(table)
     return NeighborGraph(index, index.vertices(), edges, edges, index.radius_query(radii), radii, None)
 
 
@@ -246,3 +255,12 @@ def unite(A: sparse.csr_array, B: sparse.sparray) -> sparse.csr_array:
     union = sparse.csr_array(A.maximum(B))
     union.sort_indices()
     return union
+
+
+def unite_with_transpose(A: sparse.csr_array) -> sparse.csr_array:
+    """Return the entries of a square matrix or of its transpose, as :func:`unite`."""
+    from eigenscape._compiled import symmetric
+
+    A.sort_indices()
+    indptr, indices, data = symmetric.unite_with_transpose(A.indptr, A.indices, A.data)
+    return sparse.csr_array((data, indices, indptr), shape=A.shape)

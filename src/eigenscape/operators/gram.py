@@ -172,7 +172,7 @@ def gram(kernel: BoundKernel, storage: Storage = "auto", n_jobs: int | None = No
     m = n_points(kernel.X)
     whole = gram_matrix(kernel)
     if whole is not None:
-        return DenseOperator(check_finite(whole))
+        return as_operator(check_finite(whole))
     fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
     with stage("kernel matrix", total=m) as advance:
         if storage == "auto" and is_sparse(kernel(kernel.X[:1])):

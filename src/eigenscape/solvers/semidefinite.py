@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigenscape._progress import stage
 from eigenscape._typing import Matrix, is_sparse
@@ -16,12 +15,11 @@ from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import dense_eigh, inverse_by_root, inverse_on_complement
 from eigenscape.solvers.krylov import DENSE_BLOCKS, SPARSE_BLOCKS, KrylovOptions, Product, block_krylov
+from eigenscape.solvers.lanczos import has_smaller, thick_restart_lanczos
 from eigenscape.solvers.multilevel import Hierarchy
 
 #: Maximum number of block iterations with a preconditioner.
 _PRECONDITIONED = 80
-#: Lanczos iteration: additional pairs, vectors of the Krylov space, steps of the search for missed pairs.
-_GUARD, _LANCZOS_VECTORS, _CHECK_STEPS = 6, 40, 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,79 +79,40 @@ def solve_lapack(problem: SemidefiniteProblem, matrix: Matrix, count: int) -> So
     return SolverResult(*dense_eigh(lifted, count, "smallest"), "dense")
 
 
-def solve_lanczos(problem: SemidefiniteProblem, count: int, solver: SolverConfig, steps: int) -> SolverResult:
-    """Solve by ARPACK's Lanczos iteration on ``bound - A`` with at most ``steps`` restarts.
+def solve_lanczos(
+    problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig, restarts: int
+) -> SolverResult:
+    """Solve by Lanczos iteration on ``bound - A`` with at most ``restarts`` restarts.
 
-    The fastest solver for sparse matrices with a wide spectral gap. A few more pairs than wanted are
-    computed: the wanted ones converge by their distance from the rest, which is large if the points form
-    clusters. A Krylov space of one vector contains only one eigenvector of a multiple eigenvalue, so those
-    that were missed are searched afterwards, orthogonally to the ones found. The result is not converged, and
-    may have fewer pairs, if there are too few points or restarts.
+    The fastest solver for sparse matrices with a wide spectral gap. A Krylov space of one vector contains
+    only one eigenvector of a multiple eigenvalue, so those that were missed are searched afterwards,
+    orthogonally to the ones found. The result is not converged, and may have fewer pairs, if there are too
+    few points or restarts. The last pair only serves to detect a degenerate spectrum.
     """
     found, values = problem.null[:, None], np.empty(0)
     n_iter, converged = 0, True
     rng = np.random.default_rng(solver.seed)
-    while converged and n_iter < steps and problem.n_points > 2 * (count + _GUARD + found.shape[1]):
-        vectors, taken, converged = _arpack(problem, found, count + _GUARD, solver.tol, steps - n_iter, rng)
+    while converged and n_iter < restarts and problem.n_points > 2 * (count + found.shape[1]):
+        with stage("eigen-solve"):
+            _, vectors, taken, converged = thick_restart_lanczos(
+                matrix,
+                problem.bound,
+                count,
+                found,
+                wanted=max(count - 1, 1),
+                tol=solver.tol / 2,
+                max_restarts=restarts - n_iter,
+                rng=rng,
+            )
         n_iter += taken
         basis = np.linalg.qr(np.column_stack([found, vectors]))[0][:, 1:]
         values, rotation = np.linalg.eigh(problem.ritz(basis))
         found = np.column_stack([problem.null, basis @ rotation])
-        complete = len(values) >= count and not _is_missing(problem, found, values[count - 1], solver.seed)
-        if converged and complete:
-            return SolverResult(values[:count], found[:, 1 : count + 1], "lanczos", n_iter)
+        if converged and len(values) >= count:
+            last = values[max(count - 2, 0)]
+            if not has_smaller(matrix, problem.bound, found[:, : count + 1], last, solver.seed):
+                return SolverResult(values[:count], found[:, 1 : count + 1], "lanczos", n_iter)
     return SolverResult(values[:count], found[:, 1 : count + 1], "lanczos", n_iter, converged=False)
-
-
-def _arpack(
-    problem: SemidefiniteProblem,
-    known: np.ndarray,
-    count: int,
-    tol: float,
-    steps: int,
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, int, bool]:
-    """Return eigenvectors orthogonal to ``known``, the number of restarts, and whether all converged."""
-    m, products = problem.n_points, 0
-
-    def multiply(x: np.ndarray) -> np.ndarray:
-        nonlocal products
-        products += 1
-        x = x.reshape(m, 1)
-        return (problem.shifted(x) - problem.bound * (known @ (known.T @ x)))[:, 0]
-
-    n_vectors = min(max(_LANCZOS_VECTORS, 2 * count + 1), m)
-    # Residuals are relative to eigenvalues near `bound` here, but are judged by the small ones of A.
-    accuracy = max(1e-4 * tol, 4 * np.finfo(np.float64).eps)
-    converged = True
-    with stage("eigen-solve"):
-        try:
-            _, vectors = eigsh(
-                LinearOperator((m, m), matvec=multiply, dtype=np.float64),
-                k=count,
-                which="LA",
-                v0=rng.standard_normal(m),
-                ncv=n_vectors,
-                maxiter=steps,
-                tol=accuracy,
-            )
-        except ArpackNoConvergence as error:
-            vectors, converged = np.asarray(error.eigenvectors, dtype=np.float64), False
-    return vectors, -(-products // (n_vectors - count)), converged
-
-
-def _is_missing(problem: SemidefiniteProblem, found: np.ndarray, largest: float, seed: int) -> bool:
-    """Return True if an eigenvalue below ``largest`` has an eigenvector orthogonal to those found.
-
-    A short Lanczos iteration is an upper bound of the smallest eigenvalue on the orthogonal complement.
-    """
-    if found.shape[1] >= problem.n_points:
-        return False
-    options = KrylovOptions(
-        max_iter=_CHECK_STEPS, seed=seed, origin=problem.bound, guard=0, blocks=_CHECK_STEPS
-    )
-    result = block_krylov(problem.shifted, problem.n_points, 1, options, known=found)
-    return bool(problem.bound - result.values[0] < largest * (1 - 1e-6))
 
 
 def solve_krylov(

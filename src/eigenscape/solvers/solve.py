@@ -7,11 +7,12 @@ Two problems are solved, each by several methods.
     iteration, which needs products only; if it does not converge and the matrix is stored, LAPACK.
 ``smallest``: the smallest eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering,
 LLE).
-    Up to 500 points: LAPACK. Thin sparse graphs (curves, surfaces): one sparse factorisation and a few block
-    iterations with the inverse; for Laplacians of more than 400 000 points (50 000 if ``tol`` is at least
-    1e-6) a multilevel preconditioner instead. Wide sparse graphs (high-dimensional data, for which a sparse
-    factorisation fills in): Lanczos iteration, which is fast if the spectral gap is wide; if it does not
-    converge, a multilevel preconditioner for Laplacians of more than 12 000 points, and otherwise a dense
+    Up to 500 points (150 if sparse): LAPACK. Sparse Laplacians of up to 2 000 points, or of high-dimensional
+    data and clusters: Lanczos iteration, which is fast if the spectral gap is wide and stops early if it is
+    too slow. Otherwise, thin sparse graphs (curves, surfaces, clusters): one sparse factorisation and a few
+    block iterations with the inverse; for Laplacians of more than 400 000 points (50 000 if ``tol`` is at
+    least 1e-6) a multilevel preconditioner instead. Wide sparse graphs (for which a sparse factorisation
+    fills in): a multilevel preconditioner for Laplacians of more than 12 000 points, and otherwise a dense
     factorisation, or a sparse one if a dense one does not fit in memory. Dense matrices: block Krylov
     iteration, then LAPACK.
 
@@ -47,7 +48,7 @@ from eigenscape.solvers.semidefinite import (
     solve_multilevel,
     solve_shift_invert,
 )
-from eigenscape.solvers.width import is_thin
+from eigenscape.solvers.width import has_narrow_levels, is_thin
 
 #: Up to this many points LAPACK is as fast as any other solver, for dense and for sparse matrices.
 DENSE_POINTS, DENSE_SPARSE_POINTS = 500, 150
@@ -58,8 +59,10 @@ FACTOR_POINTS, FACTOR_POINTS_LOOSE = 400_000, 50_000
 DENSE_FACTOR_POINTS = 12_000
 #: Maximum number of Krylov block iterations if another solver is available, and if none is.
 _SHORT, _LONG = 120, 2000
+#: Up to this many points Lanczos iteration is tried on all Laplacians: it stops early if it is too slow.
+TRIAL_POINTS = 2000
 #: Maximum number of restarts of the Lanczos iteration if another solver is available.
-_RESTARTS = 25
+_RESTARTS = 40
 
 _EPS = np.finfo(np.float64).eps
 
@@ -187,10 +190,14 @@ def _solve_sparse(
     if method == "dense" or _is_small(m, count, solver, DENSE_SPARSE_POINTS):
         return solve_lapack(problem, matrix, count)
     if method == "lanczos":
-        result = solve_lanczos(problem, count, solver, solver.steps(_LONG))
+        result = solve_lanczos(problem, matrix, count, solver, solver.steps(_LONG))
         if result.converged:
             return result
         return solve_krylov(problem, count, solver, solver.steps(_LONG), result.vectors)
+    if method == "auto" and problem.laplacian and (m <= TRIAL_POINTS or not has_narrow_levels(matrix)):
+        result = solve_lanczos(problem, matrix, count, solver, solver.steps(_RESTARTS))
+        if result.converged:
+            return result
     thin = is_thin(matrix)
     if method == "multilevel":
         return solve_multilevel(problem, matrix, count, solver, thin)
@@ -198,10 +205,6 @@ def _solve_sparse(
         return solve_shift_invert(problem, matrix, count, solver, thin or not _dense_factor_fits(m))
     if thin and not (problem.laplacian and _is_large(m, solver)):
         return solve_shift_invert(problem, matrix, count, solver, thin)
-    if not thin and problem.laplacian:
-        result = solve_lanczos(problem, count, solver, solver.steps(_RESTARTS))
-        if result.converged:
-            return result
     if problem.laplacian and m > DENSE_FACTOR_POINTS:
         return solve_multilevel(problem, matrix, count, solver, thin)
     return solve_shift_invert(problem, matrix, count, solver, thin or not _dense_factor_fits(m))

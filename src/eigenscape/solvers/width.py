@@ -18,8 +18,16 @@ def is_thin(A: sparse.csr_array) -> bool:
     the factors are nearly dense. Clusters that are joined by single edges are eliminated one by one, so the
     connected parts of a level count separately.
     """
-    limit = int(10 * A.shape[0] ** 0.5)
-    return all(len(level) <= limit for level in _levels(A, 0)) or widest_part(A, 0) <= limit
+    return has_narrow_levels(A) or widest_part(A, 0) <= _limit(A)
+
+
+def has_narrow_levels(A: sparse.csr_array) -> bool:
+    """Return True if all levels are narrow without being divided: a curve or surface, not clusters."""
+    return all(len(level) <= _limit(A) for level in _levels(A, 0))
+
+
+def _limit(A: sparse.csr_array) -> int:
+    return int(10 * A.shape[0] ** 0.5)
 
 
 def widest_part(A: sparse.csr_array, start: int) -> int:
