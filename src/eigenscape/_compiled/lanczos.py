@@ -27,12 +27,16 @@ def extend_krylov(indptr, indices, data, bound, V, T, n_known, start, stop):
             w[i] = bound * q[i] - total
         before = V[: n_known + j + 1]
         T[: j + 1, j] = 0.0
-        for _ in range(2):  # the second pass removes what rounding left
+        length, previous = 0.0, np.inf
+        while length < 0.5 * previous:  # repeat while most of w lies in the basis, as rounding dominates
+            previous = np.sqrt(np.dot(w, w)) if length == 0.0 else length
             h = np.dot(before, w)
             w -= np.dot(h, before)
             T[: j + 1, j] += h[n_known:]
+            length = np.sqrt(np.dot(w, w))
+            if length <= 1e-14 * bound:
+                break
         T[j, : j + 1] = T[: j + 1, j]
-        length = np.sqrt(np.dot(w, w))
         if length <= 1e-14 * bound:
             return j + 1, 0.0
         V[n_known + j + 1] = w / length

@@ -40,6 +40,7 @@ def thick_restart_lanczos(
     wanted: int,
     tol: float,
     max_restarts: int,
+    give_up: bool,
     rng: np.random.Generator,
 ) -> LanczosResult:
     """Compute the smallest eigenpairs orthogonal to known ones.
@@ -58,6 +59,8 @@ def thick_restart_lanczos(
     tol : float
         Largest residual, relative to the eigenvalue.
     max_restarts : int
+    give_up : bool
+        Whether to stop if the pairs will not converge in time at the present rate.
     rng : Generator
         Source of the starting vector.
     """
@@ -81,7 +84,7 @@ def thick_restart_lanczos(
         allowed = tol * np.abs(bound - ritz[:wanted]) + 16 * _EPS * bound
         history.append(float((length * np.abs(S[-1, :wanted]) / allowed).max()))
         converged = history[-1] <= 1 or filled < size
-        if converged or _is_too_slow(history, max_restarts):
+        if converged or (give_up and _is_too_slow(history, max_restarts)):
             break
         basis[:keep] = S[:, :keep].T @ basis
         V[n_known + keep] = V[n_known + size]
@@ -112,7 +115,7 @@ def has_smaller(matrix: sparse.csr_array, bound: float, found: np.ndarray, value
         return False
     V, T = np.empty((n_found + size + 1, m)), np.zeros((size, size))
     V[:n_found] = found.T
-    V[n_found] = _orthogonal_start(found, np.random.default_rng(seed))
+    V[n_found] = _orthogonal_start(found, np.random.default_rng([seed, 1]))  # another one than before
     filled, _ = extend_krylov(matrix.indptr, matrix.indices, matrix.data, bound, V, T, n_found, 0, size)
     return bool(bound - np.linalg.eigvalsh(T[:filled, :filled])[-1] < value * (1 - 1e-6))
 

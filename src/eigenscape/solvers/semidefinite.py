@@ -20,6 +20,8 @@ from eigenscape.solvers.multilevel import Hierarchy
 
 #: Maximum number of block iterations with a preconditioner.
 _PRECONDITIONED = 80
+#: Residuals of Lanczos iteration relative to the tolerance: they decrease fast in the end.
+_ACCURACY = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,30 +91,33 @@ def solve_lanczos(
     orthogonally to the ones found. The result is not converged, and may have fewer pairs, if there are too
     few points or restarts. The last pair only serves to detect a degenerate spectrum.
     """
-    found, values = problem.null[:, None], np.empty(0)
-    n_iter, converged = 0, True
-    rng = np.random.default_rng(solver.seed)
-    while converged and n_iter < restarts and problem.n_points > 2 * (count + found.shape[1]):
+    values, vectors = np.empty(0), np.empty((problem.n_points, 0))
+    locked, n_iter, converged = 0, 0, True
+    wanted, rng = max(count - 1, 1), np.random.default_rng(solver.seed)
+    while converged and n_iter < restarts and problem.n_points > 2 * (count + locked + 1):
+        known = np.column_stack([problem.null, vectors[:, :locked]])
         with stage("eigen-solve"):
-            _, vectors, taken, converged = thick_restart_lanczos(
+            result = thick_restart_lanczos(
                 matrix,
                 problem.bound,
                 count,
-                found,
-                wanted=max(count - 1, 1),
-                tol=solver.tol / 2,
+                known,
+                wanted=wanted,
+                tol=_ACCURACY * solver.tol,
                 max_restarts=restarts - n_iter,
+                give_up=solver.method == "auto",
                 rng=rng,
             )
-        n_iter += taken
-        basis = np.linalg.qr(np.column_stack([found, vectors]))[0][:, 1:]
+        n_iter, converged = n_iter + result.n_iter, result.converged
+        basis = np.linalg.qr(np.column_stack([known, result.vectors]))[0][:, 1:]
         values, rotation = np.linalg.eigh(problem.ritz(basis))
-        found = np.column_stack([problem.null, basis @ rotation])
+        vectors = basis @ rotation
+        locked = min(locked + wanted, len(values))
         if converged and len(values) >= count:
-            last = values[max(count - 2, 0)]
-            if not has_smaller(matrix, problem.bound, found[:, : count + 1], last, solver.seed):
-                return SolverResult(values[:count], found[:, 1 : count + 1], "lanczos", n_iter)
-    return SolverResult(values[:count], found[:, 1 : count + 1], "lanczos", n_iter, converged=False)
+            found = np.column_stack([problem.null, vectors[:, :count]])
+            if not has_smaller(matrix, problem.bound, found, values[wanted - 1], solver.seed):
+                return SolverResult(values[:count], vectors[:, :count], "lanczos", n_iter)
+    return SolverResult(values[:count], vectors[:, :count], "lanczos", n_iter, converged=False)
 
 
 def solve_krylov(
