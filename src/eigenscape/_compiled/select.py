@@ -7,26 +7,6 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def nearest_exact(Y, X, rough, slack, k, length, number):
-    """Find the ``k`` nearest rows of ``X`` to each row of ``Y``, by ``|y - x|`` and then by row number.
-
-    ``rough`` (b, n) holds squared distances with errors of at most ``slack`` (b,). Exact distances are
-    computed for all rows that may be among the ``k`` nearest. They are written to ``length``, their row
-    numbers to ``number``, both (b, k).
-    """
-    b, n = rough.shape
-    best = np.empty(k, dtype=rough.dtype)
-    for i in range(b):
-        limit = _kth_smallest(rough[i], best) + 2 * slack[i]
-        filled = 0
-        for j in range(n):
-            if rough[i, j] <= limit:
-                filled = _insert(length[i], number[i], filled, _squared_distance(Y[i], X[j]), j)
-        for t in range(k):
-            length[i, t] = np.sqrt(length[i, t])
-
-
-@njit(nogil=True, cache=True)
 def smallest_values_in_rows(values, k, length, number):
     """Find the ``k`` smallest values of each row, by value and then by column number.
 
@@ -37,26 +17,6 @@ def smallest_values_in_rows(values, k, length, number):
         for j in range(values.shape[1]):
             if filled < k or values[i, j] < length[i, k - 1]:
                 filled = _insert(length[i], number[i], filled, values[i, j], j)
-
-
-@njit(nogil=True, cache=True)
-def _kth_smallest(values, best):
-    """Return the ``len(best)``-th smallest value; ``best`` is a buffer, kept sorted."""
-    k = len(best)
-    filled = 0
-    for value in values:
-        if filled < k:
-            t = filled
-            filled += 1
-        elif value < best[k - 1]:
-            t = k - 1
-        else:
-            continue
-        while t > 0 and best[t - 1] > value:
-            best[t] = best[t - 1]
-            t -= 1
-        best[t] = value
-    return best[k - 1]
 
 
 @njit(nogil=True, cache=True)
@@ -107,37 +67,6 @@ def _insert_ordered(length, number, filled, value, j):
     length[t] = value
     number[t] = j
     return filled
-
-
-@njit(nogil=True, cache=True)
-def nearest_and_within(Y, X, rough, slack, k, radii, length, number):
-    """Find the ``k`` nearest rows of ``X`` as :func:`nearest_exact`, and all rows within ``radii`` (n,).
-
-    Returns rows of ``Y``, rows of ``X`` and distances of the pairs whose distance is at most the radius of
-    the row of ``X``.
-    """
-    b, n = rough.shape
-    best = np.empty(k, dtype=rough.dtype)
-    row, column = np.empty(8 * b * k, dtype=np.int64), np.empty(8 * b * k, dtype=np.int64)
-    near = np.empty(8 * b * k)
-    used = 0
-    for i in range(b):
-        limit = _kth_smallest(rough[i], best) + 2 * slack[i]
-        filled = 0
-        for j in range(n):
-            if rough[i, j] <= limit or rough[i, j] <= radii[j] * radii[j] + slack[i]:
-                exact = _squared_distance(Y[i], X[j])
-                filled = _insert(length[i], number[i], filled, exact, j)
-                if np.sqrt(exact) <= radii[j]:
-                    if used == len(row):
-                        row = np.concatenate((row, np.empty_like(row)))
-                        column = np.concatenate((column, np.empty_like(column)))
-                        near = np.concatenate((near, np.empty_like(near)))
-                    row[used], column[used], near[used] = i, j, np.sqrt(exact)
-                    used += 1
-        for t in range(k):
-            length[i, t] = np.sqrt(length[i, t])
-    return row[:used], column[:used], near[:used]
 
 
 @njit(nogil=True, cache=True)

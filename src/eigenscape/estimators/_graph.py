@@ -16,7 +16,7 @@ from eigenscape.estimators._validation import check_choice, check_count, check_m
 from eigenscape.graph.components import add_spanning_tree, spanning_tree
 from eigenscape.graph.neighborhood import Joined, NeighborGraph, nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import Neighbors, neighbor_index
-from eigenscape.graph.row_index import distinct_rows
+from eigenscape.graph.row_index import RowIndex
 from eigenscape.graph.sparse_distances import with_self, without_self
 from eigenscape.pieces import embed_columns, merge_columns
 
@@ -36,7 +36,9 @@ class Neighborhood:
     joined: Joined = "union"
     kind: str = "nearest_neighbors"  # or "mst", or "mst_nearest_neighbors"
 
-    def graph(self, points: Any, first: np.ndarray, vertex: np.ndarray) -> NeighborGraph:
+    def graph(
+        self, points: Any, first: np.ndarray, vertex: np.ndarray, rows: RowIndex | None = None
+    ) -> NeighborGraph:
         """Return the neighbourhood graph of distinct rows.
 
         Parameters
@@ -47,6 +49,8 @@ class Neighborhood:
             Index of the first sample that is equal to each row.
         vertex : ndarray of shape (n_samples,)
             Row that each sample is equal to.
+        rows : RowIndex, optional
+            The index that recognises the rows, if it has been computed.
         """
         by_name = isinstance(self.neighbors, str)
         if by_name:
@@ -80,7 +84,7 @@ class Neighborhood:
                     f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{among}; lower"
                     " n_neighbors"
                 )
-            graph = nearest_neighbor_graph(index(), k, self.joined, self.n_jobs)
+            graph = nearest_neighbor_graph(index(), k, self.joined, rows, self.n_jobs)
             return add_spanning_tree(graph) if self.kind == "mst_nearest_neighbors" else graph
         if self.joined != "union":
             raise ValueError(
@@ -145,7 +149,8 @@ def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) ->
     n_samples = X.shape[0]
     precomputed = neighborhood.metric == "precomputed"
     sparse_table = precomputed and sparse.issparse(X)
-    first, vertex = distinct_rows(with_self(X) if sparse_table else X)
+    rows = RowIndex(with_self(X) if sparse_table else X)
+    first, vertex = rows.distinct()
     if sparse_table and neighborhood.radius is None:
         _check_stored(X, neighborhood.count(n_samples))
     if len(first) < 2:
@@ -154,7 +159,7 @@ def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) ->
     merged = precomputed and points.shape[1] != len(first)
     if merged:
         points = merge_columns(points, vertex, len(first)) if sparse_table else points[:, first]
-    graph = replace(neighborhood.graph(points, first, vertex), samples=first)
+    graph = replace(neighborhood.graph(points, first, vertex, rows), samples=first)
     if n_components > graph.n_vertices - 1:
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} distinct samples, got"

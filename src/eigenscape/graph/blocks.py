@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,10 +14,13 @@ from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape._typing import Rows, is_sparse
+from eigenscape.graph.bounds import DistanceBounds, squared_norms
 from eigenscape.graph.search import RadiusQuery, RowSearch
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, neighbor_table
 
 T = TypeVar("T")
+#: Number of bounds in a block, which fit in the processor's cache; and the least number of its rows.
+_CACHED, _LEAST_BLOCK = 2**18, 128
 #: The name of a metric of scikit-learn, or a function of two rows.
 Metric = str | Callable[..., float]
 
@@ -57,34 +60,29 @@ class BlockIndex(RowSearch):
         keep = X.dtype == np.float32 and self._euclidean and not is_sparse(X)
         self.X = np.ascontiguousarray(X) if keep else _float64(sparse.csr_array(X) if is_sparse(X) else X)
         self.n_points = self.X.shape[0]
-        # Subtract the mean to avoid cancellation: products of vectors far from the origin lose precision.
-        self._origin = 0.0 if is_sparse(self.X) else self.X.mean(axis=0, dtype=np.float64)
-        centred = self.X.astype(np.float64) if is_sparse(self.X) else self.X - self._origin
-        self._norms = _squared_norms(centred)
-        # Single precision suffices to select candidates, at twice the speed, unless it would overflow.
-        in_range = 1e-30 < self._norms.max() < 1e30
-        self._precision = np.float32 if in_range and not is_sparse(self.X) else np.float64
-        self._centred = centred.astype(self._precision, copy=False)
+        dense = self._euclidean and not is_sparse(self.X)
+        self._bounds = DistanceBounds(np.asarray(self.X), n_jobs) if dense else None
+        self._norms = _squared_norms(self.X) if self._euclidean and is_sparse(self.X) else None
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        from eigenscape._compiled.nearest import nearest_exact
+        from eigenscape._compiled.select import smallest_values_in_rows
+
         length, index = np.empty((Y.shape[0], k)), np.empty((Y.shape[0], k), dtype=np.intp)
-        search = self._search_sparse if self._euclidean and is_sparse(self.X) else self._search_dense
+        bounds = self._bounds
 
         def one(block: slice) -> None:
-            search(Y[block], k, length[block], index[block])
+            if bounds is not None:
+                rows = np.ascontiguousarray(Y[block])
+                found = bounds.between(block) if Y is self.X else bounds(rows)
+                nearest_exact(rows, self.X, *found, k, length[block], index[block])
+            elif self._norms is not None:
+                self._search_sparse(Y[block], k, length[block], index[block])
+            else:
+                smallest_values_in_rows(self._metric_block(Y[block]), k, length[block], index[block])
 
         self._map(one, Y)
         return length, index
-
-    def _search_dense(self, Y: Rows, k: int, length: np.ndarray, index: np.ndarray) -> None:
-        """Fill ``length`` and ``index`` (b, k) by compiled selection from dense distances."""
-        from eigenscape._compiled.select import nearest_exact, smallest_values_in_rows
-
-        rough, slack = self._approximate_block(Y)
-        if self._euclidean:
-            nearest_exact(np.ascontiguousarray(Y), self.X, rough, slack, k, length, index)
-        else:
-            smallest_values_in_rows(rough, k, length, index)
 
     def _search_sparse(self, Y: Rows, k: int, length: np.ndarray, index: np.ndarray) -> None:
         """Fill ``length`` and ``index`` (b, k) for sparse rows."""
@@ -109,18 +107,18 @@ class BlockIndex(RowSearch):
         return sparse.csr_array(sparse.vstack(self._map(search, Y), format="csr"))
 
     def search_both(self, Y: Rows, k: int, radii: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
-        if not self._euclidean or is_sparse(self.X):
+        bounds = self._bounds
+        if bounds is None:
             return super().search_both(Y, k, radii)
-        from eigenscape._compiled.select import nearest_and_within
+        from eigenscape._compiled.nearest import nearest_and_within
 
         n_rows = Y.shape[0]
         length, index = np.empty((n_rows, k)), np.empty((n_rows, k), dtype=np.intp)
 
         def search(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            rough, slack = self._approximate_block(Y[block])
             rows = np.ascontiguousarray(Y[block])
             row, column, near = nearest_and_within(
-                rows, self.X, rough, slack, k, radii, length[block], index[block]
+                rows, self.X, *bounds(rows), k, radii, length[block], index[block]
             )
             return row + block.start, column, near
 
@@ -150,24 +148,15 @@ class BlockIndex(RowSearch):
             Distances and the two points of the closest pairs, below the diagonal; infinity where ``rows``
             has no point of the group.
         """
-        from eigenscape._compiled.select import closest_between_groups
-
         count = int(group.max()) + 1
         rows = np.flatnonzero(group > 0) if rows is None else rows
-
-        def search_block(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            which = rows[block]
-            best = np.full((count, count), np.inf)
-            near, far = np.zeros((count, count), dtype=np.intp), np.zeros((count, count), dtype=np.intp)
-            closest_between_groups(self._precise_block(which), which, group[which], group, best, near, far)
-            return best, near, far
-
         length = np.full((count, count), np.inf)
         near, far = np.zeros((count, count), dtype=np.intp), np.zeros((count, count), dtype=np.intp)
-        for block in parallel_map(search_block, row_blocks(len(rows), 24 * self.n_points), self.n_jobs):
-            better = block[0] < length
+        search = self._closest_by_metric if self._bounds is None else self._closest_by_bounds
+        for mine, block in search(group, rows):
+            better = block[0] < length[mine]
             for array, values in zip((length, near, far), block, strict=True):
-                array[better] = values[better]
+                array[mine][better] = values[better]
         pair = np.nonzero(np.isfinite(length))
         length[pair] = self.distances_between(near[pair], far[pair])
         return length, near, far
@@ -176,18 +165,53 @@ class BlockIndex(RowSearch):
         """Return the edges of a minimum spanning tree of groups of points: rows, columns and lengths."""
         return spanning_pairs(*self.closest_pairs(group))
 
-    def _precise_block(self, which: np.ndarray) -> np.ndarray:
-        """Compute distances of indexed points to all (squared if Euclidean), in double precision."""
-        if not self._euclidean:
-            return self._approximate_block(self.X[which])[0]
-        centred: Any = self.X[which] if is_sparse(self.X) else self.X[which] - self._origin
-        others: Any = self.X if is_sparse(self.X) else self.X - self._origin
-        product = centred @ others.T
-        values = product.toarray() if is_sparse(product) else product
-        values *= -2
-        values += self._norms[which][:, None]
-        values += self._norms
-        return values
+    def _closest_by_bounds(
+        self, group: np.ndarray, rows: np.ndarray
+    ) -> Iterator[tuple[slice | int, tuple[np.ndarray, ...]]]:
+        """Yield numbers of groups, and the closest pairs of some of their rows and each group before them.
+
+        The points are sorted by group, so that those before a group are a block of columns.
+        """
+        from eigenscape._compiled.nearest import closest_to_groups
+
+        order = np.argsort(group, kind="stable")
+        starts = np.searchsorted(group[order], np.arange(int(group.max()) + 1))
+        assert self._bounds is not None
+        X, bounds = np.asarray(self.X)[order], self._bounds.subset(order)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        tasks = []
+        for mine in range(1, len(starts)):
+            members = place[rows[group[rows] == mine]]
+            tasks += [(mine, members[block]) for block in self._blocks(len(members))]
+
+        def search(task: tuple[int, np.ndarray]) -> tuple[int, tuple[np.ndarray, ...]]:
+            mine, members = task
+            found = bounds.between(members, slice(0, starts[mine]))
+            best = np.full(len(starts), np.inf)
+            near, far = np.zeros(len(starts), dtype=np.intp), np.zeros(len(starts), dtype=np.intp)
+            closest_to_groups(X[members], X, *found, starts[:mine], best, near, far)
+            return mine, (best, order[members[near]], order[far])
+
+        yield from parallel_map(search, tasks, self.n_jobs)
+
+    def _closest_by_metric(
+        self, group: np.ndarray, rows: np.ndarray
+    ) -> Iterator[tuple[slice | int, tuple[np.ndarray, ...]]]:
+        """Yield all groups, and the closest pairs of some rows and each group before theirs."""
+        from eigenscape._compiled.select import closest_between_groups
+
+        count = int(group.max()) + 1
+
+        def search(block: slice) -> tuple[slice, tuple[np.ndarray, ...]]:
+            which = rows[block]
+            best = np.full((count, count), np.inf)
+            near, far = np.zeros((count, count), dtype=np.intp), np.zeros((count, count), dtype=np.intp)
+            values, _ = self._approximate_block(self.X[which])
+            closest_between_groups(values, which, group[which], group, best, near, far)
+            return slice(None), (best, near, far)
+
+        yield from parallel_map(search, row_blocks(len(rows), 24 * self.n_points), self.n_jobs)
 
     def distances_between(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Compute the distances of pairs of indexed points."""
@@ -200,7 +224,6 @@ class BlockIndex(RowSearch):
 
     def _map(self, search: Callable[[slice], T], Y: Rows) -> list[T]:
         """Call ``search`` for blocks of the rows of ``Y``, on several threads."""
-        blocks = [*row_blocks(Y.shape[0], 24 * self.n_points)]
         with stage("neighbours", total=Y.shape[0]) as advance:
 
             def one(block: slice) -> T:
@@ -208,28 +231,44 @@ class BlockIndex(RowSearch):
                 advance(block.stop - block.start)
                 return result
 
-            return list(parallel_map(one, blocks, self.n_jobs))
+            return list(parallel_map(one, self._blocks(Y.shape[0]), self.n_jobs))
+
+    def _blocks(self, n_rows: int) -> Iterator[slice]:
+        """Yield blocks of rows; bounds are selected from while they are in the processor's cache."""
+        if self._bounds is None:
+            yield from row_blocks(n_rows, 24 * self.n_points)
+        else:
+            step = max(_LEAST_BLOCK, _CACHED // self.n_points)
+            yield from (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
     def _approximate_block(self, Y: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Compute a block of distances (squared if Euclidean), and a bound of the error in each row."""
-        if not self._euclidean:
-            exact = metric_distances(Y, self.X, self.metric, self.params)
-            if not np.isfinite(exact).all():
-                raise ValueError(
-                    f"metric={self.metric!r} returns distances that are not finite; check the metric and the"
-                    " data"
-                )
-            return np.maximum(exact, 0.0), np.zeros(exact.shape[0])
-        Y = Y if is_sparse(Y) else np.asarray(Y, dtype=np.float64) - self._origin
+        """Compute a block of distances, and bounds of their errors; Euclidean ones are squared.
+
+        Those of dense rows are lower bounds.
+        """
+        if self._bounds is not None:
+            rough, base, slack = self._bounds(np.asarray(Y))
+            return rough + base[:, None], slack
+        if self._norms is None:
+            exact = self._metric_block(Y)
+            return exact, np.zeros(exact.shape[0])
         norms = _squared_norms(Y)
-        transposed: Any = self._centred.T
-        product = Y.astype(self._precision) @ transposed
-        rough = product.toarray() if is_sparse(product) else product
+        others: Any = self.X
+        rough = (Y @ others.T).toarray()
         rough *= -2
-        rough += norms[:, None].astype(self._precision)
-        rough += self._norms.astype(self._precision)
-        slack = 8 * np.finfo(self._precision).eps * self.X.shape[1] ** 0.5 * (norms + self._norms.max())
+        rough += norms[:, None]
+        rough += self._norms
+        slack = 8 * np.finfo(np.float64).eps * self.X.shape[1] ** 0.5 * (norms + self._norms.max())
         return rough, slack
+
+    def _metric_block(self, Y: Rows) -> np.ndarray:
+        """Compute a block of distances by the metric."""
+        exact = metric_distances(Y, self.X, self.metric, self.params)
+        if not np.isfinite(exact).all():
+            raise ValueError(
+                f"metric={self.metric!r} returns distances that are not finite; check the metric and the data"
+            )
+        return np.maximum(exact, 0.0)
 
     def _exact(self, Y: Rows, rough: np.ndarray, row: np.ndarray, column: np.ndarray) -> np.ndarray:
         """Compute the distances of some pairs in double precision."""
@@ -265,6 +304,4 @@ def spanning_pairs(
 
 
 def _squared_norms(X: Rows) -> np.ndarray:
-    if is_sparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel() if is_sparse(X) else squared_norms(X)

@@ -163,9 +163,16 @@ class NeighborGraph:
 
 
 def nearest_neighbor_graph(
-    index: NeighborIndex, n_neighbors: int, joined: Joined = "union", n_jobs: int | None = None
+    index: NeighborIndex,
+    n_neighbors: int,
+    joined: Joined = "union",
+    rows: RowIndex | None = None,
+    n_jobs: int | None = None,
 ) -> NeighborGraph:
-    """Return the graph of the ``n_neighbors`` nearest neighbours of the indexed points."""
+    """Return the graph of the ``n_neighbors`` nearest neighbours of the indexed points.
+
+    ``rows`` is the index that recognises the points, if it has been computed.
+    """
     with stage("neighbours"):
         chosen = index.nearest_others_graph(n_neighbors)
     if chosen.data.max() <= SHORTEST:
@@ -180,8 +187,9 @@ def nearest_neighbor_graph(
         edges = union_with_transpose(chosen, n_jobs)
     else:
         edges = combine_edges(joined, chosen, transpose(chosen, n_jobs), chosen, chosen, n_neighbors)
+    vertices = rows if rows is not None and rows.X is getattr(index, "X", None) else index.vertices()
     return NeighborGraph(
-        index, index.vertices(), chosen, edges, index.radius_query(radii), radii, n_neighbors, joined=joined
+        index, vertices, chosen, edges, index.radius_query(radii), radii, n_neighbors, joined=joined
     )
 
 
@@ -233,7 +241,7 @@ def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
         pairs = sparse.coo_array(index.radius_graph(index.points(np.arange(index.n_points)), radii))
     other = pairs.row != pairs.col
     table = distance_table(pairs.row[other], pairs.col[other], pairs.data[other], pairs.shape)
-    edges = unite(table, table.T)
+    edges = union_with_transpose(table)
     return NeighborGraph(index, index.vertices(), edges, edges, index.radius_query(radii), radii, None)
 
 

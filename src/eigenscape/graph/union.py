@@ -62,9 +62,11 @@ def transpose(matrix: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr
 
 
 def union_with_transpose(matrix: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr_array:
-    """Return the larger of each entry of a square matrix with sorted rows and that of its transpose."""
+    """Return the larger of each entry of a square matrix and that of its transpose."""
     from eigenscape._compiled.graphs import count_union, merge_rows
 
+    if not matrix.has_sorted_indices:
+        matrix = matrix.sorted_indices()
     n, other = matrix.shape[0], transpose(matrix, n_jobs)
     count: np.ndarray = np.zeros(n + 1, dtype=_index_type(2 * matrix.nnz))
     blocks = list(row_blocks(n, 1, _ROWS))

@@ -13,7 +13,7 @@ from eigenscape._typing import Rows
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.new_pairs import edges_to
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
-from eigenscape.kernels.base import Columns, training_index
+from eigenscape.kernels.base import Columns, gram_matrix, training_index
 
 WeightName = Literal["binary", "heat", "inverse"]
 
@@ -89,3 +89,8 @@ class GraphAffinity:
 @training_index.register
 def _(kernel: GraphAffinity) -> RowIndex | DistanceRowIndex:
     return kernel.graph.vertices
+
+
+@gram_matrix.register
+def _(kernel: GraphAffinity) -> sparse.csr_array:
+    return kernel.edges()

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from eigenscape._memory import block_rows
 from eigenscape._progress import stage
-from eigenscape._typing import Rows, is_sparse
+from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.graph.row_index import RowIndex
 
 
@@ -99,8 +99,8 @@ def training_index(kernel: BoundKernel) -> PointIndex:
 
 
 @singledispatch
-def gram_matrix(kernel: BoundKernel) -> np.ndarray | None:  # noqa: ARG001
-    """Return the dense Gram matrix (m, m), or None if it is to be evaluated by blocks of rows.
+def gram_matrix(kernel: BoundKernel) -> Matrix | None:  # noqa: ARG001
+    """Return the Gram matrix (m, m), or None if it is to be evaluated by blocks of rows.
 
     An implementation may be registered for kernels whose rows are computed together.
     """

@@ -22,6 +22,7 @@ from eigenscape.operators.gram import (
     Operator,
     SparseOperator,
     Storage,
+    as_operator,
     check_finite,
 )
 
@@ -55,7 +56,7 @@ def gram(
             return FactoredOperator(CenteredRows(rows, np.zeros(rows.shape[1]), n_jobs=n_jobs))
     whole = gram_matrix(kernel)
     if whole is not None:
-        return DenseOperator(check_finite(whole))
+        return as_operator(check_finite(whole))
     fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
     with stage("kernel matrix", total=m) as advance:
         tile = kernel.kernel.tiles(kernel.X) if isinstance(kernel, BoundPairwise) else None

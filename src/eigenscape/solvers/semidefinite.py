@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigenscape._progress import stage
 from eigenscape._threads import one_thread, thread_team
@@ -16,13 +15,14 @@ from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import dense_eigh, inverse_by_root, inverse_on_complement
 from eigenscape.solvers.krylov import DENSE_BLOCKS, SPARSE_BLOCKS, KrylovOptions, Product, block_krylov
+from eigenscape.solvers.lanczos import has_smaller, thick_restart_lanczos
 from eigenscape.solvers.multilevel import Hierarchy, multilevel_eigenvectors
 from eigenscape.solvers.width import breadth_first_order, reordered
 
 #: Maximum number of block iterations with a preconditioner.
 _PRECONDITIONED = 80
-#: Lanczos iteration: additional pairs, vectors of the Krylov space, steps of the search for missed pairs.
-_GUARD, _LANCZOS_VECTORS, _CHECK_STEPS = 6, 40, 25
+#: Residuals of Lanczos iteration relative to the tolerance: they decrease fast in the end.
+_ACCURACY = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,79 +82,43 @@ def solve_lapack(problem: SemidefiniteProblem, matrix: Matrix, count: int) -> So
     return SolverResult(*dense_eigh(lifted, count, "smallest"), "dense")
 
 
-def solve_lanczos(problem: SemidefiniteProblem, count: int, solver: SolverConfig, steps: int) -> SolverResult:
-    """Solve by ARPACK's Lanczos iteration on ``bound - A`` with at most ``steps`` restarts.
+def solve_lanczos(
+    problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig, restarts: int
+) -> SolverResult:
+    """Solve by Lanczos iteration on ``bound - A`` with at most ``restarts`` restarts.
 
-    The fastest solver for sparse matrices with a wide spectral gap. A few more pairs than wanted are
-    computed: the wanted ones converge by their distance from the rest, which is large if the points form
-    clusters. A Krylov space of one vector contains only one eigenvector of a multiple eigenvalue, so those
-    that were missed are searched afterwards, orthogonally to the ones found. The result is not converged, and
-    may have fewer pairs, if there are too few points or restarts.
+    The fastest solver for sparse matrices with a wide spectral gap. A Krylov space of one vector contains
+    only one eigenvector of a multiple eigenvalue, so those that were missed are searched afterwards,
+    orthogonally to the ones found. The result is not converged, and may have fewer pairs, if there are too
+    few points or restarts. The last pair only serves to detect a degenerate spectrum.
     """
-    found, values = problem.null[:, None], np.empty(0)
-    n_iter, converged = 0, True
-    rng = np.random.default_rng(solver.seed)
-    while converged and n_iter < steps and problem.n_points > 2 * (count + _GUARD + found.shape[1]):
-        vectors, taken, converged = _arpack(problem, found, count + _GUARD, solver.tol, steps - n_iter, rng)
-        n_iter += taken
-        basis = np.linalg.qr(np.column_stack([found, vectors]))[0][:, 1:]
-        values, rotation = np.linalg.eigh(problem.ritz(basis))
-        found = np.column_stack([problem.null, basis @ rotation])
-        complete = len(values) >= count and not _is_missing(problem, found, values[count - 1], solver.seed)
-        if converged and complete:
-            return SolverResult(values[:count], found[:, 1 : count + 1], "lanczos", n_iter)
-    return SolverResult(values[:count], found[:, 1 : count + 1], "lanczos", n_iter, converged=False)
-
-
-def _arpack(
-    problem: SemidefiniteProblem,
-    known: np.ndarray,
-    count: int,
-    tol: float,
-    steps: int,
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, int, bool]:
-    """Return eigenvectors orthogonal to ``known``, the number of restarts, and whether all converged."""
-    m, products = problem.n_points, 0
-
-    def multiply(x: np.ndarray) -> np.ndarray:
-        nonlocal products
-        products += 1
-        x = x.reshape(m, 1)
-        return (problem.shifted(x) - problem.bound * (known @ (known.T @ x)))[:, 0]
-
-    n_vectors = min(max(_LANCZOS_VECTORS, 2 * count + 1), m)
-    # Residuals are relative to eigenvalues near `bound` here, but are judged by the small ones of A.
-    accuracy = max(1e-4 * tol, 4 * np.finfo(np.float64).eps)
-    converged = True
-    with stage("eigen-solve"):
-        try:
-            _, vectors = eigsh(
-                LinearOperator((m, m), matvec=multiply, dtype=np.float64),
-                k=count,
-                which="LA",
-                v0=rng.standard_normal(m),
-                ncv=n_vectors,
-                maxiter=steps,
-                tol=accuracy,
+    values, vectors = np.empty(0), np.empty((problem.n_points, 0))
+    locked, n_iter, converged = 0, 0, True
+    wanted, rng = max(count - 1, 1), np.random.default_rng(solver.seed)
+    while converged and n_iter < restarts and problem.n_points > 2 * (count + locked + 1):
+        known = np.column_stack([problem.null, vectors[:, :locked]])
+        with stage("eigen-solve"):
+            result = thick_restart_lanczos(
+                matrix,
+                problem.bound,
+                count,
+                known,
+                wanted=wanted,
+                tol=_ACCURACY * solver.tol,
+                max_restarts=restarts - n_iter,
+                give_up=solver.method == "auto",
+                rng=rng,
             )
-        except ArpackNoConvergence as error:
-            vectors, converged = np.asarray(error.eigenvectors, dtype=np.float64), False
-    return vectors, -(-products // (n_vectors - count)), converged
-
-
-def _is_missing(problem: SemidefiniteProblem, found: np.ndarray, largest: float, seed: int) -> bool:
-    """Return True if an eigenvalue below ``largest`` has an eigenvector orthogonal to those found.
-
-    A short Lanczos iteration is an upper bound of the smallest eigenvalue on the orthogonal complement.
-    """
-    if found.shape[1] >= problem.n_points:
-        return False
-    options = KrylovOptions(
-        max_iter=_CHECK_STEPS, seed=seed, origin=problem.bound, guard=0, blocks=_CHECK_STEPS
-    )
-    result = block_krylov(problem.shifted, problem.n_points, 1, options, known=found)
-    return bool(problem.bound - result.values[0] < largest * (1 - 1e-6))
+        n_iter, converged = n_iter + result.n_iter, result.converged
+        basis = np.linalg.qr(np.column_stack([known, result.vectors]))[0][:, 1:]
+        values, rotation = np.linalg.eigh(problem.ritz(basis))
+        vectors = basis @ rotation
+        locked = min(locked + wanted, len(values))
+        if converged and len(values) >= count:
+            found = np.column_stack([problem.null, vectors[:, :count]])
+            if not has_smaller(matrix, problem.bound, found, values[wanted - 1], solver.seed):
+                return SolverResult(values[:count], vectors[:, :count], "lanczos", n_iter)
+    return SolverResult(values[:count], vectors[:, :count], "lanczos", n_iter, converged=False)
 
 
 def solve_krylov(

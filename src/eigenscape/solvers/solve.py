@@ -8,12 +8,13 @@ Two problems are solved, each by several methods.
     converge and the matrix is stored, LAPACK.
 ``smallest``: the smallest eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering,
 LLE).
-    Up to 500 points: LAPACK. Thin sparse graphs (curves, surfaces): one sparse factorisation and a few block
-    iterations with the inverse; for Laplacians of more than 10 000 points a multilevel hierarchy instead.
-    Wide sparse graphs (high-dimensional data, for which a sparse factorisation fills in): Lanczos iteration,
-    which is fast if the spectral gap is wide; if it does not converge, a multilevel hierarchy for Laplacians
-    of more than 12 000 points, and otherwise a dense factorisation, or a sparse one if a dense one does not
-    fit in memory. Dense matrices: block Krylov iteration, then LAPACK.
+    Up to 500 points (150 if sparse): LAPACK. Sparse Laplacians of up to 2 000 points, or of high-dimensional
+    data and clusters: Lanczos iteration, which is fast if the spectral gap is wide and stops early if it is
+    too slow. Otherwise, thin sparse graphs (curves, surfaces, clusters): one sparse factorisation and a few
+    block iterations with the inverse; for Laplacians of more than 10 000 points a multilevel hierarchy
+    instead. Wide sparse graphs (for which a sparse factorisation fills in): a multilevel hierarchy for
+    Laplacians of more than 12 000 points, and otherwise a dense factorisation, or a sparse one if a dense
+    one does not fit in memory. Dense matrices: block Krylov iteration, then LAPACK.
 
 A user-defined :class:`~eigenscape.solvers.EigenSolver` replaces the choice. All results carry their residuals
 ``|A v - l v|``, computed from the operator itself. A pair whose residual exceeds ``tol |l|`` (plus rounding)
@@ -49,7 +50,7 @@ from eigenscape.solvers.semidefinite import (
     solve_multilevel,
     solve_shift_invert,
 )
-from eigenscape.solvers.width import is_thin
+from eigenscape.solvers.width import has_narrow_levels, is_thin
 
 #: Up to this many points LAPACK is as fast as any other solver, for dense and for sparse matrices.
 DENSE_POINTS, DENSE_SPARSE_POINTS = 500, 150
@@ -65,8 +66,10 @@ FACTOR_POINTS = 10_000
 DENSE_FACTOR_POINTS = 12_000
 #: Maximum number of Krylov block iterations if another solver is available, and if none is.
 _SHORT, _LONG = 120, 2000
+#: Up to this many points Lanczos iteration is tried on all Laplacians: it stops early if it is too slow.
+TRIAL_POINTS = 2000
 #: Maximum number of restarts of the Lanczos iteration if another solver is available.
-_RESTARTS = 25
+_RESTARTS = 40
 
 _EPS = np.finfo(np.float64).eps
 
@@ -215,10 +218,14 @@ def _solve_sparse(
     if method == "dense" or _is_small(m, count, solver, DENSE_SPARSE_POINTS):
         return solve_lapack(problem, matrix, count)
     if method == "lanczos":
-        result = solve_lanczos(problem, count, solver, solver.steps(_LONG))
+        result = solve_lanczos(problem, matrix, count, solver, solver.steps(_LONG))
         if result.converged:
             return result
         return solve_krylov(problem, count, solver, solver.steps(_LONG), result.vectors)
+    if method == "auto" and problem.laplacian and (m <= TRIAL_POINTS or not has_narrow_levels(matrix)):
+        result = solve_lanczos(problem, matrix, count, solver, solver.steps(_RESTARTS))
+        if result.converged:
+            return result
     thin = is_thin(matrix)
     if method == "multilevel":
         return solve_multilevel(problem, matrix, count, solver, thin)
@@ -226,10 +233,6 @@ def _solve_sparse(
         return solve_shift_invert(problem, matrix, count, solver, thin or not _dense_factor_fits(m))
     if thin and not (problem.laplacian and m > FACTOR_POINTS):
         return solve_shift_invert(problem, matrix, count, solver, thin)
-    if not thin and problem.laplacian:
-        result = solve_lanczos(problem, count, solver, solver.steps(_RESTARTS))
-        if result.converged:
-            return result
     if problem.laplacian and (thin or m > DENSE_FACTOR_POINTS):
         return solve_multilevel(problem, matrix, count, solver, thin)
     return solve_shift_invert(problem, matrix, count, solver, thin or not _dense_factor_fits(m))

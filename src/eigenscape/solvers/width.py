@@ -22,8 +22,16 @@ def is_thin(A: sparse.csr_array) -> bool:
     the factors are nearly dense. Clusters that are joined by single edges are eliminated one by one, so the
     connected parts of a level count separately.
     """
-    limit = int(10 * A.shape[0] ** 0.5)
-    return _breadth_first(A)[2] <= limit or widest_part(A) <= limit
+    return has_narrow_levels(A) or widest_part(A) <= _limit(A)
+
+
+def has_narrow_levels(A: sparse.csr_array) -> bool:
+    """Return True if all levels are narrow without being divided: a curve or surface, not clusters."""
+    return _breadth_first(A)[2] <= _limit(A)
+
+
+def _limit(A: sparse.csr_array) -> int:
+    return int(10 * A.shape[0] ** 0.5)
 
 
 def widest_part(A: sparse.csr_array) -> int:

@@ -1,0 +1,148 @@
+"""Exact nearest rows from blocks of lower bounds of squared distances.
+
+All functions take ``rough`` (b, n), which plus ``base`` (b,) is a lower bound of the squared distances
+between rows ``Y`` (b, d) and ``X`` (n, d), up to an error of at most ``slack`` (b,). Distances are computed
+for the pairs that may matter, in double precision, so the results do not depend on how the bounds were found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from eigenscape._compiled.select import _insert, _insert_ordered, _squared_distance
+
+#: Number of columns whose smallest value is computed first: most groups are skipped by it.
+_GROUP = 32
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def group_minima(values, minima):
+    """Write the smallest of every ``_GROUP`` consecutive values to ``minima``; the last may be of fewer."""
+    n = len(values)
+    for g in range(len(minima)):
+        start = g * _GROUP
+        smallest = values[start]
+        if start + _GROUP <= n:
+            for t in range(_GROUP):
+                value = values[start + t]
+                smallest = value if value < smallest else smallest
+        else:
+            for j in range(start, n):
+                value = values[j]
+                smallest = value if value < smallest else smallest
+        minima[g] = smallest
+
+
+@njit(nogil=True, cache=True)
+def _smallest_columns(values, minima, best, column):
+    """Write the smallest values and their columns to ``best`` and ``column`` (k,)."""
+    k = len(best)
+    filled = 0
+    for g in range(len(minima)):
+        if filled == k and minima[g] >= best[k - 1]:
+            continue
+        for j in range(g * _GROUP, min((g + 1) * _GROUP, len(values))):
+            if filled < k or values[j] < best[k - 1]:
+                filled = _insert(best, column, filled, values[j], j)
+
+
+@njit(nogil=True, cache=True)
+def _start(y, X, values, minima, best, column, length, number):
+    """Write the distances to the rows of smallest bounds to ``length``: the nearest ones are no farther."""
+    _smallest_columns(values, minima, best, column)
+    filled = 0
+    for j in column:
+        filled = _insert_ordered(length, number, filled, _squared_distance(y, X[j]), j)
+
+
+@njit(nogil=True, cache=True)
+def _contains(column, j):
+    found = False
+    for c in column:
+        found |= c == j
+    return found
+
+
+@njit(nogil=True, cache=True)
+def nearest_exact(Y, X, rough, base, slack, k, length, number):
+    """Find the ``k`` nearest rows of ``X`` to each row of ``Y``, by ``|y - x|`` and then by row number.
+
+    Distances are written to ``length``, row numbers to ``number``, both (b, k).
+    """
+    b, n = rough.shape
+    minima = np.empty(-(-n // _GROUP), dtype=rough.dtype)
+    best, column = np.empty(k, dtype=rough.dtype), np.empty(k, dtype=np.int64)
+    for i in range(b):
+        group_minima(rough[i], minima)
+        _start(Y[i], X, rough[i], minima, best, column, length[i], number[i])
+        limit = length[i, k - 1] - base[i] + slack[i]
+        for g in range(len(minima)):
+            if minima[g] > limit:
+                continue
+            for j in range(g * _GROUP, min((g + 1) * _GROUP, n)):
+                if rough[i, j] <= limit and not _contains(column, j):
+                    _insert_ordered(length[i], number[i], k, _squared_distance(Y[i], X[j]), j)
+                    limit = length[i, k - 1] - base[i] + slack[i]
+        for t in range(k):
+            length[i, t] = np.sqrt(length[i, t])
+
+
+@njit(nogil=True, cache=True)
+def nearest_and_within(Y, X, rough, base, slack, k, radii, length, number):
+    """Find the ``k`` nearest rows of ``X`` as :func:`nearest_exact`, and all rows within ``radii`` (n,).
+
+    Returns rows of ``Y``, rows of ``X`` and distances of the pairs whose distance is at most the radius of
+    the row of ``X``.
+    """
+    b, n = rough.shape
+    minima = np.empty(-(-n // _GROUP), dtype=rough.dtype)
+    best, column = np.empty(k, dtype=rough.dtype), np.empty(k, dtype=np.int64)
+    pairs = np.empty((8 * b * k, 2), dtype=np.int64)
+    near = np.empty(8 * b * k)
+    used = 0
+    for i in range(b):
+        group_minima(rough[i], minima)
+        _start(Y[i], X, rough[i], minima, best, column, length[i], number[i])
+        for j in range(n):
+            bound = rough[i, j] + base[i] - slack[i]
+            if bound > length[i, k - 1] and bound > radii[j] * radii[j]:
+                continue
+            exact = _squared_distance(Y[i], X[j])
+            if not _contains(column, j):
+                _insert_ordered(length[i], number[i], k, exact, j)
+            if np.sqrt(exact) <= radii[j]:
+                if used == len(near):
+                    pairs = np.concatenate((pairs, np.empty_like(pairs)))
+                    near = np.concatenate((near, np.empty_like(near)))
+                pairs[used, 0], pairs[used, 1], near[used] = i, j, np.sqrt(exact)
+                used += 1
+        for t in range(k):
+            length[i, t] = np.sqrt(length[i, t])
+    return pairs[:used, 0], pairs[:used, 1], near[:used]
+
+
+@njit(nogil=True, cache=True)
+def closest_to_groups(Y, X, rough, base, slack, starts, length, near, far):
+    """Find the closest pair between the rows of ``Y`` and each group of consecutive rows of ``X``.
+
+    Group ``h`` begins at ``starts[h]``. Squared distances are written to ``length``, rows of ``Y`` to
+    ``near`` and rows of ``X`` to ``far``, all (groups,).
+    """
+    minima = np.empty(-(-rough.shape[1] // _GROUP), dtype=rough.dtype)
+    for h in range(len(starts)):
+        length[h] = np.inf
+    for i in range(rough.shape[0]):
+        group_minima(rough[i], minima)
+        for h in range(len(starts)):
+            stop = starts[h + 1] if h + 1 < len(starts) else rough.shape[1]
+            limit = length[h] - base[i] + slack[i]
+            for g in range(starts[h] // _GROUP, -(-stop // _GROUP)):
+                if minima[g] > limit:
+                    continue
+                for j in range(max(starts[h], g * _GROUP), min(stop, (g + 1) * _GROUP)):
+                    if rough[i, j] <= limit:
+                        exact = _squared_distance(Y[i], X[j])
+                        if exact < length[h]:
+                            length[h], near[h], far[h] = exact, i, j
+                            limit = exact - base[i] + slack[i]

@@ -1,0 +1,128 @@
+"""Lanczos iteration with thick restarts: the smallest eigenvalues of a sparse semi-definite matrix.
+
+The method of Wu and Simon (2000): when the basis is full it is reduced to its leading Ritz vectors and the
+last residual, which span a Krylov space again. Differences from ARPACK: residuals are compared with the small
+eigenvalues that are wanted, not with those of the shifted matrix; known eigenvectors are projected out; the
+steps are compiled; and an iteration whose rate shows that it will not end in time stops early.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+_EPS = np.finfo(np.float64).eps
+#: Vectors of the Krylov space: at least this many, or this many more than twice the wanted ones.
+_VECTORS, _ADDITIONAL = 40, 20
+#: Number of restarts from which the rate of convergence is estimated.
+_PATIENCE = 5
+#: Steps of the search for eigenvectors that were missed.
+_CHECK_STEPS = 25
+
+
+class LanczosResult(NamedTuple):
+    """Eigenvalues in ascending order, eigenvectors (m, count), restarts, and whether they converged."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    n_iter: int
+    converged: bool
+
+
+def thick_restart_lanczos(
+    matrix: sparse.csr_array,
+    bound: float,
+    count: int,
+    known: np.ndarray,
+    *,
+    wanted: int,
+    tol: float,
+    max_restarts: int,
+    give_up: bool,
+    rng: np.random.Generator,
+) -> LanczosResult:
+    """Compute the smallest eigenpairs orthogonal to known ones.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (m, m)
+        Symmetric matrix with eigenvalues between 0 and ``bound``.
+    bound : float
+    count : int
+        Number of eigenpairs; fewer are returned if the Krylov space is smaller.
+    known : ndarray of shape (m, q)
+        Orthonormal vectors to which the result is orthogonal.
+    wanted : int
+        Number of pairs that must converge.
+    tol : float
+        Largest residual, relative to the eigenvalue.
+    max_restarts : int
+    give_up : bool
+        Whether to stop if the pairs will not converge in time at the present rate.
+    rng : Generator
+        Source of the starting vector.
+    """
+    from eigenscape._compiled.lanczos import extend_krylov
+
+    m, n_known = known.shape
+    size = min(max(_VECTORS, 2 * count + _ADDITIONAL), m - n_known - 1)
+    keep = min((count + size) // 2, size - 1)
+    V, T = np.empty((n_known + size + 1, m)), np.zeros((size, size))
+    V[:n_known] = known.T
+    V[n_known] = _orthogonal_start(known, rng)
+    start, converged = 0, False
+    history: list[float] = []  # largest residual after each restart, relative to the allowed one
+    for _ in range(max_restarts):
+        filled, length = extend_krylov(
+            matrix.indptr, matrix.indices, matrix.data, bound, V, T, n_known, start, size
+        )
+        ritz, S = np.linalg.eigh(T[:filled, :filled])
+        ritz, S = ritz[::-1], S[:, ::-1]
+        basis = V[n_known : n_known + filled]
+        allowed = tol * np.abs(bound - ritz[:wanted]) + 16 * _EPS * bound
+        history.append(float((length * np.abs(S[-1, :wanted]) / allowed).max()))
+        converged = history[-1] <= 1 or filled < size
+        if converged or (give_up and _is_too_slow(history, max_restarts)):
+            break
+        basis[:keep] = S[:, :keep].T @ basis
+        V[n_known + keep] = V[n_known + size]
+        T[:keep, :keep] = np.diag(ritz[:keep])
+        start = keep
+    vectors = basis.T @ S[:, :count]
+    return LanczosResult(bound - ritz[:count], vectors, len(history), converged)
+
+
+def _is_too_slow(history: list[float], max_restarts: int) -> bool:
+    """Return True if residuals that decrease as in the last restarts are too large after the last one."""
+    if len(history) <= _PATIENCE:
+        return False
+    rate = np.log(history[-1 - _PATIENCE] / history[-1]) / _PATIENCE
+    return bool(np.log(history[-1]) > 1.5 * rate * (max_restarts - len(history)))
+
+
+def has_smaller(matrix: sparse.csr_array, bound: float, found: np.ndarray, value: float, seed: int) -> bool:
+    """Return True if an eigenvalue below ``value`` has an eigenvector orthogonal to those ``found``.
+
+    A short Lanczos iteration is an upper bound of the smallest eigenvalue on the orthogonal complement.
+    """
+    from eigenscape._compiled.lanczos import extend_krylov
+
+    m, n_found = found.shape
+    size = min(_CHECK_STEPS, m - n_found - 1)
+    if size < 1:
+        return False
+    V, T = np.empty((n_found + size + 1, m)), np.zeros((size, size))
+    V[:n_found] = found.T
+    V[n_found] = _orthogonal_start(found, np.random.default_rng([seed, 1]))  # another one than before
+    filled, _ = extend_krylov(matrix.indptr, matrix.indices, matrix.data, bound, V, T, n_found, 0, size)
+    return bool(bound - np.linalg.eigvalsh(T[:filled, :filled])[-1] < value * (1 - 1e-6))
+
+
+def _orthogonal_start(known: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return a random unit vector orthogonal to known ones."""
+    start = rng.standard_normal(len(known))
+    for _ in range(2):
+        start -= known @ (known.T @ start)
+    return start / np.linalg.norm(start)
