@@ -53,7 +53,7 @@ from eigenscape.methods.dictionary_fit import (
 )
 from eigenscape.streams import as_chunks, can_repeat
 
-SELECTIONS = ("greedy", "random", "maxmin", "kmeans")
+SELECTIONS = ("greedy", "rpcholesky", "random", "maxmin", "kmeans")
 #: Tolerance if neither ``tol`` nor ``dictionary_size`` is given.
 _DEFAULT_TOL = 1e-3
 #: Number of points over which ``normalize_first`` averages.
@@ -109,11 +109,14 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     dictionary_size : int or None, default=None
         Size of the dictionary, selected with an almost minimal error in several passes over the data
         (algorithm 2). If ``tol`` is given too, the maximum size.
-    selection : {"greedy", "random", "maxmin", "kmeans"}, array-like or fitted model, default="greedy"
-        Selection of the dictionary. "random", "maxmin" (each point is the farthest from the previous ones)
-        and "kmeans" (rows nearest to the centres of k-means) need ``dictionary_size``. Row indices, or points
-        of shape (m, n_features), are the dictionary itself; so are those of a fitted model with
-        ``dictionary_`` and the same kernel. Members that depend linearly on the previous ones are left out.
+    selection : {"greedy", "rpcholesky", "random", "maxmin", "kmeans"}, array or model, default="greedy"
+        Selection of the dictionary. "greedy": algorithms 1 and 2, which bound the largest error. "rpcholesky"
+        (randomly pivoted Cholesky, Chen et al. 2022): each point is drawn with a probability proportional to
+        its error, which makes the mean error small in few passes over the data. "maxmin": each point is the
+        farthest from the previous ones. "kmeans": rows nearest to the centres of k-means. All but "greedy"
+        need ``dictionary_size``. Row indices, or points of shape (m, n_features), are the dictionary itself;
+        so are those of a fitted model with ``dictionary_`` and the same kernel. Members that depend linearly
+        on the previous ones are left out.
     sum_to_one : bool or None, default=None
         Whether projection weights sum to one (eq. 7), which makes them invariant to translation in feature
         space. If None, True for "additive" only.
@@ -265,7 +268,9 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             if options.tol is None:
                 check_n_distinct(self.dictionary_size, X)
             if not self._is_greedy():
-                members = select_members(self.selection, self.dictionary_size, similarity, X, options.seed)
+                members = select_members(
+                    self.selection, self.dictionary_size, similarity, X, options, self._source_
+                )
                 options = replace(options, members=members)
             self._set_model(fit_dictionary(self._source_, ArrayReader(X), options), options, X)
             self._embedding_ = self._match_dtype(X, self._model_.coordinates)
