@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances, manhattan_distances
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
@@ -80,6 +79,8 @@ def squared_euclidean(Y: Rows, X: Rows, factor: float = 1.0) -> np.ndarray:
     computed as one matrix product of rows with two additional columns, so that the values are written once.
     """
     if is_sparse(X) or is_sparse(Y):
+        from sklearn.metrics.pairwise import euclidean_distances
+
         return factor * euclidean_distances(Y, X, squared=True)
     origin = X.mean(axis=0)
     X, Y = np.asarray(X - origin), np.asarray(Y - origin)
@@ -171,6 +172,8 @@ class Cosine(PairwiseKernel):
     """``<x, y> / (|x| |y|)``; a zero row has similarity 0 to all points."""
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
+        from sklearn.metrics.pairwise import cosine_similarity
+
         return _dense(cosine_similarity(Y, X))
 
     def tiles(self, X: Rows) -> Tiles:
@@ -244,11 +247,15 @@ class Laplace(PairwiseKernel):
         rule = median_distance if self.scale == "median" else local_distance
         return replace(self, gamma=1.0 / rule(X, self.distance))
 
-    distance = staticmethod(manhattan_distances)
+    @staticmethod
+    def distance(Y: Rows, X: Rows) -> np.ndarray:
+        from sklearn.metrics.pairwise import manhattan_distances
+
+        return manhattan_distances(Y, X)
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         assert self.gamma is not None
-        return np.exp(-self.gamma * manhattan_distances(Y, X))
+        return np.exp(-self.gamma * self.distance(Y, X))
 
     def tiles(self, X: Rows) -> Tiles:
         return lambda rows, columns: self.evaluate(X[rows], X[columns])
