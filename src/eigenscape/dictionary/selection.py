@@ -222,6 +222,8 @@ def _select(
         indices, Y = block
         dictionary = screen_and_extend(dictionary, Y, indices, tol, max_size)[0]
         advance(len(indices))
+        if dictionary.size >= max_size:
+            break
         if dictionary.rounding > MAX_ROUNDING and tol < MAX_ROUNDING * dictionary.span.factor[0, 0] ** 2:
             break
     return dictionary

@@ -54,8 +54,10 @@ from eigenscape.methods.dictionary_fit import (
 from eigenscape.streams import as_chunks, can_repeat
 
 SELECTIONS = ("greedy", "rpcholesky", "random", "maxmin", "kmeans")
-#: Tolerance if neither ``tol`` nor ``dictionary_size`` is given.
-_DEFAULT_TOL = 1e-3
+#: Tolerance and largest size if neither ``tol`` nor ``dictionary_size`` is given. Rows in many dimensions do
+#: not span one another: the tolerance alone would select all, in O(n^3) time. The size does not depend
+#: on the memory or speed of the machine, since the result must not.
+_DEFAULT_TOL, _DEFAULT_SIZE = 1e-3, 2000
 #: Number of points over which ``normalize_first`` averages.
 _N_AVERAGED = 1000
 #: Parameters that must not change between the chunks of a stream.
@@ -104,8 +106,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         trivial one. None: no normalisation.
     tol : float or None, default=None
         Largest squared distance in feature space of a point from the span of the dictionary (algorithm 1),
-        to be compared with ``k(x, x)``, which is 1 for "rbf". If None, 1e-3, unless ``dictionary_size`` or
-        ``selection`` is given.
+        to be compared with ``k(x, x)``, which is 1 for "rbf". If None, 1e-3 with at most 2000 members, unless
+        ``dictionary_size`` or ``selection`` is given; a warning tells if more were needed.
     dictionary_size : int or None, default=None
         Size of the dictionary, selected with an almost minimal error in several passes over the data
         (algorithm 2). If ``tol`` is given too, the maximum size.
@@ -497,7 +499,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 raise ValueError(f"selection={self.selection!r} needs dictionary_size")
         return DictionaryOptions(
             self.tol if given else _DEFAULT_TOL,
-            self.dictionary_size,
+            self.dictionary_size if given else _DEFAULT_SIZE,
             normalization=None if self.normalize_first else self.normalization,
             averages="implicit" if self.normalize_first else self.averages,
             sum_to_one=self.normalization == "additive" if self.sum_to_one is None else self.sum_to_one,
