@@ -6,8 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from eigenscape import MixturePPCA
 from eigenscape._memory import _container_bytes, available_bytes
 
 resource = pytest.importorskip("resource")
@@ -28,8 +30,9 @@ def test_the_least_limit_of_a_group_and_its_parents_counts(tmp_path):
     own = tmp_path / "own"
     own.write_text("0::/a/b\n")
     assert min(_container_bytes(root, own)) == 4000  # of a; b leaves 8000
-    own.write_text("0::/\n")
-    assert list(_container_bytes(root, own)) == []
+    other = tmp_path / "other"
+    other.write_text("0::/\n")
+    assert list(_container_bytes(root, other)) == []
 
 
 def test_groups_of_version_1_have_limits(tmp_path):
@@ -46,6 +49,14 @@ def test_the_group_of_a_container_is_the_root_that_it_sees(tmp_path):
     group(root, memory__max="3000\n", memory__current="1000\n")
     own.write_text("0::/../../docker/c\n")
     assert min(_container_bytes(root, own)) == 2000
+
+
+def test_a_small_eigenproblem_does_not_ask_for_the_free_memory(monkeypatch):
+    """EM solves thousands of problems of a few variables; reading the limits took most of its time."""
+    asked = []
+    monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: asked.append(1) or 2**40)
+    MixturePPCA(2, n_components=1, max_iter=20).fit(np.random.default_rng(0).normal(size=(300, 2)))
+    assert len(asked) < 20
 
 
 def run_limited(code: str, limit: int) -> subprocess.CompletedProcess:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from eigenscape._format import format_bytes
@@ -12,6 +13,8 @@ from eigenscape.exceptions import NotEnoughMemoryError
 
 #: Approximate size of temporary arrays.
 BLOCK_BYTES = 64 * 2**20
+#: Memory that is not compared with what is available, which is read from files.
+_FEW_BYTES = 2**14
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUPS = Path("/proc/self/cgroup")
 #: Limit, usage and page cache that is given back when needed (an entry of ``memory.stat``), of versions 2 and
@@ -57,7 +60,14 @@ def _process_bytes() -> Iterator[int]:
 
 
 def _container_bytes(root: Path, own: Path) -> Iterator[int]:
-    """Yield what the limit of each control group of the process leaves, from the group up to the root.
+    """Yield what the limit of each control group of the process leaves."""
+    for folder in _control_groups(root, own):
+        yield from _group_bytes(folder)
+
+
+@cache
+def _control_groups(root: Path, own: Path) -> tuple[Path, ...]:
+    """Return the control groups of the process and their parents up to the root, if they exist.
 
     ``own`` lists the groups, as ``0::/path`` (version 2) or ``5:memory:/path`` (version 1, where memory has a
     hierarchy of its own). Within a container the root is usually the group of the container.
@@ -73,17 +83,16 @@ def _container_bytes(root: Path, own: Path) -> Iterator[int]:
             hierarchies[root] = path
         elif "memory" in controllers.split(","):
             hierarchies[root / "memory"] = path
+    folders = []
     for top, path in hierarchies.items():
         group = top / path.lstrip("/")
-        for folder in (group, *group.parents):
-            yield from _group_bytes(folder)
-            if folder == top:
-                break
+        folders += [folder for folder in (group, *group.parents) if folder.is_relative_to(top)]
+    return tuple(folder for folder in folders if any((folder / files[0]).exists() for files in _GROUP_FILES))
 
 
 def _group_bytes(folder: Path) -> Iterator[int]:
     """Yield what the limit of one control group leaves, if it has one."""
-    for limit, used, cache in _GROUP_FILES:
+    for limit, used, reclaimable in _GROUP_FILES:
         try:
             text = (folder / limit).read_text().strip()
             usage = int((folder / used).read_text())
@@ -95,12 +104,12 @@ def _group_bytes(folder: Path) -> Iterator[int]:
             statistics = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
         except (OSError, ValueError):
             statistics = {}
-        yield int(text) - max(usage - int(statistics.get(cache, 0)), 0)
+        yield int(text) - max(usage - int(statistics.get(reclaimable, 0)), 0)
 
 
 def fits(n_bytes: float, share: float = 0.8) -> bool:
-    """Return True if ``n_bytes`` are at most ``share`` of the available memory."""
-    return n_bytes <= share * available_bytes()
+    """Return True if ``n_bytes`` are at most ``share`` of the available memory, or few."""
+    return n_bytes <= _FEW_BYTES or n_bytes <= share * available_bytes()
 
 
 def require(n_bytes: float, purpose: str, remedy: str) -> None:
