@@ -533,6 +533,50 @@ def greedy_dictionary_of_size(K, size, sum_to_one, first_tol=1.0):
     return greedy_dictionary(K, low, sum_to_one, known, size)[0][:size]  # steps 25 and 26
 
 
+def residual_diagonal(K, chosen, sum_to_one):
+    """Squared distances in feature space from the span, or affine hull, of the points ``chosen``."""
+    if not chosen:
+        return np.diagonal(K).copy()
+    inverse = np.linalg.inv(K[np.ix_(chosen, chosen)])
+    delta = np.array([projection(K[t, chosen], K[t, t], inverse, sum_to_one)[2] for t in range(len(K))])
+    delta[chosen] = 0.0
+    return delta
+
+
+def random_pivot_probabilities(K, size, sum_to_one):
+    """Chen et al. 2022, algorithm 1: the probability of every sequence of ``size`` pivots."""
+    sequences = {(): 1.0}
+    for _ in range(size):
+        longer = {}
+        for chosen, probability in sequences.items():
+            delta = residual_diagonal(K, list(chosen), sum_to_one)
+            for t in np.flatnonzero(delta):
+                longer[*chosen, int(t)] = probability * delta[t] / delta.sum()
+        sequences = longer
+    return sequences
+
+
+def random_pivots(K, size, sum_to_one, seed, blocks):
+    """Epperly et al. 2024, rejection sampling: one proposal after another, from the Gram matrix.
+
+    ``blocks`` are the numbers of proposals after which the weights of the proposals are updated if there were
+    as many as points.
+    """
+    rng, chosen = np.random.default_rng(seed), []
+    while len(chosen) < size:
+        weights = residual_diagonal(K, chosen, sum_to_one)
+        n_proposed = 0
+        for block in blocks if chosen else [1]:
+            for first, second in rng.random((block, 2)):
+                t = np.searchsorted(np.cumsum(weights), first * weights.sum(), side="right")
+                if len(chosen) < size and residual_diagonal(K, chosen, sum_to_one)[t] > second * weights[t]:
+                    chosen.append(int(t))
+            n_proposed += block
+            if n_proposed >= len(K):
+                break
+    return chosen
+
+
 def projection_weights(K_new, M, sum_to_one):
     """Ouimet eq. 10: rows ``A_t`` for kernel values (n, m) to the dictionary."""
     inverse = np.linalg.inv(M)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from eigenscape._format import format_bytes
@@ -12,12 +13,25 @@ from eigenscape.exceptions import NotEnoughMemoryError
 
 #: Approximate size of temporary arrays.
 BLOCK_BYTES = 64 * 2**20
+#: Memory that is not compared with what is available, which is read from files.
+_FEW_BYTES = 2**14
+_CGROUPS = Path("/sys/fs/cgroup")
+_OWN_CGROUPS = Path("/proc/self/cgroup")
+#: Limit, usage and page cache that is given back when needed (an entry of ``memory.stat``), of versions 2 and
+#: 1 of control groups.
+_GROUP_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
 
 
 def available_bytes() -> int:
-    """Return the bytes available without swapping, on the machine or in the container if it has fewer."""
-    free = [_machine_bytes(), *_container_bytes()]
-    return min(free)
+    """Return the bytes that can be allocated without swapping.
+
+    The least of what the machine has free, the limits of the process (``ulimit -v`` and ``ulimit -d``) and
+    those of its container leave.
+    """
+    return max(0, min([_machine_bytes(), *_process_bytes(), *_container_bytes(_CGROUPS, _OWN_CGROUPS)]))
 
 
 def _machine_bytes() -> int:
@@ -31,18 +45,71 @@ def _machine_bytes() -> int:
     return 2**62  # unknown on this platform: the allocation itself may fail
 
 
-def _container_bytes() -> Iterator[int]:
-    group = Path("/sys/fs/cgroup")
-    limit, used = group / "memory.max", group / "memory.current"
-    if limit.exists() and used.exists():
-        text = limit.read_text().strip()
-        if text != "max":
-            yield max(int(text) - int(used.read_text()), 0)
+def _process_bytes() -> Iterator[int]:
+    """Yield what each limit of the process leaves of its address space."""
+    try:
+        import resource
+
+        pages = [int(field) for field in Path("/proc/self/statm").read_text().split()]
+    except (ImportError, OSError):  # Windows; systems without /proc
+        return
+    for limit, used in ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5])):
+        soft = resource.getrlimit(limit)[0]
+        if soft != resource.RLIM_INFINITY:
+            yield soft - used * os.sysconf("SC_PAGE_SIZE")
+
+
+def _container_bytes(root: Path, own: Path) -> Iterator[int]:
+    """Yield what the limit of each control group of the process leaves."""
+    for folder in _control_groups(root, own):
+        yield from _group_bytes(folder)
+
+
+@cache
+def _control_groups(root: Path, own: Path) -> tuple[Path, ...]:
+    """Return the control groups of the process and their parents up to the root, if they exist.
+
+    ``own`` lists the groups, as ``0::/path`` (version 2) or ``5:memory:/path`` (version 1, where memory has a
+    hierarchy of its own). Within a container the root is usually the group of the container.
+    """
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        lines = []
+    hierarchies = {root: "/", root / "memory": "/"}
+    for line in lines:
+        number, controllers, path = line.split(":", 2)
+        if number == "0":
+            hierarchies[root] = path
+        elif "memory" in controllers.split(","):
+            hierarchies[root / "memory"] = path
+    folders = []
+    for top, path in hierarchies.items():
+        group = top / path.lstrip("/")
+        folders += [folder for folder in (group, *group.parents) if folder.is_relative_to(top)]
+    return tuple(folder for folder in folders if any((folder / files[0]).exists() for files in _GROUP_FILES))
+
+
+def _group_bytes(folder: Path) -> Iterator[int]:
+    """Yield what the limit of one control group leaves, if it has one."""
+    for limit, used, reclaimable in _GROUP_FILES:
+        try:
+            text = (folder / limit).read_text().strip()
+            usage = int((folder / used).read_text())
+        except (OSError, ValueError):
+            continue
+        if text == "max":
+            continue
+        try:
+            statistics = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        except (OSError, ValueError):
+            statistics = {}
+        yield int(text) - max(usage - int(statistics.get(reclaimable, 0)), 0)
 
 
 def fits(n_bytes: float, share: float = 0.8) -> bool:
-    """Return True if ``n_bytes`` are at most ``share`` of the available memory."""
-    return n_bytes <= share * available_bytes()
+    """Return True if ``n_bytes`` are at most ``share`` of the available memory, or few."""
+    return n_bytes <= _FEW_BYTES or n_bytes <= share * available_bytes()
 
 
 def require(n_bytes: float, purpose: str, remedy: str) -> None:

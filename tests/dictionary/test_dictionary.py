@@ -17,6 +17,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
 from eigenscape import GreedySpectralEmbedding, KernelPCA, LaplacianEigenmaps, SpectralClustering
+from eigenscape.dictionary.span import Span
 from eigenscape.exceptions import IsolatedPointWarning, ToleranceWarning
 
 few = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -486,3 +487,28 @@ def test_greedy_beats_random_and_both_beat_plain_nystrom(normalization):
     greedy, chance, plain = np.exp(np.log(errors).mean(axis=0))
     assert 1.5 * greedy < chance
     assert 3 * chance < plain
+
+
+def test_the_default_tolerance_stops_at_a_budget(monkeypatch):
+    """Rows in many dimensions are not spanned by one another: all would be selected."""
+    monkeypatch.setattr("eigenscape.estimators.greedy_spectral_embedding._DEFAULT_SIZE", 40)
+    X = np.random.default_rng(0).standard_normal((300, 60))
+    with pytest.warns(ToleranceWarning, match="raise dictionary_size or tol.*dictionary_size=40 is reached"):
+        model = GreedySpectralEmbedding().fit(X)
+    assert len(model.dictionary_) == 40
+    assert_array_equal(model.dictionary_indices_, np.arange(40))
+    assert len(GreedySpectralEmbedding(tol=1e-3).fit(X).dictionary_) > 250
+
+
+def test_no_rows_are_projected_once_the_dictionary_is_complete(monkeypatch):
+    blocks = []
+    bounds = Span.error_bounds
+
+    def counted(self, Y, indices, tol):
+        blocks.append(len(indices))
+        return bounds(self, Y, indices, tol)
+
+    monkeypatch.setattr(Span, "error_bounds", counted)
+    with pytest.warns(ToleranceWarning):
+        GreedySpectralEmbedding(tol=1e-6, dictionary_size=10).fit(cloud(5000, 8))
+    assert sum(blocks) <= 256

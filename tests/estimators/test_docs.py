@@ -14,7 +14,8 @@ from eigenscape import estimators
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import ENTRIES, documented
 
-CLASSES = [cls for cls in vars(estimators).values() if isinstance(cls, type) and issubclass(cls, Estimator)]
+PUBLIC = [getattr(estimators, name) for name in estimators.__all__]
+CLASSES = [cls for cls in PUBLIC if isinstance(cls, type) and issubclass(cls, Estimator)]
 
 
 def entries(cls: type, section: str) -> dict[str, tuple[str, str]]:

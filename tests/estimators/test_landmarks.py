@@ -23,7 +23,12 @@ from eigenscape.dictionary.landmarks import (
     farthest_first,
     greedy_pivots,
 )
-from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, RankError
+from eigenscape.exceptions import (
+    DisconnectedGraphError,
+    DisconnectedGraphWarning,
+    NotConvergedWarning,
+    RankError,
+)
 from eigenscape.graph import geodesics as paths
 from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
@@ -447,6 +452,16 @@ def test_a_map_that_never_stands_still_ends_with_all_points():
         == "50 landmarks: all points are landmarks, and the last doubling moved the map by more than 1e-09"
     )
     np.testing.assert_allclose(model.embedding_, ClassicalMDS(2).fit(X).embedding_, atol=1e-9)
+
+
+def test_a_map_that_rotates_with_every_doubling_stops_at_a_limit(monkeypatch):
+    """The second and third eigenvalues of a roll are close: only all points together determine the map."""
+    monkeypatch.setattr("eigenscape.methods.landmark_mds.MAX_LANDMARKS", 64)
+    X = roll(600)
+    with pytest.warns(NotConvergedWarning, match="set n_landmarks or landmark_tol"):
+        model = LandmarkMDS(2).fit(X)
+    assert [step.n_landmarks for step in model.landmark_steps_] == [16, 32, 64]
+    assert model.landmark_reason_.startswith("64 landmarks: the largest number, and")
 
 
 def test_each_component_grows_by_itself():

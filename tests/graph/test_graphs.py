@@ -18,12 +18,13 @@ from sklearn.neighbors import kneighbors_graph
 
 from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
+from eigenscape.graph import row_index
 from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
-from eigenscape.graph.row_index import RowIndex, distinct_rows
+from eigenscape.graph.row_index import RowIndex, distinct_rows, row_hashes
 from eigenscape.graph.sparse_distances import distance_table
 from eigenscape.graph.tree import TreeIndex
 
@@ -820,3 +821,12 @@ def test_rows_in_single_precision_are_not_copied():
     np.testing.assert_allclose(
         index.nearest(X[:9], 4)[0], np.sort(cdist(X[:9], X), axis=1)[:, :4], atol=1e-12
     )
+
+
+def test_few_rows_have_the_hashes_that_compiled_code_gives_to_many(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(50, 7))
+    X[3, 2], X[4, 5] = -0.0, 0.0
+    few = row_hashes(X)
+    monkeypatch.setattr(row_index, "_FEW_VALUES", 0)
+    assert (row_hashes(X) == few).all()
+    assert (row_hashes(sparse.csr_array(X)) == few).all()

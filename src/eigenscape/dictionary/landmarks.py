@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
@@ -78,6 +77,8 @@ def random_points(n: int, count: int, seed: int) -> np.ndarray:
 
 def nearest_to_centers(X: Any, count: int, seed: int) -> np.ndarray:
     """Select the rows of ``X`` nearest to the centres of k-means, each row at most once. Not nested."""
+    from sklearn.cluster import KMeans
+
     centers = KMeans(count, n_init=1, random_state=seed % 2**32).fit(X).cluster_centers_
     chosen = np.empty(count, dtype=np.intp)
     with stage("landmarks", total=count) as advance:

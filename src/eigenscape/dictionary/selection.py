@@ -59,17 +59,23 @@ def empty_dictionary(
 
 
 def extend(
-    dictionary: Dictionary, Y: PointArray, indices: np.ndarray, tol: float, max_size: float = np.inf
+    dictionary: Dictionary,
+    Y: PointArray,
+    indices: np.ndarray,
+    tol: float | np.ndarray,
+    max_size: float = np.inf,
 ) -> tuple[Dictionary, SpanProjection]:
     """Apply algorithm 1 to one block of candidates, in order, up to ``max_size`` members.
 
-    The selection is that of testing one candidate after another: each selected point adds one coordinate to
-    all candidates of the block. Returns the extended dictionary and the projection of the block on it.
+    ``tol`` is one tolerance, or one for each candidate (b,). The selection is that of testing one candidate
+    after another: each selected point adds one coordinate to all candidates of the block. Returns the
+    extended dictionary and the projection of the block on it.
     """
     block = _Block(dictionary, Y, indices)
+    tolerances = np.broadcast_to(tol, indices.shape)
     stalled, rounding, position = dictionary.stalled, dictionary.rounding, 0
     while dictionary.size + block.n_selected < max_size:
-        beyond = np.flatnonzero(block.error[position:] > tol)
+        beyond = np.flatnonzero(block.error[position:] > tolerances[position:])
         if len(beyond) == 0:
             break
         position += int(beyond[0])
@@ -216,6 +222,8 @@ def _select(
         indices, Y = block
         dictionary = screen_and_extend(dictionary, Y, indices, tol, max_size)[0]
         advance(len(indices))
+        if dictionary.size >= max_size:
+            break
         if dictionary.rounding > MAX_ROUNDING and tol < MAX_ROUNDING * dictionary.span.factor[0, 0] ** 2:
             break
     return dictionary

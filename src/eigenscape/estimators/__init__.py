@@ -1,29 +1,10 @@
 """Estimators with the interface of scikit-learn."""
 
-from eigenscape.estimators.diffusion_map import DiffusionMap
-from eigenscape.estimators.distortion_discriminant import DistortionDiscriminantAnalysis
-from eigenscape.estimators.factor_analysis import FactorAnalysis
-from eigenscape.estimators.fastmap import FastMap
-from eigenscape.estimators.graphs import graph_embedding
-from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
-from eigenscape.estimators.isomap import Isomap
-from eigenscape.estimators.kernel_eigenmap import KernelEigenmap
-from eigenscape.estimators.kernel_pca import KernelPCA
-from eigenscape.estimators.landmark_mds import LandmarkMDS
-from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
-from eigenscape.estimators.lle import LocallyLinearEmbedding
-from eigenscape.estimators.locality_preserving import LocalityPreservingProjection
-from eigenscape.estimators.mds import ClassicalMDS
-from eigenscape.estimators.metric_map import MetricMap
-from eigenscape.estimators.mixture_ppca import MixturePPCA
-from eigenscape.estimators.ordinal_mds import OrdinalMDS
-from eigenscape.estimators.oriented_pca import OrientedPCA
-from eigenscape.estimators.pca import PCA
-from eigenscape.estimators.probabilistic_pca import ProbabilisticPCA
-from eigenscape.estimators.projection_pursuit import ProjectionPursuit
-from eigenscape.estimators.pursuit_density import ProjectionPursuitDensity
-from eigenscape.estimators.pursuit_regression import ProjectionPursuitRegressor
-from eigenscape.estimators.spectral_clustering import SpectralClustering
+from __future__ import annotations
+
+from eigenscape._lazy import attach
+
+TYPE_CHECKING = False  # to type checkers it is True; importing typing would take most of the import time
 
 __all__ = [
     "PCA",
@@ -51,3 +32,58 @@ __all__ = [
     "SpectralClustering",
     "graph_embedding",
 ]
+
+if TYPE_CHECKING:
+    from eigenscape.estimators.diffusion_map import DiffusionMap
+    from eigenscape.estimators.distortion_discriminant import DistortionDiscriminantAnalysis
+    from eigenscape.estimators.factor_analysis import FactorAnalysis
+    from eigenscape.estimators.fastmap import FastMap
+    from eigenscape.estimators.graphs import graph_embedding
+    from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
+    from eigenscape.estimators.isomap import Isomap
+    from eigenscape.estimators.kernel_eigenmap import KernelEigenmap
+    from eigenscape.estimators.kernel_pca import KernelPCA
+    from eigenscape.estimators.landmark_mds import LandmarkMDS
+    from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
+    from eigenscape.estimators.lle import LocallyLinearEmbedding
+    from eigenscape.estimators.locality_preserving import LocalityPreservingProjection
+    from eigenscape.estimators.mds import ClassicalMDS
+    from eigenscape.estimators.metric_map import MetricMap
+    from eigenscape.estimators.mixture_ppca import MixturePPCA
+    from eigenscape.estimators.ordinal_mds import OrdinalMDS
+    from eigenscape.estimators.oriented_pca import OrientedPCA
+    from eigenscape.estimators.pca import PCA
+    from eigenscape.estimators.probabilistic_pca import ProbabilisticPCA
+    from eigenscape.estimators.projection_pursuit import ProjectionPursuit
+    from eigenscape.estimators.pursuit_density import ProjectionPursuitDensity
+    from eigenscape.estimators.pursuit_regression import ProjectionPursuitRegressor
+    from eigenscape.estimators.spectral_clustering import SpectralClustering
+
+_NAMES = {
+    "diffusion_map": ("DiffusionMap",),
+    "distortion_discriminant": ("DistortionDiscriminantAnalysis",),
+    "factor_analysis": ("FactorAnalysis",),
+    "fastmap": ("FastMap",),
+    "graphs": ("graph_embedding",),
+    "greedy_spectral_embedding": ("GreedySpectralEmbedding",),
+    "isomap": ("Isomap",),
+    "kernel_eigenmap": ("KernelEigenmap",),
+    "kernel_pca": ("KernelPCA",),
+    "landmark_mds": ("LandmarkMDS",),
+    "laplacian_eigenmaps": ("LaplacianEigenmaps",),
+    "lle": ("LocallyLinearEmbedding",),
+    "locality_preserving": ("LocalityPreservingProjection",),
+    "mds": ("ClassicalMDS",),
+    "metric_map": ("MetricMap",),
+    "mixture_ppca": ("MixturePPCA",),
+    "ordinal_mds": ("OrdinalMDS",),
+    "oriented_pca": ("OrientedPCA",),
+    "pca": ("PCA",),
+    "probabilistic_pca": ("ProbabilisticPCA",),
+    "projection_pursuit": ("ProjectionPursuit",),
+    "pursuit_density": ("ProjectionPursuitDensity",),
+    "pursuit_regression": ("ProjectionPursuitRegressor",),
+    "spectral_clustering": ("SpectralClustering",),
+}
+_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
+__getattr__, __dir__ = attach(__name__, _HOMES)

@@ -17,8 +17,11 @@ from eigenscape import distributed
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import choose_points
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
+from eigenscape.dictionary.random_pivots import select_by_random_pivots
 from eigenscape.dictionary.readers import ArrayReader, read_blocks
+from eigenscape.dictionary.selection import empty_dictionary
 from eigenscape.dictionary.source import (
+    KernelSource,
     MatrixColumnSource,
     PairwiseSource,
     PointArray,
@@ -35,7 +38,12 @@ from eigenscape.kernels import Gaussian, Laplace, Linear
 from eigenscape.kernels.base import BoundKernel, Kernel, as_float64, n_points
 from eigenscape.kernels.pairwise import PairwiseKernel
 from eigenscape.methods.dictionary_embedding import gram_error_bound, warn_tolerance
-from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState, fit_dictionary
+from eigenscape.methods.dictionary_fit import (
+    DictionaryOptions,
+    DictionaryState,
+    check_size,
+    fit_dictionary,
+)
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -155,7 +163,8 @@ def given_members(
         dictionary = _points_of_model(dictionary, source.kernel, name)
     points = sparse.csr_array(dictionary) if is_sparse(dictionary) else np.asarray(dictionary)
     if points.ndim != 2 or points.dtype.kind not in "fiu" or points.shape[0] == 0:
-        names = "one of 'greedy', 'random', 'maxmin', 'kmeans', row indices, " if name == "selection" else ""
+        known = "one of 'greedy', 'rpcholesky', 'random', 'maxmin', 'kmeans', row indices, "
+        names = known if name == "selection" else ""
         raise ValueError(
             f"{name} must be {names}a fitted model with a dictionary, or points of shape (m, n_features), got"
             f" {dictionary!r}"
@@ -214,15 +223,25 @@ def check_n_distinct(size: int | None, X: PointArray) -> None:
 
 
 def select_members(
-    selection: Any, size: int | None, similarity: BoundKernel, X: PointArray, seed: int
+    selection: Any,
+    size: int | None,
+    similarity: BoundKernel,
+    X: PointArray,
+    options: DictionaryOptions,
+    source: KernelSource,
 ) -> tuple[PointArray, np.ndarray]:
-    """Select a dictionary by a non-greedy ``selection``.
+    """Select a dictionary by a non-greedy ``selection``; ``source`` is that of the kernel to approximate.
 
     Returns the points and their row indices in ``X``, -1 for points that are not rows of ``X``.
     """
     if isinstance(selection, str):
         assert size is not None
         check_n_distinct(size, X)
+        if selection == "rpcholesky":
+            empty = empty_dictionary(source, X, options.sum_to_one, options.n_jobs)
+            indices = select_by_random_pivots(empty, X, size, options.seed).indices
+            check_size(len(indices), size)
+            return X[indices], indices
         source = kernel_source(similarity)
         if selection == "kmeans" and (isinstance(source, MatrixColumnSource) or X.ndim == 1):
             raise ValueError("selection='kmeans' needs rows of features; use 'maxmin' or 'random'")
@@ -232,7 +251,7 @@ def select_members(
             values = source.values(X, source.members(X[i : i + 1], np.array([i])))[:, 0]
             return diagonal + diagonal[i] - 2 * values
 
-        indices = choose_points(X, squared_distances, selection, size, seed)
+        indices = choose_points(X, squared_distances, selection, size, options.seed)
         return X[indices], indices
     if _are_row_indices(selection):
         indices = np.asarray(selection)

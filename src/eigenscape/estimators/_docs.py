@@ -139,7 +139,7 @@ n_candidates : int or None
     doubling steps. Ignored unless ``independent=True``.
 n_landmarks : int or "auto"
     Number of landmarks. "auto" starts with 16 (or twice as many as ``n_components`` requires) and doubles the
-    number until the embedding moves by less than ``landmark_tol``.
+    number until the embedding moves by less than ``landmark_tol``, or to 1024, with a warning.
 landmarks : {"maxmin", "random", "kmeans", "greedy"} or array-like
     Choice of the landmarks. "maxmin" repeatedly takes the sample farthest from the landmarks chosen so far;
     "greedy" the one farthest from their affine span (pivots of a partial Cholesky factorisation, then as

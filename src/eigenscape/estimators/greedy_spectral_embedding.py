@@ -53,9 +53,11 @@ from eigenscape.methods.dictionary_fit import (
 )
 from eigenscape.streams import as_chunks, can_repeat
 
-SELECTIONS = ("greedy", "random", "maxmin", "kmeans")
-#: Tolerance if neither ``tol`` nor ``dictionary_size`` is given.
-_DEFAULT_TOL = 1e-3
+SELECTIONS = ("greedy", "rpcholesky", "random", "maxmin", "kmeans")
+#: Tolerance and largest size if neither ``tol`` nor ``dictionary_size`` is given. Rows in many dimensions do
+#: not span one another: the tolerance alone would select all, in O(n^3) time. The size does not depend
+#: on the memory or speed of the machine, since the result must not.
+_DEFAULT_TOL, _DEFAULT_SIZE = 1e-3, 2000
 #: Number of points over which ``normalize_first`` averages.
 _N_AVERAGED = 1000
 #: Parameters that must not change between the chunks of a stream.
@@ -104,16 +106,19 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         trivial one. None: no normalisation.
     tol : float or None, default=None
         Largest squared distance in feature space of a point from the span of the dictionary (algorithm 1),
-        to be compared with ``k(x, x)``, which is 1 for "rbf". If None, 1e-3, unless ``dictionary_size`` or
-        ``selection`` is given.
+        to be compared with ``k(x, x)``, which is 1 for "rbf". If None, 1e-3 with at most 2000 members, unless
+        ``dictionary_size`` or ``selection`` is given; a warning tells if more were needed.
     dictionary_size : int or None, default=None
         Size of the dictionary, selected with an almost minimal error in several passes over the data
         (algorithm 2). If ``tol`` is given too, the maximum size.
-    selection : {"greedy", "random", "maxmin", "kmeans"}, array-like or fitted model, default="greedy"
-        Selection of the dictionary. "random", "maxmin" (each point is the farthest from the previous ones)
-        and "kmeans" (rows nearest to the centres of k-means) need ``dictionary_size``. Row indices, or points
-        of shape (m, n_features), are the dictionary itself; so are those of a fitted model with
-        ``dictionary_`` and the same kernel. Members that depend linearly on the previous ones are left out.
+    selection : {"greedy", "rpcholesky", "random", "maxmin", "kmeans"}, array or model, default="greedy"
+        Selection of the dictionary. "greedy": algorithms 1 and 2, which bound the largest error. "rpcholesky"
+        (randomly pivoted Cholesky, Chen et al. 2022): each point is drawn with a probability proportional to
+        its error, which makes the mean error small in few passes over the data. "maxmin": each point is the
+        farthest from the previous ones. "kmeans": rows nearest to the centres of k-means. All but "greedy"
+        need ``dictionary_size``. Row indices, or points of shape (m, n_features), are the dictionary itself;
+        so are those of a fitted model with ``dictionary_`` and the same kernel. Members that depend linearly
+        on the previous ones are left out.
     sum_to_one : bool or None, default=None
         Whether projection weights sum to one (eq. 7), which makes them invariant to translation in feature
         space. If None, True for "additive" only.
@@ -265,7 +270,9 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             if options.tol is None:
                 check_n_distinct(self.dictionary_size, X)
             if not self._is_greedy():
-                members = select_members(self.selection, self.dictionary_size, similarity, X, options.seed)
+                members = select_members(
+                    self.selection, self.dictionary_size, similarity, X, options, self._source_
+                )
                 options = replace(options, members=members)
             self._set_model(fit_dictionary(self._source_, ArrayReader(X), options), options, X)
             self._embedding_ = self._match_dtype(X, self._model_.coordinates)
@@ -492,7 +499,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 raise ValueError(f"selection={self.selection!r} needs dictionary_size")
         return DictionaryOptions(
             self.tol if given else _DEFAULT_TOL,
-            self.dictionary_size,
+            self.dictionary_size if given else _DEFAULT_SIZE,
             normalization=None if self.normalize_first else self.normalization,
             averages="implicit" if self.normalize_first else self.averages,
             sum_to_one=self.normalization == "additive" if self.sum_to_one is None else self.sum_to_one,

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
-from sklearn.metrics import pairwise_distances
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
@@ -38,6 +37,8 @@ def resolve_metric_params(metric: Metric, metric_params: Mapping[str, Any] | Non
 
 def metric_distances(Y: Rows, X: Rows, metric: Metric, params: Mapping[str, Any]) -> np.ndarray:
     """Compute scikit-learn's pairwise distances; the error for sparse input names the metric."""
+    from sklearn.metrics import pairwise_distances
+
     try:
         return np.asarray(pairwise_distances(Y, X, metric=metric, **params), dtype=np.float64)
     except TypeError as error:

@@ -20,6 +20,8 @@ from eigenscape.graph.sparse_distances import with_explicit_zeros, without_self
 
 #: Size of the blocks that are hashed, which fit in the processor's cache.
 _HASH_BYTES = 2**18
+#: Number of values that are hashed without compiled code, which takes half a second to load.
+_FEW_VALUES = 2**14
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
@@ -32,9 +34,11 @@ def row_hashes(X: Rows) -> np.ndarray:
     """Compute a 64-bit hash of each row; equal rows have equal hashes, independent of the other rows."""
     if X.ndim == 1:
         return np.array([_object_hash(x) for x in X], dtype=np.uint64)
+    n_rows, n_columns = X.shape
+    if n_rows * n_columns <= _FEW_VALUES and not is_sparse(X):
+        return _hash_few(_bits(X))
     from eigenscape._compiled.hashing import column_multipliers, hash_dense, hash_sparse
 
-    n_rows, n_columns = X.shape
     multipliers = column_multipliers(n_columns)
     hashes = np.zeros(n_rows, dtype=np.uint64)
     if is_sparse(X):
@@ -44,6 +48,18 @@ def row_hashes(X: Rows) -> np.ndarray:
     for block in row_blocks(n_rows, 16 * n_columns, _HASH_BYTES):
         hash_dense(_bits(X[block]), multipliers, hashes[block])
     return hashes
+
+
+def _hash_few(bits: np.ndarray) -> np.ndarray:
+    """Compute the hashes of :func:`eigenscape._compiled.hashing.hash_dense`."""
+    multipliers = _mix_bits(np.arange(1, bits.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
+    return _mix_bits(_mix_bits(bits) * multipliers).sum(axis=1, dtype=np.uint64)
+
+
+def _mix_bits(bits: np.ndarray) -> np.ndarray:
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
 
 
 def _object_hash(x: object) -> int:

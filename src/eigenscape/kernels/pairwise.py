@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances, manhattan_distances
-from sklearn.preprocessing import normalize
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
@@ -104,6 +102,8 @@ def squared_euclidean(Y: Rows, X: Rows, factor: float = 1.0) -> np.ndarray:
     computed as one matrix product of rows with two additional columns, so that the values are written once.
     """
     if is_sparse(X) or is_sparse(Y):
+        from sklearn.metrics.pairwise import euclidean_distances
+
         return factor * euclidean_distances(Y, X, squared=True)
     origin = X.mean(axis=0)
     X, Y = np.asarray(X - origin), np.asarray(Y - origin)
@@ -205,14 +205,16 @@ class Cosine(PairwiseKernel):
     """``<x, y> / (|x| |y|)``; a zero row has similarity 0 to all points."""
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
+        from sklearn.metrics.pairwise import cosine_similarity
+
         return _dense(cosine_similarity(Y, X))
 
     def tiles(self, X: Rows) -> Tiles:
-        return product_tiles(normalize(X))
+        return product_tiles(_unit_rows(X))
 
     def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix]:
-        unit = normalize(X)
-        return (unit if Y is X else normalize(Y)), unit
+        unit = _unit_rows(X)
+        return (unit if Y is X else _unit_rows(Y)), unit
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         return (squared_norms(Y) > 0).astype(np.float64)
@@ -282,11 +284,15 @@ class Laplace(PairwiseKernel):
         rule = median_distance if self.scale == "median" else local_distance
         return replace(self, gamma=1.0 / rule(X, self.distance))
 
-    distance = staticmethod(manhattan_distances)
+    @staticmethod
+    def distance(Y: Rows, X: Rows) -> np.ndarray:
+        from sklearn.metrics.pairwise import manhattan_distances
+
+        return manhattan_distances(Y, X)
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         assert self.gamma is not None
-        return np.exp(-self.gamma * manhattan_distances(Y, X))
+        return np.exp(-self.gamma * self.distance(Y, X))
 
     def tiles(self, X: Rows) -> Tiles:
         return evaluated_tiles(self, X)
@@ -434,3 +440,10 @@ def _power(values: np.ndarray, degree: float) -> np.ndarray:
 
 def _dense(values: Any) -> np.ndarray:
     return values.toarray() if is_sparse(values) else values
+
+
+def _unit_rows(X: Rows) -> Any:
+    """Return rows of unit length; zero rows stay zero."""
+    from sklearn.preprocessing import normalize
+
+    return normalize(X)

@@ -184,7 +184,8 @@ def warn_tolerance(state: DictionaryState, options: DictionaryOptions) -> None:
         reason = "the other points cannot be distinguished from their span in double precision"
         remedy = f" (raise it to {least:.0e} or more)"
     elif size == options.size:
-        reason, remedy = f"dictionary_size={options.size} is reached", ""
+        reason = f"dictionary_size={options.size} is reached"
+        remedy = " (raise dictionary_size or tol, or use a wider kernel)"
     else:
         return  # a stream: the errors of early points are those for the dictionary at that time
     warnings.warn(

@@ -100,12 +100,17 @@ def select_exact_size(
     assert size is not None
     largest = float(dictionary.span.source.diagonal(sample, indices).max())
     dictionary = select_by_size(dictionary, scan, size, largest if largest > 0 else 1.0)
-    if dictionary.size < size:
+    check_size(dictionary.size, size)
+    return dictionary
+
+
+def check_size(found: int, size: int) -> None:
+    """Raise ValueError if fewer than ``size`` independent points were found."""
+    if found < size:
         raise ValueError(
-            f"dictionary_size={size}, but only {dictionary.size} of the points are independent in feature"
+            f"dictionary_size={size}, but only {found} of the points are independent in feature"
             " space (equal rows count once); lower dictionary_size"
         )
-    return dictionary
 
 
 def second_pass(dictionary: Dictionary, reader: RowReader, options: DictionaryOptions) -> DictionaryState:

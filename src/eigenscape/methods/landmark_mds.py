@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigenscape.eigenfunctions import Embedding, Landmarks
-from eigenscape.exceptions import RankError
+from eigenscape.exceptions import NotConvergedWarning, RankError
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.quality.alignment import aligned_error
@@ -18,6 +19,10 @@ from eigenscape.solvers import Order, SolverConfig
 SAMPLE = 500
 #: A search starts with this many landmarks, or with this multiple of the smallest sufficient number.
 MIN_LANDMARKS, MULTIPLE = 16, 2
+#: A search ends with this many landmarks, or with the number it starts with if that is larger. Where two
+#: eigenvalues are close, the map rotates with every doubling and comes to rest only when all points are
+#: landmarks, which is classical MDS.
+MAX_LANDMARKS = 1024
 
 
 def landmark_mds(
@@ -118,6 +123,16 @@ class LandmarkSearch:
         elif count == self.n_candidates:
             moved = f", and the last doubling moved the map by more than {self.tol:g}" if self.steps else ""
             reason = f"{count} landmarks: all points are landmarks{moved}"
+        elif count >= MAX_LANDMARKS:
+            moved = f"the last doubling moved the map by {movement:.2g} > {self.tol:g}"
+            reason = f"{count} landmarks: the largest number, and {moved}"
+            warnings.warn(
+                f"the map still moves by {movement:.2g} of its spread with {count} landmarks, more than"
+                f" landmark_tol={self.tol:g} (the next eigenvalue may be close); set n_landmarks or"
+                " landmark_tol, or change n_components",
+                NotConvergedWarning,
+                stacklevel=2,
+            )
         else:
             return replace(self, n_landmarks=more, embedding=embedding, steps=steps)
         return replace(self, embedding=embedding, steps=steps, reason=reason)

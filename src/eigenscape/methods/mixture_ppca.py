@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import logsumexp
 
 from eigenscape._progress import stage
 from eigenscape.methods.missing import ObservedData
@@ -98,7 +97,8 @@ def membership(mixture: Mixture, data: ObservedData) -> Membership:
     densities = np.column_stack([posterior.log_likelihood for posterior in posteriors])
     with np.errstate(divide="ignore"):  # log 0 = -inf for a model of proportion zero
         joint = densities + np.log(mixture.proportions)
-    total = logsumexp(joint, axis=1)
+    largest = joint.max(axis=1, keepdims=True)
+    total = largest[:, 0] + np.log(np.exp(joint - largest).sum(axis=1))
     return Membership(joint - total[:, None], total, posteriors)
 
 

@@ -1,10 +1,34 @@
 """Reading and writing tables and models, whole or in chunks of rows."""
 
-from eigenscape.app.io.atomic import check_target, whole_file
-from eigenscape.app.io.models import describe, load
-from eigenscape.app.io.reading import read
-from eigenscape.app.io.saving import save
-from eigenscape.app.io.table import Table
-from eigenscape.app.io.writing import write_table
+from __future__ import annotations
+
+from eigenscape._lazy import attach
+
+TYPE_CHECKING = False  # to type checkers it is True; importing typing would take most of the import time
 
 __all__ = ["Table", "check_target", "describe", "load", "read", "save", "whole_file", "write_table"]
+
+if TYPE_CHECKING:
+    from eigenscape.app.io.atomic import check_target, whole_file
+    from eigenscape.app.io.models import describe, load
+    from eigenscape.app.io.reading import read
+    from eigenscape.app.io.saving import save
+    from eigenscape.app.io.table import Table
+    from eigenscape.app.io.writing import write_table
+
+_NAMES = {
+    "atomic": (
+        "check_target",
+        "whole_file",
+    ),
+    "models": (
+        "describe",
+        "load",
+    ),
+    "reading": ("read",),
+    "saving": ("save",),
+    "table": ("Table",),
+    "writing": ("write_table",),
+}
+_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
+__getattr__, __dir__ = attach(__name__, _HOMES)

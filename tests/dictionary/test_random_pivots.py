@@ -1,0 +1,116 @@
+"""Randomly pivoted Cholesky against literal transcriptions, and its error beside that of other selections."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import reference
+from cases import curve
+from numpy.testing import assert_array_equal
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits, make_blobs, make_swiss_roll
+
+from eigenscape import GreedySpectralEmbedding, KernelPCA
+from eigenscape.dictionary.random_pivots import FIRST_BLOCK, select_by_random_pivots
+from eigenscape.dictionary.selection import empty_dictionary
+from eigenscape.dictionary.source import PairwiseSource
+from eigenscape.kernels import Gaussian
+
+either = pytest.mark.parametrize("sum_to_one", [True, False], ids=["hull", "span"])
+
+
+def rbf(X: np.ndarray, gamma: float) -> np.ndarray:
+    return np.exp(-gamma * cdist(X, X, "sqeuclidean"))
+
+
+@either
+def test_pivots_have_the_probabilities_of_the_algorithm_that_draws_one_at_a_time(sum_to_one):
+    X = np.array([[0.0], [0.1], [0.5], [2.0], [2.2]])
+    expected = reference.random_pivot_probabilities(rbf(X, 0.7), 3, sum_to_one)
+    empty = empty_dictionary(PairwiseSource(Gaussian(0.7)), X, sum_to_one)
+    n = 1000
+    found = Counter(tuple(select_by_random_pivots(empty, X, 3, seed).indices.tolist()) for seed in range(n))
+    assert set(found) <= set(expected)
+    for sequence, probability in expected.items():
+        assert abs(found[sequence] / n - probability) < 4.5 * np.sqrt(probability / n) + 1 / n
+
+
+@either
+def test_pivots_are_those_of_rejection_sampling(sum_to_one):
+    """Errors decrease by four orders of magnitude, so that those of all points are computed several times."""
+    X = curve(400)
+    blocks = [FIRST_BLOCK, 2 * FIRST_BLOCK]
+    expected = reference.random_pivots(rbf(X, 0.7), 25, sum_to_one, 3, blocks)
+    for n_jobs in (1, 2):
+        empty = empty_dictionary(PairwiseSource(Gaussian(0.7)), X, sum_to_one, n_jobs)
+        assert_array_equal(select_by_random_pivots(empty, X, 25, 3).indices, expected)
+
+
+def datasets() -> dict[str, np.ndarray]:
+    return {
+        "digits": load_digits().data[:500],
+        "roll": make_swiss_roll(500, random_state=0)[0],
+        "clusters": make_blobs([350, 100, 40, 10], 5, random_state=0)[0],
+    }
+
+
+@pytest.mark.parametrize("name", ["digits", "roll", "clusters"])
+def test_the_mean_error_is_near_the_least_possible(name):
+    """At equal size: less than that of random rows, near that of greedy ones, and (Chen et al. 2022, theorem
+    3.1 with epsilon = 1) at most twice that of the best approximation of rank 5, to which ``5 + 5 log(1 /
+    eta)`` members suffice for a relative error ``eta`` of that approximation."""
+    X, size = datasets()[name], 30
+    gamma = KernelPCA(1).fit(X).gamma_
+    options = {"dictionary_size": size, "gamma": gamma, "normalization": None, "sum_to_one": False}
+    errors = {
+        selection: np.mean(
+            [
+                GreedySpectralEmbedding(1, selection=selection, random_state=seed, **options)
+                .fit(X)
+                .projection_error(X)
+                .mean()
+                for seed in range(3)
+            ]
+        )
+        for selection in ("rpcholesky", "greedy", "random")
+    }
+    best = np.linalg.eigvalsh(rbf(X, gamma))[:-5].sum() / len(X)
+    assert size >= 5 + 5 * np.log(1 / best)
+    assert errors["rpcholesky"] < errors["random"]
+    assert errors["rpcholesky"] < 1.25 * errors["greedy"]
+    assert errors["rpcholesky"] <= 2 * best
+
+
+def test_the_dictionary_is_determined_by_the_seed():
+    X = curve(3000)
+    models = [
+        GreedySpectralEmbedding(
+            selection="rpcholesky", dictionary_size=30, gamma=0.7, random_state=seed, n_jobs=n_jobs
+        ).fit(X)
+        for seed, n_jobs in [(0, 1), (0, 2), (1, 1)]
+    ]
+    assert_array_equal(models[0].embedding_, models[1].embedding_)
+    assert_array_equal(models[0].dictionary_, X[models[0].dictionary_indices_])
+    assert set(models[0].dictionary_indices_) != set(models[2].dictionary_indices_)
+    kernel_pca = KernelPCA(gamma=0.7, dictionary=models[0]).fit(X)
+    assert_array_equal(kernel_pca.dictionary_, models[0].dictionary_)
+
+
+def test_dependent_points_are_not_selected():
+    X = np.random.default_rng(0).random((200, 3))
+    model = GreedySpectralEmbedding(kernel="linear", selection="rpcholesky", dictionary_size=4).fit(X)
+    assert model.gram_error_bound_ < 1e-12
+    with pytest.raises(ValueError, match="only 4 of the points are independent"):
+        GreedySpectralEmbedding(kernel="linear", selection="rpcholesky", dictionary_size=5).fit(X)
+    with pytest.raises(ValueError, match="needs dictionary_size"):
+        GreedySpectralEmbedding(selection="rpcholesky").fit(X)
+
+
+def test_a_precomputed_kernel_gives_the_same_dictionary():
+    X = curve(300)
+    options = {"selection": "rpcholesky", "dictionary_size": 20}
+    by_rows = GreedySpectralEmbedding(gamma=0.7, **options).fit(X)
+    by_matrix = GreedySpectralEmbedding(kernel="precomputed", **options).fit(rbf(X, 0.7))
+    assert_array_equal(by_matrix.dictionary_indices_, by_rows.dictionary_indices_)
