@@ -6,13 +6,14 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from benchmarks.cases import all_cases, is_selected
+from benchmarks.cases import Case, Growth, Row, all_cases, is_selected
 from benchmarks.figures import draw
 from benchmarks.report import line, machine, markdown, terminal_table
 from benchmarks.runner import Runner
@@ -68,6 +69,7 @@ def main() -> None:
         start = time.perf_counter()
         row = runner.row(case)
         row.update(date=date.today().isoformat(), measured_in_s=time.perf_counter() - start)
+        row["version"] = results["machine"]["eigenscape"]
         results["rows"] = sorted(
             [old for old in results["rows"] if old["key"] != case.key] + [row],
             key=lambda r: order.index(r["key"]),
@@ -91,13 +93,26 @@ def document(options: argparse.Namespace) -> dict[str, Any]:
     file = options.out / "results.json"
     if options.only and file.exists():
         last = json.loads(file.read_text())
-        if last["quick"] == options.quick and last["machine"] == fresh["machine"]:
-            fresh["rows"] = last["rows"]
+        if last["quick"] == options.quick and last["machine"]["cores"] == fresh["machine"]["cores"]:
+            fresh["rows"] = with_goals(last["rows"], all_cases(options.quick))
     return fresh
 
 
+def with_goals(rows: list[dict[str, Any]], cases: list[Row]) -> list[dict[str, Any]]:
+    """Return kept rows with the goals of today, without those of cases that no longer exist."""
+    known = {case.key: case for case in cases}
+    kept = [row for row in rows if row["key"] in known]
+    for row in kept:
+        case = known[row["key"]]
+        if isinstance(case, Case):
+            row["goal"] = asdict(case.goal)
+        elif isinstance(case, Growth):
+            row["goal"] = {"time_exponent": case.time_exponent, "memory_exponent": case.memory_exponent}
+    return kept
+
+
 def write(results: dict[str, Any], out: Path) -> None:
-    """Write ``results.json``, ``README.md`` and the two figures."""
+    """Write ``results.json``, ``README.md`` and the figures."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     figures = draw(results["rows"], out)
