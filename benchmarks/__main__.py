@@ -15,8 +15,9 @@ from rich.console import Console
 
 from benchmarks.cases import Case, Growth, Row, all_cases, is_selected
 from benchmarks.figures import draw
-from benchmarks.report import line, machine, markdown, terminal_table
+from benchmarks.report import machine, markdown
 from benchmarks.runner import Runner
+from benchmarks.tables import line, terminal_table
 
 
 def arguments() -> argparse.Namespace:
