@@ -190,7 +190,7 @@ def patch_sklearn() -> list[Any]:
     null_space, spectral_embedding = _locally_linear.null_space, _spectral._spectral_embedding
 
     def storing_matrix(M: Any, *args: Any, **kwargs: Any) -> Any:
-        captured[:] = [M]
+        captured[:] = [M.copy()]  # the dense solver overwrites it
         return null_space(M, *args, **kwargs)
 
     def storing_vectors(*args: Any, **kwargs: Any) -> Any:

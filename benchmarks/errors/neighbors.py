@@ -34,6 +34,8 @@ def of_lists(lists: np.ndarray, X: np.ndarray) -> float:
 
 def of_model(model: Any, X: np.ndarray, new: np.ndarray) -> float | None:
     """Return the recall of the training rows that place new ones, or None if the model does not show them."""
+    if sparse.issparse(X):
+        return None
     some = new[:SAMPLE]
     if hasattr(model, "nearest"):
         return _recall(list(model.nearest(some)), some, X, None)

@@ -191,6 +191,22 @@ def test_worker_measures_fit_transform_and_single_rows():
     assert answer["fit"]["error"]["residual"] < 1e-3
 
 
+def test_matrix_of_dense_solver_is_kept_from_being_overwritten():
+    params = {"n_neighbors": 10, "eigen_solver": "dense"}
+    estimator = "sklearn.manifold.LocallyLinearEmbedding"
+    job = replace(JOB, name="sk", estimator=estimator, params=params, n=300, measure="alignment")
+    *_, answer = answers(json.dumps([vars(job), 60.0]))
+    assert answer["fit"]["right"]
+
+
+def test_new_sparse_rows_are_measured():
+    params = {"n_clusters": 10, "affinity": "cosine", "random_state": 0}
+    job = Job("ours", "eigenscape.SpectralClustering", params, "sparse_counts", 300, "clustering", n_new=20)
+    *_, answer = answers(json.dumps([vars(job), 60.0]))
+    assert answer["transform"]["right"]
+    assert answer["fit"]["error"]["agreement"] > 0.9
+
+
 def test_recall_counts_missing_neighbors():
     from benchmarks.errors.neighbors import of_lists
 
