@@ -51,7 +51,7 @@ def checks(row: dict[str, Any]) -> list[Check]:
     if goal["memory"] and peer and "memory" in (peer["ratio"] or {}):
         value = peer["ratio"]["memory"]["median"]
         reached = f"{value:.2g} of the peer's memory"
-        found.append(Check("memory", f"1/{1 / goal['memory']:g}", reached, value <= goal["memory"]))
+        found.append(Check("memory", f"{goal['memory']:.2g}", reached, value <= goal["memory"]))
     if goal["peak"]:
         value = ours["peak_bytes"]["max"]
         found.append(
@@ -65,7 +65,7 @@ def checks(row: dict[str, Any]) -> list[Check]:
 
 def _speed(goal: float, peer: dict[str, Any]) -> Check:
     """Return the goal of the speed against a peer; an inaccurate peer does not count."""
-    text = f"{goal:g}x" if goal >= 1 else f"1/{1 / goal:g}"
+    text = f"{goal:.3g}x"
     ratio = peer["ratio"]
     if ratio is None:
         return Check("speed", text, "not measured", None)

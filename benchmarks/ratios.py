@@ -125,11 +125,10 @@ def _panel(axis: Any, title: str, found: Points) -> None:
 def _labels(axis: Any, ends: list[tuple[float, int, str, str]]) -> None:
     """Write the names of the methods beside the ends of their lines, moved apart where they would overlap."""
     low, high = axis.get_ylim()
-    gap = (high / low) ** 0.055
-    place = 0.0
     right = max(n for _, n, _, _ in ends)
-    for value, n, name, colour in sorted(ends):
-        place = max(value, place * gap)
+    ends = sorted(ends)
+    places = _spread([end[0] for end in ends], low, high)
+    for place, (value, n, name, colour) in zip(places, ends, strict=True):
         axis.annotate(
             name,
             (n, value),
@@ -139,3 +138,16 @@ def _labels(axis: Any, ends: list[tuple[float, int, str, str]]) -> None:
             va="center",
             arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5},
         )
+
+
+def _spread(values: list[float], low: float, high: float) -> list[float]:
+    """Return ascending values moved apart on a logarithmic axis, within its limits."""
+    gap = (high / low) ** 0.055
+    places: list[float] = []
+    for value in values:
+        places.append(max(value, places[-1] * gap if places else low))
+    limit = high
+    for i in reversed(range(len(places))):
+        places[i] = min(places[i], limit)
+        limit = places[i] / gap
+    return places

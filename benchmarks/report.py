@@ -82,8 +82,8 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
     """Return the page of results in Markdown: what is behind, the figures, tables, and all contenders."""
     rows = results["rows"]
     text = ["# Benchmarks", "", "## Where eigenscape is behind", "", *behind(rows), *_absent(rows)]
-    text += [f"![{title}]({name})" for name, title in figures] + [""]
-    text += _conditions(results)
+    images = {name: f"![{title}]({name})" for name, title in figures}
+    text += [images.pop("ratios.png", ""), "", *_conditions(results)]
     done: set[str] = set()
     for groups, title in SECTIONS:
         members = [row for row in rows if row["key"] not in done and row["key"].startswith(groups)]
@@ -91,6 +91,7 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
         body = [cells(row) for row in members if row["kind"] != "compilation"]
         if body:
             text += [f"## {title}", "", *markdown_table(HEAD, body)]
+    text += [*images.values(), ""]
     text += ["## How it is measured", "", NOTES.strip(), ""]
     head = ("case", "contender", "time", "speedup", "memory", "error", "transform", "solver")
     text += ["## All contenders", "", *markdown_table(head, contenders(rows))]
