@@ -19,7 +19,9 @@ fuzz: $(READY)
 reproduce: $(READY)
 	$(BIN)/python -m experiments --all --quick
 
+# Libraries to compare with are installed here only; those that cannot be installed are left out.
 bench: $(READY)
+	$(BIN)/python -m benchmarks.install
 	$(BIN)/python -m benchmarks run
 
 bench-quick: $(READY)

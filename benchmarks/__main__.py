@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from benchmarks.cases import all_cases
+from benchmarks.cases import Case, Growth, Row, all_cases, is_selected
 from benchmarks.figures import draw
-from benchmarks.report import line, machine, markdown, terminal_table
+from benchmarks.report import machine, markdown
 from benchmarks.runner import Runner
+from benchmarks.tables import line, terminal_table
 
 
 def arguments() -> argparse.Namespace:
@@ -34,7 +37,8 @@ def arguments() -> argparse.Namespace:
         "--only",
         nargs="+",
         metavar="NAME",
-        help="run only these cases; keep the results of the others from the last run",
+        help="run only the cases with these keys or groups (beginnings of keys, as real or real-mnist); keep"
+        " the results of the others from the last run",
     )
     run.add_argument("--repeats", type=int, help="number of repeats (default: 3, with --quick 1)")
     run.add_argument(
@@ -47,7 +51,7 @@ def arguments() -> argparse.Namespace:
     options.repeats = options.repeats or (1 if options.quick else 3)
     options.limit = options.limit or (30.0 if options.quick else 300.0)
     known = [case.key for case in all_cases(options.quick)]
-    unknown = sorted(set(options.only or ()) - set(known))
+    unknown = [name for name in options.only or () if not any(is_selected(key, [name]) for key in known)]
     if unknown:
         parser.error(f"--only: unknown case {', '.join(unknown)}; choose from {', '.join(known)}")
     return options
@@ -61,16 +65,19 @@ def main() -> None:
     results = document(options)
     order = [case.key for case in all_cases(options.quick)]
     for case in all_cases(options.quick):
-        if options.only and case.key not in options.only:
+        if not is_selected(case.key, options.only):
             continue
+        start = time.perf_counter()
         row = runner.row(case)
-        row["date"] = date.today().isoformat()
+        row.update(date=date.today().isoformat(), measured_in_s=time.perf_counter() - start)
+        row["version"] = results["machine"]["eigenscape"]
         results["rows"] = sorted(
             [old for old in results["rows"] if old["key"] != case.key] + [row],
             key=lambda r: order.index(r["key"]),
         )
         write(results, options.out)
         console.print(line(row), highlight=False)
+    runner.pool.close()
     console.print(terminal_table(results["rows"]))
     console.print(f"wrote results to {options.out}")
 
@@ -87,13 +94,26 @@ def document(options: argparse.Namespace) -> dict[str, Any]:
     file = options.out / "results.json"
     if options.only and file.exists():
         last = json.loads(file.read_text())
-        if last["quick"] == options.quick and last["machine"] == fresh["machine"]:
-            fresh["rows"] = last["rows"]
+        if last["quick"] == options.quick and last["machine"]["cores"] == fresh["machine"]["cores"]:
+            fresh["rows"] = with_goals(last["rows"], all_cases(options.quick))
     return fresh
 
 
+def with_goals(rows: list[dict[str, Any]], cases: list[Row]) -> list[dict[str, Any]]:
+    """Return kept rows with the goals of today, without those of cases that no longer exist."""
+    known = {case.key: case for case in cases}
+    kept = [row for row in rows if row["key"] in known]
+    for row in kept:
+        case = known[row["key"]]
+        if isinstance(case, Case):
+            row["goal"] = asdict(case.goal)
+        elif isinstance(case, Growth):
+            row["goal"] = {"time_exponent": case.time_exponent, "memory_exponent": case.memory_exponent}
+    return kept
+
+
 def write(results: dict[str, Any], out: Path) -> None:
-    """Write ``results.json``, ``README.md`` and the two figures."""
+    """Write ``results.json``, ``README.md`` and the figures."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     figures = draw(results["rows"], out)

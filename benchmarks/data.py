@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from sklearn.datasets import make_swiss_roll
 
 from benchmarks.cluster_dictionaries import generate_groups, true_groups
 from benchmarks.clusters import generate_rows
+from benchmarks.real_data import SOURCES, folder, load
 
 
 class Data(NamedTuple):
@@ -67,7 +68,55 @@ def mnist(n: int) -> Data:
 
 def mnist_file() -> Path:
     """Return the path of the MNIST file."""
-    return Path(os.environ.get("EIGENSCAPE_DATA", "data")) / "mnist.npz"
+    return folder() / "mnist.npz"
+
+
+def real(name: str) -> Callable[[int], Data]:
+    """Return a function of ``n`` that returns the first ``n`` rows of a real data set."""
+
+    def first(n: int) -> Data:
+        X, classes = load(name)
+        return Data(X[:n], labels=None if classes is None else classes[:n])
+
+    return first
+
+
+def gaussians(distance: float) -> Callable[[int], Data]:
+    """Return a function of ``n`` that returns twelve unit Gaussians in 50 dimensions, in single precision.
+
+    The centres have independent coordinates with standard deviation ``distance``.
+    """
+
+    def rows(n: int) -> Data:
+        random = np.random.default_rng(1)
+        centres = distance * random.standard_normal((12, 50))
+        labels = random.integers(12, size=n)
+        points = centres[labels] + random.standard_normal((n, 50))
+        return Data(points.astype(np.float32), labels=labels)
+
+    return rows
+
+
+def positive(n: int) -> Data:
+    """Return rows of 50 features that are not negative, in ten groups, in single precision."""
+    random = np.random.default_rng(0)
+    labels = random.integers(10, size=n)
+    rows = np.abs(random.standard_normal((10, 50)))[labels] + 0.3 * np.abs(random.standard_normal((n, 50)))
+    return Data(rows.astype(np.float32), labels=labels)
+
+
+def sparse_counts(n: int) -> Data:
+    """Return sparse counts of 2 000 features in ten groups, about 60 features a row, in single precision."""
+    random = np.random.default_rng(0)
+    labels = random.integers(10, size=n)
+    own = random.integers(2_000, size=(10, 150))
+    column = np.concatenate(
+        [own[labels[:, None], random.integers(150, size=(n, 40))], random.integers(2_000, size=(n, 20))],
+        axis=1,
+    )
+    row = np.repeat(np.arange(n), 60)
+    counts = sparse.csr_array((np.ones(60 * n, np.float32), (row, column.ravel())), shape=(n, 2_000))
+    return Data(counts, labels=labels)
 
 
 def low_rank_rows(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -127,6 +176,11 @@ SETS = {
     "wide": wide,
     "topics": topics,
     "gaps": gaps,
+    "separate": gaussians(10.0),
+    "touching": gaussians(1.0),
+    "positive": positive,
+    "sparse_counts": sparse_counts,
     "made_rows": lambda n: Data(generate_rows(n)),
     "made_groups": lambda n: Data(generate_groups(n), labels=true_groups(n)),
+    **{name: real(name) for name in SOURCES},
 }

@@ -5,21 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchmarks.ratios import draw_ratios
+
 COLOURS = ("#1b6ca8", "#d1701f", "#7a7a7a")  # eigenscape first
 
 
-def draw(rows: list[dict[str, Any]], out: Path) -> list[str]:
-    """Write the figures of the rows of kind "growth" and return the names of the files."""
+def draw(rows: list[dict[str, Any]], out: Path) -> list[tuple[str, str]]:
+    """Write the figures and return names of files and titles, that of real rows first."""
+    first = draw_ratios(rows, out / "ratios.png")
     growth = [row for row in rows if row["kind"] == "growth"]
     if not growth:
-        return []
+        return first
     figures = {
         "time.png": ("time_s", "time_exponent", 1.0, "seconds"),
         "memory.png": ("peak_bytes", "memory_exponent", 1e6, "MB above the baseline"),
     }
     for name, (field, exponent, unit, label) in figures.items():
         _draw(growth, out / name, field, exponent, unit, label)
-    return list(figures)
+    return [*first, *((name, f"{name.removesuffix('.png')} against n") for name in figures)]
 
 
 def _draw(

@@ -48,3 +48,86 @@ class NystroemPCA:
     def transform(self, X: Any) -> np.ndarray:
         """Return the coordinates of points."""
         return self.pipeline_.transform(X)
+
+
+class NeighborSearch:
+    """Neighbour search by SciPy's k-d tree, as a reference: k neighbours of each point besides itself."""
+
+    def __init__(self, n_neighbors: int) -> None:
+        self.n_neighbors = n_neighbors
+
+    def fit(self, X: Any) -> NeighborSearch:
+        """Build the tree and search the neighbours of all points, on all cores."""
+        from scipy.spatial import KDTree
+
+        self.neighbors_ = KDTree(X).query(X, k=self.n_neighbors + 1, workers=-1)[1]
+        return self
+
+
+class FlatSearch:
+    """Exact neighbour search by faiss (``IndexFlatL2``): k neighbours of each point besides itself."""
+
+    def __init__(self, n_neighbors: int) -> None:
+        import faiss
+
+        self.n_neighbors = n_neighbors
+        self._faiss = faiss
+
+    def fit(self, X: Any) -> FlatSearch:
+        """Search the neighbours of all points, on all cores."""
+        rows = np.ascontiguousarray(X, dtype=np.float32)
+        index = self._faiss.IndexFlatL2(rows.shape[1])
+        index.add(rows)
+        self.neighbors_ = index.search(rows, self.n_neighbors + 1)[1]
+        return self
+
+
+class PCAWithEmbedding:
+    """PCA of scikit-learn with the embedding of the training rows, which eigenscape's ``fit`` computes."""
+
+    def __init__(self, **params: Any) -> None:
+        self.params = params
+
+    def fit(self, X: Any) -> PCAWithEmbedding:
+        """Fit and transform."""
+        from sklearn.decomposition import PCA
+
+        self.model_ = PCA(**self.params)
+        self.embedding_ = self.model_.fit_transform(X)
+        self.components_ = self.model_.components_
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the coordinates of points."""
+        return self.model_.transform(X)
+
+
+class ChainedImputer:
+    """Imputer of scikit-learn by regression of each feature on the others."""
+
+    def __init__(self, **params: Any) -> None:
+        self.params = params
+
+    def fit(self, X: Any) -> ChainedImputer:
+        """Fit and impute."""
+        from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+        from sklearn.impute import IterativeImputer
+
+        self.filled_ = IterativeImputer(**self.params).fit_transform(X)
+        return self
+
+
+class ClusteringOfPCA:
+    """PCA of scikit-learn and k-means of its coordinates, for comparison with spectral clustering."""
+
+    def __init__(self, n_clusters: int) -> None:
+        self.n_clusters = n_clusters
+
+    def fit(self, X: Any) -> ClusteringOfPCA:
+        """Fit both, with as many coordinates as clusters."""
+        from sklearn.cluster import KMeans
+        from sklearn.decomposition import PCA
+
+        self.embedding_ = PCA(self.n_clusters, random_state=0).fit_transform(X)
+        self.labels_ = KMeans(self.n_clusters, n_init=10, random_state=0).fit_predict(self.embedding_)
+        return self

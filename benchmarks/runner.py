@@ -1,51 +1,27 @@
-"""Run each job in a process of its own, eigenscape and peers in turn, and summarise the repeats."""
+"""Measure cases, eigenscape and peers in turn, and summarise the repeats."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import statistics
-import subprocess
-import sys
 import tempfile
+import time
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 
-from benchmarks.cases import Case, Compilation, Growth, Job
-from benchmarks.worker import RESULT_PREFIX
+from benchmarks.cases.model import Case, Compilation, Growth, Job
+from benchmarks.processes import Pool, measure_alone
 
-#: Seconds for data, warm-up and error measures, in addition to the limit of the measured fit.
-SETUP_SECONDS = 900.0
 #: Number of cores used by other processes above which a time is marked as disturbed.
 DISTURBED = 0.25
-
-
-def launch(job: Job, limit: float, cache: str | None = None) -> dict[str, Any]:
-    """Run a job in a new process and return its result, or ``{"over": limit}`` if it took too long."""
-    command = [sys.executable, "-m", "benchmarks.worker", json.dumps(asdict(job)), str(limit)]
-    environment = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=environment,
-        start_new_session=True,
-    )
-    try:
-        output, _ = process.communicate(timeout=limit + SETUP_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return {"failed": "data, warm-up or error measure took too long"}
-    if process.returncode == -signal.SIGALRM:
-        return {"over": limit}
-    answers = [line[len(RESULT_PREFIX) :] for line in output.splitlines() if line.startswith(RESULT_PREFIX)]
-    return json.loads(answers[-1]) if answers else {"failed": f"process ended with code {process.returncode}"}
+#: Short cases are repeated more often, until so many seconds have passed, but at most so many times as often.
+SHORT_SECONDS, MORE_REPEATS = 4.0, 3
+#: A peer that takes so many times longer than eigenscape is stopped (after at least 10 s) in cases that share
+#: processes, and one that takes so many times longer than the fastest correct peer is not repeated.
+HOPELESS, SLOW = 25.0, 2.0
 
 
 def spread(values: list[float]) -> dict[str, float]:
@@ -60,6 +36,7 @@ class Runner:
         self.repeats = repeats
         self.limit = limit
         self.console = console
+        self.pool = Pool()
         self._cache: dict[str, dict[str, Any]] = {}
 
     def row(self, case: Case | Growth | Compilation) -> dict[str, Any]:
@@ -70,14 +47,14 @@ class Runner:
             return self._growth(case)
         return self._case(case)
 
-    def _measure(self, job: Job, repeat: int) -> dict[str, Any]:
-        """Return the result of a job in a repeat; results are cached."""
-        key = json.dumps([asdict(job), repeat], sort_keys=True)
+    def _measure(self, job: Job, repeat: int, limit: float) -> dict[str, Any]:
+        """Return the result of a job in a repeat; results are cached for all steps of the job."""
+        key = json.dumps([{**asdict(job), "name": "", "step": ""}, repeat], sort_keys=True)
         if key not in self._cache:
             with self.console.status(
                 f"{job.name}: {job.estimator}, {job.data}, n = {job.n:,}, repeat {repeat + 1}"
             ):
-                self._cache[key] = launch(job, self.limit)
+                self._cache[key] = self.pool.measure(job, limit)
         return self._cache[key]
 
     def _case(self, case: Case, drop: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -92,17 +69,33 @@ class Runner:
         if case.skip:
             return {**row, "skipped": case.skip}
         jobs = [job for job in (case.ours, *case.peers) if job.name not in drop]
-        answers: dict[str, list[dict[str, Any]]] = {job.name: [] for job in jobs}
-        for repeat in range(self.repeats):
-            for job in jobs if repeat % 2 == 0 else reversed(jobs):
-                # A job that failed or took too long is not repeated.
-                if not answers[job.name] or "time_s" in answers[job.name][-1]:
-                    answers[job.name].append(self._measure(job, repeat))
+        answers = self._rounds(jobs)
         entries = [summarize(job, answers[job.name]) for job in jobs]
         ours, peers = entries[0], entries[1:]
-        for peer in peers:
+        references = [summarize(job, [self._measure(job, 0, self.limit)]) for job in case.references]
+        for peer in (*peers, *references):
             peer["ratio"] = ratio(ours, peer)
-        return {**row, "ours": ours, "peers": peers, "against": best_peer(peers)}
+        return {**row, "ours": ours, "peers": peers, "against": best_peer(peers), "references": references}
+
+    def _rounds(self, jobs: list[Job]) -> dict[str, list[dict[str, Any]]]:
+        """Measure jobs in turn, in alternating order, and return the results of each.
+
+        Short cases are repeated more often. A job that failed, took too long or is much slower than the
+        fastest correct peer is not repeated.
+        """
+        answers: dict[str, list[dict[str, Any]]] = {job.name: [] for job in jobs}
+        shared, limit, left = jobs[0].shared, self.limit, list(jobs)
+        start = time.perf_counter()
+        for repeat in range(self.repeats * (MORE_REPEATS if shared else 1)):
+            if repeat >= self.repeats and time.perf_counter() - start > SHORT_SECONDS:
+                break
+            for job in left if repeat % 2 == 0 else reversed(left):
+                answers[job.name].append(self._measure(job, repeat, limit))
+                if job is jobs[0] and shared and "fit" in answers[job.name][-1]:
+                    slowest = max(step["time_s"] for step in answers[job.name][-1].values() if is_timed(step))
+                    limit = min(self.limit, max(10.0, HOPELESS * slowest))
+            left = [job for job in left if is_worth_repeating(job, jobs, answers, shared)]
+        return answers
 
     def _growth(self, case: Growth) -> dict[str, Any]:
         """Return the row of a case at increasing sizes; a peer that fails is omitted at larger sizes."""
@@ -132,30 +125,67 @@ class Runner:
         entries = []
         for job in case.jobs:
             with tempfile.TemporaryDirectory() as cache, self.console.status(f"compilation of {job.name}"):
-                first, second = launch(job, self.limit, cache), launch(job, self.limit, cache)
+                first, second = (measure_alone(job, self.limit, cache) for _ in range(2))
             entries.append({"name": job.name, "empty_cache": first, "filled_cache": second})
         return {"kind": "compilation", "key": case.key, "title": case.title, "entries": entries}
 
 
+def is_timed(step: Any) -> bool:
+    """Return whether a part of a result is a measured step."""
+    return isinstance(step, dict) and "time_s" in step
+
+
+def is_worth_repeating(
+    job: Job, jobs: list[Job], answers: dict[str, list[dict[str, Any]]], shared: bool
+) -> bool:
+    """Return whether a job finished and, in shared processes, is not too slow to be the fastest peer."""
+
+    def last(job: Job) -> dict[str, Any]:
+        return answers[job.name][-1].get(job.step, {})
+
+    if not is_timed(last(job)):
+        return False
+    right = [last(peer)["time_s"] for peer in jobs[1:] if is_timed(last(peer)) and last(peer)["right"]]
+    return job is jobs[0] or not shared or not right or last(job)["time_s"] <= SLOW * min(right)
+
+
 def summarize(job: Job, answers: list[dict[str, Any]]) -> dict[str, Any]:
-    """Summarise the repeats of a job; ``status`` is "ok", "wrong", "over" (time limit) or "failed"."""
-    good = [answer for answer in answers if "time_s" in answer]
+    """Summarise the repeats of a job.
+
+    ``status`` is "ok", "wrong", "over" (time limit), "absent" (library or method) or "failed".
+    """
     entry: dict[str, Any] = {
         "name": job.name,
         "estimator": job.estimator,
         "params": job.params,
         "data": job.data,
         "n": job.n,
+        "step": job.step,
     }
+    good = [answer[job.step] for answer in answers if job.step in answer]
     if len(good) < len(answers):
         bad = answers[-1]
-        return {**entry, "status": "over" if "over" in bad else "failed", **bad}
-    entry["status"] = "ok" if all(answer["right"] for answer in good) else "wrong"
-    entry.update(
-        time_s=spread([a["time_s"] for a in good]), peak_bytes=spread([a["peak_bytes"] for a in good])
-    )
-    entry["disturbed"] = statistics.median(a["others_cores"] for a in good) > DISTURBED
-    return {**entry, "error": good[-1]["error"], "solver": good[-1]["solver"], "repeats": good}
+        for status in ("over", "absent", "failed"):
+            if status in bad:
+                return {**entry, "status": status, status: bad[status]}
+        return {**entry, "status": "absent", "absent": f"no {job.step}"}
+    entry["status"] = "ok" if all(step["right"] for step in good) else "wrong"
+    entry.update(numbers(good))
+    entry["disturbed"] = not job.busy and statistics.median(a["others_cores"] for a in good) > DISTURBED
+    placed = [answer["transform"] for answer in answers if "transform" in answer]
+    if job.step == "fit" and len(placed) == len(answers):
+        entry["transform"] = {
+            **numbers(placed),
+            "status": "ok" if all(step["right"] for step in placed) else "wrong",
+            "error": placed[-1]["error"],
+            "n_new": job.n_new,
+        }
+    return {**entry, "error": good[-1]["error"], "solver": answers[-1]["solver"], "repeats": good}
+
+
+def numbers(steps: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Return the spread of time, processor time and peak memory."""
+    return {name: spread([step[name] for step in steps]) for name in ("time_s", "cpu_s", "peak_bytes")}
 
 
 def ratio(ours: dict[str, Any], peer: dict[str, Any]) -> dict[str, Any] | None:
@@ -169,9 +199,14 @@ def ratio(ours: dict[str, Any], peer: dict[str, Any]) -> dict[str, Any] | None:
         return {"at_least": peer["over"] / ours["time_s"]["median"]}
     if "time_s" not in peer:
         return None
-    pairs = list(zip(ours["repeats"], peer["repeats"], strict=True))
-    memory = [a["peak_bytes"] / max(b["peak_bytes"], 1) for a, b in pairs]
-    return {"speed": spread([b["time_s"] / a["time_s"] for a, b in pairs]), "memory": spread(memory)}
+    pairs = list(zip(ours["repeats"], peer["repeats"], strict=False))  # a slow peer has fewer
+    found: dict[str, Any] = {
+        "speed": spread([b["time_s"] / a["time_s"] for a, b in pairs]),
+        "memory": spread([a["peak_bytes"] / max(b["peak_bytes"], 1) for a, b in pairs]),
+    }
+    if "transform" in ours and "transform" in peer:
+        found["transform"] = peer["transform"]["time_s"]["median"] / ours["transform"]["time_s"]["median"]
+    return found
 
 
 def best_peer(peers: list[dict[str, Any]]) -> str | None:

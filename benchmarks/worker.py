@@ -1,7 +1,8 @@
-"""One measurement in a process of its own: ``python -m benchmarks.worker JOB LIMIT`` prints one line of JSON.
+"""Measurements in a process of their own: ``python -m benchmarks.worker`` reads jobs and prints results.
 
-Data are generated, and imports and compilation are warmed up by a small fit, before the time is measured. If
-the measured fit exceeds the limit, an alarm ends the process.
+A line of the input is ``[job, limit]`` in JSON, and so is a line of results. Data are read or generated, and
+imports and compilation are warmed up by a small fit, before the time is measured. If a measured call exceeds
+the limit, an alarm ends the process.
 """
 
 from __future__ import annotations
@@ -13,72 +14,54 @@ import json
 import os
 import resource
 import signal
+import statistics
+import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache, lru_cache
 from typing import Any
 
-from benchmarks.cases import Job
-from benchmarks.data import SETS
-from benchmarks.errors import MAX_RESIDUAL, MEASURES, out_of_sample
+import numpy as np
+
+from benchmarks.cases.model import Job
+from benchmarks.data import SETS, Data
+from benchmarks.errors import MEASURES, is_right, out_of_sample
 
 #: Number of points of the warm-up fit, so large that no solver uses dense matrices.
 WARM_UP_SIZE = 1000
+#: The same for UMAP and scanpy, which search approximately, by other compiled code, above 4 096 points.
+LARGE_WARM_UP_SIZE = 4200
 #: Beginning of the line with the result, as libraries may print other lines.
 RESULT_PREFIX = "RESULT "
+#: Line after the last result of a job.
+END = "END"
+#: A process that keeps one core busy.
+SPINNER = "while True: pass"
 
 
-class NeighborSearch:
-    """Neighbour search by SciPy's k-d tree, as a reference: k neighbours of each point besides itself."""
+def estimator(job: Job, X: Any) -> Any:
+    """Return the unfitted estimator of a job; ``gamma="scale"`` is one over number and variance of features.
 
-    def __init__(self, n_neighbors: int) -> None:
-        self.n_neighbors = n_neighbors
-
-    def fit(self, X: Any) -> NeighborSearch:
-        """Build the tree and search the neighbours of all points, on all cores."""
-        from scipy.spatial import KDTree
-
-        self.distances_, self.neighbors_ = KDTree(X).query(X, k=self.n_neighbors + 1, workers=-1)
-        return self
-
-
-class PCAWithEmbedding:
-    """PCA of scikit-learn with the embedding of the training rows, which eigenscape's ``fit`` computes."""
-
-    def __init__(self, **params: Any) -> None:
-        self.params = params
-
-    def fit(self, X: Any) -> PCAWithEmbedding:
-        """Fit and transform."""
-        from sklearn.decomposition import PCA
-
-        model = PCA(**self.params)
-        self.embedding_ = model.fit_transform(X)
-        self.components_ = model.components_
-        return self
-
-
-class ChainedImputer:
-    """Imputer of scikit-learn by regression of each feature on the others."""
-
-    def __init__(self, **params: Any) -> None:
-        self.params = params
-
-    def fit(self, X: Any) -> ChainedImputer:
-        """Fit and impute."""
-        from sklearn.experimental import enable_iterative_imputer  # noqa: F401
-        from sklearn.impute import IterativeImputer
-
-        self.filled_ = IterativeImputer(**self.params).fit_transform(X)
-        return self
-
-
-def estimator(job: Job) -> Any:
-    """Return the unfitted estimator of a job."""
+    Raises
+    ------
+    ImportError
+        If the package of the estimator is not installed.
+    """
     module, _, name = job.estimator.rpartition(".")
-    return getattr(importlib.import_module(module), name)(**job.params)
+    params = dict(job.params)
+    if params.get("gamma") == "scale":
+        params["gamma"] = 1 / float(X.shape[1] * X.var(dtype=np.float64))
+    return getattr(importlib.import_module(module), name)(**params)
+
+
+@lru_cache(maxsize=2)
+def rows(data: str, n: int, dtype: str) -> Data:
+    """Return the first ``n`` rows of a data set; the last two are kept for the next job."""
+    made = SETS[data](n)
+    return made._replace(X=made.X.astype(dtype)) if dtype else made
 
 
 def memory(field: str) -> int:
@@ -111,17 +94,35 @@ def processor_seconds() -> tuple[float, float]:
     return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK"), own
 
 
+def uses_numba(job: Job) -> bool:
+    """Return whether the library of a job compiles its code when it is first called."""
+    return job.is_eigenscape or job.estimator.endswith((".UMAP", ".ScanpyDiffusionMap"))
+
+
 @contextmanager
-def compile_timer(is_eigenscape: bool) -> Iterator[list[float]]:
-    """Collect the compilation times of numba in the block; nothing is collected for other libraries."""
+def compile_timer(job: Job) -> Iterator[list[float]]:
+    """Collect the compilation times of numba in the block, for libraries that use it."""
     spent: list[float] = []
-    if not is_eigenscape:
+    if not uses_numba(job):
         yield spent
         return
     from numba.core import event
 
     with event.install_timer("numba:compile", spent.append):
         yield spent
+
+
+@contextmanager
+def busy_core(busy: bool) -> Iterator[None]:
+    """Keep one core busy by another process during the block."""
+    if not busy:
+        yield
+        return
+    with subprocess.Popen([sys.executable, "-c", SPINNER]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 def measure(job: Job, function: Callable[[], Any], limit: float) -> tuple[Any, dict[str, float]]:
@@ -133,89 +134,152 @@ def measure(job: Job, function: Callable[[], Any], limit: float) -> tuple[Any, d
         result = None
         reset_peak_memory()
         before = memory("VmRSS")
-        with compile_timer(job.is_eigenscape) as compiled:
+        with compile_timer(job) as compiled, busy_core(job.busy):
             signal.setitimer(signal.ITIMER_REAL, limit)
             everybody, own = processor_seconds()
             start = time.perf_counter()
             result = function()
             seconds = time.perf_counter() - start
             signal.setitimer(signal.ITIMER_REAL, 0)
+            cpu = processor_seconds()[1] - own
+            total = processor_seconds()[0] - everybody
         if not compiled:
             break
     peak = max(0, memory("VmHWM") - before)
-    cpu = processor_seconds()[1] - own
-    others = max(0.0, processor_seconds()[0] - everybody - cpu) / max(seconds, 0.05)  # clock ticks are coarse
+    others = max(0.0, total - cpu) / max(seconds, 0.05)  # clock ticks are coarse
     return result, {"time_s": seconds, "peak_bytes": peak, "cpu_s": cpu, "others_cores": others}
 
 
-def warm_up(job: Job) -> dict[str, float]:
-    """Fit a few points for compilation and late imports and return the times.
+def median_of_singles(model: Any, new: Any, count: int) -> dict[str, float]:
+    """Place ``count`` rows one at a time and return the median time of a call."""
+    model.transform(new[:1])
+    reset_peak_memory()
+    before, cpu, seconds = memory("VmRSS"), time.process_time(), []
+    for i in range(count):
+        start = time.perf_counter()
+        model.transform(new[i : i + 1])
+        seconds.append(time.perf_counter() - start)
+    return {
+        "time_s": statistics.median(seconds),
+        "slowest_tenth_s": float(np.quantile(seconds, 0.9)),
+        "cpu_s": (time.process_time() - cpu) / count,
+        "peak_bytes": max(0, memory("VmHWM") - before),
+        "others_cores": 0.0,
+    }
+
+
+@cache
+def warm_up(text: str) -> dict[str, float]:
+    """Fit a few points for compilation and late imports and return the times; once for equal jobs.
 
     If ``job.n`` is 0, fit a second time to measure the time without compilation.
     """
-    tiny = SETS[job.data](WARM_UP_SIZE)
-    with compile_timer(job.is_eigenscape) as compiled:
+    job = Job(**json.loads(text))
+    large = job.n > LARGE_WARM_UP_SIZE and uses_numba(job) and not job.is_eigenscape
+    tiny = rows(job.data, LARGE_WARM_UP_SIZE if large else WARM_UP_SIZE, job.dtype)
+    with compile_timer(job) as compiled:
         times = []
         for _ in range(2 if job.n == 0 else 1):
             start = time.perf_counter()
-            model = estimator(job).fit(tiny.X)
-            if job.n_new:
-                model.transform(tiny.X[:100] + 1e-3)
+            model = estimator(job, tiny.X).fit(tiny.X)
+            if job.n_new and hasattr(model, "transform"):
+                model.transform(tiny.X[:100] * 1.001)
             times.append(time.perf_counter() - start)
     return {"warm_up_s": times[0], "tiny_s": times[-1], "compile_s": max(compiled, default=0.0)}
 
 
-def capture_alignment_matrix() -> list[Any]:
-    """Patch scikit-learn's LLE to store the alignment matrix that is passed to its solver."""
+@cache
+def patch_sklearn() -> list[Any]:
+    """Patch scikit-learn to store the last matrix of LLE, or the last vectors of clustering, in a list."""
+    from sklearn.cluster import _spectral
     from sklearn.manifold import _locally_linear
 
     captured: list[Any] = []
-    solve = _locally_linear.null_space
+    null_space, spectral_embedding = _locally_linear.null_space, _spectral._spectral_embedding
 
-    def capturing(M: Any, *args: Any, **kwargs: Any) -> Any:
-        captured[:] = [M]
-        return solve(M, *args, **kwargs)
+    def storing_matrix(M: Any, *args: Any, **kwargs: Any) -> Any:
+        captured[:] = [M.copy()]  # the dense solver overwrites it
+        return null_space(M, *args, **kwargs)
 
-    _locally_linear.null_space = capturing
+    def storing_vectors(*args: Any, **kwargs: Any) -> Any:
+        captured[:] = [spectral_embedding(*args, **kwargs)]
+        return captured[0]
+
+    _locally_linear.null_space, _spectral._spectral_embedding = storing_matrix, storing_vectors
     return captured
 
 
-def run(job: Job, limit: float) -> dict[str, Any]:
-    """Run a job and return its time, memory, error and solver."""
+def run(job: Job, limit: float) -> Iterator[dict[str, Any]]:
+    """Run a job and yield, after each step, time, memory and error of all steps so far, and the solver."""
     if job.n == 0:
-        return warm_up(job)
-    captured = capture_alignment_matrix() if job.measure == "alignment" and not job.is_eigenscape else []
-    train, new = SETS[job.data](job.n + job.n_new).split(job.n)
-    answer: dict[str, Any] = warm_up(job)
-    model = estimator(job)
-    if job.n_new:
-        model.fit(train.X)
-        coordinates, numbers = measure(job, lambda: model.transform(new.X), limit)
-        error = out_of_sample(model, train, new, coordinates)
-    else:
-        _, numbers = measure(job, lambda: model.fit(train.X), limit)
-        error = MEASURES[job.measure](model, train, *captured)
-    right = error.get("excess", error.get("residual", 0.0) / MAX_RESIDUAL) <= 1
+        yield warm_up(json.dumps(vars(job)))
+        return
+    captured = patch_sklearn() if job.estimator.startswith("sklearn.") else []
+    train, new = rows(job.data, job.n + job.n_new, job.dtype).split(job.n)
+    n = LARGE_WARM_UP_SIZE + 1 if job.n > LARGE_WARM_UP_SIZE else 1
+    likely = {"n": n, "n_new": min(job.n_new, 1), "n_single": 0, "step": "fit", "name": "", "busy": False}
+    answer: dict[str, Any] = {**warm_up(json.dumps({**vars(job), **likely}))}
+    model = estimator(job, train.X)
+    del captured[:]
+    _, numbers = measure(job, lambda: model.fit(train.X), limit)
+    numbers["peak_bytes"] += vars(model).get("worker_bytes_", 0)
+    error = once(job, "fit", lambda: MEASURES[job.measure](model, train, *captured))
+    answer.update(fit={**numbers, "error": error, "right": is_right(error)}, solver=solver(job, model))
+    yield answer
+    if not job.n_new or not hasattr(model, "transform"):
+        return
+    placed, numbers = measure(job, lambda: model.transform(new.X), limit)
+    outside = once(job, "transform", lambda: out_of_sample(model, train, new, placed))
+    right = is_right(outside) and is_right(error)
+    answer["transform"] = {**numbers, "error": outside, "right": right}
+    yield answer
+    if job.n_single:
+        single = median_of_singles(model, new.X, job.n_single)
+        yield {**answer, "single": {**single, "error": outside, "right": right}}
+
+
+_ERRORS: dict[str, dict[str, Any]] = {}
+
+
+def once(job: Job, step: str, error: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return the error of a job, which is computed in its first repeat only."""
+    key = json.dumps([vars(job), step])
+    if key not in _ERRORS:
+        _ERRORS[key] = error()
+    return _ERRORS[key]
+
+
+def solver(job: Job, model: Any) -> str:
+    """Return the solver of a fitted model."""
+    if not job.is_eigenscape:
+        return job.params.get("eigen_solver", "")
     attributes = vars(model)
-    numbers["peak_bytes"] += attributes.get("worker_bytes_", 0)
-    solver = (
-        attributes.get("solver_", attributes.get("method_", ""))
-        if job.is_eigenscape
-        else job.params.get("eigen_solver", "")
-    )
-    return {**answer, **numbers, "error": error, "right": bool(right), "solver": solver}
+    return attributes.get("solver_", attributes.get("method_", ""))
+
+
+def answers(line: str) -> Iterator[dict[str, Any]]:
+    """Yield the results of the job in a line of the input; a failure of a library is a result too."""
+    values, limit = json.loads(line)
+    last: dict[str, Any] = {}
+    try:
+        for last in run(Job(**values), limit):
+            yield last
+    except ImportError as failure:
+        yield {**last, "absent": f"{type(failure).__name__}: {failure}"[:160]}
+    except Exception as failure:
+        message = str(failure).splitlines()[0][:120] if str(failure) else ""
+        yield {**last, "failed": f"{type(failure).__name__}: {message}"}
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def main() -> None:
-    """Run the job given on the command line and print the result."""
+    """Answer the jobs on the standard input until it is closed."""
     warnings.simplefilter("ignore")
-    job = Job(**json.loads(sys.argv[1]))
-    try:
-        answer = run(job, float(sys.argv[2]))
-    except Exception as failure:  # a failure of a library is a result too
-        message = str(failure).splitlines()[0][:120] if str(failure) else ""
-        answer = {"failed": f"{type(failure).__name__}: {message}"}
-    print(RESULT_PREFIX + json.dumps(answer))
+    for line in sys.stdin:
+        for result in answers(line):
+            print(f"\n{RESULT_PREFIX}{json.dumps(result)}", flush=True)
+        print(f"\n{END}", flush=True)
 
 
 if __name__ == "__main__":
