@@ -139,8 +139,9 @@ def _list(as_json: bool) -> None:
     if as_json:
         print(json.dumps(about, indent=1))
         return
+    width = max(map(len, about)) + 2
     for name, entry in about.items():
-        print(f"{name:<16}{entry['title']} ({entry['paper']})")
+        print(f"{name:<{width}}{entry['title']} ({entry['paper']})")
 
 
 if __name__ == "__main__":

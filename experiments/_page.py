@@ -57,8 +57,9 @@ def write_page(path: Path, records: list[Record], folder: Path) -> None:
 <h1>Experiments of five papers, reproduced</h1>
 <p class="soft">Computed by eigenscape {escape(VERSION)}. Verdicts are computed from the measured values;
 claims that were not reproduced are explained below their table. A claim truly fails if its criterion was
-measured on the paper's data (or on data generated as in the paper) and is not met. Own checks and
-explorations correspond to no statement of a paper and are not counted with its claims.</p>
+measured on the paper's data (or on data generated as in the paper) and is not met; at the quick
+size, fewer points or repetitions may be the reason. Own checks and explorations correspond to no statement
+of a paper and are not counted with its claims.</p>
 <p>{escape(summary(records))}</p>
 {_contents(records)}
 {body}

@@ -37,8 +37,8 @@ GROUPS = {
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
-def verdict(claim: Claim, data: str) -> str:
-    """Return the verdict on a claim as text; stand-in data are named."""
+def verdict(claim: Claim, data: str, size: str = "full") -> str:
+    """Return the verdict on a claim as text; stand-in data, and a smaller size of a failure, are named."""
     held = (
         ("holds" if claim.holds else "does not hold")
         if claim.own
@@ -46,7 +46,9 @@ def verdict(claim: Claim, data: str) -> str:
         if claim.holds
         else claim.outcome or "not reproduced"
     )
-    return f"{held} (on a {data})" if data.startswith("stand-in") else held
+    if data.startswith("stand-in"):
+        return f"{held} (on a {data})"
+    return held if claim.own or claim.holds or size == "full" else f"{held} (at the {size} size)"
 
 
 def group(claim: Claim, data: str) -> str:
@@ -179,7 +181,7 @@ def make_record(
                 "own": claim.own,
                 "group": group(claim, claim.data or outcome.data),
                 "data": claim.data or outcome.data,
-                "verdict": verdict(claim, claim.data or outcome.data),
+                "verdict": verdict(claim, claim.data or outcome.data, context.size),
                 "previous": claim.previous,
                 "why": claim.why
                 or ("" if claim.holds else f"Measured {claim.measured}; criterion: {claim.criterion}."),

@@ -75,3 +75,13 @@ def test_the_sigmoid_of_far_points_is_refused():
     kernel = lambda a, b: np.tanh(a @ b - 1.0)  # noqa: E731
     with pytest.raises(ValueError, match="not positive semi-definite"):
         GreedySpectralEmbedding(2, kernel=kernel, normalization=None, tol=1e-10).fit(X)
+
+
+@pytest.mark.parametrize("n_components", [1, 2])
+def test_many_equal_eigenvalues_are_found(n_components):
+    """Of points that are far apart, nearly all eigenvalues are 1, of which LAPACK may return none."""
+    X = 67.61102849869387 * np.random.default_rng(5).standard_normal((400, 2))
+    model = GreedySpectralEmbedding(
+        n_components, kernel="rbf", gamma=0.5, normalization="divisive", sum_to_one=False, tol=1e-3
+    )
+    assert_allclose(model.fit(X).eigenvalues_, np.ones(n_components), rtol=1e-6)

@@ -35,7 +35,7 @@ def run(capsys, monkeypatch):
 def test_the_list_names_every_experiment(run):
     code, listed, _ = run("--list")
     assert code == 0
-    assert all(name in listed for name in experiments.available())
+    assert [line.split("  ")[0] for line in listed.splitlines()] == list(experiments.available())
     assert set(json.loads(run("--list", "--json")[1])) == set(experiments.available())
 
 

@@ -382,6 +382,13 @@ def test_failing_claims_other_outcomes_and_own_checks_are_counted_apart(made_up,
             Claim("a scan", "not printed", "2", False, criterion="three", kind="exploration"),
         )
     )
+    quick = _runner.run(["one"], out=tmp_path / "quick", quick=True)
+    assert [claim["verdict"] for claim in quick[0]["claims"]] == [
+        "reproduced",
+        "not reproduced (at the quick size)",
+        "earlier (at the quick size)",
+        "does not hold",
+    ]
     records = _runner.run(["one"], out=tmp_path)
     assert [claim["verdict"] for claim in records[0]["claims"]] == [
         "reproduced",

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import eigh
 
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel, Normalization
 from eigenscape.dictionary.source import PointArray
@@ -18,6 +17,7 @@ from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
 from eigenscape.methods.kernel_pca import usable_count
 from eigenscape.methods.laplacian import GeneralizedScale, UnitRows
 from eigenscape.solvers import EigenPairs
+from eigenscape.solvers.direct import partial_eigh
 from eigenscape.solvers.pairs import canonical_signs
 
 
@@ -115,7 +115,7 @@ def _leading_pairs(moment: np.ndarray, count: int, allow_fewer: bool) -> EigenPa
             f"{count} eigenfunctions need a dictionary of at least {count} points, got {m}; lower the"
             " tolerance or n_components"
         )
-    values, vectors = eigh(moment, subset_by_index=(m - count, m - 1))
+    values, vectors = partial_eigh(moment, m - count, m - 1)
     return _checked_pairs(moment, values[::-1], vectors[:, ::-1], allow_fewer)
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import rankdata
@@ -19,6 +18,7 @@ from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
+from eigenscape.solvers.direct import partial_eigh
 from eigenscape.solvers.pairs import canonical_signs
 
 #: Maximal number of breakpoints of the monotone function that are stored.
@@ -119,7 +119,7 @@ def _rank_start(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
     K = -0.5 * squareform(np.square(rankdata(dissimilarities) / len(dissimilarities)))
     means = K.mean(axis=0)
     K -= means[:, None] + (means - means.mean())
-    values, vectors = eigh(K, subset_by_index=(len(K) - n_components, len(K) - 1))
+    values, vectors = partial_eigh(K, len(K) - n_components, len(K) - 1)
     values, vectors = values[::-1], canonical_signs(vectors[:, ::-1])
     return vectors * np.sqrt(np.maximum(values, 1e-3 * values[0]))  # SMACOF would keep a column of zeros
 

@@ -26,7 +26,8 @@ class ComponentChoice(NamedTuple):
     Attributes
     ----------
     best : int
-        The number of components with the smallest mean held-out loss.
+        The number of components with the smallest mean held-out loss. If it is the last candidate, the
+        minimum may be beyond it: raise ``max_components``.
     low, high : int
         Smallest and largest number next to ``best`` whose loss is not significantly larger than that of
         ``best`` (95 % interval of the difference over the splits). ``low`` is the simplest map that is

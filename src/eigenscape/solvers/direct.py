@@ -33,11 +33,17 @@ def dense_eigh(
             pick = np.argsort(-np.abs(values), kind="stable")[:count]
             return values[pick], vectors[:, pick]
         wanted = (0, count - 1) if order == "smallest" else (m - count, m - 1)
-        values, vectors = linalg.eigh(matrix, subset_by_index=wanted)
-        if len(values) < count:  # LAPACK's partial driver may miss some of many equal eigenvalues
-            values, vectors = linalg.eigh(matrix, driver="evd")
-            values, vectors = values[wanted[0] : wanted[1] + 1], vectors[:, wanted[0] : wanted[1] + 1]
+        values, vectors = partial_eigh(matrix, *wanted)
     return (values, vectors) if order == "smallest" else (values[::-1], vectors[:, ::-1])
+
+
+def partial_eigh(matrix: np.ndarray, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the eigenpairs ``first`` to ``last``, in ascending order, of a dense symmetric matrix."""
+    values, vectors = linalg.eigh(matrix, subset_by_index=(first, last))
+    if len(values) <= last - first:  # LAPACK's partial driver may miss some of many equal eigenvalues
+        values, vectors = linalg.eigh(matrix, driver="evd")
+        values, vectors = values[first : last + 1], vectors[:, first : last + 1]
+    return values, vectors
 
 
 def inverse_on_complement(

@@ -67,6 +67,7 @@ def test_a_report_names_the_column_that_dominates_the_map(tmp_path, birds):
     assert f"Column “body_mass” has {100 * share:.2f} % of the total variance of 4 columns" in said
     assert "coordinate 1 is almost “body_mass” (correlation" in said
     assert "Standardise the columns" in said
+    assert "the map shows almost column “body_mass” alone" in said
     assert '<li class="poor"><span class="what">Variance of body_mass</span>' in path.read_text("utf-8")
     assert f"Variance of body_mass {100 * share:.2f} % of the total of 4 columns" in said
     scaled = (birds - birds.mean(axis=0)) / birds.std(axis=0)

@@ -168,7 +168,7 @@ def _columns(measures: Measures) -> Iterator[Advice]:
     dominance, reference = measures.dominance, measures.reference_dominance
     if reference is not None:
         action = "Standardise the columns (StandardScaler; --standardize on the command line)"
-        reason = f"distances in the data, with which the map is compared, show {reference.extent}"
+        reason = f"distances in the data, with which the map is compared, show {reference.named_extent}"
         yield Advice("columns", reason, action=action, strength=2)
     if dominance is None:
         return
@@ -176,7 +176,7 @@ def _columns(measures: Measures) -> Iterator[Advice]:
         "Standardise the columns (StandardScaler; --standardize on the command line), unless their units are"
         " comparable; if they are counts, take logarithms"
     )
-    reason = f"the map shows {dominance.extent}"
+    reason = f"the map shows {dominance.named_extent}"
     yield Advice("columns", reason, action=action, strength=2)
 
 

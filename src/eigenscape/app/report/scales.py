@@ -50,7 +50,7 @@ class Dominance:
     @property
     def subject(self) -> str:
         """The columns and their share, as the beginning of a sentence."""
-        quoted = [f"“{shorten(name)}”" if self.named else name.removeprefix("column ") for name in self.names]
+        quoted = self._quoted
         share = (
             f"{format_percent(self.share)} of the total variance of {format_count(self.n_columns)} columns"
         )
@@ -58,6 +58,10 @@ class Dominance:
             return f"Column {quoted[0]} has {share}"
         each = ", ".join(format_percent(value) for value in self.shares)
         return f"Columns {', '.join(quoted[:-1])} and {quoted[-1]} have {share} ({each})"
+
+    @property
+    def _quoted(self) -> list[str]:
+        return [f"“{shorten(name)}”" if self.named else name.removeprefix("column ") for name in self.names]
 
     @property
     def first(self) -> str:
@@ -68,7 +72,16 @@ class Dominance:
     def extent(self) -> str:
         """How much of the distances the columns are: "almost this column alone" or "mostly these columns"."""
         these = "this column" if len(self.names) == 1 else "these columns"
-        return f"almost {these} alone" if self.share >= _ALMOST else f"mostly {these}"
+        return self._amount(these)
+
+    @property
+    def named_extent(self) -> str:
+        """The same with the names, for sentences that do not follow :attr:`subject`."""
+        *others, last = self._quoted
+        return self._amount(f"columns {', '.join(others)} and {last}" if others else f"column {last}")
+
+    def _amount(self, columns: str) -> str:
+        return f"almost {columns} alone" if self.share >= _ALMOST else f"mostly {columns}"
 
 
 def depends_on_scales(model: BaseEstimator) -> bool:
