@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from eigenscape._compiled.jit import njit
 from eigenscape._compiled.select import _insert_ordered, _squared_distance
 
 _EPS = 2.0**-23  # of single precision
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def find_candidates(queries, centers, start, points, sizes, offsets, visits, count, near, place):
     """Find the nearest points to each query in the ``visits`` cells with the nearest centres.
 
@@ -64,7 +64,7 @@ def find_candidates(queries, centers, start, points, sizes, offsets, visits, cou
                 filled += 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _few_smallest(values, count, slack, cells, start, kept, places):
     """Write to ``places`` the rows of all points whose values may be among the ``count`` smallest.
 
@@ -87,7 +87,7 @@ def _few_smallest(values, count, slack, cells, start, kept, places):
     return used
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _keep_below(values, places, used, limit):
     """Move the values up to ``limit``, and their places, to the front; return their number."""
     kept = 0
@@ -98,7 +98,7 @@ def _keep_below(values, places, used, limit):
     return kept
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _smallest(values, count):
     """Return the ``count``-th smallest value by Hoare's selection; ``values`` are reordered."""
     low, high, target = 0, len(values) - 1, count - 1
@@ -123,7 +123,7 @@ def _smallest(values, count):
     return values[target]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _add_offsets(values, cells, start, offsets):
     """Add the offsets of the points of ``cells`` to their values; return a bound of the rounding errors."""
     v, largest = 0, 0.0
@@ -135,7 +135,7 @@ def _add_offsets(values, cells, start, offsets):
     return 4 * _EPS * largest
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _nearest_cells(queries, centers, visits):
     """Return the numbers (b, visits) of the nearest centres, ordered by distance and then by number."""
     b, d = queries.shape
@@ -158,7 +158,7 @@ def _nearest_cells(queries, centers, visits):
     return cells
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _multiply_by_cell(queries, cells, first, start, points, values):
     """Write ``|x|^2 - 2 q'x`` of the points in the cells of each query to ``values``.
 
@@ -194,7 +194,7 @@ def _multiply_by_cell(queries, cells, first, start, points, values):
                 values[at + j] = norms[j] - 2 * inner[v, j]
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@njit(nogil=True, fastmath={"reassoc", "contract"})
 def _squared_norm(x):
     """Return ``|x|^2`` in double precision."""
     total = 0.0
@@ -203,7 +203,7 @@ def _squared_norm(x):
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def rerank(
     Y, X, which, candidates, near, count, rest_of_query, rest_of_point, doubt_of_query, doubt_of_point, reach,
     length, number, found,
@@ -248,7 +248,7 @@ def rerank(
     return row[:used], column[:used], within[:used]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def update_smallest(values, first, filled, smallest, number):
     """Insert the values (b, n) of the columns from number ``first`` into lists of the smallest of each row.
 

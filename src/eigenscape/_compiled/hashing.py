@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenscape._compiled.jit import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def mix_bits(bits):
     """Mix the bits of a 64-bit integer; 0 remains 0."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -14,7 +15,7 @@ def mix_bits(bits):
     return bits ^ (bits >> np.uint64(31))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def column_multipliers(count):
     """Return an odd number for each column."""
     out = np.empty(count, dtype=np.uint64)
@@ -23,7 +24,7 @@ def column_multipliers(count):
     return out
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def hash_dense(bits, multipliers, hashes):
     """Write to ``hashes`` the sums of the rows of ``bits`` (n, d), mixed and multiplied by column."""
     for i in range(bits.shape[0]):
@@ -33,7 +34,7 @@ def hash_dense(bits, multipliers, hashes):
         hashes[i] = total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def hash_sparse(indptr, indices, bits, multipliers, hashes):
     """Write the same sums for the stored values of a sparse matrix."""
     for i in range(len(indptr) - 1):

@@ -6,10 +6,11 @@ Blocks of vectors have a multiple of four columns, which are read and summed at 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenscape._compiled.jit import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def reorder_rows(indptr, indices, data, order, rank, first, last, out_indptr, out_indices, out_data):
     """Write the rows ``first`` to ``last`` of ``A[order][:, order]``; ``rank`` is the inverse order."""
     for r in range(first, last):
@@ -20,7 +21,7 @@ def reorder_rows(indptr, indices, data, order, rank, first, last, out_indptr, ou
             at += 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def group_vertices(indptr, indices, data, strength, group):
     """Partition the vertices into a root and its neighbours each; return the number of groups.
 
@@ -57,7 +58,7 @@ def group_vertices(indptr, indices, data, strength, group):
     return count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def multiply_sparse(a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, n_columns, first, last):
     """Return the rows ``first`` to ``last`` of ``A B``: numbers of entries, columns and values."""
     size = 0
@@ -84,7 +85,7 @@ def multiply_sparse(a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, n_
     return count, indices[:used].copy(), data[:used].copy()
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def smooth_rows(indptr, indices, data, group, values, step):
     """Replace ``B = A P0`` by ``P0 - diag(step) B``; ``P0`` has ``values[i]`` in column ``group[i]``."""
     for i in range(len(indptr) - 1):
@@ -94,7 +95,7 @@ def smooth_rows(indptr, indices, data, group, values, step):
                 data[e] += values[i]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, fastmath={"contract", "nsz"})
 def multiply_four(indptr, indices, data, V, first, last, out):
     """Compute ``out = A V`` for the rows ``first`` to ``last``."""
     zero = V.dtype.type(0)
@@ -113,7 +114,7 @@ def multiply_four(indptr, indices, data, V, first, last, out):
             out[r, q + 3] = d
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, fastmath={"contract", "nsz"})
 def first_residual(indptr, indices, data, step, B, first, last, out):
     """Compute ``out = B - A diag(step) B`` for the rows ``first`` to ``last``: after one step from zero."""
     for q in range(0, B.shape[1], 4):
@@ -132,7 +133,7 @@ def first_residual(indptr, indices, data, step, B, first, last, out):
             out[r, q + 3] = d
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, fastmath={"contract", "nsz"})
 def correct_rows(indptr, indices, data, step, B, Y, first, last, out):
     """Compute ``out = diag(step) B + P Y`` for the rows ``first`` to ``last``."""
     for q in range(0, B.shape[1], 4):
@@ -151,7 +152,7 @@ def correct_rows(indptr, indices, data, step, B, Y, first, last, out):
             out[r, q + 3] = d
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, fastmath={"contract", "nsz"})
 def relax_rows(indptr, indices, data, step, B, X, first, last, out):
     """Compute ``out = X + diag(step) (B - A X)`` for the rows ``first`` to ``last``."""
     for q in range(0, B.shape[1], 4):
@@ -170,7 +171,7 @@ def relax_rows(indptr, indices, data, step, B, X, first, last, out):
             out[r, q + 3] = X[r, q + 3] + s * d
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, fastmath={"contract", "nsz"})
 def products_with(K, Z, R, S, first, last, out):
     """Add ``K'Z``, the column products ``Z.R`` and ``Z.S`` of the rows ``first`` to ``last`` to ``out``."""
     known, columns = K.shape[1], Z.shape[1]
@@ -183,7 +184,7 @@ def products_with(K, Z, R, S, first, last, out):
             out[known + 1, c] += Z[i, c] * S[i, c]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, fastmath={"contract", "nsz"})
 def next_direction(K, Z, inside, forward, first, last, P):
     """Replace ``P`` by ``Z - K inside + P diag(forward)`` in the rows ``first`` to ``last``."""
     for i in range(first, last):
@@ -194,7 +195,7 @@ def next_direction(K, Z, inside, forward, first, last, P):
                 P[i, c] -= K[i, k] * inside[k, c]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, fastmath={"contract", "nsz"})
 def subtract_scaled(P, values, first, last, Q):
     """Subtract ``P diag(values)`` from ``Q`` in the rows ``first`` to ``last``."""
     for i in range(first, last):
@@ -202,7 +203,7 @@ def subtract_scaled(P, values, first, last, Q):
             Q[i, c] -= P[i, c] * values[c]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, fastmath={"contract", "nsz"})
 def advance_solution(K, P, Q, inside, length, first, last, X, R, S, out):
     """Add ``P diag(length)`` to ``X`` and subtract ``(Q - K inside) diag(length)`` from ``R``.
 
@@ -219,7 +220,7 @@ def advance_solution(K, P, Q, inside, length, first, last, X, R, S, out):
             out[c] += R[i, c] * R[i, c]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def divide_columns(B, scale, first, last, out):
     """Compute ``out = B diag(scale)^-1`` for the rows ``first`` to ``last``."""
     for i in range(first, last):
@@ -227,7 +228,7 @@ def divide_columns(B, scale, first, last, out):
             out[i, c] = B[i, c] / scale[c]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def multiply_columns(B, scale, first, last, out):
     """Compute ``out = B diag(scale)`` for the rows ``first`` to ``last``."""
     for i in range(first, last):

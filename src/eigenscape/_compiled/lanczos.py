@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenscape._compiled.jit import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def extend_krylov(indptr, indices, data, bound, V, T, n_known, start, stop):
     """Extend an orthonormal basis by Lanczos steps with ``B = bound - A``, ``A`` symmetric in CSR format.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenscape._compiled.jit import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def place_points(targets, points, places, tol, max_iter):
     """Move each row of ``places`` (n, p) to a minimum of ``sum_j (|y - x_j| - t_j)^2``.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenscape._compiled.jit import njit
 
 #: Exponents below this do not change a sum of at least 1.
 _NEGLIGIBLE = -45.0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def count_members(exponents, threshold, top, total, counts):
     """Count the kernels whose share of the sum exceeds ``threshold``.
 
@@ -32,7 +33,7 @@ def count_members(exponents, threshold, top, total, counts):
         counts[i] = count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def fill_members(exponents, threshold, top, totals, indptr, columns, shares, kept):
     """Compute ``s_ik = (q_ik - threshold)_+ / kept_i`` of sum 1 over ``k``; ``q`` are shares of the sum."""
     for i in range(exponents.shape[0]):
@@ -51,7 +52,7 @@ def fill_members(exponents, threshold, top, totals, indptr, columns, shares, kep
         kept[i] = total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def mix_affine(X, indptr, columns, shares, centers, slopes, offsets, out):
     """Compute ``out_i = sum_k s_ik (offsets_k + (x_i - centers_k)' slopes_k)``, slopes (K, d, c)."""
     n_outputs = offsets.shape[1]
@@ -69,7 +70,7 @@ def mix_affine(X, indptr, columns, shares, centers, slopes, offsets, out):
                     out[i, c] += step * slopes[k, j, c]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def mark_members(rows, indptr, columns, marked):
     """Mark the kernels of which any of ``rows`` is a member."""
     for i in rows:
@@ -77,7 +78,7 @@ def mark_members(rows, indptr, columns, marked):
             marked[columns[e]] = True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def local_coordinates(rows, X, indptr, columns, shares, centers, projections, plain, slot, out):
     """Compute ``out[r, slot_k] = s_ik (K_k (x_i - mu_k), 1)`` for ``i = rows[r]``.
 

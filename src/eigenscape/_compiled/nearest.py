@@ -8,15 +8,15 @@ for the pairs that may matter, in double precision, so the results do not depend
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from eigenscape._compiled.jit import njit
 from eigenscape._compiled.select import _insert, _insert_ordered, _squared_distance
 
 #: Number of columns whose smallest value is computed first: most groups are skipped by it.
 _GROUP = 32
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+@njit(nogil=True, fastmath={"nnan", "nsz"})
 def group_minima(values, minima):
     """Write the smallest of every ``_GROUP`` consecutive values to ``minima``; the last may be of fewer."""
     n = len(values)
@@ -34,7 +34,7 @@ def group_minima(values, minima):
         minima[g] = smallest
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _smallest_columns(values, minima, best, column):
     """Write the smallest values and their columns to ``best`` and ``column`` (k,)."""
     k = len(best)
@@ -47,7 +47,7 @@ def _smallest_columns(values, minima, best, column):
                 filled = _insert(best, column, filled, values[j], j)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _start(y, X, values, minima, best, column, length, number):
     """Write the distances to the rows of smallest bounds to ``length``: the nearest ones are no farther."""
     _smallest_columns(values, minima, best, column)
@@ -56,7 +56,7 @@ def _start(y, X, values, minima, best, column, length, number):
         filled = _insert_ordered(length, number, filled, _squared_distance(y, X[j]), j)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _contains(column, j):
     found = False
     for c in column:
@@ -64,7 +64,7 @@ def _contains(column, j):
     return found
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def nearest_exact(Y, X, rough, base, slack, k, length, number):
     """Find the ``k`` nearest rows of ``X`` to each row of ``Y``, by ``|y - x|`` and then by row number.
 
@@ -88,7 +88,7 @@ def nearest_exact(Y, X, rough, base, slack, k, length, number):
             length[i, t] = np.sqrt(length[i, t])
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def nearest_and_within(Y, X, rough, base, slack, k, radii, length, number):
     """Find the ``k`` nearest rows of ``X`` as :func:`nearest_exact`, and all rows within ``radii`` (n,).
 
@@ -122,7 +122,7 @@ def nearest_and_within(Y, X, rough, base, slack, k, radii, length, number):
     return pairs[:used, 0], pairs[:used, 1], near[:used]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def closest_to_groups(Y, X, rough, base, slack, starts, length, near, far):
     """Find the closest pair between the rows of ``Y`` and each group of consecutive rows of ``X``.
 

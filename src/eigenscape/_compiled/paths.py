@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenscape._compiled.jit import njit
 
 #: Number of sources searched together. If they are close to each other, their fronts nearly coincide, and one
 #: visit of a vertex serves all.
 LANES = 16
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz", "contract"})
+@njit(nogil=True, fastmath={"nnan", "nsz", "contract"})
 def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_length, distance):
     """Compute distances (m, LANES) from ``LANES`` sources.
 
@@ -50,7 +51,7 @@ def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_lengt
                 size = _decrease_key(heap, place, key, size, v, least)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def update_nearest_source(indptr, indices, lengths, source, step, nearest):
     """Update ``nearest`` (m,), the distances to the nearest of some sources, for an additional ``source``.
 
@@ -100,7 +101,7 @@ def update_nearest_source(indptr, indices, lengths, source, step, nearest):
         n_far = kept
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, inline="always")
 def _smallest_distance(far, n_far, state, nearest):
     """Return the smallest distance among the vertices that wait in the list."""
     least = np.inf
@@ -110,7 +111,7 @@ def _smallest_distance(far, n_far, state, nearest):
     return least
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def shortest_through(indptr, indices, lengths, onward, out):
     """Compute ``out[y, l] = min_v lengths[y, v] + onward[v, l]`` over the stored entries of row ``y``.
 
@@ -126,7 +127,7 @@ def shortest_through(indptr, indices, lengths, onward, out):
                     out[y, k] = d
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def store_rows(distance, rank, rows, out):
     """Store lanes of ``distance`` (m, LANES) as rows, ``out[rows[b], i] = distance[rank[i], b]``."""
     for i in range(len(rank)):
@@ -135,7 +136,7 @@ def store_rows(distance, rank, rows, out):
             out[rows[b], i] = lanes[b]
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz", "contract"})
+@njit(nogil=True, fastmath={"nnan", "nsz", "contract"})
 def half_square_products(indptr, indices, lengths, distance, V, out):
     """Compute ``out[y, c] = -1/2 sum_b d(y, b)^2 V[b, c]`` with ``d(y, b) = min_v lengths[y, v] + d(v, b)``.
 
@@ -155,7 +156,7 @@ def half_square_products(indptr, indices, lengths, distance, V, out):
             out[y, c] = -0.5 * total
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, inline="always")
 def _decrease_key(heap, place, key, size, v, value):
     """Lower the key of ``v``, or insert it; a node of the heap has four children."""
     key[v] = value
@@ -176,7 +177,7 @@ def _decrease_key(heap, place, key, size, v, value):
     return size
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, inline="always")
 def _pop(heap, place, key, size):
     """Remove the vertex with the smallest key."""
     place[heap[0]] = -1

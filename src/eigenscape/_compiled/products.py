@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from eigenscape._compiled.jit import njit
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, fastmath={"contract", "nsz"})
 def multiply_rows(indptr, indices, data, V, first, last, out):
     """Compute ``out[r] = sum_e data[e] V[indices[e]]`` for the rows ``first`` to ``last``.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenscape._compiled.jit import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def count_below(rows, values):
     """Count the entries of each row of ``rows`` (b, n) that are smaller than its ``values`` (b, k).
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenscape._compiled.jit import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def smallest_values_in_rows(values, k, length, number):
     """Find the ``k`` smallest values of each row, by value and then by column number.
 
@@ -19,7 +20,7 @@ def smallest_values_in_rows(values, k, length, number):
                 filled = _insert(length[i], number[i], filled, values[i, j], j)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _insert(length, number, filled, value, j):
     """Insert ``value`` into a sorted list of at most ``len(length)``, after equal values."""
     k = len(length)
@@ -39,7 +40,7 @@ def _insert(length, number, filled, value, j):
     return filled
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@njit(nogil=True, fastmath={"reassoc", "contract"})
 def _squared_distance(y, x):
     """Return ``|y - x|^2`` in double precision."""
     total = 0.0
@@ -49,7 +50,7 @@ def _squared_distance(y, x):
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _insert_ordered(length, number, filled, value, j):
     """Insert ``value`` into a list sorted by value and then by number, of at most ``len(length)``."""
     k = len(length)
@@ -69,7 +70,7 @@ def _insert_ordered(length, number, filled, value, j):
     return filled
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def closest_between_groups(values, rows, row_group, group, length, near, far):
     """Update the smallest value between each pair of groups, the row's group being the larger number.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenscape._compiled.jit import njit
 
 #: 1.5 * 2^52 + 1023: added to a small number, it leaves the nearest integer plus 1023 in the lowest bits.
 _ROUND = 6755399441055744.0 + 1023
@@ -16,7 +17,7 @@ _LOWEST = -708.0
 _SQUARE = 32
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"}, error_model="numpy")
+@njit(nogil=True, fastmath={"contract", "nsz"}, error_model="numpy")
 def exponential_tile(flat, stride, left, right):
     """Compute ``exp(min(x[i, j] - left[i] - right[j], 0))`` in place; 0 below ``exp(-708)``.
 
@@ -57,7 +58,7 @@ def exponential_tile(flat, stride, left, right):
             row[j] *= power[j]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def transpose_tile(source, target):
     """Copy ``target[j, i] = source[i, j]``, by squares that stay in the cache."""
     rows, columns = source.shape

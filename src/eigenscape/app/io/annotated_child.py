@@ -22,7 +22,7 @@ def answer(path: str) -> Answer:
     rows: Any = data.X
     if sparse.issparse(rows):
         check_indices(rows)
-        csr = sparse.csr_array(rows)
+        csr: Any = rows.tocsr()
         parts = [csr.data, csr.indices, csr.indptr]
     else:
         parts = [np.asarray(rows)]
