@@ -93,6 +93,8 @@ class NeighborGraph:
         known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
         if len(new) == 0:
             return self.distances[vertex]
+        if len(known) == 0:
+            return self._new_edges(Y)
         return reassemble([(known, self.distances[vertex[known]]), (new, self._new_edges(Y[new]))])
 
     def _new_edges(self, Y: Rows) -> sparse.csr_array:
