@@ -32,12 +32,12 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         folder = _temporary_cache()
         if folder is None:
             return numba.njit(**options)(function)
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)
+        config: Any = numba.config
+        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:
             return numba.njit(cache=True, **options)(function)
         finally:
-            numba.config.CACHE_DIR = before
+            config.CACHE_DIR = before
 
     return decorate
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.app.io.child import Answer
-from eigenscape.app.io.sparse_checks import check_indices
+from eigenscape.app.io.sparse_checks import checked_csr
 
 
 def answer(path: str) -> Answer:
@@ -21,8 +21,7 @@ def answer(path: str) -> Answer:
         raise ValueError("it has no X, only annotations")
     rows: Any = data.X
     if sparse.issparse(rows):
-        check_indices(rows)
-        csr: Any = rows.tocsr()
+        csr = checked_csr(rows)
         parts = [csr.data, csr.indices, csr.indptr]
     else:
         parts = [np.asarray(rows)]
