@@ -23,9 +23,9 @@ from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.kernels import local
 from eigenscape.methods.alignment import alignment_factor, alignment_matrix
 from eigenscape.operators import SparseOperator
-from eigenscape.solvers import SemidefiniteProblem, SolverConfig, multilevel, semidefinite, smallest
+from eigenscape.solvers import SemidefiniteProblem, SolverConfig, hierarchy, semidefinite, smallest
 from eigenscape.solvers.direct import inverse_by_root, inverse_on_complement
-from eigenscape.solvers.multilevel import Hierarchy, aggregate
+from eigenscape.solvers.hierarchy import Hierarchy, aggregate
 from eigenscape.solvers.width import is_thin
 
 
@@ -69,7 +69,7 @@ def test_surfaces_are_thin_and_clouds_are_wide():
 
 @pytest.mark.parametrize("thin", [True, False])
 def test_multilevel_agrees_with_a_factorisation(thin, monkeypatch):
-    monkeypatch.setattr(multilevel, "COARSEST", 300)
+    monkeypatch.setattr(hierarchy, "COARSEST", 300)
     L, null = laplacian_of(roll(4000)[0] if thin else mixture(4000))
     end = SemidefiniteProblem(SparseOperator(L), null, 2.0)
     levels, factor = (smallest(end, 3, SolverConfig(name)) for name in ("multilevel", "shift-invert"))
@@ -82,7 +82,7 @@ def test_multilevel_agrees_with_a_factorisation(thin, monkeypatch):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_multilevel_separates_clusters_joined_by_single_edges(n_jobs, monkeypatch):
     """Five eigenvalues far below all others; loops on several threads give the same bits."""
-    monkeypatch.setattr(multilevel, "_LARGE", 1000)
+    monkeypatch.setattr(hierarchy, "_LARGE", 1000)
     rng = np.random.default_rng(3)
     X = rng.standard_normal((6000, 2)) + 30 * rng.integers(0, [3, 2], (6000, 2))
     graph = nearest_neighbor_graph(neighbor_index(X), 10)
@@ -108,12 +108,12 @@ def test_thin_laplacians_of_many_points_are_solved_by_levels(monkeypatch):
 
 
 def test_interpolation_keeps_the_null_vector(monkeypatch):
-    monkeypatch.setattr(multilevel, "COARSEST", 200)
+    monkeypatch.setattr(hierarchy, "COARSEST", 200)
     L, null = laplacian_of(roll(3000)[0])
-    hierarchy = Hierarchy(L, null, thin=True)
-    assert len(hierarchy.levels) >= 2
-    fine = hierarchy.coarse_null
-    for level in reversed(hierarchy.levels):
+    built = Hierarchy(L, null, thin=True)
+    assert len(built.levels) >= 2
+    fine = built.coarse_null
+    for level in reversed(built.levels):
         fine = level.P @ fine
     np.testing.assert_allclose(fine, null, rtol=1e-5)  # the interpolation is kept in single precision
 

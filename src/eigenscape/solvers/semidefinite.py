@@ -14,9 +14,10 @@ from eigenscape._typing import Matrix, is_sparse
 from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import dense_eigh, inverse_by_root, inverse_on_complement
+from eigenscape.solvers.hierarchy import Hierarchy
 from eigenscape.solvers.krylov import DENSE_BLOCKS, SPARSE_BLOCKS, KrylovOptions, Product, block_krylov
 from eigenscape.solvers.lanczos import has_smaller, thick_restart_lanczos
-from eigenscape.solvers.multilevel import Hierarchy, multilevel_eigenvectors
+from eigenscape.solvers.multilevel import multilevel_eigenvectors
 from eigenscape.solvers.width import breadth_first_order, reordered
 
 #: Maximum number of block iterations with a preconditioner.
