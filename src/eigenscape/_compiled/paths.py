@@ -130,30 +130,43 @@ def shortest_through(indptr, indices, lengths, onward, out):
 @njit(nogil=True)
 def store_rows(distance, rank, rows, out):
     """Store lanes of ``distance`` (m, LANES) as rows, ``out[rows[b], i] = distance[rank[i], b]``."""
-    for i in range(len(rank)):
-        lanes = distance[rank[i]]
+    for first in range(0, len(rank), 64):  # lines that stay in the cache for all rows
+        last = min(first + 64, len(rank))
         for b in range(len(rows)):
-            out[rows[b], i] = lanes[b]
+            row = out[rows[b]]
+            for i in range(first, last):
+                row[i] = distance[rank[i], b]
 
 
 @njit(nogil=True, fastmath={"nnan", "nsz", "contract"})
-def half_square_products(indptr, indices, lengths, distance, V, out):
-    """Compute ``out[y, c] = -1/2 sum_b d(y, b)^2 V[b, c]`` with ``d(y, b) = min_v lengths[y, v] + d(v, b)``.
+def half_square_products(indptr, indices, lengths, distance, V, single, out):
+    """Compute ``out[y, c] = sum_b k(y, b) V[b, c]`` with ``k = -d^2 / 2``, rounded to ``single`` precision.
 
-    ``distance`` (m, LANES) are the distances to the vertices of the rows of ``V`` (LANES, c).
+    ``d(y, b) = min_v lengths[y, v] + distance[v, b]``; ``distance`` (m, LANES) are the distances to the
+    vertices of the rows of ``V`` (LANES, c). Four edges at a time, the last again if fewer remain.
     """
     best = np.empty(LANES)
     for y in range(len(indptr) - 1):
         best[:] = np.inf
-        for e in range(indptr[y], indptr[y + 1]):
-            row, w = distance[indices[e]], lengths[e]
+        end = indptr[y + 1]
+        for e in range(indptr[y], end, 4):
+            i, j, k = min(e + 1, end - 1), min(e + 2, end - 1), min(e + 3, end - 1)
+            f0, f1 = distance[indices[e]], distance[indices[i]]
+            f2, f3 = distance[indices[j]], distance[indices[k]]
+            w0, w1, w2, w3 = lengths[e], lengths[i], lengths[j], lengths[k]
             for b in range(LANES):
-                best[b] = min(best[b], row[b] + w)
+                d = min(best[b], f0[b] + w0)
+                d = min(d, f1[b] + w1)
+                d = min(d, f2[b] + w2)
+                best[b] = min(d, f3[b] + w3)
+        for b in range(LANES):
+            value = -0.5 * best[b] * best[b]
+            best[b] = np.float64(np.float32(value)) if single else value
         for c in range(V.shape[1]):
             total = 0.0
             for b in range(LANES):
-                total += best[b] * best[b] * V[b, c]
-            out[y, c] = -0.5 * total
+                total += best[b] * V[b, c]
+            out[y, c] = total
 
 
 @njit(nogil=True, inline="always")

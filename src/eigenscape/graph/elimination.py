@@ -66,7 +66,8 @@ def eliminated(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None = N
     order, count, up, n_sparse = minimum_degree(lengths.indptr, lengths.indices, search_cost)
     if count.sum() > _SPARSE_EDGES * m:
         n_sparse = min(n_sparse, int(_SPARSE_PART * m))
-    if _cost(count, n_sparse, n_sources) > search_cost or not _memory.fits(8.0 * (m - n_sparse) ** 2):
+    needed = 8.0 * (m - n_sparse) ** 2 + 8.0 * m * min(n_sources, m)  # the core, beside the result
+    if _cost(count, n_sparse, n_sources) > search_cost or not _memory.fits(needed):
         return None
     bounds = np.concatenate([[0], np.cumsum(count[:n_sparse])])
     order, rank, start, up = depth_first(order, bounds, up[: bounds[-1]], n_sparse)

@@ -21,6 +21,9 @@ from eigenscape.graph.sparse_distances import reassemble
 
 Advance = Callable[[float], None]
 
+#: Number of sources up to which it does not pay to renumber the vertices.
+_FEW_SOURCES = 32
+
 
 def geodesics(
     graph: NeighborGraph, Y: Rows, n_jobs: int | None = None, dtype: DTypeLike = np.float64
@@ -70,20 +73,23 @@ def _rows_of_lengths(
     return out
 
 
-def geodesic_products(graph: NeighborGraph, Y: Rows, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Compute ``-1/2 sum_i d(y, i)^2 V[i]`` (n_new, c) over the vertices, without storing all distances.
+def geodesic_products(
+    graph: NeighborGraph, Y: Rows, V: np.ndarray, n_jobs: int | None = None, dtype: DTypeLike = np.float64
+) -> np.ndarray:
+    """Compute the products (n_new, c) of ``V`` (m, c) with :func:`half_squared_geodesics`, not stored.
 
     Paths are searched from the new points; or, if there are more of them than vertices, from the vertices,
     and continued to a new point by its best edge, ``d(y, i) = min_j d(y, j) + d(j, i)``.
     """
     entries = _entry_edges(graph, Y)
     if entries.shape[0] > graph.n_vertices:
-        return _products_from_vertices(graph, entries, V, n_jobs)
+        return _products_from_vertices(graph, entries, V, n_jobs, dtype)
     search = _path_search(graph, entries.shape[0], n_jobs)
     out, V = np.empty((entries.shape[0], V.shape[1])), V[search.order]
 
     def search_batch(batch: np.ndarray, advance: Advance) -> None:
-        out[batch] = (half_squares(_from_sources(search, entries[batch])).T @ V)[: len(batch)]
+        values = half_squares(_from_sources(search, entries[batch])).astype(dtype, copy=False)
+        out[batch] = (values.T @ V)[: len(batch)]
         advance(len(batch))
 
     with stage("geodesics", total=len(out)) as advance:
@@ -92,13 +98,13 @@ def geodesic_products(graph: NeighborGraph, Y: Rows, V: np.ndarray, n_jobs: int 
 
 
 def _products_from_vertices(
-    graph: NeighborGraph, entries: sparse.csr_array, V: np.ndarray, n_jobs: int | None
+    graph: NeighborGraph, entries: sparse.csr_array, V: np.ndarray, n_jobs: int | None, dtype: DTypeLike
 ) -> np.ndarray:
     """Compute the products of :func:`geodesic_products` by batches of vertices, added in their order."""
     from eigenscape._compiled.paths import LANES, half_square_products
 
     n_new, m = entries.shape
-    search = _path_search(graph, m, n_jobs)
+    search, single = _path_search(graph, m, n_jobs), np.dtype(dtype) == np.float32
     inner, V = search.rank[entries.indices], V[search.order]
     out = np.zeros((n_new, V.shape[1]))
 
@@ -108,7 +114,7 @@ def _products_from_vertices(
         distance[:, len(batch) :] = 0.0
         values, part = np.zeros((LANES, V.shape[1])), np.empty_like(out)
         values[: len(batch)] = V[batch]
-        half_square_products(entries.indptr, inner, entries.data, distance, values, part)
+        half_square_products(entries.indptr, inner, entries.data, distance, values, single, part)
         return part
 
     with stage("geodesics", total=m) as advance:
@@ -261,16 +267,22 @@ def _require_entry(edges: sparse.csr_array) -> sparse.csr_array:
 
 def _path_search(graph: NeighborGraph, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
     """Return the faster way to shortest paths from ``n_sources`` sources."""
-    return eliminated(graph.distances, n_sources, n_jobs) or _PathSearch(graph.distances)
+    elimination = eliminated(graph.distances, n_sources, n_jobs)
+    return elimination or _PathSearch(graph.distances, renumber=n_sources > _FEW_SOURCES)
 
 
 class _PathSearch:
     """Shortest paths in a graph whose vertices are renumbered so that neighbours are close in memory.
 
-    ``order`` are the old numbers in the new order, ``rank`` the new number of each vertex.
+    ``order`` are the old numbers in the new order, ``rank`` the new number of each vertex. Without
+    ``renumber`` they are the same, which is faster for few sources.
     """
 
-    def __init__(self, lengths: sparse.csr_array) -> None:
+    def __init__(self, lengths: sparse.csr_array, renumber: bool = True) -> None:
+        if not renumber:
+            self.order = self.rank = np.arange(lengths.shape[0], dtype=np.int32)
+            self.lengths = lengths
+            return
         self.order = reverse_cuthill_mckee(sparse.csr_array(lengths), symmetric_mode=True)
         self.rank = np.empty_like(self.order)
         self.rank[self.order] = np.arange(len(self.order), dtype=self.order.dtype)

@@ -143,7 +143,7 @@ class GeodesicKernel:
 
 @product.register
 def _(kernel: GeodesicKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
-    return geodesic_products(kernel.graph, Y, V, kernel.n_jobs)
+    return geodesic_products(kernel.graph, Y, V, kernel.n_jobs, kernel.dtype)
 
 
 @training_index.register
