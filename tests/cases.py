@@ -488,7 +488,7 @@ def _affinities(cls: type, **common: Any) -> None:
     def add(name: str, kind: str, affinity: Any = "nearest_neighbors", **params: Any) -> None:
         _add(name, kind, cls, affinity=affinity, **params, **common)
 
-    for weights in ("binary", "heat", "inverse"):
+    for weights in ("binary", "heat", "inverse", "local"):
         add(f"neighbors-{weights}", "curve", weights=weights)
         add(f"radius-{weights}", "curve", affinity="radius", radius=1.0, weights=weights)
         add(f"twins-{weights}", "twins", weights=weights)
@@ -572,7 +572,7 @@ def _affinities(cls: type, **common: Any) -> None:
 
 def _diffusion() -> None:
     """What a diffusion map has beyond the affinities, and eigenvectors passed over."""
-    add = partial(_add, cls=DiffusionMap)
+    add = partial(_add, cls=DiffusionMap, affinity="rbf")
     for alpha in (0, 0.5, 1):
         for time in (0, 0.5, 3):
             add(f"alpha-{alpha}-time-{time}", "curve", alpha=alpha, diffusion_time=time)
@@ -584,6 +584,14 @@ def _diffusion() -> None:
     add("local-wide", "wide", bandwidth="local", include_diagonal=False)
     for mode in ("connect", "per_component", "largest"):
         add(f"split-local-{mode}", "split", bandwidth="local", n_neighbors=3, on_disconnected=mode)
+    graph = partial(_add, cls=DiffusionMap, affinity="nearest_neighbors", weights="local", n_neighbors=6)
+    for alpha in (0, 1):
+        graph(f"local-graph-{alpha}", "curve", alpha=alpha)
+        graph(f"local-graph-{alpha}-twins", "twins", alpha=alpha)
+    for joined in ("mutual", "shared"):
+        graph(f"local-graph-{joined}", "curve", joined=joined)
+    for mode in ("connect", "per_component", "largest"):
+        graph(f"local-graph-split-{mode}", "split", on_disconnected=mode)
     for cls in (LaplacianEigenmaps, DiffusionMap):
         _add("independent", "curve", cls, affinity="rbf", independent=True)
         _add(

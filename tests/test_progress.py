@@ -29,7 +29,7 @@ STAGES = [
     (eigenscape.LocallyLinearEmbedding(), ["neighbours", "local solves", "eigen-solve"]),
     (eigenscape.LocallyLinearEmbedding(method="ltsa"), ["neighbours", "local solves", "eigen-solve"]),
     (eigenscape.LaplacianEigenmaps(), ["neighbours", "kernel matrix", "eigen-solve"]),
-    (eigenscape.DiffusionMap(), ["kernel matrix", "eigen-solve"]),
+    (eigenscape.DiffusionMap(affinity="rbf"), ["kernel matrix", "eigen-solve"]),
     (eigenscape.SpectralClustering(3), ["neighbours", "kernel matrix", "eigen-solve", "clustering"]),
     (eigenscape.LandmarkMDS(n_landmarks=20), ["landmarks", "eigen-solve", "projection"]),
     (eigenscape.FastMap(), ["pivots", "projection"]),

@@ -3,6 +3,8 @@ over."""
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -38,7 +40,7 @@ def literal(
 @pytest.mark.parametrize("time", [0, 0.5, 1, 4])
 def test_literal_transcription(alpha, time):
     X = np.random.default_rng(0).standard_normal((60, 3))
-    model = DiffusionMap(3, gamma=0.3, alpha=alpha, diffusion_time=time).fit(X)
+    model = DiffusionMap(3, affinity="rbf", gamma=0.3, alpha=alpha, diffusion_time=time).fit(X)
     values, expected = literal(X, 0.3, alpha, time, 3)
     assert_allclose(model.eigenvalues_, values, rtol=1e-10)
     signs = np.sign((model.embedding_ * expected).sum(axis=0))
@@ -49,7 +51,7 @@ def test_without_density_and_time_it_is_laplacian_eigenmaps():
     X = np.random.default_rng(1).standard_normal((80, 3))
     new = np.random.default_rng(2).standard_normal((9, 3))
     for affinity in ("rbf", "nearest_neighbors"):
-        diffusion = DiffusionMap(3, affinity=affinity, alpha=0, diffusion_time=0).fit(X)
+        diffusion = DiffusionMap(3, affinity=affinity, weights="binary", alpha=0, diffusion_time=0).fit(X)
         laplacian = LaplacianEigenmaps(3, affinity=affinity).fit(X)
         ratio = diffusion.embedding_[0, 0] / laplacian.embedding_[0, 0]
         assert_allclose(diffusion.embedding_, ratio * laplacian.embedding_, atol=1e-10)
@@ -65,7 +67,7 @@ def test_all_coordinates_give_the_diffusion_distance():
     d = K.sum(axis=1)
     walk = np.linalg.matrix_power(K / d[:, None], 2)
     expected = np.einsum("xyz,z->xy", np.square(walk[:, None] - walk), d.sum() / d)
-    Z = DiffusionMap(11, gamma=2.0, diffusion_time=2).fit_transform(X)
+    Z = DiffusionMap(11, affinity="rbf", gamma=2.0, diffusion_time=2).fit_transform(X)
     assert_allclose(np.square(Z[:, None] - Z).sum(axis=2), expected, atol=1e-9)
 
 
@@ -75,9 +77,9 @@ def test_the_circle_is_seen_whatever_its_density():
     _, X = uneven_circle(1500)
     gamma = 100.0
     expected = np.exp(-np.array([1, 1, 4, 4]) / (4 * gamma))
-    model = DiffusionMap(4, gamma=gamma).fit(X)
+    model = DiffusionMap(4, affinity="rbf", gamma=gamma).fit(X)
     assert_allclose(1 - model.eigenvalues_, 1 - expected, rtol=0.05)
-    biased = DiffusionMap(4, gamma=gamma, alpha=0).fit(X)
+    biased = DiffusionMap(4, affinity="rbf", gamma=gamma, alpha=0).fit(X)
     assert np.abs((1 - biased.eigenvalues_) / (1 - expected) - 1).max() > 0.2
 
 
@@ -85,7 +87,7 @@ def test_the_interval_is_seen_whatever_its_density():
     """Neumann eigenfunctions cos(j pi x), whatever the density."""
     u = np.linspace(0, 1, 1200)
     x = (u + u**2) / 2  # three times as dense at 0 as at 1
-    model = DiffusionMap(3, gamma=3000.0, diffusion_time=0).fit(x[:, None])
+    model = DiffusionMap(3, affinity="rbf", gamma=3000.0, diffusion_time=0).fit(x[:, None])
     waves = np.sqrt(2) * np.cos(np.pi * np.outer(x, [1, 2, 3]))
     correlation = np.abs(np.diag(np.corrcoef(model.embedding_.T, waves.T)[:3, 3:]))
     assert correlation.min() > 0.995
@@ -109,14 +111,49 @@ def test_variable_bandwidth_by_hand():
 def test_variable_bandwidth_sees_sparse_parts():
     """Points that thin out exponentially: one width for all leaves the outer ones without neighbours."""
     x = np.exp(np.linspace(0, 8, 200))[:, None]
-    local = DiffusionMap(1, bandwidth="local", n_neighbors=5).fit(x)
+    local = DiffusionMap(1, affinity="rbf", bandwidth="local", n_neighbors=5).fit(x)
     order = np.argsort(x[:, 0])
     assert (np.diff(local.embedding_[order, 0]) > 0).all() or (np.diff(local.embedding_[order, 0]) < 0).all()
 
 
+def test_the_default_is_a_local_gaussian_on_the_graph_by_hand():
+    """exp(-d^2 / (rho(x) rho(y))) on the edges of either direction, 0 elsewhere, for new points too."""
+    X = np.random.default_rng(4).standard_normal((60, 3)) ** 3
+    Y = np.vstack([X[4], [[0.3, -0.2, 0.1]]])
+    model = DiffusionMap(2, n_neighbors=5, alpha=0).fit(X)
+    D = np.linalg.norm(np.vstack([X, Y[1]])[:, None] - X, axis=2)
+    rho = np.sort(D, axis=1)[:, 5]
+    rho[-1] = np.sort(D[-1])[4]  # a new point is not among the training points
+    edge = np.maximum(rho[:, None], rho[:60]) >= D
+    edge[np.arange(60), np.arange(60)] = False
+    K = np.where(edge, np.exp(-(D**2) / np.outer(rho, rho[:60])), 0.0)
+    sums = K.sum(axis=1)
+    expected = K / np.sqrt(np.outer(sums, sums[:60]))
+    assert_allclose(model.kernel_(Y).toarray(), expected[[4, 60]], rtol=1e-12)
+    values = np.linalg.eigvalsh(expected[:60])[::-1][1:3]
+    assert_allclose(model.eigenvalues_, values, rtol=1e-10)
+
+
+def test_the_default_forms_no_dense_matrix():
+    X = np.random.default_rng(5).standard_normal((3000, 20))
+    tracemalloc.start()
+    try:
+        DiffusionMap(2).fit(X)
+        assert tracemalloc.get_traced_memory()[1] < 8 * len(X) ** 2 / 4
+    finally:
+        tracemalloc.stop()
+
+
+def test_local_weights_see_sparse_parts():
+    """Points that thin out exponentially, as for a full kernel with a width for each point."""
+    x = np.exp(np.linspace(0, 8, 200))[:, None]
+    coordinate = DiffusionMap(1, n_neighbors=5).fit(x).embedding_[:, 0]
+    assert (np.diff(coordinate) > 0).all() or (np.diff(coordinate) < 0).all()
+
+
 def test_a_far_point_is_announced():
     X = np.random.default_rng(5).standard_normal((50, 2))
-    model = DiffusionMap(gamma=1.0).fit(X)
+    model = DiffusionMap(affinity="rbf", gamma=1.0).fit(X)
     with pytest.warns(IsolatedPointWarning, match="no affinity"):
         assert_allclose(model.transform([[1e3, 0.0]]), 0)
 
@@ -135,8 +172,10 @@ def test_a_power_of_a_negative_eigenvalue_is_refused():
         ({"diffusion_time": np.inf}, "diffusion_time=inf"),
         ({"bandwidth": "wide"}, "bandwidth='wide' is not known"),
         ({"bandwidth": "local", "affinity": "cosine"}, "bandwidth='local' is for affinity='rbf'"),
+        ({"gamma": 2.0}, "gamma=2.0 is the width of a kernel between all samples.*set affinity='rbf'"),
+        ({"weights": "wide"}, "weights='wide' is not known"),
         (
-            {"bandwidth": "local", "n_neighbors": 20},
+            {"affinity": "rbf", "bandwidth": "local", "n_neighbors": 20},
             "n_neighbors=20 needs at least 21 samples, got n_samples=20",
         ),
         ({"independent": 1}, "independent=1 must be True or False"),

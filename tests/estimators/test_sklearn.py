@@ -124,7 +124,7 @@ CHECKED = [
     ),
     LaplacianEigenmaps(affinity="precomputed", n_components=1, on_disconnected="per_component"),
     LaplacianEigenmaps(independent=True, n_components=1, affinity="rbf"),
-    DiffusionMap(n_components=1, bandwidth="local", n_neighbors=3, diffusion_time=0.5),
+    DiffusionMap(n_components=1, affinity="rbf", bandwidth="local", n_neighbors=3, diffusion_time=0.5),
     DiffusionMap(
         n_components=1,
         affinity="nearest_neighbors",

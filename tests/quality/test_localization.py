@@ -99,6 +99,6 @@ def test_ordinary_coordinates_are_not_localised(n):
 def test_outliers_localise_a_diffusion_map_and_not_principal_components():
     X = np.random.default_rng(4).standard_normal((300, 5))
     X[7] += 4
-    found = localized_coordinates(DiffusionMap(2).fit(X).embedding_)
+    found = localized_coordinates(DiffusionMap(2, affinity="rbf").fit(X).embedding_)
     assert found[0].points.tolist() == [7]
     assert localized_coordinates(PCA(2).fit(np.delete(X, 7, axis=0)).embedding_) == []

@@ -22,9 +22,9 @@ from eigenscape.estimators._validation import (
     check_gamma,
     check_positive,
 )
-from eigenscape.graph.neighborhood import Joined
+from eigenscape.graph.neighborhood import Joined, NeighborGraph
 from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
-from eigenscape.kernels.affinity import GraphAffinity, WeightName, edge_weight
+from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, edge_weight, local_affinity
 from eigenscape.kernels.base import BoundKernel, Kernel
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
 from eigenscape.methods.independence import Independence, Selection
@@ -42,7 +42,7 @@ class AffinityOptions:
     n_neighbors: int | None
     joined: Joined
     radius: float | None
-    weights: WeightName
+    weights: AffinityWeights
     t: float | None
     gamma: float | None
     metric: Metric
@@ -57,7 +57,7 @@ class AffinityOptions:
         return cls(**{field.name: params[field.name] for field in fields(cls)})
 
     def __post_init__(self) -> None:
-        check_choice("weights", self.weights, ("binary", "heat", "inverse"))
+        check_choice("weights", self.weights, ("binary", "heat", "inverse", "local"))
         check_positive("t", self.t, optional=True)
         check_gamma(self.affinity, self.gamma)
         check_flag("include_diagonal", self.include_diagonal)
@@ -107,18 +107,21 @@ class GraphSamples:
     def split(self, on_disconnected: Action, max_components: int | None = None) -> Split[Affinity]:
         """Split the graph into the parts that are embedded; see :func:`eigenscape.pieces.split_graph`."""
         split = split_graph(self.graph.graph, on_disconnected, max_components)
-        weights = [
-            edge_weight(self.options.weights, part.distances.data, self.options.t) for part in split.parts
-        ]
-        kernels = [GraphAffinity(*pair) for pair in zip(split.parts, weights, strict=True)]
-        return split.with_parts(tuple(Affinity(kernel) for kernel in kernels))
+        return split.with_parts(tuple(Affinity(self._affinity(part)) for part in split.parts))
+
+    def _affinity(self, graph: NeighborGraph) -> BoundKernel:
+        """Return the affinity of a part of the graph."""
+        if self.options.weights == "local":
+            return local_affinity(graph, self.options.neighborhood().count(len(self.graph.vertex)))
+        return GraphAffinity(graph, edge_weight(self.options.weights, graph.distances.data, self.options.t))
 
     def result(self, embedding: Any, split: Split[Affinity], n_components: int) -> FitResult:
         """Return the fit result for an embedding of the vertices."""
         result = self.graph.result(embedding, split.labels, n_components)
         kernel = split.parts[0].kernel
-        assert isinstance(kernel, GraphAffinity)
-        width = {"t_": kernel.weight.scale} if self.options.weights == "heat" else {}
+        width = {}
+        if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
+            width = {"t_": kernel.weight.scale}
         return result.with_attributes({**spectral_attributes(result.embedding), **width})
 
 

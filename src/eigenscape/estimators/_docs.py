@@ -74,6 +74,10 @@ affinity : str, callable or Kernel
     contains distances, dense or as a sparse neighbourhood graph.
 weights : {"binary", "heat", "inverse"}
     Weight of an edge of length ``d``: 1, ``exp(-d^2 / t)``, or ``1 / d`` scaled to a maximum of 1.
+weights/affinity : {"binary", "heat", "inverse", "local"}
+    Weight of an edge of length ``d``: 1, ``exp(-d^2 / t)``, ``1 / d`` scaled to a maximum of 1, or
+    ``exp(-d^2 / (rho(x) rho(y)))`` with ``rho`` the length of the ``n_neighbors``-th shortest edge of a point
+    (the distance to its ``n_neighbors``-th nearest neighbour), so that weights do not depend on the density.
 t : float or None
     Width of heat weights. If None, the median squared length of the edges.
 gamma : float or None

@@ -17,7 +17,7 @@ from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighb
 from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels import Kernel, VariableGaussian
-from eigenscape.kernels.affinity import WeightName
+from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.methods.independence import independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
@@ -40,6 +40,10 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
     eigenfunctions, which place new points; with :math:`\alpha = 0` and :math:`t = 0` they are those of
     :class:`LaplacianEigenmaps` up to one factor for all.
 
+    The default kernel is sparse: a Gaussian on the edges of the neighbourhood graph, with a width for each
+    point. ``affinity="rbf"`` is a Gaussian between all samples, in time and memory proportional to
+    ``n_samples ** 2``.
+
     Parameters
     ----------
     {n_components}
@@ -51,17 +55,17 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
         The time ``t``, at least 0: rapidly varying eigenfunctions decay with it. It must be an integer if an
         eigenvalue is negative.
     bandwidth : {"global", "local"}, default="global"
-        "local", for "rbf", is a Gaussian with a width for each point, ``exp(-gamma |x - y|^2 / (rho(x)
-        rho(y)))`` with ``rho`` the distance to the ``n_neighbors``-th nearest training point. Its sums are
-        nearly equal everywhere, so ``alpha`` has little effect, and steps of the walk are longer where points
-        are sparse.
+        For ``affinity="rbf"``. "local" is a Gaussian with a width for each point, ``exp(-gamma |x - y|^2 /
+        (rho(x) rho(y)))`` with ``rho`` the distance to the ``n_neighbors``-th nearest training point. Its
+        sums are nearly equal everywhere, so ``alpha`` has little effect, and steps of the walk are longer
+        where points are sparse. The width of a graph is given by ``weights``.
     gamma : float or None, default=None
         Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
         neighbour, or 1 if ``bandwidth="local"``.
     {n_neighbors}
     {joined}
     {radius/affinity}
-    {weights}
+    {weights/affinity}
     {t}
         Not the diffusion time.
     {metric}
@@ -110,10 +114,11 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
     >>> u = 2 * np.pi * (np.arange(400) + 0.5) / 400
     >>> angle = u + 0.8 * np.sin(u)
     >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    >>> radius = np.linalg.norm(DiffusionMap(gamma=100.0).fit_transform(circle), axis=1)
+    >>> full = {"affinity": "rbf", "gamma": 100.0}
+    >>> radius = np.linalg.norm(DiffusionMap(**full).fit_transform(circle), axis=1)
     >>> bool(radius.max() / radius.min() < 1.05)
     True
-    >>> radius = np.linalg.norm(DiffusionMap(gamma=100.0, alpha=0).fit_transform(circle), axis=1)
+    >>> radius = np.linalg.norm(DiffusionMap(alpha=0, **full).fit_transform(circle), axis=1)
     >>> bool(radius.max() / radius.min() < 1.05)
     False
     """
@@ -126,7 +131,7 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
         self,
         n_components: int = 2,
         *,
-        affinity: KernelLike = "rbf",
+        affinity: KernelLike = "nearest_neighbors",
         alpha: float = 1.0,
         diffusion_time: float = 1,
         bandwidth: Literal["global", "local"] = "global",
@@ -134,7 +139,7 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
         n_neighbors: int | None = None,
         joined: Joined = "union",
         radius: float | None = None,
-        weights: WeightName = "binary",
+        weights: AffinityWeights = "local",
         t: float | None = None,
         metric: Metric = "euclidean",
         metric_params: dict[str, Any] | None = None,
@@ -187,6 +192,11 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
         )
         solver, local = self._solver(), self._local_gaussian(X)
         options, diagonal = AffinityOptions.from_params(self.get_params(deep=False)), self.include_diagonal
+        if options.is_graph and self.gamma is not None:
+            raise ValueError(
+                f"gamma={self.gamma!r} is the width of a kernel between all samples, but"
+                f" affinity={self.affinity!r} is a graph; set affinity='rbf' or leave out gamma"
+            )
         samples = bind_affinity(X, options, n_components, local)
         split = samples.split(self.on_disconnected)
         affinities = [
@@ -221,7 +231,7 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
         if self.affinity not in ("rbf", "gaussian"):
             raise ValueError(
                 f"bandwidth='local' is for affinity='rbf', got affinity={self.affinity!r}; set"
-                " bandwidth='global'"
+                " affinity='rbf', or bandwidth='global'"
             )
         check_positive("gamma", self.gamma, optional=True)
         k = check_count(

@@ -23,7 +23,7 @@ from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.graph.neighborhood import Joined
-from eigenscape.kernels.affinity import WeightName
+from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
 from eigenscape.methods.independence import independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
@@ -50,7 +50,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
     {n_neighbors}
     {joined}
     {radius/affinity}
-    {weights}
+    {weights/affinity}
     {t}
     {gamma}
     {metric}
@@ -126,7 +126,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
         n_neighbors: int | None = None,
         joined: Joined = "union",
         radius: float | None = None,
-        weights: WeightName = "binary",
+        weights: AffinityWeights = "binary",
         t: float | None = None,
         gamma: float | None = None,
         metric: Metric = "euclidean",

@@ -30,7 +30,7 @@ from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighb
 from eigenscape.estimators._validation import check_choice, check_count, check_input
 from eigenscape.exceptions import NotEnoughMemoryError
 from eigenscape.graph.neighborhood import Joined
-from eigenscape.kernels.affinity import WeightName
+from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.clustering import best_threshold, cluster_sums, low_rank_cut, normalized_cut
 from eigenscape.methods.dictionary_embedding import greedy_spectral_map
@@ -75,7 +75,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
     {n_neighbors}
     {joined}
     {radius/affinity}
-    {weights}
+    {weights/affinity}
     {t}
     {gamma}
     {metric}
@@ -153,7 +153,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         n_neighbors: int | None = None,
         joined: Joined = "union",
         radius: float | None = None,
-        weights: WeightName = "binary",
+        weights: AffinityWeights = "binary",
         t: float | None = None,
         gamma: float | None = None,
         metric: Metric = "euclidean",

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._display import short_repr
+from eigenscape._progress import stage
 from eigenscape._typing import Rows
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.new_pairs import edges_to
@@ -16,6 +17,8 @@ from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.kernels.base import Columns, gram_matrix, training_index
 
 WeightName = Literal["binary", "heat", "inverse"]
+#: Weights of affinities, "local" with a width for each point.
+AffinityWeights = Literal["binary", "heat", "inverse", "local"]
 
 #: Smallest weight of an edge. A heat kernel may underflow on a long edge, but the graph must stay connected.
 MIN_EDGE_WEIGHT = 1e-8
@@ -86,11 +89,70 @@ class GraphAffinity:
         return sparse.csr_array((self.weight(edges.data), edges.indices, edges.indptr), shape=edges.shape)
 
 
-@training_index.register
-def _(kernel: GraphAffinity) -> RowIndex | DistanceRowIndex:
+@dataclass(frozen=True, eq=False)
+class LocalAffinity:
+    """``exp(-d^2 / (rho(x) rho(y)))`` for an edge of length ``d``; 0 without an edge.
+
+    ``rho(x)`` is the length of the ``k``-th shortest edge of a point, new or not, so that weights are
+    comparable where points are dense and where they are sparse (Zelnik-Manor and Perona 2004). In a graph of
+    ``k`` nearest neighbours it is the distance to the ``k``-th nearest.
+    """
+
+    graph: NeighborGraph
+    k: int
+    widths: np.ndarray  # (m,)
+
+    __repr__ = short_repr
+
+    @property
+    def X(self) -> Any:
+        return self.graph.vertices.X
+
+    def edges(self) -> sparse.csr_array:
+        """Return the edge weights (m, m) between the vertices."""
+        return _locally_weighted(self.graph.distances, self.widths, self.widths)
+
+    def __call__(self, Y: Rows) -> sparse.csr_array:
+        edges = self.graph.edges_of(Y)
+        return _locally_weighted(edges, local_widths(edges, self.k), self.widths)
+
+    def to(self, Z: Rows) -> Columns:
+        edges, widths = edges_to(self.graph, Z), self._widths_of(Z)
+        return lambda Y, table=None: _locally_weighted(edges(Y, table), self._widths_of(Y), widths)
+
+    def _widths_of(self, Y: Rows) -> np.ndarray:
+        return local_widths(self.graph.edges_of(Y), self.k)
+
+
+def local_affinity(graph: NeighborGraph, k: int) -> LocalAffinity:
+    """Return the affinity with a width for each point, the length of its ``k``-th shortest edge."""
+    return LocalAffinity(graph, k, local_widths(graph.distances, k))
+
+
+def local_widths(edges: sparse.csr_array, k: int) -> np.ndarray:
+    """Return the length of the ``k``-th shortest edge of each row, or of the longest if there are fewer."""
+    from eigenscape._compiled.rows import kth_in_rows
+
+    widths = np.empty(edges.shape[0])
+    kth_in_rows(edges.indptr, edges.data, k, widths)
+    return widths
+
+
+def _locally_weighted(edges: sparse.csr_array, left: np.ndarray, right: np.ndarray) -> sparse.csr_array:
+    scale = np.repeat(left, np.diff(edges.indptr)) * right[edges.indices]
+    weights = np.exp(-np.square(edges.data) / np.maximum(scale, np.finfo(np.float64).tiny))
+    data = np.maximum(weights, MIN_EDGE_WEIGHT)
+    return sparse.csr_array((data, edges.indices, edges.indptr), shape=edges.shape)
+
+
+@training_index.register(GraphAffinity)
+@training_index.register(LocalAffinity)
+def _(kernel: GraphAffinity | LocalAffinity) -> RowIndex | DistanceRowIndex:
     return kernel.graph.vertices
 
 
-@gram_matrix.register
-def _(kernel: GraphAffinity) -> sparse.csr_array:
-    return kernel.edges()
+@gram_matrix.register(GraphAffinity)
+@gram_matrix.register(LocalAffinity)
+def _(kernel: GraphAffinity | LocalAffinity) -> sparse.csr_array:
+    with stage("kernel matrix"):
+        return kernel.edges()

@@ -270,7 +270,7 @@ def outlier() -> tuple[np.ndarray, DiffusionMap]:
     """A sheet with one point far from it, which a diffusion map separates from all others."""
     X = np.random.default_rng(4).standard_normal((300, 5))
     X[41] += 4
-    model = DiffusionMap(2).fit(X)
+    model = DiffusionMap(2, affinity="rbf").fit(X)
     assert localized_coordinates(model.embedding_)[0].points.tolist() == [41]
     return X, model
 
@@ -399,8 +399,9 @@ def test_a_conflict_of_equal_evidence_has_no_direction():
         (LaplacianEigenmaps(affinity="rbf"), ("gamma", "decrease")),
         (LaplacianEigenmaps(affinity="radius", radius=1.5), ("radius", "increase")),
         (LaplacianEigenmaps(affinity="mst"), None),
-        (DiffusionMap(), ("gamma", "decrease")),
-        (DiffusionMap(bandwidth="local"), ("n_neighbors", "increase")),
+        (DiffusionMap(), ("n_neighbors", "increase")),
+        (DiffusionMap(affinity="rbf"), ("gamma", "decrease")),
+        (DiffusionMap(affinity="rbf", bandwidth="local"), ("n_neighbors", "increase")),
         (Isomap(radius=1.5), ("radius", "increase")),
         (KernelPCA(kernel="linear"), None),
         (KernelPCA(), ("gamma", "decrease")),
