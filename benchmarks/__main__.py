@@ -1,4 +1,4 @@
-"""Command line ``python -m benchmarks run``."""
+"""Command line ``python -m benchmarks run`` and ``python -m benchmarks report``."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Compare eigenscape with other libraries."
     )
-    run = parser.add_subparsers(dest="command", required=True).add_parser(
-        "run", help="run benchmarks, print and write tables and figures"
-    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="run benchmarks, print and write tables and figures")
+    page = commands.add_parser("report", help="write the page and figures again from results.json")
     run.add_argument(
         "--quick",
         action="store_true",
@@ -44,10 +44,16 @@ def arguments() -> argparse.Namespace:
     run.add_argument(
         "--limit", type=float, help="time limit of a fit in seconds (default: 300, with --quick 30)"
     )
-    run.add_argument(
-        "--out", type=Path, default=Path("docs/benchmarks"), help="output folder (default: docs/benchmarks)"
-    )
+    for command in (run, page):
+        command.add_argument(
+            "--out",
+            type=Path,
+            default=Path("docs/benchmarks"),
+            help="output folder (default: docs/benchmarks)",
+        )
     options = parser.parse_args()
+    if options.command == "report":
+        return options
     options.repeats = options.repeats or (1 if options.quick else 3)
     options.limit = options.limit or (30.0 if options.quick else 300.0)
     known = [case.key for case in all_cases(options.quick)]
@@ -58,8 +64,18 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run the cases; results are written after each case, so that an interrupted run keeps them."""
+    """Run the cases, or write the page again from the results of the last run."""
     options = arguments()
+    if options.command == "run":
+        run(options)
+        return
+    results = json.loads((options.out / "results.json").read_text())
+    results["rows"] = with_goals(results["rows"], all_cases(results["quick"]))
+    write_page(results, options.out)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the cases; results are written after each case, so that an interrupted run keeps them."""
     console = Console(width=None if sys.stdout.isatty() else 220)
     runner = Runner(options.repeats, options.limit, console)
     results = document(options)
@@ -75,9 +91,10 @@ def main() -> None:
             [old for old in results["rows"] if old["key"] != case.key] + [row],
             key=lambda r: order.index(r["key"]),
         )
-        write(results, options.out)
+        write_results(results, options.out)
         console.print(line(row), highlight=False)
     runner.pool.close()
+    write_page(results, options.out)
     console.print(terminal_table(results["rows"]))
     console.print(f"wrote results to {options.out}")
 
@@ -112,12 +129,16 @@ def with_goals(rows: list[dict[str, Any]], cases: list[Row]) -> list[dict[str, A
     return kept
 
 
-def write(results: dict[str, Any], out: Path) -> None:
-    """Write ``results.json``, ``README.md`` and the figures."""
+def write_results(results: dict[str, Any], out: Path) -> None:
+    """Write ``results.json``."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    figures = draw(results["rows"], out)
-    (out / "README.md").write_text(markdown(results, figures))
+
+
+def write_page(results: dict[str, Any], out: Path) -> None:
+    """Write ``README.md`` and the figures."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "README.md").write_text(markdown(results, draw(results["rows"], out)))
 
 
 if __name__ == "__main__":

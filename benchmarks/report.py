@@ -7,6 +7,7 @@ import os
 import platform
 from typing import Any
 
+from benchmarks.cases import all_cases
 from benchmarks.goals import behind
 from benchmarks.install import reasons as install_reasons
 from benchmarks.tables import HEAD, cells, compared, compilation, contenders, markdown_table
@@ -81,7 +82,14 @@ def machine() -> dict[str, Any]:
 def markdown(results: dict[str, Any], figures: list[str]) -> str:
     """Return the page of results in Markdown: what is behind, the figures, tables, and all contenders."""
     rows = results["rows"]
-    text = ["# Benchmarks", "", "## Where eigenscape is behind", "", *behind(rows), *_absent(rows)]
+    text = [
+        "# Benchmarks",
+        "",
+        "## Where eigenscape is behind",
+        "",
+        *behind(rows),
+        *_absent(rows, results["quick"]),
+    ]
     images = {name: f"![{title}]({name})" for name, title in figures}
     text += [images.pop("ratios.png", ""), "", *_conditions(results)]
     done: set[str] = set()
@@ -118,8 +126,8 @@ def _conditions(results: dict[str, Any]) -> list[str]:
     ]
 
 
-def _absent(rows: list[dict[str, Any]]) -> list[str]:
-    """Return the paragraph on libraries and data that were not measured, with reasons."""
+def _absent(rows: list[dict[str, Any]], quick: bool) -> list[str]:
+    """Return the paragraph on libraries, data and cases that were not measured, with reasons."""
     reasons: dict[str, str] = {}
     installs = install_reasons()
     for row in compared(rows):
@@ -132,4 +140,8 @@ def _absent(rows: list[dict[str, Any]]) -> list[str]:
             skipped[row["skipped"]] = skipped.get(row["skipped"], 0) + 1
     text = [f"- {name} was not measured: {installs.get(name, reason)}" for name, reason in reasons.items()]
     text += [f"- {count} rows were skipped: {reason}" for reason, count in skipped.items()]
+    left = [key for case in all_cases(quick) if (key := case.key) not in {row["key"] for row in rows}]
+    if left:
+        groups = ", ".join(dict.fromkeys(key.split("-")[0] for key in left))
+        text.append(f"- {len(left)} rows have no results yet ({groups})")
     return ["Not measured:", "", *text, ""] if text else []

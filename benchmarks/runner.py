@@ -180,7 +180,8 @@ def summarize(job: Job, answers: list[dict[str, Any]]) -> dict[str, Any]:
             "error": placed[-1]["error"],
             "n_new": job.n_new,
         }
-    return {**entry, "error": good[-1]["error"], "solver": answers[-1]["solver"], "repeats": good}
+    kept = [{name: step[name] for name in ("time_s", "cpu_s", "peak_bytes")} for step in good]
+    return {**entry, "error": good[-1]["error"], "solver": answers[-1]["solver"], "repeats": kept}
 
 
 def numbers(steps: list[dict[str, Any]]) -> dict[str, dict[str, float]]:

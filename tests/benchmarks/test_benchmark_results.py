@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("rich")
 pytest.importorskip("matplotlib")
 
-from benchmarks.__main__ import with_goals
+from benchmarks.__main__ import main, with_goals
 from benchmarks.cases import Goal, Job, all_cases
 from benchmarks.errors import is_right
 from benchmarks.figures import draw
@@ -103,7 +103,8 @@ def test_absent_library_is_a_result_with_its_reason():
     assert "no_such_library" in answer["absent"]
     made = summarize(job, [answer])
     assert made["status"] == "absent"
-    page = markdown(results(row("a", Goal(3), entry("eigenscape", 1.0), made)), [])
+    page = markdown(results(row("kpca", Goal(3), entry("eigenscape", 1.0), made)), [])
+    assert f"{len(all_cases(quick=False)) - 1} rows have no results yet (real, search," in page
     assert "none was not measured: ModuleNotFoundError: No module named 'no_such_library'" in page
 
 
@@ -166,6 +167,14 @@ def test_kept_rows_have_the_goals_of_today():
     gone = row("no-such-case", Goal(2), entry("eigenscape", 1.0))
     (kept,) = with_goals([old, gone], all_cases(quick=False))
     assert kept["goal"]["speed"] == 4
+
+
+def test_page_is_written_again_from_stored_results(tmp_path, monkeypatch):
+    stored = row("kpca", Goal(2), entry("eigenscape", 1.0), entry("scikit-learn", 3.0))
+    (tmp_path / "results.json").write_text(json.dumps(results(stored)))
+    monkeypatch.setattr("sys.argv", ["benchmarks", "report", "--out", str(tmp_path)])
+    main()
+    assert "data kpca: 3x (goal 4x)" in (tmp_path / "README.md").read_text()
 
 
 def test_slow_peers_are_not_repeated():
