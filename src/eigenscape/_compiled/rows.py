@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenscape._compiled.jit import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def kth_in_rows(indptr, data, k, kth):
     """Write the ``k``-th smallest stored value of each row to ``kth``, or the largest if there are fewer."""
     best = np.empty(k)
