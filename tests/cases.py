@@ -588,10 +588,9 @@ def _diffusion() -> None:
     for alpha in (0, 1):
         graph(f"local-graph-{alpha}", "curve", alpha=alpha)
         graph(f"local-graph-{alpha}-twins", "twins", alpha=alpha)
-    for joined in ("mutual", "shared"):
-        graph(f"local-graph-{joined}", "curve", joined=joined)
+    graph("local-graph-mutual", "curve", joined="mutual")
     for mode in ("connect", "per_component", "largest"):
-        graph(f"local-graph-split-{mode}", "split", on_disconnected=mode)
+        graph(f"split-local-graph-{mode}", "split", on_disconnected=mode)
     for cls in (LaplacianEigenmaps, DiffusionMap):
         _add("independent", "curve", cls, affinity="rbf", independent=True)
         _add(

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
@@ -32,7 +33,13 @@ from eigenscape.exceptions import NotEnoughMemoryError
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.kernels.base import n_points
-from eigenscape.methods.clustering import best_threshold, cluster_sums, low_rank_cut, normalized_cut
+from eigenscape.methods.clustering import (
+    best_threshold,
+    cluster_centers,
+    cluster_sums,
+    low_rank_cut,
+    normalized_cut,
+)
 from eigenscape.methods.dictionary_embedding import greedy_spectral_map
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions, spectral_map
 from eigenscape.operators import Operator, gram
@@ -261,7 +268,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
             attributes = {"threshold_": rule.value}
         else:
             with stage("clustering"):
-                rule = self._kmeans().fit(coordinates)
+                rule = self._kmeans(coordinates)
             attributes = {"cluster_centers_": rule.cluster_centers_}
         attributes["_rule_"] = rule
         attributes["labels_"] = rule.predict(coordinates).astype(np.int64)
@@ -271,15 +278,18 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
     def _assign_blocks(self, result: FitResult, blocks: Any) -> FitResult:
         """Run k-means on evenly spaced rows of a collection; compute its cut by sums over all rows."""
         model = result.embedding
-        rule = self._kmeans().fit(model.transform(distributed.evenly_spaced(blocks, _KMEANS_ROWS)))
+        rule = self._kmeans(model.transform(distributed.evenly_spaced(blocks, _KMEANS_ROWS)))
         sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, model, rule)
         cut = low_rank_cut(model.kernel.span.from_values(sums))
         return result.with_attributes(
             {"cluster_centers_": rule.cluster_centers_, "ncut_": cut, "_rule_": rule}
         )
 
-    def _kmeans(self) -> KMeans:
-        return KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
+    def _kmeans(self, coordinates: np.ndarray) -> KMeans:
+        """Return the best of ``n_init`` runs of k-means, finished by scikit-learn's estimator."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        centers = cluster_centers(coordinates, self.n_clusters, self.n_init, seed, self.n_jobs)
+        return KMeans(self.n_clusters, init=centers, n_init=1).fit(coordinates)
 
     @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:

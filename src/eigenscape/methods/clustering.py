@@ -1,4 +1,4 @@
-"""Cuts of a weighted graph (Belkin sec. 4; Burges sec. 2.5.2)."""
+"""Centres of clusters, and cuts of a weighted graph (Belkin sec. 4; Burges sec. 2.5.2)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,33 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._threads import parallel_map
 from eigenscape._typing import Matrix
 from eigenscape.dictionary.low_rank import LowRankOperator
 from eigenscape.kernels.base import n_points
 from eigenscape.operators import Operator
 from eigenscape.quality.cuts import cut_of_sums
+
+#: Maximum number of iterations of k-means, and their tolerance relative to the variance of the features.
+_KMEANS_STEPS, _KMEANS_TOL = 300, 1e-4
+
+
+def cluster_centers(
+    X: np.ndarray, n_clusters: int, n_init: int, seed: int, n_jobs: int | None = None
+) -> np.ndarray:
+    """Return the best of ``n_init`` runs of k-means, (n_clusters, d), each from its own random numbers."""
+    from eigenscape._compiled.kmeans import improve_centers, seed_centers
+
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    tol = _KMEANS_TOL * float(X.var(axis=0).mean())
+    draws = np.random.default_rng(seed).random((n_init, n_clusters, 2 + int(np.log(n_clusters))))
+
+    def run(uniform: np.ndarray) -> tuple[float, np.ndarray]:
+        centers = np.empty((n_clusters, X.shape[1]))
+        seed_centers(X, uniform, centers)
+        return improve_centers(X, centers, _KMEANS_STEPS, tol), centers
+
+    return min(parallel_map(run, draws, n_jobs), key=lambda found: found[0])[1]
 
 
 def normalized_cut(weights: Operator | LowRankOperator, labels: np.ndarray) -> float:
