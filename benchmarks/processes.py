@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -51,6 +52,8 @@ class Process:
         finally:
             late.cancel()
         code = self._process.wait()
+        with suppress(ProcessLookupError):  # its children, if it has any left
+            self._kill()
         if code == -signal.SIGALRM:
             return {**answer, "over": limit}
         reason = "data, warm-up or error measure took too long" if code == -signal.SIGKILL else "ended"
@@ -68,12 +71,12 @@ class Process:
         """End the process."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        if self.is_alive:
-            self._process.stdin.close()
-            try:
-                self._process.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                self._kill()
+        self._process.stdin.close()
+        try:
+            self._process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            self._process.wait()
         self._process.stdout.close()
 
 

@@ -38,8 +38,12 @@ LARGE_WARM_UP_SIZE = 4200
 RESULT_PREFIX = "RESULT "
 #: Line after the last result of a job.
 END = "END"
-#: A process that keeps one core busy.
-SPINNER = "while True: pass"
+#: Program that keeps one core busy as long as its parent lives, which an alarm may end.
+SPINNER = """import os
+parent = os.getppid()
+while os.getppid() == parent:
+    sum(range(100_000))
+"""
 
 
 def estimator(job: Job, X: Any) -> Any:
@@ -118,7 +122,8 @@ def busy_core(busy: bool) -> Iterator[None]:
     if not busy:
         yield
         return
-    with subprocess.Popen([sys.executable, "-c", SPINNER]) as process:
+    # Without the output of this process, at whose end the runner waits.
+    with subprocess.Popen([sys.executable, "-c", SPINNER], stdout=subprocess.DEVNULL) as process:
         try:
             yield
         finally:

@@ -24,7 +24,7 @@ def clusters(quick: bool) -> list[Case | Growth]:
         Case("dask-two", f"{title}, two processes against one", two, (one,), Goal(1.6)),
         Growth(
             "growth-dask",
-            f"PCA, dask, two local_client, n = {steps[0]:,} to {steps[-1]:,}",
+            f"PCA, dask, two processes, n = {steps[0]:,} to {steps[-1]:,}",
             tuple(
                 Case(
                     f"growth-dask-{rows}",
@@ -115,7 +115,7 @@ def cluster_dictionaries(quick: bool) -> list[Case | Growth]:
         ),
         Growth(
             "growth-dask-dictionary",
-            f"Kernel PCA, dask, dictionary of 100, two local_client, n = {steps[0]:,} to {steps[-1]:,}",
+            f"Kernel PCA, dask, dictionary of 100, two processes, n = {steps[0]:,} to {steps[-1]:,}",
             tuple(
                 Case(
                     f"growth-dask-dictionary-{rows}",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from benchmarks.cases import Goal, Job, all_cases
 from benchmarks.errors import is_right
 from benchmarks.figures import draw
 from benchmarks.goals import behind, checks
+from benchmarks.processes import Process
 from benchmarks.ratios import points
 from benchmarks.report import markdown
 from benchmarks.runner import best_peer, is_worth_repeating, ratio, summarize
@@ -214,6 +218,31 @@ def test_new_sparse_rows_are_measured():
     *_, answer = answers(json.dumps([vars(job), 60.0]))
     assert answer["transform"]["right"]
     assert answer["fit"]["error"]["agreement"] > 0.9
+
+
+def test_stopped_job_leaves_no_busy_process():
+    job = replace(JOB, params={"n_neighbors": 10}, n=500, busy=True)
+    process = Process()
+    answer = process.measure(job, limit=1e-4)
+    group = process._process.pid
+    process.close()
+    assert answer["over"] == 1e-4
+    for _ in range(100):  # a killed process remains in the group until it is reaped
+        states = [stat for stat in group_states(group) if stat != "Z"]
+        if not states:
+            break
+        time.sleep(0.05)
+    assert states == []
+
+
+def group_states(group: int) -> list[str]:
+    """Return the states of the processes of a group."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, member = file.read_text().rpartition(")")[2].split()[:3]
+            found += [state] if int(member) == group else []
+    return found
 
 
 def test_recall_counts_missing_neighbors():
