@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenscape._compiled.jit import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _squared_distances(X, center, out):
     for i in range(X.shape[0]):
         total = 0.0
@@ -16,7 +17,7 @@ def _squared_distances(X, center, out):
         out[i] = total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def seed_centers(X, uniform, centers):
     """Choose ``centers`` (k, d) among the rows of ``X`` (n, d) (Arthur and Vassilvitskii 2007).
 
@@ -44,7 +45,7 @@ def seed_centers(X, uniform, centers):
         nearest[:] = best
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def improve_centers(X, centers, max_iter, tol):
     """Move ``centers`` to the means of the rows nearest to them until they move by at most ``tol``.
 
