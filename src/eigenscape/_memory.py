@@ -14,7 +14,7 @@ from eigenscape.exceptions import NotEnoughMemoryError
 #: Approximate size of temporary arrays.
 BLOCK_BYTES = 64 * 2**20
 #: Memory that is not compared with what is available, which is read from files.
-_FEW_BYTES = 2**14
+_FEW_BYTES = 2**13
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUPS = Path("/proc/self/cgroup")
 #: Limit, usage and page cache that is given back when needed (an entry of ``memory.stat``), of versions 2 and

@@ -92,7 +92,7 @@ def geodesic_products(
         out[batch] = (values.T @ V)[: len(batch)]
         advance(len(batch))
 
-    with stage("geodesics", total=len(out)) as advance:
+    with stage("projection", total=len(out)) as advance:
         _in_parallel(search_batch, _by_entry(search, entries), advance, n_jobs)
     return out
 
@@ -117,7 +117,7 @@ def _products_from_vertices(
         half_square_products(entries.indptr, inner, entries.data, distance, values, single, part)
         return part
 
-    with stage("geodesics", total=m) as advance:
+    with stage("projection", total=m) as advance:
         for part in parallel_map(product_of, range(0, m, LANES), n_jobs):
             out += part
             advance(LANES)

@@ -117,14 +117,14 @@ def _solve_principal(
     """Solve by LAPACK or block Krylov iteration."""
     m = operator.shape[0]
     _reject_sparse_solvers(solver)
-    limit = DENSE_POINTS if 40 * count > m else DENSE_PRINCIPAL_POINTS
-    if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver, limit)):
-        return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
-    steps = solver.steps(_LONG if solver.method == "lanczos" else _SHORT)
     if isinstance(operator, FactoredOperator) and solver.method == "auto":
         factored = solve_factored(operator, count, solver)
         if factored is not None:
             return factored
+    limit = DENSE_POINTS if 40 * count > m else DENSE_PRINCIPAL_POINTS
+    if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver, limit)):
+        return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
+    steps = solver.steps(_LONG if solver.method == "lanczos" else _SHORT)
     start = None
     if operator.storage == "dense" and solver.max_iter is None and 10 * count < m <= LANCZOS_POINTS:
         single = arpack_lanczos(
