@@ -485,6 +485,25 @@ def test_a_missed_eigenvector_is_noticed():
     assert has_smaller(L, 2.0, np.delete(vectors[:, :13], 3, axis=1), values[8], seed=0)
 
 
+def test_lanczos_gives_up_a_path_but_not_a_cloud():
+    """The eigenvalues of a path of 3000 vertices are below 1e-5, too close for 40 vectors."""
+    from eigenscape.solvers.lanczos import thick_restart_lanczos
+
+    path = sparse.csr_array(sparse.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(3000, 3000)))
+    options = {"wanted": 2, "tol": 1e-12, "max_restarts": 40, "give_up": True, "rng": RNG(0)}
+    L, null = laplacian(path)
+    slow = thick_restart_lanczos(L, 2.0, 3, null[:, None], **options)
+    assert not slow.converged
+    assert slow.n_iter < 40
+    W = RNG(1).random((300, 300)) < 0.1
+    L, null = laplacian(sparse.csr_array((W | W.T).astype(float)))
+    fast = thick_restart_lanczos(L, 2.0, 3, null[:, None], **options)
+    assert fast.converged
+    assert_allclose(fast.values[:2], np.linalg.eigvalsh(L.toarray())[1:3], rtol=1e-12)
+    residuals = np.linalg.norm(L @ fast.vectors - fast.vectors * fast.values, axis=0)
+    assert residuals[:2].max() < 1e-12
+
+
 def test_lanczos_is_the_solver_of_wide_graphs():
     """Points in many dimensions, and clusters of them that are joined by single edges."""
     rng = RNG(0)

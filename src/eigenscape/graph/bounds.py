@@ -94,7 +94,9 @@ def _choose_directions(sample: np.ndarray, n_points: int) -> np.ndarray | None:
 
     They are judged by the number of rows of the sample that they leave as candidates.
     """
-    d, sample = sample.shape[1], sample.astype(np.float32)
+    d = sample.shape[1]
+    size = max(float(np.abs(sample).max()), np.finfo(np.float64).tiny)
+    sample = (sample / size).astype(np.float32)  # directions do not depend on the scale
     directions = _principal_directions(sample, _DIRECTIONS[-1])
     norms, leading = squared_norms(sample), sample @ directions.astype(np.float32)
     queries = slice(None, None, -(-len(sample) // _QUERIES))
