@@ -1,9 +1,9 @@
 """Choice of a neighbour index; all indexes have the same interface for training points and new ones.
 
 * ``TreeIndex``: SciPy's k-d tree, exact, for dense rows of at most 16 features and Minkowski metrics.
-* ``BlockIndex``: blocks of the distance matrix, exact, for everything else. Euclidean blocks are computed by
-  a matrix product in single precision, and candidates are compared by exact distances, so that the result
-  does not depend on the blocks.
+* ``BlockIndex``: blocks of the distance matrix, exact, for everything else. Lower bounds of Euclidean
+  distances are computed by a matrix product in single precision, in a few principal directions if these
+  suffice, and candidates are compared by exact distances, so that the result does not depend on the blocks.
 * ``ApproximateIndex``: instead of blocks, for many dense rows (30 000, or 11 000 of 784 features) and a
   Euclidean or cosine metric, unless ``neighbors="exact"``. Its recall is measured and reported.
 * ``PrecomputedIndex``: a precomputed matrix of distances, dense or sparse.
