@@ -98,7 +98,7 @@ GREEDY = [
         {"dictionary_size": 81, "selection": "random"},
         ["dictionary_size=81", "80 distinct points", "lower dictionary_size"],
     ),
-    ({"selection": "best"}, ["selection='best'", "'greedy', 'random', 'maxmin', 'kmeans'"]),
+    ({"selection": "best"}, ["selection='best'", "'greedy', 'rpcholesky', 'random', 'maxmin', 'kmeans'"]),
     ({"selection": "random"}, ["selection='random'", "dictionary_size"]),
     ({"selection": [0, 80]}, ["from 0 to 80", "rows 0 to 79"]),
     ({"selection": [-1, 5]}, ["from -1 to 5", "rows 0 to 79"]),
