@@ -7,10 +7,12 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 pytest.importorskip("rich")
 pytest.importorskip("matplotlib")
@@ -18,6 +20,7 @@ pytest.importorskip("matplotlib")
 from benchmarks.__main__ import main, with_goals
 from benchmarks.cases import Goal, Job, all_cases
 from benchmarks.errors import is_right
+from benchmarks.errors.peers import scanpy_diffusion
 from benchmarks.figures import draw
 from benchmarks.goals import behind, checks
 from benchmarks.processes import Process
@@ -243,6 +246,16 @@ def group_states(group: int) -> list[str]:
             state, _, member = file.read_text().rpartition(")")[2].split()[:3]
             found += [state] if int(member) == group else []
     return found
+
+
+def test_scanpy_is_not_judged_by_rounding_in_a_graph_with_two_components():
+    W = sparse.block_diag([np.ones((20, 20)), np.ones((30, 30))])
+    indicator = np.repeat([1.0, -1.0], [20, 30])[:, None]
+    vectors = (indicator + 1e-8 * np.random.default_rng(0).standard_normal((50, 1))).astype(np.float32)
+    model = SimpleNamespace(graph_=W, embedding_=vectors)
+    assert is_right(scanpy_diffusion(model))
+    model.embedding_ = np.random.default_rng(0).standard_normal((50, 1)).astype(np.float32)
+    assert not is_right(scanpy_diffusion(model))
 
 
 def test_recall_counts_missing_neighbors():
