@@ -166,7 +166,9 @@ def test_parameters_reach_the_estimator(tmp_path, table):
 
 def test_results_equal_those_of_python(tmp_path, table, flowers):
     out = tmp_path / "map.npy"
-    found = json.loads(good("embed", table, "-m diffusion-map --affinity rbf --alpha 0.5 -o", out, "--json").stdout)
+    found = json.loads(
+        good("embed", table, "-m diffusion-map --affinity rbf --alpha 0.5 -o", out, "--json").stdout
+    )
     model = eigenscape.DiffusionMap(affinity="rbf", alpha=0.5).fit(flowers[0][:100])
     np.testing.assert_allclose(np.load(out), model.embedding_, rtol=1e-12)
     np.testing.assert_allclose(found["eigenvalues"], model.eigenvalues_)
