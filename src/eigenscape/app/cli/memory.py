@@ -51,7 +51,8 @@ _FEW_MEMBERS, _MANY_MEMBERS = 100, 2000
 _FEW_COLUMNS = 10
 _VALUES_PER_ROW = 30  # coordinates and vectors of the eigensolver
 #: Graph in both directions with lengths, its symmetric copy, the operator and its hierarchy.
-_BYTES_PER_EDGE = 250
+_BYTES_PER_EDGE = 150
+_SEARCH_BYTES = 16 * 2**20  # distances of a neighbour search without a tree
 _DICTIONARY_ROWS = 8192  # rows that are projected at once
 
 
@@ -84,10 +85,14 @@ def estimate_memory(estimator: BaseEstimator, n_rows: int, n_columns: int) -> fl
         count = landmarks if isinstance(landmarks, int) else _DEFAULT_LANDMARKS
         return rows + 8.0 * n_rows * count
     if name not in _SQUARE_MATRICES or parameters.get("affinity") in _SPARSE_AFFINITIES:
-        neighbors = parameters.get("n_neighbors") or _DEFAULT_NEIGHBORS
-        edges = _BYTES_PER_EDGE * n_rows * neighbors if "n_neighbors" in parameters else 0
-        fills_in = name == "LocallyLinearEmbedding" and n_columns > _FEW_COLUMNS
-        return rows + edges + (min(8.0 * n_rows**2, available_bytes() / 2) if fills_in else 0)
+        if "n_neighbors" not in parameters:
+            return rows
+        edges = _BYTES_PER_EDGE * n_rows * (parameters["n_neighbors"] or _DEFAULT_NEIGHBORS)
+        if n_columns <= _FEW_COLUMNS:
+            return 2 * one_copy + vectors + edges
+        fills_in = name == "LocallyLinearEmbedding"
+        factors = min(8.0 * n_rows**2, available_bytes() / 2) if fills_in else 0
+        return one_copy + vectors + min(_SEARCH_BYTES, 4.0 * n_rows**2) + edges + factors
     square = 8.0 * _SQUARE_MATRICES[name] * n_rows**2
     return rows + (min(square, available_bytes() / 2) if name in _BLOCKED else square)
 
