@@ -9,7 +9,8 @@ from scipy import sparse
 
 from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.bounds import DistanceBounds
-from eigenscape.graph.neighborhood import unite, unite_with_transpose
+from eigenscape.graph.neighborhood import unite
+from eigenscape.graph.union import union_with_transpose
 
 
 def correlated(n: int, d: int = 256, rank: int = 20, seed: int = 0) -> np.ndarray:
@@ -95,6 +96,6 @@ def test_closest_pairs_of_groups_are_exact():
 
 def test_union_with_the_transpose():
     A = sparse.random_array((60, 60), density=0.1, rng=np.random.default_rng(0), format="csr")
-    expected, found = unite(A, A.T), unite_with_transpose(A)
+    expected, found = unite(A, A.T), union_with_transpose(A)
     assert_array_equal(found.toarray(), expected.toarray())
     assert_array_equal(found.indices, expected.indices)

@@ -16,7 +16,10 @@ from eigenscape._compiled import jit
 _FIT = """
 import sys, tempfile, warnings
 from numba.core import caching
-caching._CacheImpl._locator_classes = [caching._UserProvidedCacheLocator]
+implementation = getattr(caching, "CacheImpl", None) or caching._CacheImpl  # renamed in numba 0.62
+implementation._locator_classes = [
+    locator for locator in implementation._locator_classes if "UserProvided" in locator.__name__
+]
 import numpy as np, eigenscape
 if sys.argv[1] == "none":
     def refuse(*args, **named):

@@ -71,5 +71,6 @@ def test_rows_that_make_up_a_coordinate_are_named(tmp_path):
     result = good("embed", table, "-m diffusion-map --affinity rbf --id name --json -o", tmp_path / "map.csv")
     assert "warning: coordinate 1 is carried by 1 point of 300 (cell41)" in result.stderr
     assert json.loads(result.stdout)["few_rows"]["1"] == [42]
-    result = good("compare", table, "-m pca -m diffusion-map --affinity rbf --id name --report", tmp_path / "c.html")
+    methods = "-m pca -m diffusion-map --affinity rbf --id name --report"
+    result = good("compare", table, methods, tmp_path / "c.html")
     assert "warning: diffusion-map: coordinate 1 is carried by 1 point of 300 (cell41)" in result.stderr
