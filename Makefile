@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test fuzz reproduce bench bench-quick lint format clean
+.PHONY: demo test fuzz memory reproduce bench bench-quick lint format clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -15,6 +15,10 @@ test: $(READY)
 # The property tests with random seeds; a failure prints how to reproduce it.
 fuzz: $(READY)
 	HYPOTHESIS_PROFILE=random OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m hypothesis tests
+
+# The estimates of memory beside measured peaks, one process after the other.
+memory: $(READY)
+	EIGENSCAPE_MEMORY=1 $(BIN)/python -m pytest tests/app/cli/test_memory_estimates.py
 
 reproduce: $(READY)
 	$(BIN)/python -m experiments --all --quick

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
+    # Peaks vary with the order in which threads allocate and free, by more than the margin in rare cases.
+    pytest.mark.skipif("EIGENSCAPE_MEMORY" not in os.environ, reason="run by make memory"),
     pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs /proc/self/clear_refs"),
 ]
 #: Peaks below this are not resolved.

@@ -86,7 +86,7 @@ def estimate_memory(estimator: BaseEstimator, n_rows: int, n_columns: int) -> fl
         return rows + 8.0 * n_rows * count
     if name not in _SQUARE_MATRICES or parameters.get("affinity") in _SPARSE_AFFINITIES:
         if "n_neighbors" not in parameters:
-            return rows
+            return 2 * one_copy + vectors + min(_SEARCH_BYTES, 4.0 * n_rows**2)
         edges = _BYTES_PER_EDGE * n_rows * (parameters["n_neighbors"] or _DEFAULT_NEIGHBORS)
         if n_columns <= _FEW_COLUMNS:
             return 2 * one_copy + vectors + edges
