@@ -116,7 +116,7 @@ def read_mtx(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     try:
         with path.open("rb") as file:
             head = file.read(2**16)
-            needed, _ = check_market(head, path.stat().st_size)
+            needed = check_market(head, path.stat().st_size)
             require(
                 needed, f"reading {path}", "store fewer rows, or a dense array as npy and use stream=True"
             )

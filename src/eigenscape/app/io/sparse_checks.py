@@ -40,7 +40,7 @@ def checked_csr(matrix: Any) -> sparse.csr_array:
     return array
 
 
-def check_market(head: bytes, n_bytes: int) -> tuple[int, bool]:
+def check_market(head: bytes, n_bytes: int) -> int:
     """Check the sizes declared by a Matrix Market file.
 
     Parameters
@@ -52,10 +52,8 @@ def check_market(head: bytes, n_bytes: int) -> tuple[int, bool]:
 
     Returns
     -------
-    needed : int
+    int
         Bytes of memory that the matrix needs.
-    is_sparse : bool
-        Whether the matrix is sparse.
 
     Raises
     ------
@@ -77,4 +75,4 @@ def check_market(head: bytes, n_bytes: int) -> tuple[int, bool]:
     shortest = (4 if pattern else 6) if is_sparse else 2  # bytes of an entry: "1 1 1\n", "1\n"
     if stored * shortest > n_bytes + 2:
         raise ValueError(f"{entries} entries are declared, more than {n_bytes} bytes can contain")
-    return (24 * entries + 8 * (numbers[0] + numbers[1]) if is_sparse else 8 * entries), is_sparse
+    return 24 * entries + 8 * (numbers[0] + numbers[1]) if is_sparse else 8 * entries
