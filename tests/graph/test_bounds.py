@@ -9,8 +9,7 @@ from scipy import sparse
 
 from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.bounds import DistanceBounds
-from eigenscape.graph.neighborhood import unite
-from eigenscape.graph.union import union_with_transpose
+from eigenscape.graph.union import union, union_with_transpose
 
 
 def correlated(n: int, d: int = 256, rank: int = 20, seed: int = 0) -> np.ndarray:
@@ -96,6 +95,17 @@ def test_closest_pairs_of_groups_are_exact():
 
 def test_union_with_the_transpose():
     A = sparse.random_array((60, 60), density=0.1, rng=np.random.default_rng(0), format="csr")
-    expected, found = unite(A, A.T), union_with_transpose(A)
+    expected, found = sparse.csr_array(A.maximum(A.T)), union_with_transpose(A)
+    expected.sort_indices()
     assert_array_equal(found.toarray(), expected.toarray())
     assert_array_equal(found.indices, expected.indices)
+
+
+def test_union_of_matrices_with_unsorted_rows_and_other_index_types():
+    rng = np.random.default_rng(1)
+    A, B = (sparse.random_array((40, 70), density=0.1, rng=rng, format="csr") for _ in range(2))
+    B = B[:, ::-1]  # reverses the order within rows
+    B.indices, B.indptr = B.indices.astype(np.int64), B.indptr.astype(np.int64)
+    found = union(A, B)
+    assert_array_equal(found.toarray(), A.maximum(B).toarray())
+    assert found.has_sorted_indices

@@ -13,7 +13,7 @@ remedy: more cells, and more candidates or components.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
@@ -47,10 +47,21 @@ _PART = 10_000
 _DOUBT = 1e-3
 
 
+class Reach(NamedTuple):
+    """Radii of the indexed points, prepared for a search."""
+
+    radii: np.ndarray  # (n,)
+    squares: np.ndarray  # (n,) squares of the radii, as Euclidean distances
+    #: Norms of the remainders minus the squares, by place in the cells: small for the points whose radius is
+    #: large compared with the expected distance, if remainders are uncorrelated.
+    offsets: np.ndarray  # (n,)
+
+
 class ApproximateIndex(RowSearch):
     """Cells of dense rows; ``recall`` is the measured fraction of true neighbours found."""
 
     X: np.ndarray
+    _reach: Reach | None = None
 
     def __init__(self, X: np.ndarray, metric: str, n_jobs: int | None) -> None:
         self.X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
@@ -135,7 +146,7 @@ class ApproximateIndex(RowSearch):
         return enough, float(np.mean(places < enough))
 
     def _search(
-        self, rows: np.ndarray, queries: Projection, k: int, reach: np.ndarray | None = None
+        self, rows: np.ndarray, queries: Projection, k: int, reach: Reach | None = None
     ) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, ...]]]:
         """Return exact distances and indices (b, k) of the nearest candidates, and of all within ``reach``.
 
@@ -150,9 +161,7 @@ class ApproximateIndex(RowSearch):
         points, cells = self._points, self._cells
         squares, offsets, others = np.empty(0), None, 0
         if reach is not None:
-            # Those whose reach is large compared with the expected distance, if remainders are uncorrelated.
-            squares, others = reach**2, min(_RADIUS_CANDIDATES, self.n_points)
-            offsets = (np.square(points.rest, dtype=np.float64) - squares)[cells.order]
+            squares, offsets, others = reach.squares, reach.offsets, min(_RADIUS_CANDIDATES, self.n_points)
         own = np.arange(len(rows))
         if len(rows) > _BLOCK:
             # Queries of the same cell have candidates in common, which are then in the processor's cache.
@@ -193,14 +202,23 @@ class ApproximateIndex(RowSearch):
 
     def search_both(self, Y: Rows, k: int, radii: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
         rows = self._scaled(Y)
-        reach = np.sqrt(2 * radii) if self.metric == "cosine" else radii
-        # Slightly more than the radii, to which the distances are compared after rounding.
-        length, index, parts = self._search(rows, self._project(rows), k, reach * (1 + 1e-12))
+        length, index, parts = self._search(rows, self._project(rows), k, self._reach_of(radii))
         row, column, squares = (np.concatenate(part) for part in zip(*parts, strict=True))
         exact = self._lengths(np.sqrt(squares))
         keep = exact <= radii[column]
         within = distance_table(row[keep], column[keep], exact[keep], (len(rows), self.n_points))
         return neighbor_table(self._lengths(length), index, self.n_points), within
+
+    def _reach_of(self, radii: np.ndarray) -> Reach:
+        """Return the prepared radii; those of the last call are kept, since a model has one set of them."""
+        last = self._reach
+        if last is None or last.radii is not radii:
+            reach = np.sqrt(2 * radii) if self.metric == "cosine" else radii
+            # Slightly more than the radii, to which the distances are compared after rounding.
+            squares = (reach * (1 + 1e-12)) ** 2
+            offsets = np.square(self._points.rest, dtype=np.float64) - squares
+            last = self._reach = Reach(radii, squares, offsets[self._cells.order])
+        return last
 
     def radius_query(self, radii: np.ndarray) -> RadiusQuery:
         return RadiusQuery(self, radii)
@@ -245,7 +263,7 @@ class ApproximateIndex(RowSearch):
         return BlockIndex(Z, self.metric, {}, self.n_jobs)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cells": None, "_points": None}
+        return {**self.__dict__, "_cells": None, "_points": None, "_reach": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the index; cells are built anew, as compiled code must not trust the places in a file."""

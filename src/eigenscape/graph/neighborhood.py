@@ -30,7 +30,7 @@ from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.graph.search import NeighborIndex, RadiusQuery
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, reassemble, scatter_rows
-from eigenscape.graph.union import transpose, union_with_transpose
+from eigenscape.graph.union import transpose, union, union_with_transpose
 
 #: Rule for an edge: either point lists the other, both do, or one does and their lists have points in common.
 Joined = Literal["union", "mutual", "shared"]
@@ -109,18 +109,18 @@ class NeighborGraph:
                 own, within = self.neighbors_of(Y), query(Y)
             edges = combine_edges(self.joined, own, within, own, self.neighbors, self.n_neighbors)
         if self.tree:
-            return unite(edges, self.index.nearest_graph(Y, 1))
+            return union(edges, self.index.nearest_graph(Y, 1))
         isolated = np.flatnonzero(np.diff(edges.indptr) == 0)
         if len(isolated) and self.joined != "union":
             self._warn_isolated(
                 len(isolated), f"satisfies the rule joined={self.joined!r}", "Raise n_neighbors"
             )
             nearest = self.index.nearest_graph(Y[isolated], 1)
-            edges = unite(edges, scatter_rows(nearest, isolated, edges.shape[0]))
+            edges = union(edges, scatter_rows(nearest, isolated, edges.shape[0]))
         elif len(isolated) and self.n_neighbors is None:
             self._warn_isolated(len(isolated), f"is within radius={self.radii[0]:g}", "Enlarge radius")
             length, column = self.index.nearest(Y[isolated], 1)
-            edges = unite(edges, distance_table(isolated, column[:, 0], length[:, 0], edges.shape))
+            edges = union(edges, distance_table(isolated, column[:, 0], length[:, 0], edges.shape))
         return edges
 
     @staticmethod
@@ -161,7 +161,7 @@ class NeighborGraph:
         row, column, length = ends[:, 0], ends[:, 1], length[first]
         both = np.concatenate([row, column]), np.concatenate([column, row])
         extra = distance_table(*both, np.concatenate([length, length]), self.distances.shape)
-        return replace(self, neighbors=unite(self.neighbors, extra), distances=unite(self.distances, extra))
+        return replace(self, neighbors=union(self.neighbors, extra), distances=union(self.distances, extra))
 
 
 def nearest_neighbor_graph(
@@ -220,12 +220,12 @@ def combine_edges(
         Length of the lists.
     """
     if joined == "union":
-        return unite(outgoing, incoming)
+        return union(outgoing, incoming)
     if joined == "mutual":
         return _select(outgoing, outgoing.astype(bool).multiply(incoming.astype(bool)))
     # The number of neighbours that two points have in common.
     common = row_lists.astype(bool).astype(np.int32) @ column_lists.astype(bool).astype(np.int32).T
-    return _select(unite(outgoing, incoming), common >= max(1, n_neighbors // 3))
+    return _select(union(outgoing, incoming), common >= max(1, n_neighbors // 3))
 
 
 def _select(edges: sparse.csr_array, which: sparse.csr_array) -> sparse.csr_array:
@@ -255,10 +255,3 @@ def _check_symmetric(chosen: sparse.csr_array) -> None:
             "the distances are not symmetric: d(x, y) and d(y, x) differ; a neighbourhood graph needs a"
             " symmetric metric"
         )
-
-
-def unite(A: sparse.csr_array, B: sparse.sparray) -> sparse.csr_array:
-    """Return the entries of either matrix; lengths are positive and agree if both have one."""
-    union = sparse.csr_array(A.maximum(B))
-    union.sort_indices()
-    return union

@@ -18,11 +18,12 @@ from scipy import sparse
 
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.graph.given import index_over
-from eigenscape.graph.neighborhood import NeighborGraph, combine_edges, unite
+from eigenscape.graph.neighborhood import NeighborGraph, combine_edges
 from eigenscape.graph.precomputed import PrecomputedIndex, require_table
 from eigenscape.graph.row_index import equal_rows
 from eigenscape.graph.search import NeighborIndex
 from eigenscape.graph.sparse_distances import SHORTEST, assemble
+from eigenscape.graph.union import union
 
 #: A function of points ``Y`` and of their precomputed distances to fixed points ``Z``, if there are such.
 EdgeLengths = Callable[[Rows, Any], sparse.csr_array]
@@ -120,7 +121,7 @@ def _edges_of_new(
         same = equal_rows(rows.points, columns.points)
     outgoing, incoming = search.within(rows.radii, columns.radii)
     if graph.n_neighbors is None:
-        edges = unite(outgoing, incoming)
+        edges = union(outgoing, incoming)
     else:
         assert rows.lists is not None
         assert columns.lists is not None
@@ -128,7 +129,7 @@ def _edges_of_new(
     if graph.tree and graph.joined != "union":
         assert rows.nearest is not None
         assert columns.nearest is not None
-        edges = unite(edges, unite(*search.within(rows.nearest, columns.nearest)))
+        edges = union(edges, union(*search.within(rows.nearest, columns.nearest)))
     if same is not None:
         edges = sparse.csr_array(edges - edges.multiply(same))
     else:

@@ -63,31 +63,35 @@ def transpose(matrix: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr
 
 def union_with_transpose(matrix: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr_array:
     """Return the larger of each entry of a square matrix and that of its transpose."""
+    return union(matrix, transpose(matrix, n_jobs), n_jobs)
+
+
+def union(matrix: sparse.csr_array, other: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr_array:
+    """Return the larger of each entry of two matrices without negative entries, such as distances."""
     from eigenscape._compiled.graphs import count_union, merge_rows
 
-    if not matrix.has_sorted_indices:
-        matrix = matrix.sorted_indices()
-    n, other = matrix.shape[0], transpose(matrix, n_jobs)
-    count: np.ndarray = np.zeros(n + 1, dtype=_index_type(2 * matrix.nnz))
+    n, index_type = matrix.shape[0], _index_type(matrix.nnz + other.nnz)
+    (starts, columns, values), (other_starts, other_columns, other_values) = (
+        _sorted_arrays(table, index_type) for table in (matrix, other)
+    )
+    count: np.ndarray = np.zeros(n + 1, dtype=index_type)
     blocks = list(row_blocks(n, 1, _ROWS))
 
     def tally(rows: slice) -> None:
-        count_union(
-            matrix.indptr, matrix.indices, other.indptr, other.indices, rows.start, rows.stop, count[1:]
-        )
+        count_union(starts, columns, other_starts, other_columns, rows.start, rows.stop, count[1:])
 
     run_parallel(tally, blocks, n_jobs)
-    indptr = np.cumsum(count, dtype=count.dtype)
-    indices, data = np.empty(int(indptr[-1]), dtype=count.dtype), np.empty(int(indptr[-1]))
+    indptr = np.cumsum(count, dtype=index_type)
+    indices, data = np.empty(int(indptr[-1]), dtype=index_type), np.empty(int(indptr[-1]))
 
     def write(rows: slice) -> None:
         merge_rows(
-            matrix.indptr,
-            matrix.indices,
-            matrix.data,
-            other.indptr,
-            other.indices,
-            other.data,
+            starts,
+            columns,
+            values,
+            other_starts,
+            other_columns,
+            other_values,
             rows.start,
             rows.stop,
             indptr,
@@ -97,6 +101,17 @@ def union_with_transpose(matrix: sparse.csr_array, n_jobs: int | None = None) ->
 
     run_parallel(write, blocks, n_jobs)
     return _sorted_csr(data, indices, indptr, matrix.shape)
+
+
+def _sorted_arrays(matrix: sparse.csr_array, index_type: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return row starts, columns and values of a matrix, with sorted rows."""
+    if not matrix.has_sorted_indices:
+        matrix = matrix.sorted_indices()
+    return (
+        matrix.indptr.astype(index_type, copy=False),
+        matrix.indices.astype(index_type, copy=False),
+        matrix.data,
+    )
 
 
 def _index_type(size: int) -> type:

@@ -100,17 +100,22 @@ class LocalWeights:
     def __call__(self, Y: Rows) -> sparse.csr_array:
         vertex = self.graph.vertices.find(Y)
         known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
+        if len(known) == 0:
+            return self._of_new(Y)
         to_itself = sparse.csr_array(
             (np.ones(len(known)), vertex[known], np.arange(len(known) + 1)),
             shape=(len(known), self.graph.n_vertices),
         )
         if len(new) == 0:
             return to_itself
-        fresh = Y[new].astype(np.float64)
+        return reassemble([(known, to_itself), (new, self._of_new(Y[new]))])
+
+    def _of_new(self, Y: Rows) -> sparse.csr_array:
+        """Return the weights of points that are not vertices."""
+        fresh = Y.astype(np.float64)
         neighbors = self.graph.neighbors_of(fresh)
         _warn_without_neighbors(int((np.diff(neighbors.indptr) == 0).sum()))
-        weights = barycentric_weights(self.gram, neighbors, self.reg, self.n_jobs, fresh)
-        return reassemble([(known, to_itself), (new, weights)])
+        return barycentric_weights(self.gram, neighbors, self.reg, self.n_jobs, fresh)
 
 
 def _warn_without_neighbors(count: int) -> None:

@@ -41,9 +41,9 @@ class EigenPairs:
 
     def take(self, which: slice | np.ndarray) -> EigenPairs:
         """Return the selected pairs."""
-        return EigenPairs(
-            self.values[which], self.vectors[:, which], self.residuals[which], self.solver, self.n_iter
-        )
+        # Products with few rows of a sparse kernel would otherwise copy all vectors.
+        vectors = np.ascontiguousarray(self.vectors[:, which])
+        return EigenPairs(self.values[which], vectors, self.residuals[which], self.solver, self.n_iter)
 
 
 def canonical_signs(vectors: np.ndarray) -> np.ndarray:
