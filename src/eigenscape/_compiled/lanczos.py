@@ -27,10 +27,17 @@ def extend_krylov(indptr, indices, data, bound, V, T, n_known, start, stop):
                 total += data[t] * q[indices[t]]
             w[i] = bound * q[i] - total
         before = V[: n_known + j + 1]
+        # In exact arithmetic w lies in the space of the last two vectors, except after a restart. Without
+        # these parts one orthogonalisation suffices.
         T[: j + 1, j] = 0.0
-        length, previous = 0.0, np.inf
+        T[j, j] = np.dot(q, w)
+        w -= T[j, j] * q
+        if j > start:
+            T[j - 1, j] = length
+            w -= length * V[n_known + j - 1]
+        length, previous = np.sqrt(np.dot(w, w)), np.inf
         while length < 0.5 * previous:  # repeat while most of w lies in the basis, as rounding dominates
-            previous = np.sqrt(np.dot(w, w)) if length == 0.0 else length
+            previous = length
             h = np.dot(before, w)
             w -= np.dot(h, before)
             T[: j + 1, j] += h[n_known:]
