@@ -35,33 +35,29 @@ def group_minima(values, minima):
 
 
 @njit(nogil=True)
-def _smallest_columns(values, minima, best, column):
-    """Write the smallest values and their columns to ``best`` and ``column`` (k,)."""
-    k = len(best)
+def _start(y, X, values, minima, smallest, column, length, number):
+    """Write to ``length`` the distances to the rows of ``X`` with the smallest bounds.
+
+    The k-th smallest of the ``minima`` is the largest of k bounds, so there are at least k bounds up to it.
+    All rows with such a bound are compared. Returns that limit; the nearest rows beyond it are no farther
+    than the last distance. ``smallest`` (k,) and ``column`` (n,) are buffers.
+    """
+    k = len(smallest)
     filled = 0
     for g in range(len(minima)):
-        if filled == k and minima[g] >= best[k - 1]:
-            continue
-        for j in range(g * _GROUP, min((g + 1) * _GROUP, len(values))):
-            if filled < k or values[j] < best[k - 1]:
-                filled = _insert(best, column, filled, values[j], j)
-
-
-@njit(nogil=True)
-def _start(y, X, values, minima, best, column, length, number):
-    """Write the distances to the rows of smallest bounds to ``length``: the nearest ones are no farther."""
-    _smallest_columns(values, minima, best, column)
+        if filled < k or minima[g] < smallest[k - 1]:
+            filled = _insert(smallest, column, filled, minima[g], g)
+    limit = smallest[k - 1] if filled == k else minima.dtype.type(np.inf)
+    used = 0
+    for g in range(len(minima)):
+        if minima[g] <= limit:
+            for j in range(g * _GROUP, min((g + 1) * _GROUP, len(values))):
+                column[used] = j
+                used += values[j] <= limit
     filled = 0
-    for j in column:
-        filled = _insert_ordered(length, number, filled, _squared_distance(y, X[j]), j)
-
-
-@njit(nogil=True)
-def _contains(column, j):
-    found = False
-    for c in column:
-        found |= c == j
-    return found
+    for t in range(used):
+        filled = _insert_ordered(length, number, filled, _squared_distance(y, X[column[t]]), column[t])
+    return limit
 
 
 @njit(nogil=True)
@@ -72,18 +68,19 @@ def nearest_exact(Y, X, rough, base, slack, k, length, number):
     """
     b, n = rough.shape
     minima = np.empty(-(-n // _GROUP), dtype=rough.dtype)
-    best, column = np.empty(k, dtype=rough.dtype), np.empty(k, dtype=np.int64)
+    smallest, column = np.empty(k, dtype=rough.dtype), np.empty(n + 1, dtype=np.int64)
     for i in range(b):
         group_minima(rough[i], minima)
-        _start(Y[i], X, rough[i], minima, best, column, length[i], number[i])
+        seen = _start(Y[i], X, rough[i], minima, smallest, column, length[i], number[i])
         limit = length[i, k - 1] - base[i] + slack[i]
-        for g in range(len(minima)):
-            if minima[g] > limit:
-                continue
-            for j in range(g * _GROUP, min((g + 1) * _GROUP, n)):
-                if rough[i, j] <= limit and not _contains(column, j):
-                    _insert_ordered(length[i], number[i], k, _squared_distance(Y[i], X[j]), j)
-                    limit = length[i, k - 1] - base[i] + slack[i]
+        if limit > seen:
+            for g in range(len(minima)):
+                if minima[g] > limit:
+                    continue
+                for j in range(g * _GROUP, min((g + 1) * _GROUP, n)):
+                    if seen < rough[i, j] <= limit:
+                        _insert_ordered(length[i], number[i], k, _squared_distance(Y[i], X[j]), j)
+                        limit = length[i, k - 1] - base[i] + slack[i]
         for t in range(k):
             length[i, t] = np.sqrt(length[i, t])
 
@@ -97,19 +94,19 @@ def nearest_and_within(Y, X, rough, base, slack, k, radii, length, number):
     """
     b, n = rough.shape
     minima = np.empty(-(-n // _GROUP), dtype=rough.dtype)
-    best, column = np.empty(k, dtype=rough.dtype), np.empty(k, dtype=np.int64)
+    smallest, column = np.empty(k, dtype=rough.dtype), np.empty(n + 1, dtype=np.int64)
     pairs = np.empty((8 * b * k, 2), dtype=np.int64)
     near = np.empty(8 * b * k)
     used = 0
     for i in range(b):
         group_minima(rough[i], minima)
-        _start(Y[i], X, rough[i], minima, best, column, length[i], number[i])
+        seen = _start(Y[i], X, rough[i], minima, smallest, column, length[i], number[i])
         for j in range(n):
             bound = rough[i, j] + base[i] - slack[i]
             if bound > length[i, k - 1] and bound > radii[j] * radii[j]:
                 continue
             exact = _squared_distance(Y[i], X[j])
-            if not _contains(column, j):
+            if rough[i, j] > seen:
                 _insert_ordered(length[i], number[i], k, exact, j)
             if np.sqrt(exact) <= radii[j]:
                 if used == len(near):

@@ -70,12 +70,16 @@ class BlockIndex(RowSearch):
         from eigenscape._compiled.select import smallest_values_in_rows
 
         length, index = np.empty((Y.shape[0], k)), np.empty((Y.shape[0], k), dtype=np.intp)
-        bounds = self._bounds
+        bounds, among = self._bounds, Y is self.X
+        whole = bounds.all_pairs(self.n_jobs) if bounds is not None and among and bounds.at_once else None
 
         def one(block: slice) -> None:
             if bounds is not None:
                 rows = np.ascontiguousarray(Y[block])
-                found = bounds.between(block) if Y is self.X else bounds(rows)
+                if whole is not None:
+                    found = whole[0][block], whole[1][block], whole[2][block]
+                else:
+                    found = bounds.between(block) if among else bounds(rows)
                 nearest_exact(rows, self.X, *found, k, length[block], index[block])
             elif self._norms is not None:
                 self._search_sparse(Y[block], k, length[block], index[block])

@@ -16,13 +16,16 @@ import numpy as np
 from eigenscape._memory import row_blocks
 from eigenscape._threads import run_parallel
 
-#: Directions are used for at least this many rows and features.
+#: Directions are used for at least this many rows and features. Fewer rows of as many features are compared at
+#: once (16 MB).
 _LEAST_ROWS, _LEAST_FEATURES = 2000, 192
 #: Numbers of directions to choose from, and numbers of rows by which they are chosen.
 _DIRECTIONS, _SAMPLE, _QUERIES = (32, 64, 96, 128), 512, 64
 #: Number of neighbours for which they are chosen, and the cost of a candidate: its distance is computed in
 #: double precision by a loop, which takes longer per feature than a matrix product.
 _NEIGHBORS, _CANDIDATE_COST = 12, 16.0
+#: Number of rows of a block of a symmetric product.
+_TILE = 128
 #: Size of the blocks in which rows are prepared.
 _BLOCK_BYTES = 4 * 2**20
 
@@ -37,6 +40,8 @@ class DistanceBounds:
         self._directions = None
         if n >= _LEAST_ROWS and d >= _LEAST_FEATURES:
             self._directions = _choose_directions(X[:: -(-n // _SAMPLE)] - self._origin, n)
+        #: Whether all pairs are best computed at once: a symmetric product has half the operations.
+        self.at_once = n < _LEAST_ROWS and d >= _LEAST_FEATURES
         width = d if self._directions is None else self._directions.shape[1] + 1
         self.norms, right = np.empty(n), np.empty((n, width + 1))
 
@@ -64,14 +69,33 @@ class DistanceBounds:
         """Return the same for rows of ``X``."""
         return self._multiply(self._right[rows, :-1], self.norms[rows], columns)
 
+    def all_pairs(self, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the same for all rows of ``X``; ``rough`` (n, n) is symmetric."""
+        n = len(self.norms)
+        rough = np.empty((n, n), dtype=self._precision)
+        right = np.column_stack([self._right, np.ones(n, dtype=self._precision)])
+        left = right * self._precision(-2)
+        left[:, -2], left[:, -1] = 1, self._right[:, -1]
+
+        def multiply(start: int) -> None:
+            rows, later = slice(start, start + _TILE), slice(start + _TILE, n)
+            rough[rows, start:] = left[rows] @ right[start:].T
+            rough[later, rows] = rough[rows, later].T
+
+        run_parallel(multiply, range(0, n, _TILE), n_jobs)
+        return rough, np.zeros(n), self._slack(self.norms)
+
+    def _slack(self, base: np.ndarray) -> np.ndarray:
+        eps, width = np.finfo(self._precision).eps, self._right.shape[1]
+        return 8 * eps * width**0.5 * (base + self.norms.max())
+
     def _multiply(
         self, reduced: np.ndarray, base: np.ndarray, columns: slice
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         left = np.empty((len(reduced), self._right.shape[1]), dtype=self._precision)
         np.multiply(reduced, -2, out=left[:, :-1], casting="same_kind")
         left[:, -1] = 1
-        slack = 8 * np.finfo(self._precision).eps * left.shape[1] ** 0.5 * (base + self.norms.max())
-        return left @ self._right[columns].T, base, slack
+        return left @ self._right[columns].T, base, self._slack(base)
 
     def subset(self, order: np.ndarray) -> DistanceBounds:
         """Return the bounds for the rows ``X[order]``."""
