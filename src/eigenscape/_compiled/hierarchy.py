@@ -102,8 +102,8 @@ def multiply_four(indptr, indices, data, V, first, last, out):
     for q in range(0, V.shape[1], 4):
         for r in range(first, last):
             a, b, c, d = zero, zero, zero, zero
-            for e in range(indptr[r], indptr[r + 1]):
-                w, j = data[e], indices[e]
+            for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
+                w, j = data[e], np.uint64(indices[e])
                 a += w * V[j, q]
                 b += w * V[j, q + 1]
                 c += w * V[j, q + 2]
@@ -120,8 +120,8 @@ def first_residual(indptr, indices, data, step, B, first, last, out):
     for q in range(0, B.shape[1], 4):
         for r in range(first, last):
             a, b, c, d = B[r, q], B[r, q + 1], B[r, q + 2], B[r, q + 3]
-            for e in range(indptr[r], indptr[r + 1]):
-                j = indices[e]
+            for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
+                j = np.uint64(indices[e])
                 w = data[e] * step[j]
                 a -= w * B[j, q]
                 b -= w * B[j, q + 1]
@@ -140,8 +140,8 @@ def correct_rows(indptr, indices, data, step, B, Y, first, last, out):
         for r in range(first, last):
             s = step[r]
             a, b, c, d = s * B[r, q], s * B[r, q + 1], s * B[r, q + 2], s * B[r, q + 3]
-            for e in range(indptr[r], indptr[r + 1]):
-                w, j = data[e], indices[e]
+            for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
+                w, j = data[e], np.uint64(indices[e])
                 a += w * Y[j, q]
                 b += w * Y[j, q + 1]
                 c += w * Y[j, q + 2]
@@ -158,8 +158,8 @@ def relax_rows(indptr, indices, data, step, B, X, first, last, out):
     for q in range(0, B.shape[1], 4):
         for r in range(first, last):
             a, b, c, d = B[r, q], B[r, q + 1], B[r, q + 2], B[r, q + 3]
-            for e in range(indptr[r], indptr[r + 1]):
-                w, j = data[e], indices[e]
+            for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
+                w, j = data[e], np.uint64(indices[e])
                 a -= w * X[j, q]
                 b -= w * X[j, q + 1]
                 c -= w * X[j, q + 2]

@@ -16,16 +16,11 @@ def extend_krylov(indptr, indices, data, bound, V, T, n_known, start, stop):
     Returns the number of vectors with a column in ``T``, less than ``stop`` if they span an invariant space,
     and the length of the last residual.
     """
-    m = V.shape[1]
-    w = np.empty(m)
+    w = np.empty(V.shape[1])
     length = 0.0
     for j in range(start, stop):
         q = V[n_known + j]
-        for i in range(m):
-            total = 0.0
-            for t in range(indptr[i], indptr[i + 1]):
-                total += data[t] * q[indices[t]]
-            w[i] = bound * q[i] - total
+        _multiply(indptr, indices, data, bound, q, w)
         before = V[: n_known + j + 1]
         # In exact arithmetic w lies in the space of the last two vectors, except after a restart. Without
         # these parts one orthogonalisation suffices.
@@ -49,3 +44,16 @@ def extend_krylov(indptr, indices, data, bound, V, T, n_known, start, stop):
             return j + 1, 0.0
         V[n_known + j + 1] = w / length
     return stop, length
+
+
+@njit(nogil=True)
+def _multiply(indptr, indices, data, bound, q, w):
+    """Write ``(bound - A) q`` to ``w``.
+
+    Numbers without sign need no test whether they count from the end, which takes most of the time.
+    """
+    for i in range(len(w)):
+        total = 0.0
+        for t in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            total += data[t] * q[np.uint64(indices[t])]
+        w[i] = bound * q[i] - total

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from eigenscape._compiled.jit import njit
 
 
@@ -15,15 +17,15 @@ def multiply_rows(indptr, indices, data, V, first, last, out):
     if columns == 1:
         for r in range(first, last):
             total = 0 * V[0, 0]
-            for e in range(indptr[r], indptr[r + 1]):
-                total += data[e] * V[indices[e], 0]
+            for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
+                total += data[e] * V[np.uint64(indices[e]), 0]
             out[r, 0] = total
         return
     for r in range(first, last):
         for c in range(columns):
             out[r, c] = 0
-        for e in range(indptr[r], indptr[r + 1]):
+        for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
             weight = data[e]
-            j = indices[e]
+            j = np.uint64(indices[e])
             for c in range(columns):
                 out[r, c] += weight * V[j, c]
