@@ -12,7 +12,7 @@ from benchmarks.goals import behind
 from benchmarks.install import reasons as install_reasons
 from benchmarks.tables import HEAD, cells, compared, compilation, contenders, markdown_table
 
-PACKAGES = ("eigenscape", "scikit-learn", "scipy", "numpy", "numba", "faiss-cpu")
+PACKAGES = ("eigenscape", "scikit-learn", "scipy", "numpy", "numba")
 #: Libraries that are measured only if they are installed (``make bench``).
 PEERS = ("umap-learn", "tapkee", "scanpy", "snapatac2")
 #: Sections of the page: beginnings of keys and a title.
