@@ -16,8 +16,8 @@ import numpy as np
 from eigenscape._memory import row_blocks
 from eigenscape._threads import run_parallel
 
-#: Directions are used for at least this many rows and features. Fewer rows of as many features are compared at
-#: once (16 MB).
+#: Directions are used for at least this many rows and features; fewer rows of as many features are compared
+#: at once (16 MB).
 _LEAST_ROWS, _LEAST_FEATURES = 2000, 192
 #: Numbers of directions to choose from, and numbers of rows by which they are chosen.
 _DIRECTIONS, _SAMPLE, _QUERIES = (32, 64, 96, 128), 512, 64
