@@ -6,13 +6,14 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 
 import joblib
 import pytest
 from threadpoolctl import threadpool_limits
 
 from eigenscape import _threads
-from eigenscape._threads import n_threads, parallel_map, run_nested, single_blas_thread
+from eigenscape._threads import kept_threads, n_threads, parallel_map, run_nested, single_blas_thread
 
 
 @pytest.fixture
@@ -72,6 +73,22 @@ def test_an_error_ends_the_loop(jobs):
     with pytest.raises(ValueError, match="item 0"):
         list(parallel_map(fail, range(1000), jobs))
     assert len(calls) < 20
+
+
+def test_threads_are_kept_within_a_block_only(four_cores):
+    def names():
+        return {*parallel_map(lambda _: threading.current_thread(), range(40), 2)}
+
+    with kept_threads():
+        threads = names() | names()
+        with kept_threads():
+            threads |= names()
+        with pytest.raises(ZeroDivisionError):
+            list(parallel_map(lambda number: 1 // number, range(40), 2))
+        threads |= names()
+        assert len(threads) <= 2
+    assert not any(thread.is_alive() for thread in threads)
+    assert not names() & threads
 
 
 def run_code(code, **environment):

@@ -17,7 +17,7 @@ import multiprocessing
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
@@ -41,6 +41,15 @@ class _Nested(threading.local):
 
 
 _nested = _Nested()
+
+
+class _Kept(threading.local):
+    """The threads that :func:`kept_threads` keeps for loops of this thread, by their number."""
+
+    pools: dict[int, ThreadPoolExecutor] | None = None
+
+
+_kept = _Kept()
 
 
 class _BlasLimit:
@@ -167,7 +176,7 @@ def parallel_map(
             for item in queue:
                 yield function(item)
         return
-    with single_blas_thread(), ThreadPoolExecutor(count, "eigenscape", _mark_nested) as pool:
+    with single_blas_thread(), _pool(count) as pool:
         pending: list[Future[Result]] = []
         try:
             pending.extend(pool.submit(function, item) for item in first)
@@ -180,6 +189,7 @@ def parallel_map(
         finally:
             for future in pending:
                 future.cancel()
+            wait(pending)
 
 
 def run_parallel(
@@ -207,8 +217,35 @@ def thread_team(n_jobs: int | None = None) -> Iterator[Team]:
         if count == 1:
             yield one_thread
             return
-        with ThreadPoolExecutor(count, "eigenscape", _mark_nested) as pool:
+        with _pool(count) as pool:
             yield lambda function, items: list(pool.map(function, items))
+
+
+@contextmanager
+def kept_threads() -> Iterator[None]:
+    """Keep the threads of loops until the end of a block: starting them takes longer than a short loop."""
+    if _kept.pools is not None:
+        yield
+        return
+    _kept.pools = {}
+    try:
+        yield
+    finally:
+        pools, _kept.pools = _kept.pools, None
+        for pool in pools.values():
+            pool.shutdown()
+
+
+@contextmanager
+def _pool(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Yield ``count`` threads: those that are kept, or new ones for this block."""
+    if _kept.pools is None:
+        with ThreadPoolExecutor(count, "eigenscape", _mark_nested) as pool:
+            yield pool
+        return
+    if count not in _kept.pools:
+        _kept.pools[count] = ThreadPoolExecutor(count, "eigenscape", _mark_nested)
+    yield _kept.pools[count]
 
 
 def _mark_nested() -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from eigenscape._progress import reporting
-from eigenscape._threads import single_blas_thread
+from eigenscape._threads import kept_threads, single_blas_thread
 
 
 @contextmanager
 def running(verbose: bool) -> Iterator[None]:
     """Report progress if ``verbose``, and follow the thread policy (:mod:`eigenscape._threads`)."""
-    with reporting(verbose), single_blas_thread():
+    with reporting(verbose), single_blas_thread(), kept_threads():
         yield

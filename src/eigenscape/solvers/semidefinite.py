@@ -202,10 +202,10 @@ def _inverse_iteration(
     """Return an inverse of the matrix, and ``guess`` after three steps of inverse iteration.
 
     A cheaper inverse than that of the matrix in double precision is used if the Ritz values of the resulting
-    vectors are resolved by it. For a thin matrix this is the inverse of its square root; it fails if a second
-    null vector (points on an exact plane) dominates all others by rounding. For other matrices it is a dense
-    factor in single precision, at half the time and memory; it fails if the smallest eigenvalue is below its
-    rounding.
+    vectors are resolved by it. If the square root of the matrix is given, this is its inverse; it fails if a
+    second null vector (points on an exact plane) dominates all others by rounding. For other matrices that
+    are not thin it is a dense factor in single precision, at half the time and memory; it fails if the
+    smallest eigenvalue is below its rounding.
     """
 
     def iterate(inverse: Product) -> tuple[Product, np.ndarray]:
@@ -214,7 +214,7 @@ def _inverse_iteration(
             V, _ = np.linalg.qr(inverse(V))
         return inverse, V
 
-    if thin and problem.factor is not None and problem.factor.shape[0] == problem.factor.shape[1]:
+    if problem.factor is not None and problem.factor.shape[0] == problem.factor.shape[1]:
         cheap = iterate(inverse_by_root(problem.factor, problem.null))
         ritz = np.linalg.eigvalsh(problem.ritz(cheap[1]))
         if ritz[0] > 1e3 * np.finfo(np.float64).eps * ritz[-1]:
