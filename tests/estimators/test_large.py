@@ -331,7 +331,7 @@ def test_lle_has_a_null_vector_for_each_set_without_neighbours_outside(n_closed,
     np.testing.assert_allclose(found.values, expected, rtol=1e-7, atol=1e-15)
     assert np.sum(found.values < 1e-12) == min(n_closed - 1, 4)
     residuals = np.linalg.norm(M @ found.vectors - found.vectors * found.values, axis=0)
-    assert (residuals <= 1e-10 * found.values + 1e-14)[:3].all()  # the last one serves to detect degeneracy
+    assert (residuals <= 1e-10 * found.values + 1e-13)[:3].all()  # the last one serves to detect degeneracy
 
 
 # --- memory -------------------------------------------------------------------------------------------------
