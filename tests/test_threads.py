@@ -9,10 +9,11 @@ import textwrap
 import threading
 
 import joblib
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from eigenscape import _threads
+from eigenscape import KernelPCA, _threads
 from eigenscape._threads import kept_threads, n_threads, parallel_map, run_nested, single_blas_thread
 
 
@@ -192,3 +193,31 @@ def test_never_more_running_threads_than_cores():
     most, samples, cores = map(int, run_code(code, OMP_NUM_THREADS="64", OPENBLAS_NUM_THREADS="64"))
     assert samples > 10
     assert most <= cores
+
+
+def test_a_number_of_threads_holds_for_loops_within_a_block(four_cores):
+    with kept_threads(3):
+        assert n_threads() == 3
+        with kept_threads():
+            assert n_threads() == 3
+        with kept_threads(1):
+            assert (n_threads(), n_threads(2)) == (1, 2)
+        assert n_threads() == 3
+    assert n_threads() == 4
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_transform_uses_the_threads_that_the_estimator_was_given(n_jobs, four_cores, monkeypatch):
+    counts = []
+    pool = _threads.ThreadPoolExecutor
+
+    def counted(count, *arguments):
+        counts.append(count)
+        return pool(count, *arguments)
+
+    monkeypatch.setattr(_threads, "ThreadPoolExecutor", counted)
+    X = np.random.default_rng(0).standard_normal((1100, 30))
+    model = KernelPCA(2, n_jobs=n_jobs).fit(X)
+    placed = model.transform(X[:600])
+    assert set(counts) == ({2} if n_jobs == 2 else set())
+    np.testing.assert_array_equal(placed, KernelPCA(2, n_jobs=3).fit(X).transform(X[:600]))

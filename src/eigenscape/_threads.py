@@ -47,6 +47,7 @@ class _Kept(threading.local):
     """The threads that :func:`kept_threads` keeps for loops of this thread, by their number."""
 
     pools: dict[int, ThreadPoolExecutor] | None = None
+    n_jobs: int | None = None
 
 
 _kept = _Kept()
@@ -142,11 +143,12 @@ def n_threads(n_jobs: int | None = None) -> int:
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of threads, at most that of the cores; -1 for all cores. None for all cores,
-        or fewer if a limit is in force.
+        Number of threads, at most that of the cores; -1 for all cores. None for the number that
+        :func:`kept_threads` was given, or for all cores, or fewer if a limit is in force.
     """
     if _nested.active or _in_joblib_thread():
         return 1
+    n_jobs = _kept.n_jobs if n_jobs is None else n_jobs
     if n_jobs is None:
         return max(1, min(_cores(), _blas.outer()))
     return max(1, min(n_jobs if n_jobs > 0 else _cores() + 1 + n_jobs, _cores()))
@@ -222,18 +224,21 @@ def thread_team(n_jobs: int | None = None) -> Iterator[Team]:
 
 
 @contextmanager
-def kept_threads() -> Iterator[None]:
-    """Keep the threads of loops until the end of a block: starting them takes longer than a short loop."""
-    if _kept.pools is not None:
-        yield
-        return
-    _kept.pools = {}
+def kept_threads(n_jobs: int | None = None) -> Iterator[None]:
+    """Keep the threads of loops until the end of a block: starting them takes longer than a short loop.
+
+    ``n_jobs`` is the number of threads of loops within the block that ask for None.
+    """
+    before = _kept.pools, _kept.n_jobs
+    pools = {} if before[0] is None else before[0]
+    _kept.pools, _kept.n_jobs = pools, before[1] if n_jobs is None else n_jobs
     try:
         yield
     finally:
-        pools, _kept.pools = _kept.pools, None
-        for pool in pools.values():
-            pool.shutdown()
+        _kept.pools, _kept.n_jobs = before
+        if before[0] is None:
+            for pool in pools.values():
+                pool.shutdown()
 
 
 @contextmanager
