@@ -146,9 +146,9 @@ def n_threads(n_jobs: int | None = None) -> int:
         Number of threads, at most that of the cores; -1 for all cores. None for the number that
         :func:`kept_threads` was given, or for all cores, or fewer if a limit is in force.
     """
-    if _nested.active or _in_joblib_thread():
-        return 1
     n_jobs = _kept.n_jobs if n_jobs is None else n_jobs
+    if n_jobs == 1 or _nested.active or _in_joblib_thread():
+        return 1
     if n_jobs is None:
         return max(1, min(_cores(), _blas.outer()))
     return max(1, min(n_jobs if n_jobs > 0 else _cores() + 1 + n_jobs, _cores()))
