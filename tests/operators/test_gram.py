@@ -70,6 +70,11 @@ def test_dense_products_are_those_of_numpy_for_any_number_of_threads(m):
         found = DenseOperator(K, n_jobs=1).matmat(V)
         np.testing.assert_allclose(found, K @ V, rtol=0, atol=1e-13 * m)
         np.testing.assert_array_equal(DenseOperator(K, n_jobs=2).matmat(V), found)
+        np.testing.assert_allclose(DenseOperator(np.asfortranarray(K)).matmat(V), found, rtol=1e-12)
+        single = K.astype(np.float32)
+        np.testing.assert_allclose(
+            DenseOperator(single).matmat(V), single.astype(np.float64) @ V, rtol=0, atol=1e-13 * m
+        )
 
 
 @pytest.mark.parametrize("storage", ["auto", "blocked"])

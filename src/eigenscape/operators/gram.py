@@ -51,7 +51,7 @@ class Operator(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DenseOperator:
-    """A dense symmetric matrix; a matrix in single precision is multiplied in double, block by block."""
+    """A dense symmetric matrix; a matrix in single precision is multiplied in double precision."""
 
     array: np.ndarray
     n_jobs: int | None = None
@@ -61,10 +61,7 @@ class DenseOperator:
         return self.array.shape
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        if self.array.dtype == V.dtype:
-            return dense_product(self.array, V, self.n_jobs)
-        blocks = row_blocks(len(self.array), 8 * len(self.array))
-        return np.concatenate([self.array[rows].astype(V.dtype) @ V for rows in blocks])
+        return dense_product(self.array, V, self.n_jobs)
 
     def diagonal(self) -> np.ndarray:
         return np.diagonal(self.array)

@@ -38,10 +38,13 @@ def dense_product(K: np.ndarray, V: np.ndarray, n_jobs: int | None = None) -> np
     """Compute ``K @ V`` for a symmetric matrix and ``V`` (m, c), in blocks of rows of ``K``.
 
     By BLAS for one vector and for many, with ``K' = K`` since it multiplies few rows by a matrix faster than
-    a matrix by few columns. For a few vectors, see :func:`~eigenscape._compiled.products.multiply_four`.
+    a matrix by few columns. For a few vectors, and for a matrix in single precision, which BLAS would convert
+    as a whole, see :func:`~eigenscape._compiled.products.multiply_four`.
     """
     m, columns = V.shape
-    few = 1 < columns < _MANY and m > 1
+    K = K if K.flags.c_contiguous else np.ascontiguousarray(K.T)  # without a copy if columns are contiguous
+    K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
+    few = m > 1 and (1 < columns < _MANY or K.dtype == np.float32)
     out = np.empty((-(-columns // 4) * 4 if few else columns, m))
     transposed = np.zeros_like(out)
     transposed[:columns] = V.T
