@@ -6,13 +6,15 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 
 import joblib
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from eigenscape import _threads
-from eigenscape._threads import n_threads, parallel_map, run_nested, single_blas_thread
+from eigenscape import KernelPCA, _threads
+from eigenscape._threads import kept_threads, n_threads, parallel_map, run_nested, single_blas_thread
 
 
 @pytest.fixture
@@ -72,6 +74,22 @@ def test_an_error_ends_the_loop(jobs):
     with pytest.raises(ValueError, match="item 0"):
         list(parallel_map(fail, range(1000), jobs))
     assert len(calls) < 20
+
+
+def test_threads_are_kept_within_a_block_only(four_cores):
+    def names():
+        return {*parallel_map(lambda _: threading.current_thread(), range(40), 2)}
+
+    with kept_threads():
+        threads = names() | names()
+        with kept_threads():
+            threads |= names()
+        with pytest.raises(ZeroDivisionError):
+            list(parallel_map(lambda number: 1 // number, range(40), 2))
+        threads |= names()
+        assert len(threads) <= 2
+    assert not any(thread.is_alive() for thread in threads)
+    assert not names() & threads
 
 
 def run_code(code, **environment):
@@ -175,3 +193,31 @@ def test_never_more_running_threads_than_cores():
     most, samples, cores = map(int, run_code(code, OMP_NUM_THREADS="64", OPENBLAS_NUM_THREADS="64"))
     assert samples > 10
     assert most <= cores
+
+
+def test_a_number_of_threads_holds_for_loops_within_a_block(four_cores):
+    with kept_threads(3):
+        assert n_threads() == 3
+        with kept_threads():
+            assert n_threads() == 3
+        with kept_threads(1):
+            assert (n_threads(), n_threads(2)) == (1, 2)
+        assert n_threads() == 3
+    assert n_threads() == 4
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_transform_uses_the_threads_that_the_estimator_was_given(n_jobs, four_cores, monkeypatch):
+    counts = []
+    pool = _threads.ThreadPoolExecutor
+
+    def counted(count, *arguments):
+        counts.append(count)
+        return pool(count, *arguments)
+
+    monkeypatch.setattr(_threads, "ThreadPoolExecutor", counted)
+    X = np.random.default_rng(0).standard_normal((1100, 30))
+    model = KernelPCA(2, n_jobs=n_jobs).fit(X)
+    placed = model.transform(X[:600])
+    assert set(counts) == ({2} if n_jobs == 2 else set())
+    np.testing.assert_array_equal(placed, KernelPCA(2, n_jobs=3).fit(X).transform(X[:600]))

@@ -17,7 +17,7 @@ import multiprocessing
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
@@ -41,6 +41,16 @@ class _Nested(threading.local):
 
 
 _nested = _Nested()
+
+
+class _Kept(threading.local):
+    """The threads that :func:`kept_threads` keeps for loops of this thread, by their number."""
+
+    pools: dict[int, ThreadPoolExecutor] | None = None
+    n_jobs: int | None = None
+
+
+_kept = _Kept()
 
 
 class _BlasLimit:
@@ -133,10 +143,11 @@ def n_threads(n_jobs: int | None = None) -> int:
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of threads, at most that of the cores; -1 for all cores. None for all cores,
-        or fewer if a limit is in force.
+        Number of threads, at most that of the cores; -1 for all cores. None for the number that
+        :func:`kept_threads` was given, or for all cores, or fewer if a limit is in force.
     """
-    if _nested.active or _in_joblib_thread():
+    n_jobs = _kept.n_jobs if n_jobs is None else n_jobs
+    if n_jobs == 1 or _nested.active or _in_joblib_thread():
         return 1
     if n_jobs is None:
         return max(1, min(_cores(), _blas.outer()))
@@ -167,7 +178,7 @@ def parallel_map(
             for item in queue:
                 yield function(item)
         return
-    with single_blas_thread(), ThreadPoolExecutor(count, "eigenscape", _mark_nested) as pool:
+    with single_blas_thread(), _pool(count) as pool:
         pending: list[Future[Result]] = []
         try:
             pending.extend(pool.submit(function, item) for item in first)
@@ -180,6 +191,7 @@ def parallel_map(
         finally:
             for future in pending:
                 future.cancel()
+            wait(pending)
 
 
 def run_parallel(
@@ -207,8 +219,38 @@ def thread_team(n_jobs: int | None = None) -> Iterator[Team]:
         if count == 1:
             yield one_thread
             return
-        with ThreadPoolExecutor(count, "eigenscape", _mark_nested) as pool:
+        with _pool(count) as pool:
             yield lambda function, items: list(pool.map(function, items))
+
+
+@contextmanager
+def kept_threads(n_jobs: int | None = None) -> Iterator[None]:
+    """Keep the threads of loops until the end of a block: starting them takes longer than a short loop.
+
+    ``n_jobs`` is the number of threads of loops within the block that ask for None.
+    """
+    before = _kept.pools, _kept.n_jobs
+    pools = {} if before[0] is None else before[0]
+    _kept.pools, _kept.n_jobs = pools, before[1] if n_jobs is None else n_jobs
+    try:
+        yield
+    finally:
+        _kept.pools, _kept.n_jobs = before
+        if before[0] is None:
+            for pool in pools.values():
+                pool.shutdown()
+
+
+@contextmanager
+def _pool(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Yield ``count`` threads: those that are kept, or new ones for this block."""
+    if _kept.pools is None:
+        with ThreadPoolExecutor(count, "eigenscape", _mark_nested) as pool:
+            yield pool
+        return
+    if count not in _kept.pools:
+        _kept.pools[count] = ThreadPoolExecutor(count, "eigenscape", _mark_nested)
+    yield _kept.pools[count]
 
 
 def _mark_nested() -> None:

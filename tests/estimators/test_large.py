@@ -24,7 +24,7 @@ from eigenscape.kernels import local
 from eigenscape.methods.alignment import alignment_factor, alignment_matrix
 from eigenscape.operators import SparseOperator
 from eigenscape.solvers import SemidefiniteProblem, SolverConfig, hierarchy, semidefinite, smallest
-from eigenscape.solvers.direct import inverse_by_root, inverse_on_complement
+from eigenscape.solvers.direct import RootInverse, inverse_on_complement
 from eigenscape.solvers.hierarchy import Hierarchy, aggregate
 from eigenscape.solvers.width import is_thin
 
@@ -263,7 +263,7 @@ def test_the_root_gives_the_inverse_of_its_square(X):
     graph = nearest_neighbor_graph(neighbor_index(X), 8)
     root = alignment_factor(graph, "standard", 2, 1e-2 / 8)
     M, m = alignment_matrix(root), len(X)
-    inverse = inverse_by_root(root, np.full(m, m**-0.5))
+    inverse = RootInverse(root, np.full(m, m**-0.5))
     V = M @ np.random.default_rng(0).standard_normal((m, 3))  # has no part in the null space
     W = inverse(V)
     np.testing.assert_allclose(M @ W, V, atol=1e-9)
@@ -287,7 +287,8 @@ def test_lle_on_a_line_tells_its_second_null_vector_from_the_others():
     ],
     ids=["single precision is enough", "single precision is not enough"],
 )
-def test_wide_lle_has_the_eigenvalues_of_lapack(X, precisions, monkeypatch):
+@pytest.mark.parametrize("is_square", [True, False])
+def test_wide_lle_has_the_eigenvalues_of_lapack(X, precisions, is_square, monkeypatch):
     made = []
 
     def inverse(matrix, null, thin, dtype=np.float64):
@@ -298,14 +299,39 @@ def test_wide_lle_has_the_eigenvalues_of_lapack(X, precisions, monkeypatch):
     graph = nearest_neighbor_graph(neighbor_index(X), 12)
     root = alignment_factor(graph, "standard", 2, 1e-3 / 12)
     M, m = alignment_matrix(root), len(X)
+    if not is_square:  # as those of the other variants of LLE
+        root = sparse.csr_array(sparse.vstack([root, sparse.csr_array((1, m))]))
     end = SemidefiniteProblem(
         SparseOperator(M), np.full(m, m**-0.5), float(abs(M).sum(axis=1).max()), root, laplacian=False
     )
     found = semidefinite.solve_shift_invert(end, M, 3, SolverConfig(), thin=False)
-    assert made == precisions
+    assert made == ([] if is_square else precisions)
     np.testing.assert_allclose(
         found.values, np.linalg.svd(root.toarray(), compute_uv=False)[::-1][1:4] ** 2, rtol=1e-7
     )
+
+
+@pytest.mark.parametrize("n_closed", [1, 2, 3, 7])
+def test_lle_has_a_null_vector_for_each_set_without_neighbours_outside(n_closed, monkeypatch):
+    """The sparse root is used for all of them: a dense factor would be a square array."""
+    monkeypatch.delattr(semidefinite, "inverse_on_complement")
+    rng, m, size = np.random.default_rng(0), 1000, 120
+    closed = np.minimum(np.arange(m) // size, n_closed)  # the last set has neighbours anywhere
+    W = np.zeros((m, m))
+    for i, own in enumerate(closed):
+        among = np.flatnonzero(closed == own) if own < n_closed else np.arange(m)
+        W[i, rng.choice(among[among != i], 6, replace=False)] = rng.dirichlet(np.ones(6))
+    root = sparse.csr_array(np.eye(m) - W)
+    M = alignment_matrix(root)
+    end = SemidefiniteProblem(
+        SparseOperator(M), np.full(m, m**-0.5), float(abs(M).sum(axis=1).max()), root, laplacian=False
+    )
+    found = semidefinite.solve_shift_invert(end, M, 4, SolverConfig(), thin=False)
+    expected = np.linalg.svd(root.toarray(), compute_uv=False)[::-1][1:5] ** 2
+    np.testing.assert_allclose(found.values, expected, rtol=1e-7, atol=1e-15)
+    assert np.sum(found.values < 1e-12) == min(n_closed - 1, 4)
+    residuals = np.linalg.norm(M @ found.vectors - found.vectors * found.values, axis=0)
+    assert (residuals <= 1e-10 * found.values + 1e-13)[:3].all()  # the last one serves to detect degeneracy
 
 
 # --- memory -------------------------------------------------------------------------------------------------

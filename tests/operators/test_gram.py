@@ -8,13 +8,13 @@ import pytest
 from scipy import sparse
 
 from eigenscape import KernelPCA, LaplacianEigenmaps, SpectralClustering
-from eigenscape._compiled.tiles import exponential_tile, transpose_tile
+from eigenscape._compiled.tiles import exponential_tile
 from eigenscape.graph.components import component_labels
 from eigenscape.kernels import Gaussian
 from eigenscape.kernels.pairwise import Cosine, Linear, PairwiseKernel
 from eigenscape.operators import BlockedOperator, DenseOperator, FactoredOperator, gram
 from eigenscape.solvers import SolverConfig, principal
-from eigenscape.solvers.arpack import arpack_lanczos
+from eigenscape.solvers.block_lanczos import block_lanczos
 
 
 def grouped_rows(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -60,11 +60,21 @@ def test_exponentials_of_large_distances_are_zero_and_of_rounding_errors_one():
     assert values[0, 3:].tolist() == [0.0, 0.0, 0.0]
 
 
-def test_a_tile_is_transposed_into_a_larger_matrix():
-    source, target = np.random.default_rng(0).standard_normal((70, 45)), np.zeros((60, 80))
-    transpose_tile(source, target[10:55, 5:75])
-    np.testing.assert_array_equal(target[10:55, 5:75], source.T)
-    assert np.count_nonzero(target) == source.size
+@pytest.mark.parametrize("m", [1, 2, 65, 513, 1100])
+def test_dense_products_are_those_of_numpy_for_any_number_of_threads(m):
+    rng = np.random.default_rng(0)
+    K = rng.standard_normal((m, m))
+    K += K.T
+    for columns in (0, 1, 2, 4, 5, 12, 13, 40):
+        V = rng.standard_normal((m, columns))
+        found = DenseOperator(K, n_jobs=1).matmat(V)
+        np.testing.assert_allclose(found, K @ V, rtol=0, atol=1e-13 * m)
+        np.testing.assert_array_equal(DenseOperator(K, n_jobs=2).matmat(V), found)
+        np.testing.assert_allclose(DenseOperator(np.asfortranarray(K)).matmat(V), found, rtol=1e-12)
+        single = K.astype(np.float32)
+        np.testing.assert_allclose(
+            DenseOperator(single).matmat(V), single.astype(np.float64) @ V, rtol=0, atol=1e-13 * m
+        )
 
 
 @pytest.mark.parametrize("storage", ["auto", "blocked"])
@@ -174,7 +184,7 @@ def test_lanczos_does_not_accept_one_vector_of_a_multiple_eigenvalue():
     pairs = principal(DenseOperator(A), 5, "value", SolverConfig())
     np.testing.assert_allclose(pairs.values, spectrum[:5], rtol=1e-12)
     known = basis[:, :2]
-    result = arpack_lanczos(lambda V: A @ V, 400, 2, tol=1e-11, noise=0.0, seed=0, known=known)
+    result = block_lanczos(lambda V: A @ V, 400, 2, tol=1e-11, noise=0.0, seed=0, known=known)
     assert result.converged
     np.testing.assert_allclose(result.values, [9.0, 5.0], rtol=1e-12)
 

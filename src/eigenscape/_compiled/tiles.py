@@ -1,4 +1,4 @@
-"""Loops over tiles of a symmetric matrix: exponentials in place, and transposed copies."""
+"""Exponentials in place, for tiles of a symmetric matrix."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ _LOG2_E = 1.4426950408889634
 _LOG_2_HIGH, _LOG_2_LOW = 0.69314718036912381649, 1.90821492927058770002e-10
 #: Below this the exponential is not a normal number in double precision.
 _LOWEST = -708.0
-#: Side of the squares that are transposed within the cache.
-_SQUARE = 32
 
 
 @njit(nogil=True, fastmath={"contract", "nsz"}, error_model="numpy")
@@ -56,14 +54,3 @@ def exponential_tile(flat, stride, left, right):
             bits[j] <<= 52
         for j in range(columns):
             row[j] *= power[j]
-
-
-@njit(nogil=True)
-def transpose_tile(source, target):
-    """Copy ``target[j, i] = source[i, j]``, by squares that stay in the cache."""
-    rows, columns = source.shape
-    for a in range(0, rows, _SQUARE):
-        for b in range(0, columns, _SQUARE):
-            for j in range(b, min(b + _SQUARE, columns)):
-                for i in range(a, min(a + _SQUARE, rows)):
-                    target[j, i] = source[i, j]

@@ -80,7 +80,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             ``embedding_``. For a dask collection, a lazy dask array.
         """
         self._check_fitted()
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             X = check_input(self, X, reset=False)
             return self._match_dtype(X, self._transform(X))
 
@@ -244,7 +244,7 @@ class KernelMixin:
         ndarray of shape (n_new, n_components)
         """
         self._check_kernel("eigenfunctions")
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             X = check_input(self, X, reset=False)
             return self._match_dtype(X, self._model_.functions(X))
 
@@ -273,7 +273,7 @@ class KernelMixin:
             are not determined by the training points. Losses of different kernels are not comparable.
         """
         self._check_kernel("loss")
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             return kernel_loss(self._model_, *check_pairs(self, X, between))
 
     @paired
@@ -293,7 +293,7 @@ class KernelMixin:
             Losses; the last is ``loss(X)``.
         """
         self._check_kernel("loss_curve")
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             return kernel_loss_curve(self._model_, *check_pairs(self, X, between))
 
     def _has_pair_moments(self) -> bool:
@@ -350,7 +350,7 @@ class EmbeddingMixin:
         self._reset()  # type: ignore[attr-defined]
         if is_collection(X):
             return self._fit_collection(X)
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             X = check_input(self, X, reset=True)
             result = self._embed(X)
             coordinates = result.coordinates()
@@ -360,7 +360,7 @@ class EmbeddingMixin:
         return self
 
     def _fit_collection(self, X: Any) -> Self:
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             if not uses_dictionary(self):
                 fit_to_sample(self, X)
             else:

@@ -97,7 +97,7 @@ class DictionaryMixin:
             ``delta`` of Ouimet eq. 8: a novelty score between 0 (in the span of the dictionary) and about
             ``k(x, x)`` (orthogonal to it).
         """
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             X = check_input(self, X, reset=False)
             span = self.kernel_.span
             return np.concatenate([span.project(Y).error for _, Y in read_blocks(ArrayReader(X), 8192)])

@@ -89,7 +89,7 @@ class InverseMixin:
                 f"X has {X.shape[1]} coordinates, but {type(self).__name__} has {self._n_features_out}"
                 " components; pass coordinates"
             )
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             return self._match_dtype(X, self._fitted_inverse()(np.asarray(X, dtype=np.float64)))
 
     @property
@@ -102,7 +102,7 @@ class InverseMixin:
         """
         check_is_fitted(self, "n_iter_")
         _has_inverse(self)
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             return relative_error(self._fitted_inverse())
 
     def _fitted_inverse(self) -> Inverse:

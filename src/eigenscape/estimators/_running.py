@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from eigenscape._progress import reporting
-from eigenscape._threads import single_blas_thread
+from eigenscape._threads import kept_threads, single_blas_thread
+from eigenscape.estimators._validation import check_jobs
 
 
 @contextmanager
-def running(verbose: bool) -> Iterator[None]:
+def running(verbose: bool, n_jobs: int | None = None) -> Iterator[None]:
     """Report progress if ``verbose``, and follow the thread policy (:mod:`eigenscape._threads`)."""
-    with reporting(verbose), single_blas_thread():
+    check_jobs(n_jobs)
+    with reporting(verbose), single_blas_thread(), kept_threads(n_jobs):
         yield

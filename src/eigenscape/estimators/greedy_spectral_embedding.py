@@ -262,7 +262,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             return self._fit_collection(X, options)
         check_in_memory(self, X)
         chunks = None if self._is_precomputed() else as_chunks(X)
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             if chunks is not None:
                 return self._fit_stream(chunks, options)
             X = check_input(self, X, reset=True)
@@ -305,7 +305,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                     f"{name}={getattr(self, name)!r}, but the stream began with {before!r}; call fit to start"
                     " again"
                 )
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             state = self._state_ if n_seen else None
             if is_collection(X):
                 blocks = validate_blocks(self, X, reset=n_seen == 0)
@@ -339,7 +339,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         options, dictionary = self._options(), self._state_.dictionary
         if is_collection(chunks):
             blocks = validate_blocks(self, chunks, reset=False)
-            with running(self.verbose):
+            with running(self.verbose, getattr(self, "n_jobs", None)):
                 self._set_model(distributed.second_pass_blocks(dictionary, blocks, options), options)
             self._embedding_, self._stream_ = self.transform(chunks), None
             return self
@@ -350,7 +350,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 "divisive normalisation and averages='random' read the data twice, and an iterator can be"
                 " read only once; pass the chunks again"
             )
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             reader = ChunkReader(CheckedChunks(self, chunks))
             self._set_model(second_pass(dictionary, reader, options), options)
         self._embedding_, self._stream_ = None, KeptChunks(chunks) if can_repeat(chunks) else None
@@ -380,7 +380,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 f"{name} needs all data in memory, and X is a dask collection; use averages='implicit' and"
                 " selection='greedy'"
             )
-        with running(self.verbose):
+        with running(self.verbose, getattr(self, "n_jobs", None)):
             sample = distributed.evenly_spaced(blocks)
             similarity = self._bind(sample, blocks)
             if not by_name:

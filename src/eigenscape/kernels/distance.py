@@ -36,8 +36,10 @@ from eigenscape.kernels.pairwise import (
     BoundPairwise,
     PairwiseKernel,
     Tiles,
+    distance_tiles,
+    distance_values,
     evaluate_pairs,
-    half_square_tiles,
+    half_squared,
     squared_euclidean,
 )
 
@@ -53,7 +55,9 @@ class HalfSquaredDistance(PairwiseKernel):
         if self.metric == "precomputed":
             return -0.5 * np.square(np.asarray(Y))
         if self.metric in ("euclidean", "l2") and not self.metric_params:
-            return -0.5 * squared_euclidean(Y, X)
+            if is_sparse(X) or is_sparse(Y):
+                return -0.5 * squared_euclidean(Y, X)
+            return distance_values(Y, X, half_squared)
         if callable(self.metric):
             lengths = evaluate_pairs(partial(self.metric, **self.metric_params), Y, X)
             if not (lengths >= 0).all():
@@ -64,7 +68,7 @@ class HalfSquaredDistance(PairwiseKernel):
 
     def tiles(self, X: Rows) -> Tiles | None:
         plain = self.metric in ("euclidean", "l2") and not self.metric_params
-        return half_square_tiles(X) if plain and not is_sparse(X) else None
+        return distance_tiles(X, half_squared) if plain and not is_sparse(X) else None
 
     def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> np.ndarray:
         return self.evaluate(require_table(table) if self.metric == "precomputed" else Y, Z)

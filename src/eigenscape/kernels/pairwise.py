@@ -10,6 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from eigenscape._display import short_repr
+from eigenscape._threads import run_parallel
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.graph.precomputed import require_table
 from eigenscape.kernels.bandwidth import local_distance, median_distance
@@ -25,6 +26,10 @@ from eigenscape.kernels.base import (
 
 #: Writes the values of a kernel between two slices of the training rows to an array.
 Tiles = Callable[[slice, slice, np.ndarray], None]
+#: Replaces scalar products (n, m) by a function of distances in place, given halves of the squared norms.
+Finish = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+#: Training rows of a block of values, and the number of multiplications below which threads take longer.
+_COLUMNS, _SHORT = 512, 8_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,24 +248,14 @@ class Gaussian(PairwiseKernel):
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         assert self.gamma is not None
-        values = squared_euclidean(Y, X, -self.gamma)
-        return np.exp(values, out=values)
+        if is_sparse(X) or is_sparse(Y):
+            values = squared_euclidean(Y, X, -self.gamma)
+            return np.exp(values, out=values)
+        return distance_values(Y, X, _exponential, 2 * self.gamma)  # gamma (|x|^2 + |y|^2 - |x - y|^2)
 
     def tiles(self, X: Rows) -> Tiles:
-        if is_sparse(X):
-            return evaluated_tiles(self, X)
-        from eigenscape._compiled.tiles import exponential_tile
-
         assert self.gamma is not None
-        scaled = X - X.mean(axis=0)
-        scaled *= np.sqrt(2 * self.gamma)
-        norms = np.einsum("ij,ij->i", scaled, scaled) / 2
-
-        def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
-            np.matmul(scaled[rows], scaled[columns].T, out=out)  # gamma (|x|^2 + |y|^2 - |x - y|^2)
-            exponential_tile(*_flat(out), norms[rows], norms[columns])
-
-        return tile
+        return evaluated_tiles(self, X) if is_sparse(X) else distance_tiles(X, _exponential, 2 * self.gamma)
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         return np.ones(n_points(Y))
@@ -343,18 +338,63 @@ def product_tiles(X: Rows) -> Tiles:
     return tile
 
 
-def half_square_tiles(X: np.ndarray) -> Tiles:
-    """Return the tiles of ``-|x - y|^2 / 2``."""
-    centred = X - X.mean(axis=0)
-    norms = np.einsum("ij,ij->i", centred, centred) / 2
+def distance_tiles(X: np.ndarray, finish: Finish, factor: float = 1.0) -> Tiles:
+    """Return the tiles of a kernel that is a function of distances; see :func:`distance_values`."""
+    scaled, norms = _around(X, _origin(X), factor)
 
     def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
-        np.matmul(centred[rows], centred[columns].T, out=out)
-        out -= norms[rows][:, None]
-        out -= norms[columns]
-        np.minimum(out, 0.0, out=out)
+        np.matmul(scaled[rows], scaled[columns].T, out=out)
+        finish(out, norms[rows], norms[columns])
 
     return tile
+
+
+def distance_values(Y: np.ndarray, X: np.ndarray, finish: Finish, factor: float = 1.0) -> np.ndarray:
+    """Compute a kernel (n_new, m) that is a function of Euclidean distances.
+
+    ``finish`` is applied to the scalar products of rows times ``factor``, about an origin amid the training
+    rows to avoid cancellation. Training rows come in blocks that stay in the cache while they are shifted.
+    """
+    origin, m = _origin(X), len(X)
+    left, left_norms = _around(Y, origin, factor)
+    values = np.empty((len(Y), m))
+
+    def fill(start: int) -> None:
+        columns = slice(start, start + _COLUMNS)
+        right, norms = _around(X[columns], origin, factor)
+        block = values[:, columns]
+        np.matmul(left, right.T, out=block)
+        finish(block, left_norms, norms)
+
+    run_parallel(fill, range(0, m, _COLUMNS), 1 if X.size * max(len(Y), 2) < _SHORT else None)
+    return values
+
+
+def half_squared(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    """Replace ``<x, y>`` by ``-|x - y|^2 / 2``."""
+    products -= left[:, None]
+    products -= right
+    np.minimum(products, 0.0, out=products)
+
+
+def _exponential(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    """Replace ``2 gamma <x, y>`` by ``exp(-gamma |x - y|^2)``."""
+    from eigenscape._compiled.tiles import exponential_tile
+
+    if products.size:
+        exponential_tile(*_flat(products), left, right)
+
+
+def _origin(X: np.ndarray) -> np.ndarray:
+    """Return the mean of at most 256 evenly spaced rows."""
+    return X[:: max(1, len(X) // 256)].mean(axis=0)
+
+
+def _around(X: np.ndarray, origin: np.ndarray, factor: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows about an origin times ``sqrt(factor)``, and halves of their squared norms."""
+    shifted = X - origin
+    shifted *= np.sqrt(factor)
+    return shifted, np.einsum("ij,ij->i", shifted, shifted) / 2
 
 
 def evaluate_pairs(function: Callable[[Any, Any], float], Y: Rows, X: Rows) -> np.ndarray:

@@ -10,17 +10,15 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import BLOCK_BYTES, row_blocks
-from eigenscape._threads import parallel_map, run_parallel
+from eigenscape._threads import parallel_map
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.kernels.pairwise import Tiles
-from eigenscape.operators.product import sparse_product
+from eigenscape.operators.product import dense_product, sparse_product
 
 Storage = Literal["auto", "blocked"]
 Stored = Literal["dense", "sparse", "blocked"]
 M = TypeVar("M", bound=Matrix)
-#: Number of columns of a block in products.
-_COLUMNS = 1024
 #: Side of the square tiles of a symmetric matrix that is not stored.
 _TILE = 512
 
@@ -53,7 +51,7 @@ class Operator(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DenseOperator:
-    """A dense symmetric matrix; a matrix in single precision is multiplied in double, block by block."""
+    """A dense symmetric matrix; a matrix in single precision is multiplied in double precision."""
 
     array: np.ndarray
     n_jobs: int | None = None
@@ -63,25 +61,14 @@ class DenseOperator:
         return self.array.shape
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        if self.array.dtype == V.dtype:
-            # K' = K, and BLAS multiplies few rows by a matrix faster than a matrix by few columns.
-            m = len(self.array)
-            out, transposed = np.empty((V.shape[1], m)), np.ascontiguousarray(V.T)
-
-            def multiply(start: int) -> None:
-                columns = slice(start, start + _COLUMNS)
-                np.matmul(transposed, self.array[:, columns], out=out[:, columns])
-
-            run_parallel(multiply, range(0, m, _COLUMNS), self.n_jobs)
-            return out.T
-        blocks = row_blocks(len(self.array), 8 * len(self.array))
-        return np.concatenate([self.array[rows].astype(V.dtype) @ V for rows in blocks])
+        return dense_product(self.array, V, self.n_jobs)
 
     def diagonal(self) -> np.ndarray:
         return np.diagonal(self.array)
 
     def magnitude(self) -> float:
-        return float(np.abs(self.array[:256]).max())
+        some = self.array[:64]
+        return float(max(some.max(), -some.min()))
 
     @property
     def storage(self) -> Stored:

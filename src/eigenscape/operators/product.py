@@ -1,4 +1,4 @@
-"""Products of large sparse matrices with blocks of vectors, on several threads."""
+"""Products of large symmetric matrices, sparse or dense, with blocks of vectors, on several threads."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from eigenscape._threads import n_threads, run_parallel
 
 #: Below this many multiplications SciPy's own product is as fast.
 _LARGE = 2_000_000
+#: Below this many multiplications a dense product takes less time than handing it to another thread.
+_SHORT = 8_000_000
+#: Rows of a block of a dense matrix, and the number of vectors from which BLAS is faster.
+_ROWS, _MANY = 512, 13
 
 
 def sparse_product(A: sparse.csr_array, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
@@ -28,3 +32,37 @@ def sparse_product(A: sparse.csr_array, V: np.ndarray, n_jobs: int | None = None
 
     run_parallel(work, range(threads), n_jobs)
     return out
+
+
+def dense_product(K: np.ndarray, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Compute ``K @ V`` for a symmetric matrix and ``V`` (m, c), in blocks of rows of ``K``.
+
+    By BLAS for one vector and for many, with ``K' = K`` since it multiplies few rows by a matrix faster than
+    a matrix by few columns. For a few vectors, and for a matrix in single precision, which BLAS would convert
+    as a whole, see :func:`~eigenscape._compiled.products.multiply_four`.
+    """
+    m, columns = V.shape
+    K = K if K.flags.c_contiguous else np.ascontiguousarray(K.T)  # without a copy if columns are contiguous
+    K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
+    few = m > 1 and (1 < columns < _MANY or K.dtype == np.float32)
+    out = np.empty((-(-columns // 4) * 4 if few else columns, m))
+    transposed = np.zeros_like(out)
+    transposed[:columns] = V.T
+    if few:
+        from eigenscape._compiled.products import multiply_four
+
+    def multiply(start: int) -> None:
+        end = min(start + _ROWS, m)
+        if few:
+            multiply_four(K, transposed, start, end, out)
+        elif columns == 1:
+            np.dot(K[start:end], transposed[0], out=out[0, start:end])
+        else:
+            np.matmul(transposed, K[:, start:end], out=out[:, start:end])
+
+    if m * m * columns < _SHORT:
+        for start in range(0, m, _ROWS):
+            multiply(start)
+    else:
+        run_parallel(multiply, range(0, m, _ROWS), n_jobs)
+    return out[:columns].T

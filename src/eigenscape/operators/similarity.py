@@ -27,7 +27,9 @@ from eigenscape.operators.gram import (
 )
 
 #: Side of the square tiles in which a symmetric matrix is evaluated, or averaged with its transpose.
-_SQUARE = 512
+_SQUARE = 256
+#: Below this many multiplications a matrix is evaluated in less time than threads are started.
+_SHORT = 30_000_000
 
 
 def gram(
@@ -66,7 +68,8 @@ def gram(
             return BlockedOperator(kernel, tile, n_jobs)
         array = np.empty((m, m))
         if tile is not None:
-            _fill_symmetric(array, tile, advance, n_jobs)
+            short = m * m * n_columns(kernel.X) < _SHORT
+            _fill_symmetric(array, tile, advance, 1 if short else n_jobs)
             return DenseOperator(array, n_jobs)
 
         def fill(rows: slice) -> None:
@@ -83,7 +86,6 @@ def _fill_symmetric(
     array: np.ndarray, tile: Tiles, advance: Callable[[int], None], n_jobs: int | None
 ) -> None:
     """Fill a symmetric matrix by square tiles: each pair of points is evaluated once."""
-    from eigenscape._compiled.tiles import transpose_tile
 
     def fill(pair: tuple[slice, slice]) -> None:
         rows, columns = pair
@@ -94,7 +96,7 @@ def _fill_symmetric(
             values[...] = (values + values.T) / 2
             advance(rows.stop - rows.start)
         else:
-            transpose_tile(values, array[columns, rows])
+            array[columns, rows] = values.T
 
     run_parallel(fill, tile_pairs(len(array)), n_jobs)
 

@@ -29,7 +29,7 @@ class CenteredOperator:
         return self.base.storage
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        V = V - np.outer(self.weights, V.sum(axis=0))
+        V = V - np.outer(V.sum(axis=0), self.weights).T  # columns are contiguous, as in products
         out = self.base.matmat(V)
         return out - self.weights @ out
 

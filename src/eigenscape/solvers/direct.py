@@ -68,29 +68,55 @@ def inverse_on_complement(
     return apply
 
 
-def inverse_by_root(root: sparse.csr_array, null: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return ``V -> A^-1 V`` on the orthogonal complement of ``null``, for ``A = F'F`` and ``F null = 0``.
+class RootInverse:
+    """``V -> A^-1 V`` on the orthogonal complement of the null vectors, for ``A = F'F``.
 
     ``root`` is the square sparse matrix ``F``, and ``A^-1 = F^-1 F'^-1``. ``F`` connects neighbours where
     ``A`` connects neighbours of neighbours: separators are half as thick, so the factors need a quarter of
     the memory, and the condition number is the square root of that of ``A``. The left null vector of ``F`` is
     computed by inverse iteration; a shift at rounding level keeps the last pivot from being zero.
     """
-    shift = 4 * _EPS * float(abs(root).sum(axis=1).max())
-    with stage("factorisation"):
-        factor = _superlu(root + shift * sparse.eye_array(root.shape[0]), pivot=0.1)
-    left = np.random.default_rng(0).standard_normal(len(null))
-    for _ in range(2):
-        left = factor.solve(left, trans="T")  # type: ignore[call-overload] # scipy-stubs has no trans
-        left /= np.linalg.norm(left)
 
-    def apply(V: np.ndarray) -> np.ndarray:
-        rhs = V - np.outer(null, null @ V)
-        image = factor.solve(rhs, trans="T")  # type: ignore[call-overload] # scipy-stubs has no trans
-        out = factor.solve(image - np.outer(left, left @ image))
-        return out - np.outer(null, null @ out)
+    def __init__(self, root: sparse.csr_array, null: np.ndarray) -> None:
+        self._root, self._norm = root, float(abs(root).sum(axis=1).max())
+        with stage("factorisation"):
+            self._factor = _superlu(root + 4 * _EPS * self._norm * sparse.eye_array(root.shape[0]), pivot=0.1)
+        self._right = null[:, None]
+        self._left = self._iterated(1, "T")
 
-    return apply
+    def __call__(self, V: np.ndarray) -> np.ndarray:
+        image = self._solve(V - self._right @ (self._right.T @ V), "T")
+        out = self._solve(image - self._left @ (self._left.T @ image), "N")
+        return out - self._right @ (self._right.T @ out)
+
+    def project_out(self, count: int) -> np.ndarray:
+        """Project out further null vectors of ``F``, at most ``count``; return them (m, q), orthonormal.
+
+        Each set of points that have all their neighbours among themselves has one, and points on an exact
+        plane have several.
+        """
+        left, left_sizes = self._smallest(count + 1, self._root.T, "T")
+        right, right_sizes = self._smallest(count + 1, self._root, "N")
+        is_null = np.maximum(left_sizes, right_sizes) <= 1e3 * _EPS * self._norm
+        known = self._right
+        self._left, self._right = left[:, is_null], np.linalg.qr(np.hstack([known, right[:, is_null]]))[0]
+        self._right = self._right[:, : max(self._left.shape[1], 1)]
+        return self._right[:, 1:]
+
+    def _smallest(self, count: int, matrix: sparse.sparray, side: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return vectors of an inverse iteration and the lengths of their images, in ascending order."""
+        V = self._iterated(count, side)
+        _, sizes, rotation = np.linalg.svd(matrix @ V, full_matrices=False)
+        return V @ rotation[::-1].T, sizes[::-1]
+
+    def _iterated(self, count: int, side: str) -> np.ndarray:
+        V = np.random.default_rng(0).standard_normal((self._root.shape[0], count))
+        for _ in range(2):
+            V = np.linalg.qr(self._solve(V, side))[0]
+        return V
+
+    def _solve(self, V: np.ndarray, side: str) -> np.ndarray:
+        return self._factor.solve(V, trans=side)  # type: ignore[call-overload] # scipy-stubs has no trans
 
 
 def factorize_symmetric(matrix: sparse.csc_array) -> Callable[[np.ndarray], np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigenscape.operators import FactoredOperator, ScatterOperator
-from eigenscape.solvers.arpack import arpack_lanczos
+from eigenscape.solvers.block_lanczos import block_lanczos
 from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
@@ -43,7 +43,7 @@ def solve_factored(
         values, w = dense_eigh(scatter, count, "value")
     else:
         product, tol = ScatterOperator(rows, "features").matmat, solver.tol / (2 * _GROWTH)
-        result = arpack_lanczos(product, d, count, tol=tol, noise=4 * _EPS, seed=solver.seed, known=known)
+        result = block_lanczos(product, d, count, tol=tol, noise=4 * _EPS, seed=solver.seed, known=known)
         if not result.converged:
             options = KrylovOptions(tol=tol, max_iter=300, seed=solver.seed, noise=4 * _EPS, guard=6)
             result = block_krylov(product, d, count, options, known=known, start=result.vectors)

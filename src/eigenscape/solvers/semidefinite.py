@@ -13,7 +13,7 @@ from eigenscape._threads import one_thread, thread_team
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.config import SolverConfig
-from eigenscape.solvers.direct import dense_eigh, inverse_by_root, inverse_on_complement
+from eigenscape.solvers.direct import RootInverse, dense_eigh, inverse_on_complement
 from eigenscape.solvers.hierarchy import Hierarchy
 from eigenscape.solvers.krylov import DENSE_BLOCKS, SPARSE_BLOCKS, KrylovOptions, Product, block_krylov
 from eigenscape.solvers.lanczos import has_smaller, thick_restart_lanczos
@@ -202,10 +202,10 @@ def _inverse_iteration(
     """Return an inverse of the matrix, and ``guess`` after three steps of inverse iteration.
 
     A cheaper inverse than that of the matrix in double precision is used if the Ritz values of the resulting
-    vectors are resolved by it. For a thin matrix this is the inverse of its square root; it fails if a second
-    null vector (points on an exact plane) dominates all others by rounding. For other matrices it is a dense
-    factor in single precision, at half the time and memory; it fails if the smallest eigenvalue is below its
-    rounding.
+    vectors are resolved by it. If the square root of the matrix is given, this is its inverse, from which
+    further null vectors are projected out if there are some; it fails if an eigenvector that is not quite
+    null dominates all others by rounding. For other matrices that are not thin it is a dense factor in single
+    precision, at half the time and memory; it fails if the smallest eigenvalue is below its rounding.
     """
 
     def iterate(inverse: Product) -> tuple[Product, np.ndarray]:
@@ -214,18 +214,27 @@ def _inverse_iteration(
             V, _ = np.linalg.qr(inverse(V))
         return inverse, V
 
-    if thin and problem.factor is not None and problem.factor.shape[0] == problem.factor.shape[1]:
-        cheap = iterate(inverse_by_root(problem.factor, problem.null))
-        ritz = np.linalg.eigvalsh(problem.ritz(cheap[1]))
-        if ritz[0] > 1e3 * np.finfo(np.float64).eps * ritz[-1]:
-            return cheap
-        del cheap
+    if problem.factor is not None and problem.factor.shape[0] == problem.factor.shape[1]:
+        root = RootInverse(problem.factor, problem.null)
+        cheap, others = iterate(root), guess[:, :0]
+        if not _is_resolved(problem, cheap[1]):
+            others = root.project_out(guess.shape[1])
+            cheap = iterate(root)
+        if others.shape[1] == guess.shape[1] or _is_resolved(problem, cheap[1]):
+            return root, np.hstack([others, cheap[1]])
+        del root, cheap
     elif not thin:
         cheap = iterate(inverse_on_complement(matrix, problem.null, thin, np.float32))
         if np.linalg.eigvalsh(problem.ritz(cheap[1]))[0] > 8 * np.finfo(np.float32).eps * problem.bound:
             return cheap
         del cheap
     return iterate(inverse_on_complement(matrix, problem.null, thin))
+
+
+def _is_resolved(problem: SemidefiniteProblem, vectors: np.ndarray) -> bool:
+    """Return True unless one of the vectors dominates the others by rounding in an inverse iteration."""
+    ritz = np.linalg.eigvalsh(problem.ritz(vectors))
+    return bool(ritz[0] > 1e3 * np.finfo(np.float64).eps * ritz[-1])
 
 
 def _preconditioned(

@@ -4,8 +4,8 @@ Two problems are solved, each by several methods.
 
 ``principal``: the largest eigenvalues of a kernel matrix (kernel PCA, MDS, Isomap).
     Up to 200 points (500 if more than one in 40 eigenvalues is wanted), or if more than a fifth of the
-    spectrum is wanted: LAPACK. Otherwise block Krylov iteration, which needs products only; if it does not
-    converge and the matrix is stored, LAPACK.
+    spectrum is wanted: LAPACK. Otherwise, stored matrices: block Lanczos iteration. Block Krylov iteration if
+    that does not converge or the matrix is recomputed for each product; then LAPACK if it is stored.
 ``smallest``: the smallest eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering,
 LLE).
     Up to 500 points (150 if sparse): LAPACK. Sparse Laplacians of up to 2 000 points, or of high-dimensional
@@ -14,7 +14,8 @@ LLE).
     block iterations with the inverse; for Laplacians of more than 10 000 points a multilevel hierarchy
     instead. Wide sparse graphs (for which a sparse factorisation fills in): a multilevel hierarchy for
     Laplacians of more than 12 000 points, and otherwise a dense factorisation, or a sparse one if a dense
-    one does not fit in memory. Dense matrices: block Krylov iteration, then LAPACK.
+    one does not fit in memory. The matrix of LLE is a square ``F'F``, and the sparse ``F`` is factorised: it
+    connects neighbours only, and fills in less. Dense matrices: block Krylov iteration, then LAPACK.
 
 A user-defined :class:`~eigenscape.solvers.EigenSolver` replaces the choice. All results carry their residuals
 ``|A v - l v|``, computed from the operator itself. A pair whose residual exceeds ``tol |l|`` (plus rounding)
@@ -34,7 +35,7 @@ from eigenscape import _memory
 from eigenscape._typing import Matrix
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 from eigenscape.operators import ComplementOperator, FactoredOperator, Operator, SparseOperator
-from eigenscape.solvers.arpack import arpack_lanczos
+from eigenscape.solvers.block_lanczos import block_lanczos
 from eigenscape.solvers.config import Order, SolverConfig
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.factored import solve_factored
@@ -56,8 +57,6 @@ from eigenscape.solvers.width import has_narrow_levels, is_thin
 DENSE_POINTS, DENSE_SPARSE_POINTS = 500, 150
 #: The same for few principal eigenvalues of a dense matrix.
 DENSE_PRINCIPAL_POINTS = 200
-#: Up to this many points a product with one vector is cheap, since the matrix is in the cache.
-LANCZOS_POINTS = 1000
 #: Additional pairs of the Krylov iteration for principal eigenvalues, and its steps without Rayleigh-Ritz.
 _GUARD, _HEAD_START = 6, 4
 #: Above this many points a multilevel hierarchy is cheaper than a factorisation of a thin Laplacian.
@@ -126,13 +125,13 @@ def _solve_principal(
         return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
     steps = solver.steps(_LONG if solver.method == "lanczos" else _SHORT)
     start = None
-    if operator.storage == "dense" and solver.max_iter is None and 10 * count < m <= LANCZOS_POINTS:
-        single = arpack_lanczos(
+    if operator.storage == "dense" and solver.max_iter is None and 10 * count < m:
+        found = block_lanczos(
             operator.matmat, m, count, order=order, tol=solver.tol / 4, noise=noise, seed=solver.seed
         )
-        if single.converged:
-            return SolverResult(single.values, single.vectors, "lanczos", single.n_iter)
-        start = single.vectors
+        if found.converged:
+            return SolverResult(found.values, found.vectors, "lanczos", found.n_iter)
+        start = found.vectors
     options = KrylovOptions(
         order=order,
         tol=solver.tol / 2,

@@ -1,0 +1,64 @@
+"""Block Lanczos iteration: restarts, multiple eigenvalues and invariant spaces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eigenscape.operators import DenseOperator
+from eigenscape.solvers import SolverConfig, principal
+from eigenscape.solvers.block_lanczos import block_lanczos
+
+
+def matrix_of(spectrum):
+    """Return a symmetric matrix with the given eigenvalues."""
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((len(spectrum), len(spectrum))))[0]
+    A = (basis * spectrum) @ basis.T
+    return (A + A.T) / 2
+
+
+def solve(A, count, **options):
+    given = {"tol": 1e-11, "noise": 1e-15, "seed": 0, **options}
+    return block_lanczos(lambda V: A @ V, len(A), count, **given)
+
+
+@pytest.mark.parametrize("count", [1, 4, 7, 20])
+def test_leading_pairs_after_restarts(count):
+    spectrum = np.linspace(1, 0, 600) ** 2
+    result = solve(matrix_of(spectrum), count)
+    assert result.converged
+    assert result.n_iter > 18  # more than the Krylov space holds
+    np.testing.assert_allclose(result.values, spectrum[:count], rtol=1e-12)
+    np.testing.assert_allclose(result.vectors.T @ result.vectors, np.eye(count), atol=1e-12)
+
+
+def test_order_by_magnitude():
+    spectrum = np.concatenate([[-9.0, 8.0, -7.0], np.linspace(1, -1, 297)])
+    np.testing.assert_allclose(solve(matrix_of(spectrum), 3, order="magnitude").values, [-9, 8, -7])
+    np.testing.assert_allclose(solve(matrix_of(spectrum), 2).values, [8, 1], rtol=1e-10)
+
+
+def test_more_than_four_equal_eigenvalues_are_not_trusted():
+    """Four vectors span a Krylov space with four of the six eigenvectors."""
+    spectrum = np.concatenate([[9.0] * 6, [5.0, 4.0, 3.0], np.linspace(1, 0, 291)])
+    A = matrix_of(spectrum)
+    assert solve(A, 4).converged  # any four of the six
+    assert not solve(A, 8).converged
+    pairs = principal(DenseOperator(A), 8, "value", SolverConfig())
+    np.testing.assert_allclose(pairs.values, spectrum[:8], rtol=1e-12)
+
+
+def test_an_invariant_space_is_left():
+    """A matrix of rank three: the second block has one direction, the third has none."""
+    rows = np.random.default_rng(0).standard_normal((400, 3))
+    A = rows @ rows.T
+    result = solve(A, 5, noise=1e-13)
+    expected = np.linalg.eigvalsh(rows.T @ rows)[::-1]
+    np.testing.assert_allclose(result.values[:3], expected, rtol=1e-12)
+    np.testing.assert_allclose(result.values[3:], 0, atol=1e-12 * expected[0])
+    np.testing.assert_allclose(result.vectors.T @ result.vectors, np.eye(5), atol=1e-12)
+
+
+def test_too_small_an_operator_is_left_to_other_solvers():
+    assert not solve(np.diag(np.arange(12.0)), 5).converged
+    np.testing.assert_allclose(solve(np.diag(np.arange(12.0)), 2).values, [11, 10])
