@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import paired, rowwise, validate_blocks
+from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
 from eigenscape.estimators._types import GraphSolver, Seed
@@ -82,7 +83,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._check_fitted()
         with running(self.verbose):
             X = check_input(self, X, reset=False)
-            return self._match_dtype(X, self._transform(X))
+            return check_coordinates(self._match_dtype(X, self._transform(X)))
 
     def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> np.ndarray:
         """Fit to ``X`` and return its coordinates, ``embedding_``.
@@ -246,7 +247,7 @@ class KernelMixin:
         self._check_kernel("eigenfunctions")
         with running(self.verbose):
             X = check_input(self, X, reset=False)
-            return self._match_dtype(X, self._model_.functions(X))
+            return check_coordinates(self._match_dtype(X, self._model_.functions(X)))
 
     @paired
     def loss(self, X: Any = None, between: Any = None) -> float:
@@ -354,7 +355,7 @@ class EmbeddingMixin:
             X = check_input(self, X, reset=True)
             result = self._embed(X)
             coordinates = result.coordinates()
-        self.embedding_ = self._match_dtype(X, coordinates)
+        self.embedding_ = check_coordinates(self._match_dtype(X, coordinates))
         self._model_ = result.embedding
         vars(self).update(result.attributes)
         return self

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_in_memory, rowwise
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._types import Metric, Seed
@@ -422,12 +423,11 @@ class KernelEigenmap(Estimator):
     def _validate_rows(self, X: Any, reset: bool) -> Any:
         """Validate training rows (``reset``) or new rows."""
         check_in_memory(self, X)
-        X = validate_data(
+        X = validate_rows(
             self,
             X,
             reset=reset,
             accept_sparse=self._sparse or False,
-            dtype=[np.float64, np.float32],
             ensure_min_samples=2 if reset else 1,
         )
         n_local = self.local_components

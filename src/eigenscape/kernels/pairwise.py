@@ -11,6 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
+from eigenscape.graph.blocks import of_unit_magnitude
 from eigenscape.graph.precomputed import require_table
 from eigenscape.kernels.bandwidth import local_distance, median_distance
 from eigenscape.kernels.base import (
@@ -205,9 +206,7 @@ class Cosine(PairwiseKernel):
     """``<x, y> / (|x| |y|)``; a zero row has similarity 0 to all points."""
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
-        from sklearn.metrics.pairwise import cosine_similarity
-
-        return _dense(cosine_similarity(Y, X))
+        return _dense(_unit_rows(Y) @ _unit_rows(X).T)
 
     def tiles(self, X: Rows) -> Tiles:
         return product_tiles(_unit_rows(X))
@@ -446,4 +445,4 @@ def _unit_rows(X: Rows) -> Any:
     """Return rows of unit length; zero rows stay zero."""
     from sklearn.preprocessing import normalize
 
-    return normalize(X)
+    return normalize(of_unit_magnitude(X))

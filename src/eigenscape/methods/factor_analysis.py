@@ -154,15 +154,20 @@ def _expectation_maximization(
     tol: float,
     max_iter: int,
 ) -> _Run:
-    """Maximise the likelihood of the observed values by parameter-expanded EM."""
+    """Maximise the likelihood of the observed values by parameter-expanded EM.
+
+    Parameters are accelerated in units of the noise, so that the steps do not depend on those of the data.
+    """
     d, q = model.loadings.shape
+    unit = np.sqrt(model.noise)
 
     def unpack(state: np.ndarray) -> FactorModel:
         mean, loadings, log_noise = np.split(state, [d, d + d * q])
-        return FactorModel(mean, loadings.reshape(d, q), np.exp(log_noise))
+        return FactorModel(mean * unit, loadings.reshape(d, q) * unit[:, None], np.exp(log_noise))
 
     def pack(model: FactorModel) -> np.ndarray:
-        return np.concatenate([model.mean, model.loadings.ravel(), np.log(model.noise)])
+        scaled = model.mean / unit, (model.loadings / unit[:, None]).ravel()
+        return np.concatenate([*scaled, np.log(model.noise)])
 
     def step(state: np.ndarray) -> tuple[np.ndarray, float]:
         current = unpack(state)
