@@ -1,7 +1,7 @@
 """The scale law: the same map for data in any unit, and a clear error where squares of the data overflow.
 
-Every case of ``cases.py`` is tested. The scale law itself holds for those whose parameters have no unit; units
-are powers of two, by which products are exact, so that ties are broken alike.
+Every case of ``cases.py`` is tested. The scale law itself holds for those whose parameters have no unit;
+units are powers of two, by which products are exact, so that ties are broken alike.
 """
 
 from __future__ import annotations
@@ -84,7 +84,11 @@ def test_the_same_map_in_any_unit(name: str, exponent: int) -> None:
     try:
         found = shape_of(fit(EVERY[name], X * 2.0**exponent), X * 2.0**exponent)
     except RankError as error:  # the tolerance of a dictionary has the unit of the kernel
-        assert "tolerance" in str(error) or "dictionary" in str(error)
+        refused = str(error)
+    else:
+        refused = ""
+    if refused:
+        assert "dictionary" in refused
         return
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
@@ -148,11 +152,10 @@ def test_finite_points_get_finite_coordinates_or_an_error(name: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             try:
-                values = model.transform(rows)
+                is_right = bool(np.isfinite(model.transform(rows)).all())
             except (ValueError, RuntimeError) as error:
-                assert is_own(error), error
-                continue
-        assert np.isfinite(values).all(), rows
+                is_right = is_own(error)
+        assert is_right, rows
 
 
 def test_coordinates_beyond_single_precision_are_refused() -> None:
@@ -178,7 +181,7 @@ def test_errors_name_the_column_of_a_table() -> None:
     pd = pytest.importorskip("pandas")
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((9, 2)), columns=["height", "weight"])
     X.loc[4, "weight"] = np.nan
-    with pytest.raises(ValueError, match="contains NaN in 1 cell.s., the first in row 4, column 'weight'"):
+    with pytest.raises(ValueError, match=r"contains NaN in 1 cell.s., the first in row 4, column 'weight'"):
         PCA().fit(X)
     X.loc[4, "weight"] = -1e99
     with pytest.raises(DataRangeError, match=r"-1e\+99 in row 4, column 'weight'"):

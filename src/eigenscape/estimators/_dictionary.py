@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
@@ -29,6 +28,7 @@ from eigenscape.dictionary.source import (
     kernel_source,
 )
 from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_count, check_input, check_jobs

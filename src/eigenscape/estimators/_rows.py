@@ -72,11 +72,11 @@ def without_mask(X: Any, missing: bool, name: str = "X") -> Any:
     if not len(masked):
         return X.data
     if missing:
-        return X.astype(X.dtype if X.dtype.kind == "f" else np.float64).filled(np.nan)
+        return np.where(np.ma.getmaskarray(X), np.nan, X.data)
     raise ValueError(
         f"{name} is a masked array with {len(masked)} masked value(s), the first at index"
-        f" {tuple(map(int, masked[0]))}, and missing values are not accepted; fill them in ({name}.filled(...)),"
-        " drop their rows, or use an estimator that accepts missing values (ProbabilisticPCA)"
+        f" {tuple(map(int, masked[0]))}, and missing values are not accepted; fill them in"
+        f" ({name}.filled(...)), drop their rows, or use an estimator that accepts them (ProbabilisticPCA)"
     )
 
 

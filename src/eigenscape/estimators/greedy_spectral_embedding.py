@@ -8,13 +8,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape.dictionary.readers import ArrayReader, ChunkReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import is_collection
+from eigenscape.estimators._available import available_if
 from eigenscape.estimators._base import Estimator, KernelMixin, spectral_attributes
 from eigenscape.estimators._collections import check_in_memory, validate_blocks
 from eigenscape.estimators._dictionary import (

@@ -70,15 +70,15 @@ class ApproximateIndex(RowSearch):
     def _scaled(self, Y: Rows) -> np.ndarray:
         """Return rows whose Euclidean distances have the same order as those of the metric."""
         if self.metric != "cosine":
-            self._check_near(Y)
+            self._check_near(np.asarray(Y))
         Y = np.ascontiguousarray(Y, dtype=self.X.dtype)
         if self.metric != "cosine":
             return Y if self._unit == 1 else Y / self.X.dtype.type(self._unit)
-        Y = of_unit_magnitude(Y)
+        Y = np.asarray(of_unit_magnitude(Y))
         norms = np.linalg.norm(Y, axis=1, keepdims=True)
         return Y / np.where(norms > 0, norms, 1.0)
 
-    def _check_near(self, Y: Rows) -> None:
+    def _check_near(self, Y: np.ndarray) -> None:
         """Raise DataRangeError for rows whose squared distances overflow in single precision."""
         limit = self._unit * 2.0 ** (_FAR + 10)
         if np.abs(Y).max(initial=0.0) > limit:

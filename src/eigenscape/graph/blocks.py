@@ -40,7 +40,7 @@ def metric_distances(Y: Rows, X: Rows, metric: Metric, params: Mapping[str, Any]
     from sklearn.metrics import pairwise_distances
 
     if metric == "cosine":
-        Y, X = of_unit_magnitude(Y), of_unit_magnitude(X)
+        Y, X = (of_unit_magnitude(Y), of_unit_magnitude(X)) if Y is not X else [of_unit_magnitude(X)] * 2
     try:
         return np.asarray(pairwise_distances(Y, X, metric=metric, **params), dtype=np.float64)
     except TypeError as error:
@@ -52,7 +52,7 @@ def metric_distances(Y: Rows, X: Rows, metric: Metric, params: Mapping[str, Any]
         raise
 
 
-def of_unit_magnitude(rows: Rows) -> Rows:
+def of_unit_magnitude(rows: Any) -> Any:
     """Multiply each row by a power of two, so that its largest value is between 1/2 and 1.
 
     Directions stay exactly the same. scikit-learn would take a row shorter than 1e-15 for zero.

@@ -152,9 +152,8 @@ def solve_reduced(
     # Columns have different units (coordinates and constants), so each is scaled by its own norm.
     size = np.where(forms.size > 0, forms.size, 1.0)[:, None]
     scaled = forms.degree / size / size.T
-    whitener = (
-        whiten(scaled, max(_RANK_TOL[0] * W.shape[0], _RANK_TOL[1]), np.ones(len(size))).whitener / size
-    )
+    rank_tol = max(_RANK_TOL[0] * W.shape[0], _RANK_TOL[1])
+    whitener = whiten(scaled, rank_tol, np.ones(len(size))).whitener / size
     pairs = generalized_eigh(forms.laplacian, forms.degree, count, "smallest", whitener)
     if pairs.rank == 0:
         return pairs
