@@ -22,6 +22,7 @@ from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
 from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_input, check_jobs, check_pairs, match_dtype
+from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import (
     kernel_loss,
@@ -31,7 +32,7 @@ from eigenscape.quality.loss import (
 from eigenscape.solvers import SolverConfig
 
 
-class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Estimator(VerifyMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of all estimators. Class attributes describe the input that a subclass accepts."""
 
     #: Name of the parameter that may be "precomputed" or a function of two samples.

@@ -16,6 +16,7 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
+from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.exceptions import RankError
 from eigenscape.methods.projection_pursuit import AnalyticObjective, pursue, whiten
 from eigenscape.methods.pursuit_density import PursuitDensity, fit_marginal
@@ -23,7 +24,7 @@ from eigenscape.methods.pursuit_index import INDICES
 
 
 @documented
-class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
+class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
     r"""A normal density, corrected along the projections that are least normal.
 
     .. math:: p(x) = p_0(x) \prod_m \frac{f_m(w_m' z)}{\varphi(w_m' z)},

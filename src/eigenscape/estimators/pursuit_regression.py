@@ -14,11 +14,12 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import check_numbers, validate_rows, without_mask
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import as_number, check_count, check_positive
+from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.methods.pursuit_regression import PursuitOptions, fit_pursuit_regression
 
 
 @documented
-class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
+class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     r"""Regression by a sum of smooth functions of projections.
 
     Finds unit directions :math:`w_m` and smooth functions :math:`g_m` (smoothing splines) that minimise
