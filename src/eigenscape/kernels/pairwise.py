@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
+from scipy.spatial.distance import cdist
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
@@ -96,11 +97,16 @@ class PairwiseKernel:
         return BoundPairwise(self.resolve(X), X)
 
 
-def squared_euclidean(Y: Rows, X: Rows, factor: float = 1.0) -> np.ndarray:
+#: Error of a Gaussian kernel's exponent above which distances are computed from differences.
+_CANCELLED = 1e-9
+
+
+def squared_euclidean(Y: Rows, X: Rows, factor: float = 1.0, tol: float = np.inf) -> np.ndarray:
     """Compute squared Euclidean distances times ``factor``.
 
     The mean of ``X`` is subtracted to avoid cancellation. ``|x|^2 + |y|^2 - 2 <x, y>`` is
     computed as one matrix product of rows with two additional columns, so that the values are written once.
+    If its rounding error may exceed ``tol`` (clusters that are far apart), differences are squared instead.
     """
     if is_sparse(X) or is_sparse(Y):
         from sklearn.metrics.pairwise import euclidean_distances
@@ -109,7 +115,10 @@ def squared_euclidean(Y: Rows, X: Rows, factor: float = 1.0) -> np.ndarray:
     origin = X.mean(axis=0)
     X, Y = np.asarray(X - origin), np.asarray(Y - origin)
     left = np.column_stack([-2 * factor * Y, factor * np.einsum("ij,ij->i", Y, Y), np.full(len(Y), factor)])
-    right = np.column_stack([X, np.ones(len(X)), np.einsum("ij,ij->i", X, X)])
+    norms = np.einsum("ij,ij->i", X, X)
+    if abs(factor) * norms.max(initial=0.0) * np.finfo(np.float64).eps > tol:
+        return factor * cdist(Y, X, "sqeuclidean")
+    right = np.column_stack([X, np.ones(len(X)), norms])
     values = left @ right.T
     return np.maximum(values, 0.0, out=values) if factor > 0 else np.minimum(values, 0.0, out=values)
 
@@ -242,7 +251,7 @@ class Gaussian(PairwiseKernel):
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         assert self.gamma is not None
-        values = squared_euclidean(Y, X, -self.gamma)
+        values = squared_euclidean(Y, X, -self.gamma, _CANCELLED)
         return np.exp(values, out=values)
 
     def tiles(self, X: Rows) -> Tiles:
@@ -254,6 +263,8 @@ class Gaussian(PairwiseKernel):
         scaled = X - X.mean(axis=0)
         scaled *= np.sqrt(2 * self.gamma)
         norms = np.einsum("ij,ij->i", scaled, scaled) / 2
+        if norms.max(initial=0.0) * np.finfo(np.float64).eps > _CANCELLED:
+            return evaluated_tiles(self, X)
 
         def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
             np.matmul(scaled[rows], scaled[columns].T, out=out)  # gamma (|x|^2 + |y|^2 - |x - y|^2)

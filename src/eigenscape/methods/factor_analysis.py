@@ -31,6 +31,8 @@ from eigenscape.solvers.pairs import canonical_signs
 NOISE_FLOOR = 1e-8
 #: Random loadings added to the start of EM, relative to the standard deviations of the features.
 _PERTURBATION = 1e-2
+#: Longest step of the acceleration, in steps of EM.
+_LONGEST_STEP = 1e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +207,8 @@ def _accelerated(
             if next_value - value <= tol:
                 return first, history, True
             change, bend = first - state, second - 2 * first + state
-            length = max(1.0, float(np.linalg.norm(change)) / max(float(np.linalg.norm(bend)), 1e-300))
+            length = float(np.linalg.norm(change)) / max(float(np.linalg.norm(bend)), 1e-300)
+            length = min(max(1.0, length), _LONGEST_STEP)
             far = np.clip(state + 2 * length * change + length**2 * bend, *limit)
             after, far_value = step(far)
             if np.isfinite(far_value) and far_value >= next_value:
