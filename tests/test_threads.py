@@ -221,3 +221,75 @@ def test_transform_uses_the_threads_that_the_estimator_was_given(n_jobs, four_co
     placed = model.transform(X[:600])
     assert set(counts) == ({2} if n_jobs == 2 else set())
     np.testing.assert_array_equal(placed, KernelPCA(2, n_jobs=3).fit(X).transform(X[:600]))
+
+
+FITS = """
+    import warnings
+    import numpy as np
+    import eigenscape
+    from eigenscape import estimators
+
+    warnings.simplefilter("ignore")
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    needs_more = ("CompactMap", "DistortionDiscriminantAnalysis", "OrientedPCA", "ProjectionPursuitRegressor")
+    classes = [getattr(estimators, name) for name in estimators.__all__ if name not in needs_more]
+    classes = [cls for cls in classes if hasattr(cls, "transform")]
+
+    def fit(cls):
+        return cls().fit(X).transform(X)
+"""
+
+
+def test_overlapping_fits_of_all_estimators_restore_all_pools():
+    """Number of threads of every BLAS and OpenMP library, also after fits that fail."""
+    code = """
+        from concurrent.futures import ThreadPoolExecutor
+        from threadpoolctl import threadpool_info
+
+        def counts():
+            return sorted((pool["filepath"], pool["num_threads"]) for pool in threadpool_info())
+
+        def fail(cls):
+            try:
+                cls(n_components=1000).fit(X)
+            except (TypeError, ValueError):
+                pass
+
+        for cls in classes:
+            fit(cls)  # loads all libraries
+        before = counts()
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda cls: (fit(cls), fail(cls)), classes))
+            print(counts() == before, len(classes) > 15, {count for _, count in before})
+    """
+    assert run_code(textwrap.dedent(FITS) + textwrap.dedent(code)) == ["True", "True", "{2}"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked")
+def test_fits_after_a_fork():
+    """k-means of scikit-learn would wait in a child for OpenMP threads that only the parent has."""
+    code = """
+        import os, time
+        from sklearn.cluster import KMeans
+
+        KMeans(3, n_init=1).fit(np.random.default_rng(0).standard_normal((3000, 4)))  # starts threads
+        classes = [estimators.SpectralClustering, estimators.MixturePPCA, estimators.KernelPCA]
+        ended = []
+        for cls in classes:
+            fit(cls)
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if np.isfinite(fit(cls)).all() else 1)
+            for _ in range(3000):
+                done, status = os.waitpid(child, os.WNOHANG)
+                if done:
+                    break
+                time.sleep(0.01)
+            else:
+                os.kill(child, 9)
+                os.waitpid(child, 0)
+                status = "hang"
+            ended.append(status)
+        print(*ended)
+    """
+    assert run_code(textwrap.dedent(FITS) + textwrap.dedent(code)) == ["0", "0", "0"]

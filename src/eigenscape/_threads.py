@@ -9,11 +9,13 @@
    for any number, and threads do not wait for one another at barriers, which is slow on a busy machine.
 3. Nothing global remains changed after a call. Calls from several threads may overlap: the limit of BLAS is
    lifted when the last of them ends.
+4. In a forked process OpenMP runs on one thread too, since its other threads were not copied.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -62,12 +64,14 @@ class _BlasLimit:
         self._before: list[tuple[Any, int]] = []
         self._outer = sys.maxsize
         self._libraries: tuple[tuple[bool, ...], ThreadpoolController] | None = None
+        self._forked = False
 
     def _controller(self) -> ThreadpoolController:
         """Return the loaded libraries; finding them takes milliseconds, so they are remembered."""
         loaded = tuple(name in sys.modules for name in _LOADERS)
         if self._libraries is None or self._libraries[0] != loaded:
-            self._libraries = loaded, ThreadpoolController().select(user_api="blas")
+            interfaces = ["blas", "openmp"] if self._forked else ["blas"]
+            self._libraries = loaded, ThreadpoolController().select(user_api=interfaces)
         return self._libraries[1]
 
     def enter(self) -> None:
@@ -82,10 +86,23 @@ class _BlasLimit:
 
     def leave(self) -> None:
         with self._lock:
-            self._calls -= 1
+            self._calls = max(self._calls - 1, 0)
             if self._calls == 0:
-                for library, count in self._before:
-                    _set_threads(library, count)
+                self._restore()
+
+    def _restore(self) -> None:
+        for library, count in self._before:
+            _set_threads(library, count)
+
+    def after_fork(self) -> None:
+        """Start anew in a forked process, where only the thread that forked goes on.
+
+        The threads of GNU OpenMP do not exist there, and a loop that waits for them (k-means of
+        scikit-learn) would never end: OpenMP is limited to one thread as well from now on.
+        """
+        if self._calls:
+            self._restore()
+        self._lock, self._calls, self._libraries, self._forked = threading.Lock(), 0, None, True
 
     def outer(self) -> int:
         """Return the number of threads that BLAS had before it was limited here."""
@@ -109,6 +126,8 @@ def _fewest_threads(controller: ThreadpoolController) -> int:
 
 
 _blas = _BlasLimit()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_blas.after_fork)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "DataRangeError",
     "DegenerateSpectrumWarning",
     "DependentCoordinatesWarning",
     "DisconnectedGraphError",
@@ -26,6 +27,10 @@ __all__ = [
     "VersionMismatchWarning",
     "WriteError",
 ]
+
+
+class DataRangeError(ValueError):
+    """Finite values are too large, or all too small, for the arithmetic of a method."""
 
 
 class DisconnectedGraphWarning(UserWarning):

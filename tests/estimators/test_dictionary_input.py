@@ -327,7 +327,7 @@ def test_parameters_that_need_all_data_refuse_a_stream(params, words):
     assert not hasattr(GreedySpectralEmbedding(**{"tol": 1e-3, **params}), "partial_fit")
     with pytest.raises(AttributeError) as refusal:
         GreedySpectralEmbedding(**{"tol": 1e-3, **params}).partial_fit(X)
-    assert words in str(refusal.value) or words in str(refusal.value.__cause__)
+    assert words in str(refusal.value)
     if "kernel" not in params:
         with pytest.raises((AttributeError, ValueError), match=words):
             GreedySpectralEmbedding(**{"tol": 1e-3, **params}).fit(iter([X]))

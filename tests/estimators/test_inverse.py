@@ -491,8 +491,8 @@ def test_no_rows_no_inverse() -> None:
         table = np.exp(-(D**2)) if hasattr(model, "kernel") else D
         with pytest.raises(AttributeError) as caught:
             model.fit(table).inverse_transform(np.zeros((1, 2)))
-        assert "precomputed" in str(caught.value.__cause__)
-        assert "not to rows" in str(caught.value.__cause__)
+        assert "precomputed" in str(caught.value)
+        assert "not to rows" in str(caught.value)
 
 
 def test_objects_cannot_be_made() -> None:

@@ -17,10 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import paired, rowwise, validate_blocks
+from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
 from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_input, check_jobs, check_pairs, match_dtype
+from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import (
     kernel_loss,
@@ -30,7 +32,7 @@ from eigenscape.quality.loss import (
 from eigenscape.solvers import SolverConfig
 
 
-class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Estimator(VerifyMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of all estimators. Class attributes describe the input that a subclass accepts."""
 
     #: Name of the parameter that may be "precomputed" or a function of two samples.
@@ -80,9 +82,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             ``embedding_``. For a dask collection, a lazy dask array.
         """
         self._check_fitted()
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             X = check_input(self, X, reset=False)
-            return self._match_dtype(X, self._transform(X))
+            return check_coordinates(self._match_dtype(X, self._transform(X)))
 
     def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> np.ndarray:
         """Fit to ``X`` and return its coordinates, ``embedding_``.
@@ -244,9 +246,9 @@ class KernelMixin:
         ndarray of shape (n_new, n_components)
         """
         self._check_kernel("eigenfunctions")
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             X = check_input(self, X, reset=False)
-            return self._match_dtype(X, self._model_.functions(X))
+            return check_coordinates(self._match_dtype(X, self._model_.functions(X)))
 
     @paired
     def loss(self, X: Any = None, between: Any = None) -> float:
@@ -273,7 +275,7 @@ class KernelMixin:
             are not determined by the training points. Losses of different kernels are not comparable.
         """
         self._check_kernel("loss")
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             return kernel_loss(self._model_, *check_pairs(self, X, between))
 
     @paired
@@ -293,7 +295,7 @@ class KernelMixin:
             Losses; the last is ``loss(X)``.
         """
         self._check_kernel("loss_curve")
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             return kernel_loss_curve(self._model_, *check_pairs(self, X, between))
 
     def _has_pair_moments(self) -> bool:
@@ -350,17 +352,17 @@ class EmbeddingMixin:
         self._reset()  # type: ignore[attr-defined]
         if is_collection(X):
             return self._fit_collection(X)
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             X = check_input(self, X, reset=True)
             result = self._embed(X)
             coordinates = result.coordinates()
-        self.embedding_ = self._match_dtype(X, coordinates)
+        self.embedding_ = check_coordinates(self._match_dtype(X, coordinates))
         self._model_ = result.embedding
         vars(self).update(result.attributes)
         return self
 
     def _fit_collection(self, X: Any) -> Self:
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             if not uses_dictionary(self):
                 fit_to_sample(self, X)
             else:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
@@ -29,6 +28,7 @@ from eigenscape.dictionary.source import (
     kernel_source,
 )
 from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_count, check_input, check_jobs
@@ -97,7 +97,7 @@ class DictionaryMixin:
             ``delta`` of Ouimet eq. 8: a novelty score between 0 (in the span of the dictionary) and about
             ``k(x, x)`` (orthogonal to it).
         """
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             X = check_input(self, X, reset=False)
             span = self.kernel_.span
             return np.concatenate([span.project(Y).error for _, Y in read_blocks(ArrayReader(X), 8192)])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape.dictionary.low_rank import LowRankKernel
 from eigenscape.dictionary.source import PairwiseSource, ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_choice, check_positive
@@ -89,7 +89,7 @@ class InverseMixin:
                 f"X has {X.shape[1]} coordinates, but {type(self).__name__} has {self._n_features_out}"
                 " components; pass coordinates"
             )
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             return self._match_dtype(X, self._fitted_inverse()(np.asarray(X, dtype=np.float64)))
 
     @property
@@ -102,7 +102,7 @@ class InverseMixin:
         """
         check_is_fitted(self, "n_iter_")
         _has_inverse(self)
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             return relative_error(self._fitted_inverse())
 
     def _fitted_inverse(self) -> Inverse:

@@ -52,7 +52,7 @@ class LatentMixin:
         ndarray of shape (n_new, n_features)
         """
         X, data = self._observed(X)
-        with running(self.verbose):
+        with running(self):
             return self._match_dtype(X, data.filled(self._expected(data)))
 
     @rowwise(None, dtype=np.float64)
@@ -69,7 +69,7 @@ class LatentMixin:
         ndarray of shape (n_new,)
         """
         _, data = self._observed(X)
-        with running(self.verbose):
+        with running(self):
             return self._log_density(data)
 
     @averaged

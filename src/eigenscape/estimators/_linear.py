@@ -6,10 +6,11 @@ import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
 from eigenscape._progress import stage
 from eigenscape.estimators._collections import check_in_memory, rowwise
+from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.methods.component_count import NComponents
 
@@ -67,7 +68,7 @@ class LinearMixin:
 def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
     """Validate dense training data of at least two samples; record the number and names of features."""
     check_in_memory(estimator, X)
-    return validate_data(estimator, X, reset=True, dtype=[np.float64, np.float32], ensure_min_samples=2)
+    return validate_rows(estimator, X, reset=True, ensure_min_samples=2)
 
 
 def check_n_components(n_components: Any, n_samples: int, n_features: int) -> NComponents:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from eigenscape.distributed import is_collection
+from eigenscape.estimators._rows import check_numbers, without_mask
 from eigenscape.estimators._validation import check_count
 from eigenscape.methods.distortion_discriminant import LayerShape
 
@@ -27,8 +28,14 @@ def as_sequence(X: Any, name: str, min_steps: int = 1) -> np.ndarray:
             f" {name}.compute()"
         )
     X = check_array(
-        X, dtype=[np.float64, np.float32], ensure_2d=False, ensure_min_samples=min_steps, input_name=name
+        without_mask(X, False, name),
+        dtype=[np.float64, np.float32],
+        ensure_2d=False,
+        ensure_all_finite=False,
+        ensure_min_samples=min_steps,
+        input_name=name,
     )
+    check_numbers(X, name)
     return X[:, None] if X.ndim == 1 else X
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from eigenscape._typing import is_sparse
+from eigenscape.estimators._rows import check_numbers, without_mask
 from eigenscape.graph.row_index import canonical_csr
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def check_chunk(estimator: BaseEstimator, X: Any, reset: bool, first_row: int) -
     """Return a chunk as a float array or CSR matrix; errors give the rows by their position in the stream."""
     X = validate_data(
         estimator,
-        X,
+        without_mask(X, missing=False),
         reset=reset,
         accept_sparse="csr",
         dtype=[np.float64, np.float32],
@@ -34,6 +35,7 @@ def check_chunk(estimator: BaseEstimator, X: Any, reset: bool, first_row: int) -
             " the start of the stream. The chunk was not used, and the model of the previous chunks stays"
             " usable; drop or impute these rows and continue"
         )
+    check_numbers(X, first_row=first_row)
     return X
 
 

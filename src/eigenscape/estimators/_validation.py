@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
 from eigenscape._typing import is_sparse
 from eigenscape.estimators._collections import check_in_memory
+from eigenscape.estimators._rows import validate_rows
 from eigenscape.graph.row_index import canonical_csr, row_hashes
 
 if TYPE_CHECKING:
@@ -56,14 +57,13 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
             f"{name} cannot convert {type(next(iter(X))).__name__} to numbers; pass rows of numbers, or, if"
             " the method supports it, a function of two objects"
         )
-    X = validate_data(
+    X = validate_rows(
         estimator,
         X,
         reset=reset,
+        chunk=chunk,
         accept_sparse=estimator._sparse or False,
         accept_large_sparse=True,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite="allow-nan" if estimator._missing else True,
         ensure_min_samples=2 if reset and not chunk else 1,
         # A fitted model stores its training points, which must not change with the user's array.
         copy=reset and not chunk and not estimator._is_precomputed(),
@@ -116,7 +116,9 @@ def _check_objects(estimator: BaseEstimator, X: Any, min_samples: int) -> np.nda
 
 def match_dtype(X: Any, values: np.ndarray) -> np.ndarray:
     """Return ``values`` in single precision if ``X`` is, otherwise in double precision."""
-    return values.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
+    dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+    with np.errstate(over="ignore"):  # refused by check_coordinates
+        return values.astype(dtype, copy=False)
 
 
 def as_contiguous_float64(X: Any) -> Any:

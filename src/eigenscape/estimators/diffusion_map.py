@@ -218,6 +218,8 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
                 )
                 for kernel, weights in affinities
             ]
+            if split.is_whole:
+                require_eigenfunctions(selections[0].embedding, 1)
             maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
         maps = [diffusion_map(embedding, self.diffusion_time) for embedding in maps]
         result = samples.result(join(maps, split, n_components), split, n_components)

@@ -22,6 +22,7 @@ from eigenscape.estimators._sequences import (
     is_list_of_sequences,
 )
 from eigenscape.estimators._validation import check_regularization
+from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.methods.distortion_discriminant import (
     Layer,
     LayerStream,
@@ -53,7 +54,7 @@ class DistortionStream:
 
 
 @documented
-class DistortionDiscriminantAnalysis(BaseEstimator):
+class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
     r"""Robust features of a sequence by layers of oriented PCA.
 
     A layer takes windows of the sequence below it, finds the directions :math:`n` that maximise the quotient
@@ -122,6 +123,8 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
 
     _layers_: list[Layer]
 
+    _row_by_row = False
+
     def __init__(
         self,
         layers: Sequence[tuple[int, int, int]] = ((8, 8, 4), (8, 8, 4)),
@@ -162,7 +165,7 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         check_long_enough(sequences, receptive_field(shapes), "X")
         versions = check_layer_versions(distorted, layer_distorted, X, sequences, len(shapes))
         signal = [np.asarray(sequence, dtype=np.float64) for sequence in sequences]
-        with running(self.verbose):
+        with running(self):
             layers = distortion_layers(signal, versions, shapes, self.regularization)
         self._layers_ = layers
         self.eigenvalues_ = [layer.orientation.values for layer in layers]

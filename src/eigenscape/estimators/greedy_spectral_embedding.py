@@ -8,13 +8,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape.dictionary.readers import ArrayReader, ChunkReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import is_collection
+from eigenscape.estimators._available import available_if
 from eigenscape.estimators._base import Estimator, KernelMixin, spectral_attributes
 from eigenscape.estimators._collections import check_in_memory, validate_blocks
 from eigenscape.estimators._dictionary import (
@@ -262,7 +262,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             return self._fit_collection(X, options)
         check_in_memory(self, X)
         chunks = None if self._is_precomputed() else as_chunks(X)
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             if chunks is not None:
                 return self._fit_stream(chunks, options)
             X = check_input(self, X, reset=True)
@@ -305,7 +305,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                     f"{name}={getattr(self, name)!r}, but the stream began with {before!r}; call fit to start"
                     " again"
                 )
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             state = self._state_ if n_seen else None
             if is_collection(X):
                 blocks = validate_blocks(self, X, reset=n_seen == 0)
@@ -339,7 +339,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         options, dictionary = self._options(), self._state_.dictionary
         if is_collection(chunks):
             blocks = validate_blocks(self, chunks, reset=False)
-            with running(self.verbose, getattr(self, "n_jobs", None)):
+            with running(self):
                 self._set_model(distributed.second_pass_blocks(dictionary, blocks, options), options)
             self._embedding_, self._stream_ = self.transform(chunks), None
             return self
@@ -350,7 +350,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 "divisive normalisation and averages='random' read the data twice, and an iterator can be"
                 " read only once; pass the chunks again"
             )
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             reader = ChunkReader(CheckedChunks(self, chunks))
             self._set_model(second_pass(dictionary, reader, options), options)
         self._embedding_, self._stream_ = None, KeptChunks(chunks) if can_repeat(chunks) else None
@@ -380,7 +380,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 f"{name} needs all data in memory, and X is a dask collection; use averages='implicit' and"
                 " selection='greedy'"
             )
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             sample = distributed.evenly_spaced(blocks)
             similarity = self._bind(sample, blocks)
             if not by_name:

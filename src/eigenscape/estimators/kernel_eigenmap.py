@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_in_memory, rowwise
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._types import Metric, Seed
@@ -268,10 +269,10 @@ class KernelEigenmap(Estimator):
         check_kernel_parameters(self)
         self._reset()
         if is_collection(X) and graph is None:
-            with running(self.verbose):
+            with running(self):
                 return fit_to_sample(self, X, spectral=False)
         rows = self._validate_rows(X, reset=True)
-        with running(self.verbose):
+        with running(self):
             graph_data = vertices(self, rows, graph)
             solution, Y = (
                 self._fit_features(graph_data) if self.basis == "features" else self._fit_kernels(graph_data)
@@ -393,7 +394,7 @@ class KernelEigenmap(Estimator):
             raise ValueError(
                 f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self._n_features_out} components"
             )
-        with running(self.verbose):
+        with running(self):
             return self._match_dtype(X, self._fitted_inverse()[0](as_contiguous_float64(X)))
 
     @property
@@ -408,7 +409,7 @@ class KernelEigenmap(Estimator):
     def inverse_error_(self) -> float:
         """Median distance of training samples from their reconstructions, relative to the diameter."""
         check_is_fitted(self)
-        with running(self.verbose):
+        with running(self):
             return self._fitted_inverse()[1]
 
     def _fitted_inverse(self) -> tuple[AffineMixture, float]:
@@ -422,12 +423,11 @@ class KernelEigenmap(Estimator):
     def _validate_rows(self, X: Any, reset: bool) -> Any:
         """Validate training rows (``reset``) or new rows."""
         check_in_memory(self, X)
-        X = validate_data(
+        X = validate_rows(
             self,
             X,
             reset=reset,
             accept_sparse=self._sparse or False,
-            dtype=[np.float64, np.float32],
             ensure_min_samples=2 if reset else 1,
         )
         n_local = self.local_components

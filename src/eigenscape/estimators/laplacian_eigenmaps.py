@@ -212,6 +212,8 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
                 )
                 for part in split.parts
             ]
+            if split.is_whole:
+                require_eigenfunctions(selections[0].embedding, 1)
             maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
         result = samples.result(join(maps, split, n_components), split, n_components)
         return result.with_attributes(attributes)

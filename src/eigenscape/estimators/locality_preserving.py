@@ -146,7 +146,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
             return self._fit_collection(X, graph)
         rows = check_rows(self, X)
         self._check_features(rows.shape[1])
-        with running(self.verbose):
+        with running(self):
             graph_data = vertices(self, rows, graph)
             projection = locality_preserving(
                 graph_data.points, graph_data.W, graph_data.degree, self.n_components, self.affine
@@ -165,7 +165,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         blocks = validate_blocks(self, X, reset=True)
         self._check_features(blocks.n_features)
         check_edges(self)
-        with running(self.verbose):
+        with running(self):
             anchors, self.anchor_indices_ = distributed.sample_rows(blocks, distributed.ANCHORS, seed=0)
             check_weight(len(anchors), None)
             affinity, _, attributes = neighbor_affinity(self, anchors)

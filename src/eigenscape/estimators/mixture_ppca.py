@@ -141,7 +141,7 @@ class MixturePPCA(LatentMixin, Estimator):
         self
         """
         self._reset()
-        with running(self.verbose):
+        with running(self):
             given = training_samples(self, X, sample_weight)
             self._check_parameters(*given.shape)
             random = check_random_state(self.random_state)
@@ -236,7 +236,7 @@ class MixturePPCA(LatentMixin, Estimator):
         ndarray of shape (n_new,)
         """
         _, data = self._observed(X)
-        with running(self.verbose):
+        with running(self):
             return np.argmax(self._membership(data).log_responsibilities, axis=1)
 
     def fit_predict(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> np.ndarray:
@@ -257,7 +257,7 @@ class MixturePPCA(LatentMixin, Estimator):
         ndarray of shape (n_new, n_mixtures)
         """
         X, data = self._observed(X)
-        with running(self.verbose):
+        with running(self):
             return self._match_dtype(X, np.exp(self._membership(data).log_responsibilities))
 
     def _transform(self, X: np.ndarray) -> np.ndarray:

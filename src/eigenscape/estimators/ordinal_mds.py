@@ -126,7 +126,7 @@ class OrdinalMDS(Estimator):
         options = ordinal_options(
             self.n_components, self.n_init, max_iter, self.tol, self.ties, self.random_state
         )
-        with running(self.verbose):
+        with running(self):
             X = check_input(self, X, reset=True)
             require_pair_memory(n_points(X))
             first, group = distinct_rows(X)

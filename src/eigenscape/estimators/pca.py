@@ -175,7 +175,7 @@ class PCA(LinearMixin, Estimator):
         self._reset()
         if is_collection(X):
             return self._fit_collection(X, sample_weight)
-        with running(self.verbose):
+        with running(self):
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X)
             check_flag("whiten", self.whiten)
@@ -192,7 +192,7 @@ class PCA(LinearMixin, Estimator):
 
     def _fit_collection(self, X: Any, sample_weight: ArrayLike | None) -> Self:
         """Fit to a dask collection by reduction; no samples are stored."""
-        with running(self.verbose):
+        with running(self):
             check_flag("whiten", self.whiten)
             solver = self._solver()
             blocks, weights = validate_blocks(self, X, reset=True), weight_blocks(sample_weight)
@@ -225,7 +225,7 @@ class PCA(LinearMixin, Estimator):
         self
         """
         first = "n_samples_seen_" not in vars(self)
-        with running(self.verbose):
+        with running(self):
             check_flag("whiten", self.whiten)
             solver = self._solver()
             moments = self._chunk_moments(X, sample_weight, first)
@@ -342,7 +342,7 @@ class PCA(LinearMixin, Estimator):
         """
         self._check_fitted()
         X, _ = check_pairs(self, X, between)
-        with running(self.verbose):
+        with running(self):
             if X is not None:
                 return held_out_losses(self._axes_, self._center_new(X))
             training = self._seen_moments().scatter if self._rows_ is None else self._rows_

@@ -126,7 +126,7 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
         self
         """
         self._reset()
-        with running(self.verbose):
+        with running(self):
             samples = training_samples(self, X, sample_weight)
             options = self._options(samples)
             result = fit_ppca(samples, options)

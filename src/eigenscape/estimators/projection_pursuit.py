@@ -134,7 +134,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
         rows = check_rows(self, X)
         check_rank(self.n_components, *rows.shape)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        with running(self.verbose):
+        with running(self):
             white = whiten(rows.astype(np.float64), self.n_components)
             result = pursue(white.Z, objective, self.n_components, self.n_init, self.max_iter, self.tol, seed)
         projected = white.Z @ result.directions.T

@@ -9,12 +9,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
+from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.exceptions import RankError
 from eigenscape.methods.projection_pursuit import AnalyticObjective, pursue, whiten
 from eigenscape.methods.pursuit_density import PursuitDensity, fit_marginal
@@ -22,7 +24,7 @@ from eigenscape.methods.pursuit_index import INDICES
 
 
 @documented
-class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
+class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
     r"""A normal density, corrected along the projections that are least normal.
 
     .. math:: p(x) = p_0(x) \prod_m \frac{f_m(w_m' z)}{\varphi(w_m' z)},
@@ -114,7 +116,7 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
         self
         """
         min_gain = self._check_parameters()
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = validate_rows(self, X, reset=True, dtype=np.float64, ensure_min_samples=2)
         n_features = X.shape[1]
         if self.n_components is not None and self.n_components > n_features:
             raise ValueError(
@@ -176,7 +178,7 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
         ndarray of shape (n_new,)
         """
         check_is_fitted(self)
-        return self._map_.log_density(validate_data(self, X, reset=False, dtype=np.float64))
+        return self._map_.log_density(validate_rows(self, X, reset=False, dtype=np.float64))
 
     def score(self, X: Any, y: object = None) -> float:
         """Compute the mean log density of the samples.

@@ -11,13 +11,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape._progress import reporting
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._rows import check_numbers, validate_rows, without_mask
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import as_number, check_count, check_positive
+from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.methods.pursuit_regression import PursuitOptions, fit_pursuit_regression
 
 
 @documented
-class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
+class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     r"""Regression by a sum of smooth functions of projections.
 
     Finds unit directions :math:`w_m` and smooth functions :math:`g_m` (smoothing splines) that minimise
@@ -117,7 +119,10 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
         min_gain = as_number(self.min_gain)
         if min_gain is None or not 0 <= min_gain < 1:
             raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0 and below 1")
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        X, y = validate_data(
+            self, without_mask(X, False), y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
+        )
+        check_numbers(X, training=True)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         options = PursuitOptions(self.n_terms, min_gain, self.n_init, self.max_iter, self.tol, seed, self.cv)
         with reporting(self.verbose):
@@ -142,4 +147,4 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
         ndarray of shape (n_new,)
         """
         check_is_fitted(self)
-        return self._map_(validate_data(self, X, reset=False, dtype=np.float64))
+        return self._map_(validate_rows(self, X, reset=False, dtype=np.float64))

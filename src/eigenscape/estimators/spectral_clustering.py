@@ -305,7 +305,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         ndarray of shape (n_new,)
         """
         check_is_fitted(self)
-        with running(self.verbose, getattr(self, "n_jobs", None)):
+        with running(self):
             X = check_input(self, X, reset=False)
             return self._rule_.predict(self._model_.transform(X)).astype(np.int64)
 

@@ -22,7 +22,8 @@ from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map, run_parallel
 from eigenscape._typing import Rows
-from eigenscape.graph.blocks import BlockIndex, spanning_pairs
+from eigenscape.exceptions import DataRangeError
+from eigenscape.graph.blocks import BlockIndex, of_unit_magnitude, spanning_pairs
 from eigenscape.graph.cells import Projection, build_cells, nearest_center
 from eigenscape.graph.search import RadiusQuery, RowSearch
 from eigenscape.graph.sparse_distances import distance_table, neighbor_table, other_neighbors_table
@@ -45,6 +46,8 @@ _BLOCK = 1024
 _PART = 10_000
 #: Bound of the relative error of remainders: they are roots of differences in single precision.
 _DOUBT = 1e-3
+#: Binary exponent beyond which squares of rows may overflow or vanish in single precision.
+_FAR = 40
 
 
 class Reach(NamedTuple):
@@ -67,6 +70,9 @@ class ApproximateIndex(RowSearch):
         self.X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
         self.metric, self.n_jobs = metric, n_jobs
         self.n_points = len(self.X)
+        # Distances are compared in single precision, in units of `_unit`.
+        magnitude = int(np.frexp(np.abs(self.X).max(initial=0.0))[1])
+        self._unit = 1.0 if metric == "cosine" or abs(magnitude) <= _FAR else 2.0**magnitude
         self._rows = self._scaled(self.X)
         with stage("neighbour index"):
             self._origin, self._directions = _principal_directions(self._rows)
@@ -74,11 +80,24 @@ class ApproximateIndex(RowSearch):
 
     def _scaled(self, Y: Rows) -> np.ndarray:
         """Return rows whose Euclidean distances have the same order as those of the metric."""
+        if self.metric != "cosine":
+            self._check_near(np.asarray(Y))
         Y = np.ascontiguousarray(Y, dtype=self.X.dtype)
         if self.metric != "cosine":
-            return Y
+            return Y if self._unit == 1 else Y / self.X.dtype.type(self._unit)
+        Y = np.asarray(of_unit_magnitude(Y))
         norms = np.linalg.norm(Y, axis=1, keepdims=True)
         return Y / np.where(norms > 0, norms, 1.0)
+
+    def _check_near(self, Y: np.ndarray) -> None:
+        """Raise DataRangeError for rows whose squared distances overflow in single precision."""
+        limit = self._unit * 2.0 ** (_FAR + 10)
+        if np.abs(Y).max(initial=0.0) > limit:
+            row = int(np.flatnonzero((np.abs(Y) > limit).any(axis=1))[0])
+            raise DataRangeError(
+                f"row {row} of X has values beyond +-{limit:.2g}, too far from the training points for"
+                " approximate neighbours, which are searched in single precision; use neighbors='exact'"
+            )
 
     def _project(self, rows: np.ndarray) -> Projection:
         """Project rows onto the principal components."""
@@ -186,7 +205,7 @@ class ApproximateIndex(RowSearch):
 
     def _lengths(self, lengths: np.ndarray) -> np.ndarray:
         """Convert Euclidean distances of the scaled rows to distances of the metric."""
-        return lengths**2 / 2 if self.metric == "cosine" else lengths  # |u - v|^2 = 2 (1 - cos)
+        return lengths**2 / 2 if self.metric == "cosine" else lengths * self._unit  # |u - v|^2 = 2 (1 - cos)
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         rows = self._scaled(Y)
@@ -213,7 +232,7 @@ class ApproximateIndex(RowSearch):
         """Return the prepared radii; those of the last call are kept, since a model has one set of them."""
         last = self._reach
         if last is None or last.radii is not radii:
-            reach = np.sqrt(2 * radii) if self.metric == "cosine" else radii
+            reach = np.sqrt(2 * radii) if self.metric == "cosine" else radii / self._unit
             # Slightly more than the radii, to which the distances are compared after rounding.
             squares = (reach * (1 + 1e-12)) ** 2
             offsets = np.square(self._points.rest, dtype=np.float64) - squares

@@ -39,6 +39,8 @@ def metric_distances(Y: Rows, X: Rows, metric: Metric, params: Mapping[str, Any]
     """Compute scikit-learn's pairwise distances; the error for sparse input names the metric."""
     from sklearn.metrics import pairwise_distances
 
+    if metric == "cosine":
+        Y, X = (of_unit_magnitude(Y), of_unit_magnitude(X)) if Y is not X else [of_unit_magnitude(X)] * 2
     try:
         return np.asarray(pairwise_distances(Y, X, metric=metric, **params), dtype=np.float64)
     except TypeError as error:
@@ -48,6 +50,19 @@ def metric_distances(Y: Rows, X: Rows, metric: Metric, params: Mapping[str, Any]
                 " metric"
             ) from error
         raise
+
+
+def of_unit_magnitude(rows: Any) -> Any:
+    """Multiply each row by a power of two, so that its largest value is between 1/2 and 1.
+
+    Directions stay exactly the same. scikit-learn would take a row shorter than 1e-15 for zero.
+    """
+    if is_sparse(rows):
+        rows = sparse.csr_array(rows, copy=True)
+        largest = abs(rows).max(axis=1).toarray().ravel()
+        rows.data = np.ldexp(rows.data, np.repeat(-np.frexp(largest)[1], np.diff(rows.indptr)))
+        return rows
+    return np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, keepdims=True))[1])
 
 
 class BlockIndex(RowSearch):
@@ -303,7 +318,8 @@ def spanning_pairs(
     The arguments, (groups, groups), are the result of :meth:`BlockIndex.closest_pairs`.
     """
     weights = np.where(np.isfinite(length), np.maximum(length, SHORTEST), 0.0)
-    tree = sparse.coo_array(minimum_spanning_tree(weights))
+    # SciPy takes entries of a dense matrix below 1e-8 as absent, those of a sparse one as they are.
+    tree = sparse.coo_array(minimum_spanning_tree(sparse.csr_array(weights)))
     pair = tree.row, tree.col
     return near[pair], far[pair], length[pair]
 

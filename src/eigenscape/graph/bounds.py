@@ -92,7 +92,9 @@ class DistanceBounds:
     def _multiply(
         self, reduced: np.ndarray, base: np.ndarray, columns: slice
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        left = np.empty((len(reduced), self._right.shape[1]), dtype=self._precision)
+        # Rows far away would overflow in single precision; all points are then candidates, by the slack.
+        precision = self._precision if base.max(initial=0.0) < 1e30 else np.float64
+        left = np.empty((len(reduced), self._right.shape[1]), dtype=precision)
         np.multiply(reduced, -2, out=left[:, :-1], casting="same_kind")
         left[:, -1] = 1
         return left @ self._right[columns].T, base, self._slack(base)

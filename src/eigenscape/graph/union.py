@@ -81,8 +81,8 @@ def union(matrix: sparse.csr_array, other: sparse.csr_array, n_jobs: int | None 
         count_union(starts, columns, other_starts, other_columns, rows.start, rows.stop, count[1:])
 
     run_parallel(tally, blocks, n_jobs)
-    indptr = np.cumsum(count, dtype=index_type)
-    indices, data = np.empty(int(indptr[-1]), dtype=index_type), np.empty(int(indptr[-1]))
+    indptr = np.cumsum(count, dtype=count.dtype)
+    indices, data = np.empty(int(indptr[-1]), dtype=count.dtype), np.empty(int(indptr[-1]))
 
     def write(rows: slice) -> None:
         merge_rows(

@@ -8,10 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
+from scipy.spatial.distance import cdist
 
 from eigenscape._display import short_repr
 from eigenscape._threads import run_parallel
 from eigenscape._typing import Matrix, Rows, is_sparse
+from eigenscape.graph.blocks import of_unit_magnitude
 from eigenscape.graph.precomputed import require_table
 from eigenscape.kernels.bandwidth import local_distance, median_distance
 from eigenscape.kernels.base import (
@@ -98,6 +100,10 @@ class PairwiseKernel:
     def bind(self, X: Rows) -> BoundKernel:
         X = as_float64(X)
         return BoundPairwise(self.resolve(X), X)
+
+
+#: Error of a Gaussian kernel's exponent above which distances are computed from differences.
+_CANCELLED = 1e-9
 
 
 def squared_euclidean(Y: Rows, X: Rows, factor: float = 1.0) -> np.ndarray:
@@ -210,9 +216,7 @@ class Cosine(PairwiseKernel):
     """``<x, y> / (|x| |y|)``; a zero row has similarity 0 to all points."""
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
-        from sklearn.metrics.pairwise import cosine_similarity
-
-        return _dense(cosine_similarity(Y, X))
+        return _dense(_unit_rows(Y) @ _unit_rows(X).T)
 
     def tiles(self, X: Rows) -> Tiles:
         return product_tiles(_unit_rows(X))
@@ -251,11 +255,14 @@ class Gaussian(PairwiseKernel):
         if is_sparse(X) or is_sparse(Y):
             values = squared_euclidean(Y, X, -self.gamma)
             return np.exp(values, out=values)
-        return distance_values(Y, X, _exponential, 2 * self.gamma)  # gamma (|x|^2 + |y|^2 - |x - y|^2)
+        # Scalar products times 2 gamma are gamma (|x|^2 + |y|^2 - |x - y|^2).
+        return distance_values(Y, X, _exponential, 2 * self.gamma, _CANCELLED)
 
     def tiles(self, X: Rows) -> Tiles:
         assert self.gamma is not None
-        return evaluated_tiles(self, X) if is_sparse(X) else distance_tiles(X, _exponential, 2 * self.gamma)
+        if is_sparse(X):
+            return evaluated_tiles(self, X)
+        return distance_tiles(X, _exponential, 2 * self.gamma, _CANCELLED)
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         return np.ones(n_points(Y))
@@ -338,22 +345,30 @@ def product_tiles(X: Rows) -> Tiles:
     return tile
 
 
-def distance_tiles(X: np.ndarray, finish: Finish, factor: float = 1.0) -> Tiles:
+def distance_tiles(X: np.ndarray, finish: Finish, factor: float = 1.0, tol: float = np.inf) -> Tiles:
     """Return the tiles of a kernel that is a function of distances; see :func:`distance_values`."""
     scaled, norms = _around(X, _origin(X), factor)
+    cancels = _cancels(norms, tol)
 
     def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
+        if cancels:
+            _finish_differences(X[rows], X[columns], finish, factor, out)
+            return
         np.matmul(scaled[rows], scaled[columns].T, out=out)
         finish(out, norms[rows], norms[columns])
 
     return tile
 
 
-def distance_values(Y: np.ndarray, X: np.ndarray, finish: Finish, factor: float = 1.0) -> np.ndarray:
+def distance_values(
+    Y: np.ndarray, X: np.ndarray, finish: Finish, factor: float = 1.0, tol: float = np.inf
+) -> np.ndarray:
     """Compute a kernel (n_new, m) that is a function of Euclidean distances.
 
     ``finish`` is applied to the scalar products of rows times ``factor``, about an origin amid the training
     rows to avoid cancellation. Training rows come in blocks that stay in the cache while they are shifted.
+    If the rounding error of a block may exceed ``tol`` (clusters that are far apart), its differences are
+    squared instead.
     """
     origin, m = _origin(X), len(X)
     left, left_norms = _around(Y, origin, factor)
@@ -363,11 +378,25 @@ def distance_values(Y: np.ndarray, X: np.ndarray, finish: Finish, factor: float 
         columns = slice(start, start + _COLUMNS)
         right, norms = _around(X[columns], origin, factor)
         block = values[:, columns]
+        if _cancels(norms, tol):
+            _finish_differences(Y, X[columns], finish, factor, block)
+            return
         np.matmul(left, right.T, out=block)
         finish(block, left_norms, norms)
 
     run_parallel(fill, range(0, m, _COLUMNS), 1 if X.size * max(len(Y), 2) < _SHORT else None)
     return values
+
+
+def _cancels(norms: np.ndarray, tol: float) -> bool:
+    """Return whether sums of norms lose more than ``tol`` by rounding."""
+    return bool(norms.max(initial=0.0) * np.finfo(np.float64).eps > tol)
+
+
+def _finish_differences(Y: np.ndarray, X: np.ndarray, finish: Finish, factor: float, out: np.ndarray) -> None:
+    """Write the values of a kernel that is a function of distances, from the squares of differences."""
+    np.multiply(cdist(Y, X, "sqeuclidean"), -factor / 2, out=out)
+    finish(out, np.zeros(len(Y)), np.zeros(len(X)))
 
 
 def half_squared(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
@@ -486,4 +515,4 @@ def _unit_rows(X: Rows) -> Any:
     """Return rows of unit length; zero rows stay zero."""
     from sklearn.preprocessing import normalize
 
-    return normalize(X)
+    return normalize(of_unit_magnitude(X))

@@ -31,6 +31,8 @@ from eigenscape.solvers.pairs import canonical_signs
 NOISE_FLOOR = 1e-8
 #: Random loadings added to the start of EM, relative to the standard deviations of the features.
 _PERTURBATION = 1e-2
+#: Longest step of the acceleration, in steps of EM.
+_LONGEST_STEP = 1e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,15 +156,20 @@ def _expectation_maximization(
     tol: float,
     max_iter: int,
 ) -> _Run:
-    """Maximise the likelihood of the observed values by parameter-expanded EM."""
+    """Maximise the likelihood of the observed values by parameter-expanded EM.
+
+    Parameters are accelerated in units of the noise, so that the steps do not depend on those of the data.
+    """
     d, q = model.loadings.shape
+    unit = np.sqrt(model.noise)
 
     def unpack(state: np.ndarray) -> FactorModel:
         mean, loadings, log_noise = np.split(state, [d, d + d * q])
-        return FactorModel(mean, loadings.reshape(d, q), np.exp(log_noise))
+        return FactorModel(mean * unit, loadings.reshape(d, q) * unit[:, None], np.exp(log_noise))
 
     def pack(model: FactorModel) -> np.ndarray:
-        return np.concatenate([model.mean, model.loadings.ravel(), np.log(model.noise)])
+        scaled = model.mean / unit, (model.loadings / unit[:, None]).ravel()
+        return np.concatenate([*scaled, np.log(model.noise)])
 
     def step(state: np.ndarray) -> tuple[np.ndarray, float]:
         current = unpack(state)
@@ -200,7 +207,8 @@ def _accelerated(
             if next_value - value <= tol:
                 return first, history, True
             change, bend = first - state, second - 2 * first + state
-            length = max(1.0, float(np.linalg.norm(change)) / max(float(np.linalg.norm(bend)), 1e-300))
+            length = float(np.linalg.norm(change)) / max(float(np.linalg.norm(bend)), 1e-300)
+            length = min(max(1.0, length), _LONGEST_STEP)
             far = np.clip(state + 2 * length * change + length**2 * bend, *limit)
             after, far_value = step(far)
             if np.isfinite(far_value) and far_value >= next_value:

@@ -149,7 +149,11 @@ def solve_reduced(
     Directions that ``Z'DZ`` does not determine are dropped first. The result is refined by a second, small
     eigenproblem that is assembled from the coordinates of the vertices.
     """
-    whitener = whiten(forms.degree, max(_RANK_TOL[0] * W.shape[0], _RANK_TOL[1]), forms.size).whitener
+    # Columns have different units (coordinates and constants), so each is scaled by its own norm.
+    size = np.where(forms.size > 0, forms.size, 1.0)[:, None]
+    scaled = forms.degree / size / size.T
+    rank_tol = max(_RANK_TOL[0] * W.shape[0], _RANK_TOL[1])
+    whitener = whiten(scaled, rank_tol, np.ones(len(size))).whitener / size
     pairs = generalized_eigh(forms.laplacian, forms.degree, count, "smallest", whitener)
     if pairs.rank == 0:
         return pairs

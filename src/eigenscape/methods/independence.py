@@ -76,7 +76,7 @@ def independent_eigenmaps(
         if len(kept) == wanted or count >= max_count or len(model.eigenvalues) < count:
             break
         count = min(2 * count, max_count)
-    if len(kept) < wanted:
+    if 0 < len(kept) < wanted:
         warnings.warn(
             f"only {len(kept)} of {len(residuals)} eigenvectors are independent of those before them, fewer"
             f" than n_components={wanted}; the embedding has fewer coordinates. Raise n_candidates, lower"
@@ -97,7 +97,7 @@ def independent_columns(
     """Return the indices of up to ``n_wanted`` independent columns and all residuals computed."""
     size = np.sqrt(np.mean(np.square(coordinates), axis=0))
     values = np.divide(coordinates, size, out=np.zeros_like(coordinates), where=size > 0)
-    kept, residuals = [0], [1.0]
+    kept, residuals = [0][: values.shape[1]], [1.0][: values.shape[1]]
     for r in range(1, values.shape[1]):
         if len(kept) == n_wanted:
             break

@@ -146,7 +146,7 @@ class EllipticKernels:
         """Return ``log p_k(x)`` (n, K) up to a constant."""
         D, q = self.centers.shape[1], self.spreads.shape[1]
         log_heights = -np.log(self.spreads).sum(axis=1) - (D - q) * np.log(self.rest)
-        return log_heights - self.squared_distances(X) / 2
+        return log_heights - log_heights.max() - self.squared_distances(X) / 2  # free of the unit of X
 
     def common_gradient(self, X: np.ndarray) -> np.ndarray:
         """Return zero: gradients have no part in common."""

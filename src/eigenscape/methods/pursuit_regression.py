@@ -247,16 +247,26 @@ def smooth(
     apart = np.append(True, np.diff(x) > 1e-9 * max(float(np.ptp(x)), np.finfo(float).tiny))
     bounds = float(x[0]), float(x[-1])
     if apart.sum() < _MIN_GROUPS or not apart.all():
-        line = np.polynomial.Polynomial.fit(P, target, 1 if bounds[0] < bounds[1] else 0)
-        low, high = bounds if bounds[0] < bounds[1] else (bounds[0], bounds[0] + 1.0)
-        ends = np.array([line(low), line(high)])
-        return RidgeFunction(direction, np.array([low, low, high, high]), ends, 1, bounds)
+        return _straight(P, target, direction, bounds)
     if penalized:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of the search for the penalty
-            spline = make_smoothing_spline(x, y, w=counts.astype(float))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of the search for the penalty
+                spline = make_smoothing_spline(x, y, w=counts.astype(float))
+        except ValueError:  # groups too close to one another for a spline
+            return _straight(P, target, direction, bounds)
     else:
         inner = x[np.linspace(0, len(x) - 1, min(_KNOTS, len(x) - 4) + 2).astype(int)[1:-1]]
         knots = np.concatenate([np.repeat(x[0], 4), inner, np.repeat(x[-1], 4)])
         spline = make_lsq_spline(x, y, knots, w=np.sqrt(counts))
     return RidgeFunction(direction, spline.t, spline.c, spline.k, bounds)
+
+
+def _straight(
+    P: np.ndarray, target: np.ndarray, direction: np.ndarray, bounds: tuple[float, float]
+) -> RidgeFunction:
+    """Return the line of least squares, a constant if all positions are equal."""
+    line = np.polynomial.Polynomial.fit(P, target, 1 if bounds[0] < bounds[1] else 0)
+    low, high = bounds if bounds[0] < bounds[1] else (bounds[0], bounds[0] + 1.0)
+    ends = np.array([line(low), line(high)])
+    return RidgeFunction(direction, np.array([low, low, high, high]), ends, 1, bounds)

@@ -39,7 +39,8 @@ class FactoredOperator:
         return self.rows.squared_norms()
 
     def magnitude(self) -> float:
-        return float(self.diagonal().max())
+        # New points are multiplied before they are centred: rounding is relative to rows with their mean.
+        return float(self.diagonal().max() + self.rows.mean @ self.rows.mean)
 
     def matrix(self) -> np.ndarray:
         """Form the matrix, for solvers that need all of it."""

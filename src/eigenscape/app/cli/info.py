@@ -3,39 +3,90 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from eigenscape._format import escape_controls, to_json
 from eigenscape.app.cli import options
-from eigenscape.app.cli.input import parse_notes
+from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.input import InputOptions, load_model, parse_notes, read_new_table
+
+if TYPE_CHECKING:
+    from eigenscape.estimators._verify import Verification
 
 #: Number of items of a list that are printed.
 _SHOWN = 12
+_Training = Annotated[
+    str | None, typer.Argument(metavar="INPUT", help="The training data, for --verify.", show_default=False)
+]
+_Verify = Annotated[
+    bool,
+    typer.Option(
+        "--verify",
+        help="Load the model and check it: finite numbers, residuals, eigenvectors, and, with INPUT, the"
+        " coordinates of its training points.",
+    ),
+]
 
 
-def info(model: options.Model, as_json: options.AsJson = False) -> None:
+def info(
+    model: options.Model, source: _Training = None, verify: _Verify = False, as_json: options.AsJson = False
+) -> None:
     """Print the method, parameters, training size, spectrum and data fingerprint of a model file.
 
     Examples
 
         eigenscape info iris.model
         eigenscape info iris.model --json
+        eigenscape info iris.model --verify iris.csv
 
-    Only the header of the file is read; the model is not loaded.
+    Only the header of the file is read; the model is loaded with --verify. The exit code is 1 if a check
+    fails.
     """
     from eigenscape.app.io import describe
 
+    if source is not None and not verify:
+        raise CommandError(f"the training data {source} are used with --verify only; add it")
+    verification = _verify(model, source) if verify else None
     header = to_json(describe(model))
     notes = parse_notes(header["notes"])
     header["feature_names"] = header["feature_names"] or notes.pop("columns", None)
     header["notes"] = notes or header["notes"]
+    if verification is not None:
+        header["verification"] = _as_dict(verification)
     if as_json:
         typer.echo(json.dumps(header, indent=2))
-        return
-    for name, value in header.items():
-        typer.echo(escape_controls(f"{name.replace('_', ' '):<16}{_format(value)}"))
+    else:
+        header.pop("verification", None)
+        for name, value in header.items():
+            typer.echo(escape_controls(f"{name.replace('_', ' '):<16}{_format(value)}"))
+        if verification is not None:
+            typer.echo(escape_controls(repr(verification)))
+    if verification is not None and not verification:
+        raise typer.Exit(1)
+
+
+def _verify(model_file: str, source: str | None) -> Verification:
+    """Load a model and check it, with its training data if they are given."""
+    saved = load_model(model_file)
+    rows = None
+    if source is not None:
+        rows = read_new_table(source, InputOptions(None, None), saved.notes, quiet=True).array
+        rows = rows if saved.scaler is None else saved.scaler.transform(rows)
+    return saved.estimator.verify(rows)
+
+
+def _as_dict(verification: Verification) -> dict[str, Any]:
+    checks = [vars(check) | {"error": finite_or_none(check.error)} for check in verification.checks]
+    checks = [check | {"limit": finite_or_none(check["limit"])} for check in checks]
+    return {"passed": verification.passed, "checks": checks}
+
+
+def finite_or_none(value: float) -> float | None:
+    """Return None for numbers that JSON does not have."""
+    return value if math.isfinite(value) else None
 
 
 def _format(value: Any) -> str:

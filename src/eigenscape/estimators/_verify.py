@@ -1,0 +1,255 @@
+"""``verify``: check a fitted model against its own laws."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from eigenscape._omitted import OmittedArray
+from eigenscape._typing import is_sparse
+from eigenscape.distributed import is_collection
+from eigenscape.estimators._validation import check_count
+
+#: Relative error that is attributed to rounding, in double and in single precision.
+_ROUNDING = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
+#: Residuals relative to the largest eigenvalue above which eigenpairs are wrong.
+_RESIDUAL = 1e-5
+#: What maps points, the first that an estimator has.
+_CALLS = ("transform", "predict", "score_samples")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One property of a model.
+
+    Attributes
+    ----------
+    name : str
+    passed : bool or None
+        None if the property could not be checked; ``detail`` gives the reason.
+    error : float
+        The measured error; NaN if not checked.
+    limit : float
+        The largest error accepted.
+    detail : str
+    """
+
+    name: str
+    passed: bool | None
+    error: float
+    limit: float
+    detail: str
+
+    def __str__(self) -> str:
+        word = {True: "ok", False: "FAILED", None: "not checked"}[self.passed]
+        size = "" if self.passed is None else f"error {self.error:.2g} (limit {self.limit:.2g}), "
+        return f"{self.name + ':':<16}{word:<13}{size}{self.detail}"
+
+
+@dataclass(frozen=True, repr=False)
+class Verification:
+    """Result of ``verify``: true if no check failed.
+
+    Attributes
+    ----------
+    estimator : str
+        Class of the model.
+    checks : tuple of Check
+    """
+
+    estimator: str
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed."""
+        return not any(check.passed is False for check in self.checks)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        title = f"{self.estimator}: {'verified' if self.passed else 'FAILED'}"
+        return "\n".join([title, *(f"  {check}" for check in self.checks)])
+
+
+class VerifyMixin:
+    """``verify`` of all estimators."""
+
+    #: Whether the vectors of the kernel are projections on other directions than its eigenvectors.
+    _oblique = False
+    #: Whether one row comes out for each row of the training data.
+    _row_by_row = True
+
+    def verify(self, X: Any = None, *, n_rows: int = 200) -> Verification:
+        """Check the fitted model: finite numbers, residuals, eigenvectors, and the map of training points.
+
+        A model that was damaged or changed, in memory or in a file, fails. It takes about the time of
+        ``transform`` of ``2 * n_rows`` points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), optional
+            The training data, as for ``fit``. Without them, training points are not compared with
+            ``embedding_``.
+        n_rows : int, default=200
+            Number of training points that are checked, evenly spaced.
+
+        Returns
+        -------
+        Verification
+            True if no check failed; ``checks`` has the error and the limit of each, and printing it shows
+            them: ``finite`` (all fitted numbers), ``residuals`` (those reported, relative to the largest
+            eigenvalue), ``eigenvectors`` (the eigen-equation in rows of the kernel, computed like
+            new points), ``orthonormal`` and ``training rows`` (``transform(X)`` is ``embedding_``).
+
+        Examples
+        --------
+        >>> from eigenscape import LaplacianEigenmaps, datasets
+        >>> X, _ = datasets.swiss_roll(200, random_state=0)
+        >>> bool(LaplacianEigenmaps(2).fit(X).verify(X))
+        True
+        """
+        check_is_fitted(self)
+        check_count("n_rows", n_rows)
+        return Verification(
+            type(self).__name__,
+            (
+                _finite(self),
+                _residuals(self),
+                _eigen_equation(self, n_rows),
+                _orthonormal(self),
+                _training_rows(self, X, n_rows),
+            ),
+        )
+
+    def _stored_embedding(self) -> Any:
+        """Return the coordinates of the training points if the model stores them."""
+        return vars(self).get("embedding_", vars(self).get("_embedding_"))
+
+
+def _measured(name: str, errors: Any, limit: float, detail: str) -> Check:
+    values = np.asarray(errors, dtype=np.float64)
+    error = float(values.max(initial=0.0)) if np.isfinite(values).all() else np.inf
+    return Check(name, error <= limit, error, limit, detail)
+
+
+def _unknown(name: str, reason: str) -> Check:
+    return Check(name, None, np.nan, np.nan, reason)
+
+
+def _finite(model: Any) -> Check:
+    """All fitted arrays are finite."""
+    wrong, count = [], 0
+    for name, value in vars(model).items():
+        numbers = value.data if is_sparse(value) else value
+        if not name.endswith("_") or not isinstance(numbers, (np.ndarray, float)):
+            continue
+        if np.asarray(numbers).dtype.kind == "f":
+            count += 1
+            wrong += [] if np.isfinite(numbers).all() else [name]
+    detail = f"{count} fitted attributes" if not wrong else f"NaN or infinity in {', '.join(wrong)}"
+    return _measured("finite", [float(len(wrong))], 0.0, detail)
+
+
+def _residuals(model: Any) -> Check:
+    """The reported residuals are small compared with the largest eigenvalue."""
+    fitted = vars(model)
+    if "residuals_" not in fitted or "eigenvalues_" not in fitted:
+        return _unknown("residuals", "the method reports none")
+    scale = max(float(np.abs(fitted["eigenvalues_"]).max(initial=0.0)), np.finfo(float).tiny)
+    detail = f"largest of {np.size(fitted['residuals_'])}, relative to the largest eigenvalue"
+    return _measured("residuals", fitted["residuals_"] / scale, _RESIDUAL, detail)
+
+
+def _functions(embedding: Any) -> Iterator[Any]:
+    """Yield the eigenfunctions of each piece of an embedding."""
+    for piece in getattr(embedding, "pieces", ()):
+        if piece.embedding is not None:
+            yield from _functions(piece.embedding)
+    if hasattr(embedding, "eigenfunctions"):
+        yield embedding.eigenfunctions
+
+
+def _eigen_equation(model: Any, n_rows: int) -> Check:
+    """``K v = l v`` in some rows of the kernel, evaluated like new points (Bengio eq. 20 and 21)."""
+    errors, count = [], 0
+    for functions in _functions(vars(model).get("_model_")):
+        points, values = functions.kernel.X, functions.on_training
+        if values is None or isinstance(points, OmittedArray) or np.shape(points)[0] != len(values):
+            continue
+        which = _sample(len(values), n_rows)
+        rows = points[which]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # announced by fit
+                found = functions(rows)
+        except ValueError as error:  # a kernel of a table, of which the file omits a part
+            return _unknown("eigenvectors", str(error))
+        errors.append(_relative_error(found, values[which], np.abs(values).max(axis=0)))
+        count += len(which)
+    if not errors:
+        return _unknown("eigenvectors", "the model stores no kernel with its training points")
+    return _measured("eigenvectors", errors, 1e-6, f"K v = l v in {count} rows of the kernel")
+
+
+def _orthonormal(model: Any) -> Check:
+    """Eigenvectors are orthonormal, and so are principal axes."""
+    bases = [functions.pairs.vectors for functions in _functions(vars(model).get("_model_"))]
+    if type(model).__name__ == "PCA":
+        bases = [model.components_.T.astype(np.float64)]
+    if not bases or model._oblique:
+        return _unknown("orthonormal", "the method has no orthonormal basis")
+    errors = [np.abs(V.T @ V - np.eye(V.shape[1])).max(initial=0.0) for V in bases]
+    return _measured("orthonormal", errors, 1e-6, f"{sum(V.shape[1] for V in bases)} vectors")
+
+
+def _training_rows(model: Any, X: Any, n_rows: int) -> Check:
+    """Training points, transformed a few at a time, get their row of ``embedding_``."""
+    name = "training rows"
+    if X is None:
+        return _unknown(name, "pass the training data as X")
+    if not model._row_by_row:
+        return _unknown(name, "the method maps windows of several rows")
+    stored = model._stored_embedding()
+    if isinstance(stored, OmittedArray) or is_collection(stored):
+        stored = None
+    evaluate = next(getattr(model, call) for call in _CALLS if hasattr(model, call))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # announced by fit
+        expected = np.asarray(evaluate(X) if stored is None else stored)
+    what = "each alone and all together" if stored is None else "compared with embedding_"
+    n_samples = len(expected) if stored is None else len(X) if isinstance(X, list) else X.shape[0]
+    if len(expected) != n_samples:
+        raise ValueError(f"X has {n_samples} rows, but the model was fitted to {len(expected)}; pass these")
+    which = _sample(n_samples, n_rows)
+    parts = which[:, None] if stored is None else np.array_split(which, min(3, len(which)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # announced by fit
+        found = np.concatenate([np.asarray(evaluate(_take(X, part))) for part in parts])
+    error = _relative_error(found, expected[which], np.abs(expected).max(axis=0))
+    return _measured(name, error, _ROUNDING.get(expected.dtype, 1e-4), f"{len(which)} of {n_samples}, {what}")
+
+
+def _relative_error(found: np.ndarray, expected: np.ndarray, size: np.ndarray) -> float:
+    """Return the largest difference, relative to the size of each column."""
+    difference = np.abs(found.astype(np.float64) - expected) / np.maximum(size, np.finfo(float).tiny)
+    return float(difference.max(initial=0.0)) if np.isfinite(difference).all() else np.inf
+
+
+def _sample(n: int, count: int) -> np.ndarray:
+    """Return evenly spaced row numbers."""
+    return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.intp))
+
+
+def _take(X: Any, which: np.ndarray) -> Any:
+    if isinstance(X, list):
+        return [X[i] for i in which]
+    if hasattr(X, "iloc"):
+        return X.iloc[which]
+    return X.tocsr()[which] if is_sparse(X) else np.asarray(X)[which]

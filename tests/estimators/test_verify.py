@@ -1,0 +1,109 @@
+"""``verify``: every fitted model passes, and one that was changed does not."""
+
+from __future__ import annotations
+
+import warnings
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import CASES, MAPS, PROJECTIONS, WITHOUT_KERNEL, Case, load
+from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_limits
+
+import eigenscape
+from eigenscape import PCA, KernelPCA, LaplacianEigenmaps, ProbabilisticPCA, datasets
+from eigenscape import load as read_model
+from eigenscape.estimators._verify import _functions
+
+EVERY = {case.id: case for case in (*CASES, *WITHOUT_KERNEL, *MAPS)}
+#: One case of each estimator for each kind of data.
+FEW = {(type(case.make()), case.data): case.id for case in EVERY.values()}.values()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    with threadpool_limits(1):
+        yield
+
+
+def fit(case: Case) -> tuple[Any, Any]:
+    X = load(case.data)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return case.make().fit(X, **case.given(X)), X
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_fitted_model_passes_and_a_changed_one_fails(name: str) -> None:
+    model, X = fit(EVERY[name])
+    whole = model.verify(X)
+    assert whole, whole
+    assert {check.name: check.passed for check in whole.checks}["training rows"]
+    assert model.verify(), model.verify()
+    changed = deepcopy(model)
+    functions = list(_functions(vars(changed).get("_model_")))
+    if not functions:  # no eigenvectors to be changed
+        return
+    vectors = functions[0].pairs.vectors
+    vectors[:, -1] = np.roll(vectors[:, -1], 1)
+    for verification in (changed.verify(X), changed.verify()):
+        assert not verification
+        assert "FAILED" in repr(verification)
+    if not isinstance(model, PROJECTIONS):
+        failed = {check.name for check in changed.verify().checks if check.passed is False}
+        assert failed & {"eigenvectors", "orthonormal"}
+
+
+def test_each_check_fails_by_itself() -> None:
+    X = datasets.swiss_roll(120, random_state=0)[0]
+    model = LaplacianEigenmaps(2).fit(X)
+
+    def failed(**changes: Any) -> set[str]:
+        changed = deepcopy(model)
+        vars(changed).update(changes)
+        return {check.name for check in changed.verify(X).checks if check.passed is False}
+
+    assert failed() == set()
+    assert failed(embedding_=model.embedding_ + 1e-3) == {"training rows"}
+    assert failed(residuals_=np.array([1e-12, 0.1])) == {"residuals"}
+    assert failed(degrees_=np.full(120, np.nan)) == {"finite"}
+    vectors = deepcopy(model)
+    (functions,) = _functions(vectors._model_)
+    functions.pairs.vectors[:, 2] = functions.pairs.vectors[:, 1]
+    functions.pairs.values[2] = functions.pairs.values[1]
+    assert [check.passed for check in vectors.verify().checks] == [True, True, True, False, None]
+
+
+def test_linear_maps_and_maps_without_stored_coordinates() -> None:
+    X = np.random.default_rng(0).standard_normal((50, 4))
+    model = PCA(2).fit(X)
+    assert model.verify(X)
+    model.components_[0] *= 1.01
+    assert {check.name for check in model.verify(X).checks if check.passed is False} == {
+        "orthonormal",
+        "training rows",
+    }
+    assert ProbabilisticPCA(2).fit(X).verify(X)
+
+
+def test_models_from_files(tmp_path) -> None:
+    pytest.importorskip("skops")
+    X = datasets.swiss_roll(80, random_state=0)[0]
+    for model in (KernelPCA(2), LaplacianEigenmaps(2), KernelPCA(2, kernel="precomputed")):
+        table = X if getattr(model, "kernel", "") != "precomputed" else np.exp(-np.square(X[:, :1] - X[:, 0]))
+        eigenscape.save(model.fit(table), tmp_path / "a.model", force=True)
+        verification = read_model(tmp_path / "a.model").verify(table)
+        assert verification, verification
+
+
+def test_other_data_are_refused() -> None:
+    X = datasets.swiss_roll(60, random_state=0)[0]
+    model = LaplacianEigenmaps(2)
+    with pytest.raises(NotFittedError):
+        model.verify(X)
+    model.fit(X)
+    with pytest.raises(ValueError, match="X has 59 rows, but the model was fitted to 60"):
+        model.verify(X[1:])
+    assert not model.verify(X + 1e-3)

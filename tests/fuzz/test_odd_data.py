@@ -1,0 +1,297 @@
+"""Odd data sets for every estimator: no signal, no hang, no foreign exception, no silently wrong map.
+
+``run(cases, seed)`` draws data sets and estimators from a seed and counts what went wrong. Cases run in a
+child process, one after the other, so that a crash or a hang costs one case. ``EIGENSCAPE_FUZZ_CASES`` is the
+number of cases; ``python tests/fuzz/test_odd_data.py one SEED CASE`` repeats one and prints its traceback.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+if __name__ == "__main__":  # as a child process, or to repeat a case
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from own_errors import is_own
+
+from eigenscape import estimators
+
+#: Seconds after which a case hangs. The first case of a child compiles.
+_PATIENCE = 120
+#: Relative error of law 1 that rounding explains.
+_ROUNDING = 1e-5
+#: Estimators whose rows are not samples, or that are made from another model.
+_OTHER = ("CompactMap", "DistortionDiscriminantAnalysis")
+#: Values of parameters, by name, from which some are drawn if the estimator has the parameter.
+_CHOICES: dict[str, list[Any]] = {
+    "n_components": [1, 2, 3],
+    "affinity": ["nearest_neighbors", "rbf", "mst", "mst_nearest_neighbors", "cosine"],
+    "weights": ["binary", "heat", "inverse"],
+    "joined": ["union", "mutual"],
+    "on_disconnected": ["connect", "per_component", "largest"],
+    "neighbors": ["exact", "approximate"],
+    "metric": ["euclidean", "cityblock", "cosine", "chebyshev"],
+    "kernel": ["linear", "rbf", "poly", "cosine", "laplacian", "sigmoid"],
+    "n_neighbors": [2, 5],
+    "landmarks": ["maxmin", "random", "greedy", "kmeans"],
+    "indefinite": ["keep", "clip", "shift"],
+    "dictionary_size": [4],
+    "independent": [True],
+    "alpha": [0.0, 0.5],
+    "normalization": ["additive", "divisive"],
+    "whiten": [True],
+    "ordinal": [True],
+}
+_PER_METHOD = {
+    "LocallyLinearEmbedding": {"method": ["standard", "modified", "hessian", "ltsa"]},
+    "SpectralClustering": {"n_clusters": [2, 3]},
+}
+
+
+# --- data ---------------------------------------------------------------------------------------------------
+
+
+def odd_data(rng: np.random.Generator) -> Any:
+    """Return rows with one to three oddities."""
+    n = int(rng.choice([2, 3, 4, 7, 12, 25, 60]))
+    d = int(rng.choice([1, 2, 3, 8, 30, 120]))
+    X = rng.standard_normal((n, d))
+    for kind in rng.choice(len(_ODDITIES), size=int(rng.integers(1, 4)), replace=False):
+        X = _ODDITIES[kind](X, rng)
+    return sparse.csr_array(X) if rng.random() < 0.15 else X.astype(rng.choice([np.float32, np.float64]))
+
+
+def _some(X: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows and columns of a few cells."""
+    count = int(rng.integers(1, 4))
+    return rng.integers(len(X), size=count), rng.integers(X.shape[1], size=count)
+
+
+def _twins(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return X[rng.integers(max(1, len(X) // 2), size=len(X))]
+
+
+def _nearly_twins(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return _twins(X, rng) * (1 + 1e-15 * rng.integers(3, size=X.shape))
+
+
+def _scaled(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return X * 10.0 ** rng.choice([-320, -150, -59, -30, -9, 9, 30, 59, 100, 155, 300])
+
+
+def _outliers(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    X = X.copy()
+    X[_some(X, rng)] = rng.choice([1e6, -1e20, 1e59, 1e155, np.finfo(float).max, -9999.0])
+    return X
+
+
+def _constant_columns(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    X = X.copy()
+    X[:, rng.random(X.shape[1]) < 0.5] = rng.choice([0.0, 1.0, 1e15])
+    return X
+
+
+def _mixed_units(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return X * 10.0 ** rng.uniform(-12, 12, size=X.shape[1])
+
+
+def _far_clusters(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return X + rng.choice([1e3, 1e8, 1e14]) * rng.integers(3, size=(len(X), 1))
+
+
+def _offset(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return X + rng.choice([1e4, 1e8, 1e12])
+
+
+def _zeros(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return np.where(rng.random(X.shape) < 0.7, 0.0, X)
+
+
+def _denormal(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    X = X.copy()
+    X[_some(X, rng)] = rng.choice([5e-324, 1e-310, -1e-200])
+    return X
+
+
+def _integers(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return np.round(X * rng.choice([1, 2, 5]))
+
+
+def _low_rank(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return X[:, :1] * rng.standard_normal(X.shape[1])
+
+
+def _negative_zeros(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return np.where(rng.random(X.shape) < 0.5, -0.0, np.round(X))
+
+
+_ODDITIES = (
+    _twins, _nearly_twins, _scaled, _outliers, _constant_columns, _mixed_units, _far_clusters, _offset,
+    _zeros, _denormal, _integers, _low_rank, _negative_zeros,
+)  # fmt: skip
+
+
+# --- cases --------------------------------------------------------------------------------------------------
+
+
+def _classes() -> list[type]:
+    classes = [getattr(estimators, name) for name in estimators.__all__]
+    return [
+        cls for cls in classes if inspect.isclass(cls) and cls.__name__ not in _OTHER and hasattr(cls, "fit")
+    ]
+
+
+def draw(seed: int, case: int) -> tuple[Any, Any, dict[str, Any]]:
+    """Return an unfitted estimator, its data, and further arguments of ``fit``."""
+    rng = np.random.default_rng([seed, case])
+    classes = _classes()
+    cls = classes[case % len(classes)]
+    X = odd_data(rng)
+    names = inspect.signature(cls).parameters
+    params = {}
+    for name, values in {**_CHOICES, **_PER_METHOD.get(cls.__name__, {})}.items():
+        if name in names and rng.random() < 0.35:
+            params[name] = values[rng.integers(len(values))]
+    for name, value in (("n_init", 1), ("max_iter", 50)):
+        if name in names and cls.__name__ not in ("ProbabilisticPCA", "FactorAnalysis"):
+            params[name] = value
+    given = {}
+    if cls.__name__ == "OrientedPCA":
+        given["noise"] = 0.1 * rng.standard_normal(X.shape)
+    if cls.__name__ == "ProjectionPursuitRegressor":
+        given["y"] = rng.standard_normal(X.shape[0])
+    return cls(**params), X, given
+
+
+def examine(seed: int, case: int) -> str:
+    """Return "" if a case is right or refused, otherwise the kind of fault and a description."""
+    model, X, given = draw(seed, case)
+    before = X.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model.fit(X, **given)
+            call = next(name for name in ("transform", "predict", "score_samples") if hasattr(model, name))
+            found = getattr(model, call)(X)
+        except Exception as error:
+            return "" if is_own(error) else f"exception: {type(error).__name__}: {error}"
+        fault = _examine_new(getattr(model, call), X, np.random.default_rng([seed, case, 1]))
+    if fault:
+        return fault
+    if abs(X - before).max() != 0:
+        return "difference: fit changed its argument"
+    if not np.isfinite(found).all():
+        return "difference: NaN or infinity out of finite data"
+    stored = vars(model).get("embedding_")
+    if stored is None:
+        return ""
+    size = np.maximum(np.abs(stored).max(axis=0), np.finfo(float).tiny)
+    error = float((np.abs(found.astype(float) - stored) / size).max())
+    return "" if error <= _ROUNDING else f"difference: transform(X) differs from embedding_ by {error:.2g}"
+
+
+def _examine_new(evaluate: Any, X: Any, rng: np.random.Generator) -> str:
+    """Return the fault of new points that are odder than the training points, "" if there is none."""
+    oddity = _ODDITIES[rng.integers(len(_ODDITIES))]
+    with np.errstate(all="ignore"):
+        rows = oddity(X.toarray() if sparse.issparse(X) else X.astype(np.float64), rng)
+    rows = np.where(np.isfinite(rows), rows, 1.0)
+    try:
+        found = evaluate(sparse.csr_array(rows) if sparse.issparse(X) else rows)
+    except Exception as error:
+        return "" if is_own(error) else f"exception: new points: {type(error).__name__}: {error}"
+    return "" if np.isfinite(found).all() else "difference: NaN or infinity out of finite new points"
+
+
+# --- the harness --------------------------------------------------------------------------------------------
+
+
+def run(cases: int, seed: int, show: bool = False) -> dict[str, int]:
+    """Try ``cases`` odd data sets and return the counts of what went wrong.
+
+    Returns
+    -------
+    dict
+        "tried", "signals" (of the process), "hangs", "wrong exceptions" (not raised by the package on
+        purpose) and "silent differences" (a result that is not finite, or that contradicts law 1).
+    """
+    counts = dict.fromkeys(("tried", "signals", "hangs", "wrong exceptions", "silent differences"), 0)
+    kinds = {"exception": "wrong exceptions", "difference": "silent differences"}
+    while counts["tried"] < cases:
+        for case, fault in _child(seed, counts["tried"], cases):
+            counts["tried"] = case + 1
+            if fault:
+                counts[kinds.get(fault.split(":")[0], fault)] += 1
+                if show:
+                    print(f"seed {seed}, case {case}: {fault}", flush=True)
+    return counts
+
+
+def _child(seed: int, first: int, cases: int) -> Any:
+    """Yield (case, fault) from a child process until it has done all cases, or died or hung in one."""
+    command = [sys.executable, __file__, "child", str(seed), str(first), str(cases)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as child:
+        lines: queue.Queue[str] = queue.Queue()
+        assert child.stdout is not None
+        stream = child.stdout
+        reader = threading.Thread(target=_read, args=(stream, lines), daemon=True)
+        reader.start()
+        case = first
+        while case < cases:
+            try:
+                line = lines.get(timeout=_PATIENCE)
+            except queue.Empty:
+                child.kill()
+                yield case, "hangs"
+                return
+            if not line:
+                yield case, "signals"
+                return
+            yield tuple(json.loads(line))
+            case += 1
+
+
+def _read(stream: Any, lines: queue.Queue[str]) -> None:
+    for line in stream:
+        lines.put(line)
+    lines.put("")
+
+
+def test_odd_data_are_embedded_or_refused() -> None:
+    """With a fixed seed; ``EIGENSCAPE_FUZZ_CASES`` raises the number of cases."""
+    counts = run(int(os.environ.get("EIGENSCAPE_FUZZ_CASES", "300")), seed=0, show=True)
+    assert counts.pop("tried") >= 300
+    assert counts == {"signals": 0, "hangs": 0, "wrong exceptions": 0, "silent differences": 0}
+
+
+def _main(action: str, seed: int, first: int, cases: int = 0) -> None:
+    if action == "child":
+        for case in range(first, cases):
+            print(json.dumps([case, examine(seed, case)]), flush=True)
+    elif action == "run":
+        print(run(first, seed, show=True))
+    else:
+        model, X, given = draw(seed, first)
+        print(model, repr(X), sep="\n")
+        try:
+            model.fit(X, **given).transform(X)
+        except Exception:
+            traceback.print_exc()
+        print(examine(seed, first))
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], *map(int, sys.argv[2:]))
