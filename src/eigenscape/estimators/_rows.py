@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from eigenscape._typing import is_sparse
 from eigenscape.exceptions import DataRangeError
@@ -41,24 +41,25 @@ def validate_rows(
     first_row : int
         Position of the first row in a stream, for errors.
     **options
-        Options of ``sklearn.utils.validation.validate_data``.
+        Options of ``sklearn.utils.validation.check_array``.
     """
     missing = bool(getattr(estimator, "_missing", False))
-    X = validate_data(
-        estimator,
+    rows = check_array(
         without_mask(X, missing),
-        reset=reset,
+        estimator=estimator,
+        input_name="X",
         ensure_all_finite=False,
         **{"dtype": [np.float64, np.float32], **options},
     )
     check_numbers(
-        X,
+        rows,
         missing=missing,
         training=reset and not chunk,
         first_row=first_row,
-        names=getattr(estimator, "feature_names_in_", None),
+        names=getattr(X, "columns", None),
     )
-    return X
+    validate_data(estimator, X, reset=reset, skip_check_array=True)  # number and names of the features
+    return rows
 
 
 def without_mask(X: Any, missing: bool, name: str = "X") -> Any:
