@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LARGEST = 2.0**200
 #: The largest magnitude of training data must be at least this, about 6.2e-61.
 SMALLEST = 2.0**-200
+#: Words in the errors of NumPy for objects that are not numbers.
+_CONVERSION = ("could not convert", "Cannot cast", "setting an array element", "argument must be")
 
 
 def validate_rows(
@@ -44,13 +46,20 @@ def validate_rows(
         Options of ``sklearn.utils.validation.check_array``.
     """
     missing = bool(getattr(estimator, "_missing", False))
-    rows = check_array(
-        without_mask(X, missing),
-        estimator=estimator,
-        input_name="X",
-        ensure_all_finite=False,
-        **{"dtype": [np.float64, np.float32], **options},
-    )
+    try:
+        rows = check_array(
+            without_mask(X, missing),
+            estimator=estimator,
+            input_name="X",
+            ensure_all_finite=False,
+            **{"dtype": [np.float64, np.float32], **options},
+        )
+    except (TypeError, ValueError) as error:
+        if not any(words in str(error) for words in _CONVERSION):
+            raise
+        raise type(error)(
+            f"X cannot be converted to numbers ({error}); pass rows of numbers of equal length"
+        ) from error
     check_numbers(
         rows,
         missing=missing,
