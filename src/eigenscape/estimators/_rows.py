@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from eigenscape._typing import is_sparse
 from eigenscape.exceptions import DataRangeError
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LARGEST = 2.0**200
 #: The largest magnitude of training data must be at least this, about 6.2e-61.
 SMALLEST = 2.0**-200
+#: Words in the errors of NumPy for objects that are not numbers.
+_CONVERSION = ("could not convert", "Cannot cast", "setting an array element", "argument must be")
 
 
 def validate_rows(
@@ -41,24 +43,32 @@ def validate_rows(
     first_row : int
         Position of the first row in a stream, for errors.
     **options
-        Options of ``sklearn.utils.validation.validate_data``.
+        Options of ``sklearn.utils.validation.check_array``.
     """
     missing = bool(getattr(estimator, "_missing", False))
-    X = validate_data(
-        estimator,
-        without_mask(X, missing),
-        reset=reset,
-        ensure_all_finite=False,
-        **{"dtype": [np.float64, np.float32], **options},
-    )
+    try:
+        rows = check_array(
+            without_mask(X, missing),
+            estimator=estimator,
+            input_name="X",
+            ensure_all_finite=False,
+            **{"dtype": [np.float64, np.float32], **options},
+        )
+    except (TypeError, ValueError) as error:
+        if not any(words in str(error) for words in _CONVERSION):
+            raise
+        raise type(error)(
+            f"X cannot be converted to numbers ({error}); pass rows of numbers of equal length"
+        ) from error
     check_numbers(
-        X,
+        rows,
         missing=missing,
         training=reset and not chunk,
         first_row=first_row,
-        names=getattr(estimator, "feature_names_in_", None),
+        names=getattr(X, "columns", None),
     )
-    return X
+    validate_data(estimator, X, reset=reset, skip_check_array=True)  # number and names of the features
+    return rows
 
 
 def without_mask(X: Any, missing: bool, name: str = "X") -> Any:

@@ -16,7 +16,8 @@ from eigenscape.distributed import is_collection
 from eigenscape.estimators._validation import check_count
 
 #: Relative error that is attributed to rounding, in double and in single precision.
-_ROUNDING = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
+_LIMIT = 1e-6
+_ROUNDING = {np.dtype(np.float64): _LIMIT, np.dtype(np.float32): 1e-4}
 #: Residuals relative to the largest eigenvalue above which eigenpairs are wrong.
 _RESIDUAL = 1e-5
 #: What maps points, the first that an estimator has.
@@ -133,6 +134,13 @@ class VerifyMixin:
         return vars(self).get("embedding_", vars(self).get("_embedding_"))
 
 
+def rounding_limits(values: np.ndarray, limit: float) -> np.ndarray:
+    """Return the errors of eigenfunctions that rounding explains: they grow with ``l_1 / l_r``."""
+    size = np.abs(values)
+    eps = np.finfo(np.float64).eps
+    return np.maximum(limit, 1e3 * eps * size.max(initial=0.0) / np.maximum(size, np.finfo(float).tiny))
+
+
 def _measured(name: str, errors: Any, limit: float, detail: str) -> Check:
     values = np.asarray(errors, dtype=np.float64)
     error = float(values.max(initial=0.0)) if np.isfinite(values).all() else np.inf
@@ -191,11 +199,12 @@ def _eigen_equation(model: Any, n_rows: int) -> Check:
                 found = functions(rows)
         except ValueError as error:  # a kernel of a table, of which the file omits a part
             return _unknown("eigenvectors", str(error))
-        errors.append(_relative_error(found, values[which], np.abs(values).max(axis=0)))
+        allowed = rounding_limits(functions.pairs.values, _LIMIT) / _LIMIT
+        errors.append(_relative_error(found, values[which], np.abs(values).max(axis=0) * allowed))
         count += len(which)
     if not errors:
         return _unknown("eigenvectors", "the model stores no kernel with its training points")
-    return _measured("eigenvectors", errors, 1e-6, f"K v = l v in {count} rows of the kernel")
+    return _measured("eigenvectors", errors, _LIMIT, f"K v = l v in {count} rows of the kernel")
 
 
 def _orthonormal(model: Any) -> Check:
@@ -232,8 +241,17 @@ def _training_rows(model: Any, X: Any, n_rows: int) -> Check:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # announced by fit
         found = np.concatenate([np.asarray(evaluate(_take(X, part))) for part in parts])
-    error = _relative_error(found, expected[which], np.abs(expected).max(axis=0))
-    return _measured(name, error, _ROUNDING.get(expected.dtype, 1e-4), f"{len(which)} of {n_samples}, {what}")
+    limit = _ROUNDING.get(expected.dtype, 1e-4)
+    size = np.abs(expected).max(axis=0)
+    values = np.atleast_2d(vars(model).get("eigenvalues_", np.ones(np.shape(size))))
+    if values.shape[1:] == np.shape(size):
+        size = (
+            size
+            * np.max([rounding_limits(row[row != 0], limit).max(initial=limit) for row in values])
+            / limit
+        )
+    error = _relative_error(found, expected[which], size)
+    return _measured(name, error, limit, f"{len(which)} of {n_samples}, {what}")
 
 
 def _relative_error(found: np.ndarray, expected: np.ndarray, size: np.ndarray) -> float:
