@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -173,27 +173,43 @@ def table_from_array(table: Table, selection: ColumnSelection, stream: bool) -> 
         array = array if stream else array.reshape(len(array), -1)
     names = table.names or default_names(int(np.prod(array.shape[1:])))
     selection.check(names, source)
-    if stream and not sparse.issparse(array):
-        if selection.columns is not None:
-            raise InputFileError(
-                f"columns of {source} cannot be selected with stream=True; store the columns"
-                " separately, or use stream=False"
-            )
-        chunks = SlicedChunks(array)
-        if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-            for chunk in chunks:
-                _check_integers(chunk, names, source)
-        return replace(table, array=chunks, names=names)
+    indices = None
     if selection.columns is not None:
-        index = {name: i for i, name in enumerate(names)}
-        array, names = array[:, [index[name] for name in selection.columns]], selection.columns
-    if array.dtype.kind != "f" or array.dtype.itemsize not in (4, 8):
+        place = {name: i for i, name in enumerate(names)}
+        indices, names = tuple(place[name] for name in selection.columns), selection.columns
+    if stream and not sparse.issparse(array):
+        chunks = ArrayChunks(SlicedChunks(array), indices)
+        if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+            for chunk in chunks.slices:
+                _check_integers(chunk if indices is None else chunk[:, indices], names, source)
+        return replace(table, array=chunks, names=names)
+    if indices is not None:
+        array = array[:, indices]
+    if not _is_float(array.dtype):
         _check_integers(array, names, source)
-        if array.dtype.kind != "f" and not sparse.issparse(array):
+        if not sparse.issparse(array):
             remedy = "store it as floating-point numbers, or use stream=True"
             require(8 * array.size, f"reading {source}", remedy)
         array = array.astype(np.float64)
     return replace(table, array=array, names=names)
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayChunks:
+    """Rows of an array in chunks, with the columns and the type that it has when it is read whole."""
+
+    slices: SlicedChunks
+    columns: tuple[int, ...] | None = None
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for chunk in self.slices:
+            rows = chunk if self.columns is None else chunk[:, self.columns]
+            yield rows if _is_float(rows.dtype) else rows.astype(np.float64)
+
+
+def _is_float(dtype: np.dtype[Any]) -> bool:
+    """Return whether values of this type are used without conversion."""
+    return dtype.kind == "f" and dtype.itemsize in (4, 8) and dtype.isnative
 
 
 def _check_integers(array: Any, names: Sequence[str], source: str) -> None:

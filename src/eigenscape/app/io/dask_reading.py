@@ -13,6 +13,7 @@ from dask.delayed import delayed
 
 from eigenscape._extras import optional_import
 from eigenscape.app.io import reading
+from eigenscape.app.io.arrays import ArrayChunks
 from eigenscape.app.io.columnar import ColumnarSource
 from eigenscape.app.io.columns import ColumnChunks, ColumnSelection
 from eigenscape.app.io.formats import EDGES, TEXT, extension
@@ -93,11 +94,14 @@ def as_collection(chunks: Iterable[Any], source: str = "the stream") -> da.Array
     if isinstance(chunks, ValidatedChunks) and chunks.missing != "drop":
         chunks = chunks.chunks
     if isinstance(chunks, ColumnChunks) and isinstance(chunks.columns, ColumnarSource):
-        if not chunks.columns.is_parquet or chunks.columns.is_split(chunks.features):
+        if not chunks.columns.is_parquet or not chunks.columns.is_plain(chunks.features):
             raise _not_partitioned(source)
         chunks = ParquetChunks(chunks.columns.path, chunks.features)
     if isinstance(chunks, ParquetChunks):
         return _from_row_groups(chunks)
+    if isinstance(chunks, ArrayChunks):
+        array = _from_slices(chunks.slices)
+        return array if chunks.columns is None else array[:, list(chunks.columns)]
     if isinstance(chunks, SlicedChunks):
         return _from_slices(chunks)
     raise _not_partitioned(source)
