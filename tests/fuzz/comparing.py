@@ -31,7 +31,9 @@ def differences(streamed: Table, whole: Table) -> list[str]:
 def _equal(a: Any, b: Any) -> bool:
     if a is None or b is None:
         return a is b
-    if sparse.issparse(a) or sparse.issparse(b):
-        return sparse.issparse(a) and sparse.issparse(b) and a.shape == b.shape and (a != b).nnz == 0
+    if sparse.issparse(a) and sparse.issparse(b):
+        return a.shape == b.shape and all(
+            _equal(getattr(a, x), getattr(b, x)) for x in ("data", "indices", "indptr")
+        )
     a, b = np.asarray(a), np.asarray(b)
     return a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")

@@ -248,3 +248,28 @@ def test_files_without_rows(tmp_path: Path) -> None:
     for suffix, compress in (("gz", gzip.compress), ("bz2", bz2.compress)):
         (tmp_path / f"t.csv.{suffix}").write_bytes(compress(b"x,y\n"))
         refused(tmp_path / f"t.csv.{suffix}", "no rows")
+
+
+def test_categories_with_unsigned_codes(tmp_path: Path) -> None:
+    """As polars writes them."""
+    codes = pa.array([None if i == 3 else i % 2 for i in range(N)], pa.uint32())
+    column = pa.DictionaryArray.from_arrays(codes, pa.array(["a", "b"]))
+    for path in write_both(tmp_path, pa.table({"a": VECTORS[:, 0], "k": column})):
+        whole = read(path)
+        assert whole.labels is not None
+        assert whole.labels.tolist()[:5] == ["a", "b", "a", "", "a"]
+        assert differences(read(path, stream=True), whole) == []
+
+
+def test_arrays_with_too_many_columns_are_refused(tmp_path: Path) -> None:
+    sparse.save_npz(tmp_path / "t.npz", sparse.csr_array((3, 2**40)))
+    refused(tmp_path / "t.npz", "1099511627776 columns")
+
+
+def test_damaged_zarr_arrays_are_refused(tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    zarr.save_array(str(tmp_path / "t.zarr"), VECTORS)
+    for file in (tmp_path / "t.zarr").rglob("*"):
+        if file.is_file() and "json" not in file.name and not file.name.startswith(".z"):
+            file.write_bytes(b"damaged")
+    refused(tmp_path / "t.zarr", "is damaged")

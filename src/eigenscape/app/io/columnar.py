@@ -41,7 +41,7 @@ def convert_arrow_errors(path: Path) -> Iterator[None]:
             f"{path} needs more memory than is available; select fewer columns, or use stream=True with an"
             " estimator that learns from chunks"
         ) from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, PermissionError):
             raise
         kind = "arrow" if _is_arrow(path) else "parquet"

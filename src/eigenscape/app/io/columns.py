@@ -347,6 +347,6 @@ def to_array(column: pa.ChunkedArray) -> np.ndarray:
     for chunk in column.chunks:  # rows with the same text share one object
         encoded = chunk.dictionary_encode()
         values = ["" if value is None else str(value) for value in encoded.dictionary.to_pylist()]
-        indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)  # -1: the text appended last
-        parts.append(np.array([*values, ""], dtype=object)[indices])
+        indices = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        parts.append(np.array([*values, ""], dtype=object)[indices])  # -1: the text appended last
     return np.concatenate(parts)
