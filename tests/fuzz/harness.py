@@ -28,6 +28,7 @@ class Result:
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    log: IO[str] | None = None
 
     def add(self, kind: str, seed: int, number: int, outcome: str) -> None:
         name, _, detail = outcome.partition(": ")
@@ -42,6 +43,8 @@ class Result:
         counter[plural.get(name, name)] += 1
         if name in plural:
             self.faults.append(f"{kind} seed {seed} case {number}: {name} {detail}")
+            if self.log is not None:
+                print(self.faults[-1], file=self.log, flush=True)
 
     def as_dict(self) -> dict[str, dict[str, int]]:
         names = ("tried", "read", "refused", *OUTCOMES)
@@ -78,11 +81,11 @@ class _Worker:
         return self.process.stdout
 
 
-def run(cases: dict[str, int], seed: int, processes: int = 2) -> Result:
-    """Run a number of cases for each format."""
+def run(cases: dict[str, int], seed: int, processes: int = 2, log: IO[str] | None = None) -> Result:
+    """Run a number of cases for each format; faults are written to a log as they are found."""
     jobs = [(kind, number) for kind, count in cases.items() for number in range(count)]
     jobs.sort(key=lambda job: job[1] / cases[job[0]])  # formats are mixed: slow ones do not come last
-    result = Result()
+    result = Result(log=log)
     workers = [_Worker(jobs[start::processes], seed) for start in range(processes)]
     with selectors.DefaultSelector() as selector:
         for worker in workers:
@@ -140,22 +143,23 @@ def _environment() -> dict[str, str]:
     tests = str(Path(__file__).parents[1])
     paths = [tests, *(entry for entry in sys.path if entry)]
     single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
-    return {**os.environ, **single, "PYTHONPATH": os.pathsep.join(paths)}
+    memory = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}  # pools reserve address space
+    return {**os.environ, **single, **memory, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _work() -> None:
     """Run the jobs given on standard input, and write a line for each to standard output."""
-    from fuzz import cases
+    from fuzz import file_cases
 
     seed, jobs = json.load(sys.stdin)
     out = os.dup(1)
     os.dup2(2, 1)
-    cases.prepare()
+    file_cases.prepare()
     os.write(out, b"ready\n")
     shared = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
         for kind, number in jobs:
-            outcome = cases.run(kind, seed, number, Path(folder))
+            outcome = file_cases.run(kind, seed, number, Path(folder))
             os.write(out, outcome.replace("\n", " ").encode(errors="replace") + b"\n")
 
 
@@ -163,8 +167,8 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--worker"]:
         _work()
     else:
-        from fuzz import cases
+        from fuzz import file_cases
 
-        cases.prepare()
+        file_cases.prepare()
         with tempfile.TemporaryDirectory() as folder:
-            print(cases.run(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(folder)))
+            print(file_cases.run(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(folder)))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fuzz import cases
+from fuzz import file_cases
 from fuzz.harness import OUTCOMES, Result, run
 from fuzz.seeds import SEEDS
 
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness for
 @pytest.mark.parametrize("kind", SEEDS)
 def test_seeds_are_valid(tmp_path: Path, kind: str) -> None:
     for original in SEEDS[kind]():
-        path = tmp_path / f"f.{cases.SUFFIX.get(kind, kind)}"
-        cases.write(path, original, kind)
+        path = tmp_path / f"f.{file_cases.SUFFIX.get(kind, kind)}"
+        file_cases.write(path, original, kind)
         if kind == "model":
-            assert cases.load_model(path, original, original) == "read"
+            assert file_cases.load_model(path, original, original) == "read"
         else:
-            assert cases.read_twice(path, kind, "keep") == "read"
+            assert file_cases.read_twice(path, kind, "keep") == "read"
 
 
 def test_mutated_files() -> None:

@@ -193,7 +193,7 @@ def prepare() -> None:
     child._SECONDS = 10.0
     child._start = _fork  # type: ignore[assignment]
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, hard))
+    resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, hard))
 
 
 class _Forked:
