@@ -26,6 +26,7 @@ from fuzz.harness import OUTCOMES, run
 from fuzz.seeds import SEEDS
 
 HERE = Path(__file__).parent
+STORE = HERE.parents[1] / "build" / "faults"
 #: Share of the files of each format; those that are read in a child process or unpacked take longer.
 _SHARES = dict.fromkeys(SEEDS, 1.0) | {"h5ad": 0.4, "zarr": 0.6, "images": 0.8, "model": 0.6}
 _WRITTEN = ("csv", "parquet", "arrow", "npy", "npz", "mtx", "model")
@@ -38,12 +39,19 @@ Counts = dict[str, dict[str, int]]
 
 
 def fuzz_files(total: int, seed: int) -> Iterator[Counts]:
-    """Read mutated files; yield the counts of each format after each batch."""
+    """Read mutated files; yield the counts of each format after each batch.
+
+    A batch that was stored before is not repeated, so that a long run can be continued.
+    """
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in SEEDS}
     for batch in range(max(1, total // _BATCH)):
         unit = min(total, _BATCH) / sum(_SHARES.values())
         cases = {kind: math.ceil(unit * share) for kind, share in _SHARES.items()}
-        for kind, found in run(cases, seed + batch, os.cpu_count() or 1, log=sys.stderr).as_dict().items():
+        file = STORE / f"files-{seed + batch}-{total}.json"
+        if not file.exists():
+            result = run(cases, seed + batch, os.cpu_count() or 1, log=sys.stderr)
+            file.write_text(json.dumps(result.as_dict()))
+        for kind, found in json.loads(file.read_text()).items():
             counts[kind].update(found)
         yield {kind: dict(counter) for kind, counter in counts.items()}
 
@@ -108,7 +116,7 @@ A seed gives the same inputs again. What is promised is in the [threat model](th
 ## Inputs
 
 Valid files are changed by seeded mutations (bits, numbers, lines, marks, truncation, splices; members of
-archives with valid checksums) and read whole and in chunks. *Exceptions* are errors of other classes than ours.
+archives with valid checksums) and read whole and in chunks. *Exceptions* are errors of other classes.
 *Differences* are files that give another table in chunks than whole, and damaged models that load and compute
 other coordinates. Changed models with valid checksums may raise any error when they are applied; signals and
 hangs count.
@@ -151,8 +159,7 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
     root = HERE.parents[1]
-    store = root / "build" / "faults"
-    store.mkdir(parents=True, exist_ok=True)
+    STORE.mkdir(parents=True, exist_ok=True)
     runs = {
         "files": lambda: fuzz_files(options.files, options.seed),
         "data": lambda: fuzz_data(options.odd, options.seed),
@@ -163,11 +170,11 @@ def main() -> int:
         start = _processor_seconds()
         for counts in runs[part]():
             content = {"counts": counts, "seconds": _processor_seconds() - start}
-            (store / f"{part}.json").write_text(json.dumps(content, indent=1))
+            (STORE / f"{part}.json").write_text(json.dumps(content, indent=1))
     found = {
-        part: json.loads((store / f"{part}.json").read_text())
+        part: json.loads((STORE / f"{part}.json").read_text())
         for part in _PARTS
-        if (store / f"{part}.json").exists()
+        if (STORE / f"{part}.json").exists()
     }
     counts = {part: content["counts"] for part, content in found.items()}
     if {"files", "kills", "writes"} <= set(counts):

@@ -192,6 +192,10 @@ def prepare() -> None:
     streams.CHUNK_BYTES = 8 * 27
     child._SECONDS = 10.0
     child._start = _fork  # type: ignore[assignment]
+    for kind in SEEDS:  # libraries are loaded before the first case, whose time is limited
+        _seeds(kind)
+    for module in ("zarr", "PIL.Image", "skops.io", "anndata", "eigenscape.app.io.reading"):
+        import_module(module)
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, hard))
 

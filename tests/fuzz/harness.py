@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 #: A case that takes longer is a hang.
-SECONDS = 30.0
+SECONDS = 60.0
 OUTCOMES = ("signals", "hangs", "exceptions", "differences")
 
 

@@ -15,7 +15,7 @@ from eigenscape.app.io.formats import ARROW, PARQUET
 from eigenscape.app.io.plain_columns import is_list, plain_schema, plain_table
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
-from eigenscape.streams import ParquetChunks, chunk_rows, iter_batches, open_arrow
+from eigenscape.streams import ParquetChunks, arrow_file, chunk_rows, iter_batches, open_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -157,7 +157,7 @@ def read_arrow_table(path: Path) -> pa.Table:
             _require_memory(path)
             tables = []
             for file in ParquetChunks(path).files():
-                with parquet.ParquetFile(file) as content:
+                with parquet.ParquetFile(arrow_file(file)) as content:
                     plain_schema(content.schema_arrow, str(file))
                     tables.append(plain_table(content.read()))
                     tables[-1].validate(full=True)
@@ -170,7 +170,7 @@ def _require_memory(path: Path) -> None:
     parquet = optional_import("pyarrow.parquet", _PURPOSE)
     needed = 0
     for file in ParquetChunks(path).files():
-        content = parquet.read_metadata(file)
+        content = parquet.read_metadata(arrow_file(file))
         declared = sum(content.row_group(i).total_byte_size for i in range(content.num_row_groups))
         needed += max(declared, 8 * content.num_rows * content.num_columns)
     require(needed, f"reading {path}", "use stream=True with an estimator that learns from chunks")
@@ -183,7 +183,9 @@ def _schema(path: Path) -> pa.Schema:
     if _is_arrow(path):
         with open_arrow(path) as reader:
             return plain_schema(reader.schema, str(path))
-    schemas = [plain_schema(parquet.read_schema(file), str(file)) for file in ParquetChunks(path).files()]
+    schemas = [
+        plain_schema(parquet.read_schema(arrow_file(file)), str(file)) for file in ParquetChunks(path).files()
+    ]
     return pa.unify_schemas(schemas, promote_options="permissive")
 
 
@@ -199,7 +201,7 @@ def _iter_tables(path: Path, schema: pa.Schema, n_columns: int) -> Iterator[pa.T
                 yield from (table.slice(start, n_rows) for start in range(0, len(table), n_rows))
         return
     for file in ParquetChunks(path).files():
-        with parquet.ParquetFile(file) as content:
+        with parquet.ParquetFile(arrow_file(file)) as content:
             stored = content.schema_arrow.names
             present = [name for name in schema.names if name in stored] or stored[:1]
             for batch in content.iter_batches(batch_size=n_rows, columns=present):

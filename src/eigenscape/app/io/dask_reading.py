@@ -20,7 +20,14 @@ from eigenscape.app.io.formats import EDGES, TEXT, extension
 from eigenscape.app.io.missing import ValidatedChunks
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
-from eigenscape.streams import ParquetChunks, SlicedChunks, batch_to_array, check_columns, chunk_rows
+from eigenscape.streams import (
+    ParquetChunks,
+    SlicedChunks,
+    arrow_file,
+    batch_to_array,
+    check_columns,
+    chunk_rows,
+)
 
 #: Formats that cannot be divided into partitions.
 _NOT_PARTITIONED = (*TEXT, *EDGES, ".npz", ".mtx", ".h5ad")
@@ -73,8 +80,7 @@ def read_collection(path: str | Path, selection: ColumnSelection) -> Table:
     if str(path) == "-":
         raise _not_partitioned("standard input")
     file = Path(path).expanduser()
-    if not file.exists():
-        raise InputFileError(f"file {file} does not exist")
+    reading.check_input(file)
     if file.is_file() and extension(file) in _NOT_PARTITIONED:
         raise _not_partitioned(str(path))
     table = reading.read_non_text(file, selection, stream=True)
@@ -118,7 +124,7 @@ def _from_row_groups(chunks: ParquetChunks) -> da.Array:
     columns = chunks.columns
     partitions: list[_Partition] = []
     for file in chunks.files():
-        with parquet.ParquetFile(file) as table:
+        with parquet.ParquetFile(arrow_file(file)) as table:
             columns = columns or tuple(table.schema_arrow.names)
             partitions += [
                 (_read_row_group, table.metadata.row_group(group).num_rows, (str(file), group, columns))
@@ -156,7 +162,7 @@ def _concatenate(partitions: list[_Partition], width: int, dtype: np.dtype[Any])
 
 def _read_row_group(file: str, group: int, columns: tuple[str, ...]) -> np.ndarray:
     parquet = optional_import("pyarrow.parquet", "reading a parquet file")
-    with parquet.ParquetFile(file) as table:
+    with parquet.ParquetFile(arrow_file(file)) as table:
         try:
             check_columns(columns, table.schema_arrow.names, file)
         except ValueError as error:

@@ -12,7 +12,8 @@ from eigenscape.app.io.sparse_checks import checked_csr
 
 def answer(path: str) -> Answer:
     """Return a dense matrix, or the data, indices and pointers of CSR and the shape."""
-    matrix = mmread(path)
+    with open(path, "rb") as file:
+        matrix = mmread(file)
     if not sparse.issparse(matrix):
         return Answer({"shape": None}, [np.asarray(matrix)])
     csr = checked_csr(matrix)

@@ -13,6 +13,7 @@ from eigenscape._memory import require
 from eigenscape.app.io.quotes import check_quotes, last_row_end
 from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs
 from eigenscape.exceptions import InputFileError
+from eigenscape.streams import arrow_file
 
 #: Bytes of a block of rows when a text file is streamed.
 BLOCK_BYTES = 2**24
@@ -24,6 +25,7 @@ _MAX_ROW_BLOCKS = 64
 PARSED_BYTES = 4
 #: A compressed file that expands by more is not a table, unless it is small.
 _MAX_EXPANSION, _SMALL_BYTES = 300, 2**28
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NEWLINES = b"\r\n"
 
@@ -109,7 +111,8 @@ class TextInput:
         pa = optional_import("pyarrow", "reading a text table")
         n_bytes, stored = 0, self.content.stat().st_size
         try:
-            with pa.input_stream(str(self.content), compression="detect") as stream:
+            kind = _COMPRESSIONS.get(self.content.suffix.lower())
+            with pa.input_stream(arrow_file(self.content), compression=kind) as stream:
                 while chunk := stream.read(self.block_bytes):
                     n_bytes += len(chunk)
                     if n_bytes > max(_MAX_EXPANSION * stored, _SMALL_BYTES):
