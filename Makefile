@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test fuzz memory reproduce bench bench-quick lint format clean
+.PHONY: demo test fuzz faults memory reproduce bench bench-quick lint format clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -15,6 +15,10 @@ test: $(READY)
 # The property tests with random seeds; a failure prints how to reproduce it.
 fuzz: $(READY)
 	HYPOTHESIS_PROFILE=random OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m hypothesis tests
+
+# Damaged files, odd data, kills and failing writes in large numbers; writes docs/faults.md.
+faults: $(READY)
+	cd tests && $(CURDIR)/$(BIN)/python -m faults.run_all
 
 # The estimates of memory beside measured peaks, one process after the other.
 memory: $(READY)

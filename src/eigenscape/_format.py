@@ -62,7 +62,7 @@ def format_bytes(n_bytes: float) -> str:
 def escape_controls(text: str) -> str:
     r"""Replace control and formatting characters, which may come from a file, by escape sequences.
 
-    A terminal would execute some of them. Line feeds and tabs are kept.
+    A terminal would execute some of them, and XML does not permit them. Line feeds and tabs are kept.
 
     Examples
     --------
@@ -74,7 +74,8 @@ def escape_controls(text: str) -> str:
         return text
     return "".join(
         char.encode("unicode_escape").decode()
-        if char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        if char in "\ufffe\uffff"
+        or (char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp"))
         else char
         for char in text
     )

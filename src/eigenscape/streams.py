@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from mmap import mmap
@@ -84,7 +85,7 @@ class ParquetChunks:
         parquet = optional_import("pyarrow.parquet", "reading a parquet file")
         columns = self.columns
         for file in self.files():
-            with parquet.ParquetFile(file) as table:
+            with parquet.ParquetFile(arrow_file(file)) as table:
                 names = table.schema_arrow.names
                 columns = columns or tuple(names)
                 check_columns(columns, names, file.name)
@@ -129,9 +130,14 @@ def open_arrow(path: Path) -> pa.RecordBatchFileReader | pa.RecordBatchStreamRea
     """
     pa = optional_import("pyarrow", "reading an arrow file")
     try:
-        return pa.ipc.open_file(pa.OSFile(str(path)))
+        return pa.ipc.open_file(arrow_file(path))
     except pa.ArrowInvalid:
-        return pa.ipc.open_stream(pa.OSFile(str(path)))
+        return pa.ipc.open_stream(arrow_file(path))
+
+
+def arrow_file(path: str | Path) -> pa.OSFile:
+    """Open a file for pyarrow, whose own functions accept only names in UTF-8."""
+    return optional_import("pyarrow", "reading a file").OSFile(os.fsencode(path))
 
 
 def iter_batches(reader: pa.RecordBatchFileReader | pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:

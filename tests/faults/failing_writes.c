@@ -1,8 +1,10 @@
-/* A library to preload: the n-th write to a file below a folder fails with a given error number. */
+/* A library to preload: the n-th write to a file below a folder fails with a given error number, or, if that is
+   negative, ends the process with SIGKILL. Names that are given and removed then count as writes, too. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -22,6 +24,13 @@ void arm(const char *path, long n, int number) {
 
 long count(void) { return n_writes; }
 
+static int fails_now(void) {
+    if (++n_writes != fail_at) return 0;
+    if (error_number < 0) kill(getpid(), SIGKILL);
+    errno = error_number;
+    return 1;
+}
+
 static int fails(int descriptor) {
     char link[64], path[4096];
     if (!folder[0]) return 0;
@@ -30,9 +39,12 @@ static int fails(int descriptor) {
     if (length <= 0) return 0;
     path[length] = 0;
     if (strncmp(path, folder, strlen(folder))) return 0;
-    if (++n_writes != fail_at) return 0;
-    errno = error_number;
-    return 1;
+    return fails_now();
+}
+
+/* Before and after a change of the folder: a process may be killed at each of the two moments. */
+static void kill_at(const char *path) {
+    if (folder[0] && error_number < 0 && !strncmp(path, folder, strlen(folder))) fails_now();
 }
 
 #define NEXT(name) static __typeof__(&name) next; if (!next) next = dlsym(RTLD_NEXT, #name)
@@ -70,4 +82,28 @@ int fsync(int fd) {
 int ftruncate(int fd, off_t length) {
     NEXT(ftruncate);
     return fails(fd) ? -1 : next(fd, length);
+}
+
+int link(const char *from, const char *to) {
+    NEXT(link);
+    kill_at(to);
+    int code = next(from, to);
+    kill_at(to);
+    return code;
+}
+
+int rename(const char *from, const char *to) {
+    NEXT(rename);
+    kill_at(to);
+    int code = next(from, to);
+    kill_at(to);
+    return code;
+}
+
+int unlink(const char *path) {
+    NEXT(unlink);
+    kill_at(path);
+    int code = next(path);
+    kill_at(path);
+    return code;
 }

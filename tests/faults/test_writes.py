@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from faults.library import build_library
 
 HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = shutil.which("cc")
-    if compiler is None or sys.platform != "linux":
-        pytest.skip("needs a C compiler on Linux")
-    target = tmp_path_factory.mktemp("faults") / "failing_writes.so"
-    source = HERE / "failing_writes.c"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", target, source, "-ldl"], check=True)
-    return target
+    return build_library(tmp_path_factory.mktemp("faults"))
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "arrow", "npy", "npz", "mtx", "model"])

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape._format import escape_controls
 from eigenscape.plot._figure import MUTED, PALETTE, matplotlib
 from eigenscape.quality._validation import missing_labels
 
@@ -46,7 +47,7 @@ def find_categories(labels: ArrayLike) -> Categories | None:
     if integers and len(values) > MAX_CATEGORIES:
         return None
     kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_CATEGORIES])
-    names, colors = [str(name) for name in values[kept]], category_colors(len(kept))
+    names, colors = [escape_controls(str(name)) for name in values[kept]], category_colors(len(kept))
     index = np.full(len(values), len(kept))
     index[kept] = np.arange(len(kept))
     if len(values) > len(kept):

@@ -86,12 +86,12 @@ def write_archive(path: Path, members: dict[str, bytes]) -> None:
     [
         (
             b"%%MatrixMarket matrix coordinate real general\n2000000000 3 5\n1 1 1\n",
-            "truncated or not|memory",
+            "truncated or not|damaged or not|memory",
         ),
         (b"%%MatrixMarket matrix coordinate real general\n20 3 1000000000\n1 1 1\n", "more than"),
         (b"%%MatrixMarket matrix array real general\n200000 300000\n1\n", "more than"),
         (b"%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\0\n", "binary"),
-        (b"%%MatrixMarket matrix coordinate real general\n3 3 1\n7 1 1\n", "truncated or not"),
+        (b"%%MatrixMarket matrix coordinate real general\n3 3 1\n7 1 1\n", "damaged or not"),
         (b"not a matrix\n1 2\n", "does not begin"),
         (b"%%MatrixMarket matrix coordinate real general\n", "line of sizes"),
     ],

@@ -52,6 +52,7 @@ def cluster(
     plot: options.Plot = None,
     save: options.Save = None,
     force: options.Force = False,
+    spreadsheet_safe: options.SpreadsheetSafe = False,
     label: options.Label = None,
     id_column: options.Id = None,
     columns: options.Columns = None,
@@ -94,7 +95,7 @@ def cluster(
     clusters = _cluster_labels(result)
     sizes = _cluster_sizes(clusters)
     if out:
-        _write_clusters(out, clusters, table, force)
+        _write_clusters(out, clusters, table, force, spreadsheet_safe)
     if plot:
         write_plot(plot, result.embedding, labels=clusters, force=force, title=name)
     summary = {**summarize(result, with_loss=as_json), "sizes": sizes}
@@ -115,7 +116,9 @@ def _cluster_sizes(clusters: np.ndarray) -> list[int]:
     return np.bincount(clusters).tolist()
 
 
-def _write_clusters(path: str, clusters: np.ndarray, table: Table, force: bool) -> None:
+def _write_clusters(
+    path: str, clusters: np.ndarray, table: Table, force: bool, spreadsheet_safe: bool
+) -> None:
     from eigenscape.app.io import write_table
 
     write_table(
@@ -126,4 +129,5 @@ def _write_clusters(path: str, clusters: np.ndarray, table: Table, force: bool) 
         labels=table.labels,
         label_name=label_column(table, ["cluster"]),
         force=force,
+        spreadsheet_safe=spreadsheet_safe,
     )

@@ -44,6 +44,7 @@ def embed(
     save: options.Save = None,
     compact: options.Compact = None,
     force: options.Force = False,
+    spreadsheet_safe: options.SpreadsheetSafe = False,
     label: options.Label = None,
     id_column: options.Id = None,
     columns: options.Columns = None,
@@ -134,7 +135,9 @@ def embed(
     summary = summarize(result, with_loss=as_json)
     rows = output_table(result.estimator, table, len(result.embedding))
     if out:
-        write_coordinates(out, result.embedding, summary["method"], rows, force)
+        write_coordinates(
+            out, result.embedding, summary["method"], rows, force, spreadsheet_safe=spreadsheet_safe
+        )
     if plot:
         write_plot(plot, result.embedding, table=rows, force=force, title=summary["method"])
     if report:

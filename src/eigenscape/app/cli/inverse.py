@@ -35,6 +35,7 @@ def inverse(
         ),
     ],
     force: options.Force = False,
+    spreadsheet_safe: options.SpreadsheetSafe = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     progress: options.Progress = None,
@@ -73,6 +74,7 @@ def inverse(
         labels=table.labels,
         label_name=label_column(table, columns or []),
         force=force,
+        spreadsheet_safe=spreadsheet_safe,
     )
     print_summary({"method": method, "shape": list(rows.shape)}, {"rows": out}, as_json, quiet)
 

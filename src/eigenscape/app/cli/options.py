@@ -131,6 +131,15 @@ Compact = Annotated[
         panel="Writing",
     ),
 ]
+SpreadsheetSafe = Annotated[
+    bool,
+    _option(
+        "--spreadsheet-safe",
+        help="Write an apostrophe before text in .csv and .tsv that spreadsheets take for formulas.",
+        metavar="",
+        panel="Writing",
+    ),
+]
 Force = Annotated[bool, _option("--force", help="Overwrite existing files.", metavar="", panel="Writing")]
 
 AsJson = Annotated[bool, _option("--json", help="Print a summary as JSON to standard output.", metavar="")]

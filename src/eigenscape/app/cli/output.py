@@ -94,6 +94,7 @@ def write_coordinates(
     table: Table,
     force: bool,
     clusters: np.ndarray | None = None,
+    spreadsheet_safe: bool = False,
 ) -> None:
     """Write coordinates with the ids and labels of their rows, and with their clusters if given."""
     from eigenscape.app.io import write_table
@@ -111,6 +112,7 @@ def write_coordinates(
         force=force,
         like=table.source if table.source.endswith(".h5ad") else None,
         method=method.replace("-", "_"),
+        spreadsheet_safe=spreadsheet_safe,
     )
 
 

@@ -25,6 +25,7 @@ def transform(
     out: options.Out = None,
     plot: options.Plot = None,
     force: options.Force = False,
+    spreadsheet_safe: options.SpreadsheetSafe = False,
     label: options.Label = None,
     id_column: options.Id = None,
     missing: options.Missing = "error",
@@ -80,7 +81,7 @@ def transform(
         )
     if out:
         rows = output_table(saved.estimator, table, len(embedding))
-        write_coordinates(out, embedding, saved.method, rows, force, clusters)
+        write_coordinates(out, embedding, saved.method, rows, force, clusters, spreadsheet_safe)
     if plot:
         training = vars(saved.estimator).get("embedding_")
         background, new = (embedding, None) if training is None else (training, embedding)

@@ -77,4 +77,10 @@ def write_h5ad(
         columns = {name: list(column) for name, column in beside.items() if name != "id"}
         data = anndata.AnnData(np.asarray(coordinates), obs=pd.DataFrame(columns, index=index))
     data.obsm[f"X_{method}"] = np.asarray(coordinates)
-    data.write_h5ad(path)
+    # In memory first: the HDF5 library may not end if the disk is full.
+    h5py = optional_import("h5py", f"writing {path}")  # a dependency of anndata
+    with h5py.File(path.name, "w", driver="core", backing_store=False) as file:
+        anndata.io.write_elem(file, "/", data)
+        file.flush()
+        content = file.id.get_file_image()
+    path.write_bytes(content)

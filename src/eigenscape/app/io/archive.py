@@ -7,6 +7,7 @@ import json
 import struct
 import unicodedata
 import zipfile
+import zlib
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,6 +31,7 @@ UNREADABLE = (
     RuntimeError,  # encrypted, unknown compression, nested too deeply
     OverflowError,
     struct.error,
+    zlib.error,
 )
 
 

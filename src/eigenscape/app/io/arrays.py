@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.io import mmread
 
 from eigenscape._extras import optional_import
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits, require
 from eigenscape._typing import is_sparse
 from eigenscape.app.io.annotated import read_h5ad
+from eigenscape.app.io.child import call_child
 from eigenscape.app.io.columns import EXACT_INTEGER, ColumnSelection, integer_error
 from eigenscape.app.io.sparse_checks import check_market, checked_csr
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.exceptions import InputFileError
+from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 from eigenscape.streams import SlicedChunks
 
 #: Names of the arrays of an npz archive that are used unless others are requested.
 _DATA_NAMES = ("X", "data", "array", "coordinates")
+#: Arrays with more columns are rejected: each column has a name.
+_MAX_COLUMNS = 10_000_000
 _LABEL_NAMES = ("labels", "label", "y")
 _ID_NAMES = ("ids", "id")
 
@@ -33,7 +36,7 @@ def read_npy(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """Read a memory-mapped array, without pickles."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except Exception as error:  # a damaged header can cause any error
         raise InputFileError(
             f"{path} is truncated or not an npy file of numbers ({_first_line(error)}); pickles and arrays of"
             " objects are not loaded, because loading them can execute arbitrary code"
@@ -57,10 +60,11 @@ def read_npz(path: Path, selection: ColumnSelection, stream: bool) -> Table:
             if {"format", "shape", "data"} <= set(arrays.files):
                 table = Table(checked_csr(sparse.load_npz(path)), source=str(path))
                 return table_from_array(table, selection, stream)
-            return _read_archive({name: arrays[name] for name in arrays.files}, selection, path, stream)
+            content = {name: np.asarray(arrays[name]) for name in arrays.files}
+            return _read_archive(content, selection, path, stream)
     except InputFileError:
         raise
-    except (ValueError, EOFError, OSError, KeyError, MemoryError, zipfile.BadZipFile) as error:
+    except Exception as error:  # a damaged archive can cause any error
         raise InputFileError(
             f"{path} is damaged, or contains objects, which are not loaded ({_first_line(error)}); store"
             " arrays of numbers with numpy.savez"
@@ -111,7 +115,8 @@ def _find_array(
 def read_mtx(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """Read a matrix in Matrix Market format, sparse or dense.
 
-    The declared sizes are checked first, since SciPy allocates them at once; it also crashes at NUL bytes.
+    The declared sizes are checked first, since SciPy allocates them at once. It is called in a child process,
+    since it crashes at NUL bytes and at numbers that are cut off.
     """
     try:
         with path.open("rb") as file:
@@ -124,8 +129,12 @@ def read_mtx(path: Path, selection: ColumnSelection, stream: bool) -> Table:
                 if b"\0" in head:
                     raise ValueError("it contains binary data")
                 head = file.read(2**22)
-        matrix = mmread(path)
-        array = checked_csr(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
+        header, parts = call_child("eigenscape.app.io.market_child", str(path), path)
+        array: Any = parts[0]
+        if header["shape"] is not None:
+            array = checked_csr(sparse.csr_array(tuple(parts), shape=tuple(header["shape"])))
+    except InputFileError:
+        raise
     except (ValueError, OSError, OverflowError) as error:
         raise InputFileError(
             f"{path} is truncated or not a Matrix Market file: {_first_line(error)}"
@@ -146,8 +155,22 @@ def read_zarr(path: Path, selection: ColumnSelection, stream: bool) -> Table:
             f"reading {path}",
             "use stream=True with an estimator that learns from chunks",
         )
-        array = np.asarray(array[:])
+        with _damage(str(path)):
+            array = np.asarray(array[:])
     return table_from_array(Table(array, source=str(path)), selection, stream)
+
+
+@contextmanager
+def _damage(source: str) -> Iterator[None]:
+    """Convert the errors of zarr and of its codecs, which have no common base class."""
+    try:
+        yield
+    except MemoryError as error:
+        raise NotEnoughMemoryError(f"reading {source} needs more memory than is available") from error
+    except InputFileError:
+        raise
+    except Exception as error:
+        raise InputFileError(f"{source} is damaged: {_first_line(error)}") from error
 
 
 def read_annotated(path: Path, selection: ColumnSelection, stream: bool) -> Table:  # noqa: ARG001
@@ -171,29 +194,57 @@ def table_from_array(table: Table, selection: ColumnSelection, stream: bool) -> 
     if array.ndim == 3:
         table = replace(table, kind="images", image_shape=(int(array.shape[1]), int(array.shape[2])))
         array = array if stream else array.reshape(len(array), -1)
-    names = table.names or default_names(int(np.prod(array.shape[1:])))
+    n_columns = int(np.prod(array.shape[1:], dtype=object))
+    if n_columns > _MAX_COLUMNS:
+        raise InputFileError(
+            f"{source} has {n_columns} columns, and a table may have at most {_MAX_COLUMNS}; is it transposed"
+            " or damaged?"
+        )
+    names = table.names or default_names(n_columns)
     selection.check(names, source)
+    indices = None
+    if selection.columns is not None:
+        place = {name: i for i, name in enumerate(names)}
+        indices, names = tuple(place[name] for name in selection.columns), selection.columns
     if stream and not sparse.issparse(array):
-        if selection.columns is not None:
-            raise InputFileError(
-                f"columns of {source} cannot be selected with stream=True; store the columns"
-                " separately, or use stream=False"
-            )
-        chunks = SlicedChunks(array)
+        chunks = ArrayChunks(SlicedChunks(array), source, indices)
         if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-            for chunk in chunks:
+            for chunk in chunks.stored():
                 _check_integers(chunk, names, source)
         return replace(table, array=chunks, names=names)
-    if selection.columns is not None:
-        index = {name: i for i, name in enumerate(names)}
-        array, names = array[:, [index[name] for name in selection.columns]], selection.columns
-    if array.dtype.kind != "f" or array.dtype.itemsize not in (4, 8):
+    if indices is not None:
+        array = array[:, indices]
+    if not _is_float(array.dtype):
         _check_integers(array, names, source)
-        if array.dtype.kind != "f" and not sparse.issparse(array):
+        if not sparse.issparse(array):
             remedy = "store it as floating-point numbers, or use stream=True"
             require(8 * array.size, f"reading {source}", remedy)
         array = array.astype(np.float64)
     return replace(table, array=array, names=names)
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayChunks:
+    """Rows of an array in chunks, with the columns and the type that it has when it is read whole."""
+
+    slices: SlicedChunks
+    source: str
+    columns: tuple[int, ...] | None = None
+
+    def stored(self) -> Iterator[np.ndarray]:
+        """Yield chunks of the stored type."""
+        with _damage(self.source):
+            for chunk in self.slices:
+                yield chunk if self.columns is None else chunk[:, self.columns]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for rows in self.stored():
+            yield rows if _is_float(rows.dtype) else rows.astype(np.float64)
+
+
+def _is_float(dtype: np.dtype[Any]) -> bool:
+    """Return whether values of this type are used without conversion."""
+    return dtype.kind == "f" and dtype.itemsize in (4, 8) and dtype.isnative
 
 
 def _check_integers(array: Any, names: Sequence[str], source: str) -> None:

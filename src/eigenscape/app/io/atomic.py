@@ -120,10 +120,12 @@ def whole_file(path: str | Path, *, force: bool = False) -> Iterator[Path]:
         _synchronize_folder(target.parent, path)
     except OSError as error:
         if error.errno in _FULL or "requested and" in str(error):  # NumPy raises the second without errno
-            raise WriteError(
+            full = WriteError(
                 f"no space left to write {path}; free some space or choose another disk (the target is"
                 " unchanged)"
-            ) from error
+            )
+            full.errno = errno.ENOSPC
+            raise full from error
         if error.filename is not None and str(error.filename) == str(part):
             raise WriteError(f"{path} cannot be written: {error.strerror}; choose another path") from error
         raise

@@ -54,11 +54,7 @@ def call_child(module: str, argument: str, path: Path) -> Answer:
         If it needs more memory than is available.
     """
     seconds = _SECONDS + _SECONDS_PER_MIB * path.stat().st_size / 2**20
-    search_path = json.dumps([entry or os.getcwd() for entry in sys.path])
-    command = [sys.executable, "-c", _CODE, search_path, module, argument, str(available_bytes())]
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as child:
+    with _start(module, argument) as child:
         expired = threading.Event()
 
         def stop() -> None:
@@ -84,6 +80,14 @@ def call_child(module: str, argument: str, path: Path) -> Answer:
         kind = path.suffix.removeprefix(".")
         raise InputFileError(f"{path} is damaged or not an {kind} file: {answer.header['error']}")
     return answer
+
+
+def _start(module: str, argument: str) -> subprocess.Popen[bytes]:
+    search_path = json.dumps([entry or os.getcwd() for entry in sys.path])
+    command = [sys.executable, "-c", _CODE, search_path, module, argument, str(available_bytes())]
+    return subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
 
 
 def serve(module: str, argument: str, memory: int) -> None:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from eigenscape._extras import optional_import
 from eigenscape._memory import require
 from eigenscape.app.io.cells import TextSummary
-from eigenscape.app.io.columns import ColumnSelection, read_columns, summarize_text
+from eigenscape.app.io.columns import ColumnSelection, is_nested, read_columns, summarize_text
 from eigenscape.app.io.formats import ARROW, PARQUET
+from eigenscape.app.io.plain_columns import is_list, plain_schema, plain_table
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
-from eigenscape.streams import ParquetChunks, chunk_rows, iter_batches, open_arrow
+from eigenscape.streams import ParquetChunks, arrow_file, chunk_rows, iter_batches, open_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +41,7 @@ def convert_arrow_errors(path: Path) -> Iterator[None]:
             f"{path} needs more memory than is available; select fewer columns, or use stream=True with an"
             " estimator that learns from chunks"
         ) from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, PermissionError):
             raise
         kind = "arrow" if _is_arrow(path) else "parquet"
@@ -50,7 +51,11 @@ def convert_arrow_errors(path: Path) -> Iterator[None]:
 
 
 class ColumnarSource:
-    """Columns of a parquet or arrow file. Lists of one length are split into a column for each item."""
+    """Columns of a parquet or arrow file; whole and streamed reading use the same description of them.
+
+    Lists of one length are split into a column for each item; items of a missing list are missing. A column
+    of empty lists has no values. Lists of lists, structures and maps are neither features nor labels.
+    """
 
     first_line: int | None = None
     codes: frozenset[str] = frozenset()
@@ -59,40 +64,61 @@ class ColumnarSource:
         self.path, self.source, self.selection = path, str(path), selection
         self._table = None if stream else read_arrow_table(path)
         self._schema = _schema(path) if self._table is None else self._table.schema
+        if not any(len(table) for table in self._tables(self._schema.names[:1])):
+            raise InputFileError(f"{path} has no rows")
         self.types: dict[str, pa.DataType] = {}
         self._items: dict[str, tuple[str, int]] = {}  # list column and index, by the name of a split column
         for field in self._schema:
-            if not _is_list(field.type):
-                self.types[field.name] = field.type
+            if not is_list(field.type) or is_nested(field.type.value_type):
+                self._add(field.name, field.type)
                 continue
-            for i in range(self._list_length(field.name)):
-                self.types[f"{field.name}_{i}"] = field.type.value_type
+            length = self._list_length(field.name)
+            if length == 0:
+                self._add(field.name, optional_import("pyarrow", _PURPOSE).null())
+            for i in range(length):
                 self._items[f"{field.name}_{i}"] = (field.name, i)
+                self._add(f"{field.name}_{i}", field.type.value_type)
 
     def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
         """Yield columns in blocks of rows."""
-        compute = optional_import("pyarrow.compute", _PURPOSE)
         stored = list(dict.fromkeys(self._items.get(name, (name, 0))[0] for name in names))
-        for table in self._tables(stored, len(names)):
-            yield {
-                name: compute.list_element(table.column(self._items[name][0]), self._items[name][1])
-                if name in self._items
-                else table.column(name)
-                for name in names
-            }
+        with convert_arrow_errors(self.path):
+            for table in self._tables(stored, len(names)):
+                yield {name: self._column(table, name) for name in names}
 
     @property
     def is_parquet(self) -> bool:
         """Whether the path is a parquet file or a folder of them."""
         return not _is_arrow(self.path)
 
-    def is_split(self, names: Sequence[str]) -> bool:
-        """Return whether some of the columns are items of lists."""
-        return any(name in self._items for name in names)
+    def is_plain(self, names: Sequence[str]) -> bool:
+        """Return whether the columns are stored as they are, not as items of lists or empty lists."""
+        return all(
+            name in self._schema.names and self.types[name] == self._schema.field(name).type for name in names
+        )
 
     def summaries(self, names: Sequence[str]) -> Mapping[str, TextSummary]:
         """Return statistics of text columns, from all rows."""
         return summarize_text(self.read(names), names) if names else {}
+
+    def _add(self, name: str, dtype: pa.DataType) -> None:
+        if name in self.types:
+            column, i = self._items[name]
+            raise InputFileError(
+                f"{self.source} has two columns named {name!r}, one of them item {i} of {column!r}; rename"
+                " one"
+            )
+        self.types[name] = dtype
+
+    def _column(self, table: pa.Table, name: str) -> pa.ChunkedArray:
+        pa = optional_import("pyarrow", _PURPOSE)
+        compute = optional_import("pyarrow.compute", _PURPOSE)
+        if name in self._items:
+            column, i = self._items[name]
+            return compute.list_element(table.column(column), i)
+        if self.types[name] == pa.null():
+            return pa.chunked_array([pa.nulls(len(table))])
+        return table.column(name)
 
     def _tables(self, stored: list[str], n_columns: int = 1) -> Iterable[pa.Table]:
         if self._table is not None:
@@ -101,18 +127,21 @@ class ColumnarSource:
         return _iter_tables(self.path, pa.schema([self._schema.field(name) for name in stored]), n_columns)
 
     def _list_length(self, name: str) -> int:
-        """Return the common length of the lists of a column."""
+        """Return the common length of the lists of a column; 0 if all are empty or missing."""
         compute = optional_import("pyarrow.compute", _PURPOSE)
-        lengths: set[int] = set()
+        length, n_rows = None, 0
         for table in self._tables([name]):
-            found = compute.unique(compute.list_value_length(table.column(name)))
-            lengths.update(-1 if length is None else length for length in found.to_pylist())
-        if len(lengths) != 1:
-            raise InputFileError(
-                f"the lists of column {name!r} of {self.source} have different lengths"
-                f" ({min(lengths)} to {max(lengths)}); make them equal"
-            )
-        return max(lengths.pop(), 0)
+            lengths = compute.list_value_length(table.column(name)).combine_chunks()
+            for other in compute.unique(lengths).drop_null().to_pylist():
+                length = other if length is None else length
+                if other != length:
+                    row = n_rows + compute.index(lengths, other).as_py() + 1
+                    raise InputFileError(
+                        f"the lists of column {name!r} of {self.source} have different lengths: {length} in"
+                        f" the first row, {other} in row {row}, counted from 1; make them equal"
+                    )
+            n_rows += len(lengths)
+        return length or 0
 
 
 def read_arrow_table(path: Path) -> pa.Table:
@@ -122,13 +151,17 @@ def read_arrow_table(path: Path) -> pa.Table:
     with convert_arrow_errors(path):
         if _is_arrow(path):
             with open_arrow(path) as reader:
-                table = pa.Table.from_batches(iter_batches(reader), reader.schema)
+                plain_schema(reader.schema, str(path))
+                table = plain_table(pa.Table.from_batches(iter_batches(reader), reader.schema))
         else:
             _require_memory(path)
-            tables = [parquet.ParquetFile(file).read() for file in ParquetChunks(path).files()]
+            tables = []
+            for file in ParquetChunks(path).files():
+                with parquet.ParquetFile(arrow_file(file)) as content:
+                    plain_schema(content.schema_arrow, str(file))
+                    tables.append(plain_table(content.read()))
+                    tables[-1].validate(full=True)
             table = pa.concat_tables(tables, promote_options="permissive")
-    if table.num_rows == 0:
-        raise InputFileError(f"{path} has no rows")
     return table
 
 
@@ -137,7 +170,7 @@ def _require_memory(path: Path) -> None:
     parquet = optional_import("pyarrow.parquet", _PURPOSE)
     needed = 0
     for file in ParquetChunks(path).files():
-        content = parquet.read_metadata(file)
+        content = parquet.read_metadata(arrow_file(file))
         declared = sum(content.row_group(i).total_byte_size for i in range(content.num_row_groups))
         needed += max(declared, 8 * content.num_rows * content.num_columns)
     require(needed, f"reading {path}", "use stream=True with an estimator that learns from chunks")
@@ -149,8 +182,10 @@ def _schema(path: Path) -> pa.Schema:
     parquet = optional_import("pyarrow.parquet", _PURPOSE)
     if _is_arrow(path):
         with open_arrow(path) as reader:
-            return reader.schema
-    schemas = [parquet.read_schema(file) for file in ParquetChunks(path).files()]
+            return plain_schema(reader.schema, str(path))
+    schemas = [
+        plain_schema(parquet.read_schema(arrow_file(file)), str(file)) for file in ParquetChunks(path).files()
+    ]
     return pa.unify_schemas(schemas, promote_options="permissive")
 
 
@@ -162,21 +197,17 @@ def _iter_tables(path: Path, schema: pa.Schema, n_columns: int) -> Iterator[pa.T
     if _is_arrow(path):
         with open_arrow(path) as reader:
             for batch in iter_batches(reader):
-                table = pa.Table.from_batches([batch]).select(schema.names)
+                table = plain_table(pa.Table.from_batches([batch]).select(schema.names))
                 yield from (table.slice(start, n_rows) for start in range(0, len(table), n_rows))
         return
     for file in ParquetChunks(path).files():
-        with parquet.ParquetFile(file) as content:
+        with parquet.ParquetFile(arrow_file(file)) as content:
             stored = content.schema_arrow.names
             present = [name for name in schema.names if name in stored] or stored[:1]
             for batch in content.iter_batches(batch_size=n_rows, columns=present):
-                tables = [schema.empty_table(), pa.Table.from_batches([batch])]
+                batch.validate(full=True)
+                tables = [schema.empty_table(), plain_table(pa.Table.from_batches([batch]))]
                 yield pa.concat_tables(tables, promote_options="permissive").select(schema.names)
-
-
-def _is_list(dtype: pa.DataType) -> bool:
-    types = optional_import("pyarrow", _PURPOSE).types
-    return any(test(dtype) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list))
 
 
 def _is_arrow(path: Path) -> bool:

@@ -134,7 +134,8 @@ def assign_roles(source: ColumnSource) -> ColumnRoles:
             )
     if not features:
         raise InputFileError(f"{source.source} has no numeric column; {_describe_columns(source)}")
-    label = selection.label or _find_label(source, [name for name in text if name != selection.id])
+    candidates = [name for name in text if name != selection.id and not is_nested(types[name])]
+    label = selection.label or _find_label(source, candidates)
     others = tuple(name for name in types if name not in (*features, label, selection.id))
     remarks = _remarks(source, selection, features)
     return ColumnRoles(features, label, selection.id, others, remarks)
@@ -184,6 +185,8 @@ def _remarks(source: ColumnSource, selection: ColumnSelection, features: Sequenc
                 f"column {name!r} counts the rows and is used as a feature; if it identifies them, use"
                 f" id={name!r} (--id {name})"
             )
+        elif is_nested(source.types[name]):
+            remarks.append(f"column {name!r} contains {source.types[name]} and is not used")
         elif name in summaries and (value := summaries[name].value_with_unit):
             remarks.append(
                 f"column {name!r} contains text such as {value!r} and is not used as a feature; write plain"
@@ -264,14 +267,23 @@ def collect(source: ColumnSource, names: Sequence[str]) -> dict[str, np.ndarray]
     """Return the values of columns in all rows."""
     if not names:
         return {}
-    blocks = [{name: to_array(block[name]) for name in names} for block in source.read(names)]
-    return {name: np.concatenate([block[name] for block in blocks]) for name in names}
+    pa = optional_import("pyarrow", "reading a table")
+    blocks = list(source.read(names))  # joined before they are converted, so that all have one type
+    return {
+        name: to_array(pa.chunked_array([chunk for block in blocks for chunk in block[name].chunks], kind))
+        for name, kind in ((name, blocks[0][name].type) for name in names)
+    }
 
 
 def is_string(dtype: pa.DataType) -> bool:
     """Return whether an arrow type is text."""
     types = optional_import("pyarrow", "reading a table").types
     return bool(types.is_string(dtype) or types.is_large_string(dtype))
+
+
+def is_nested(dtype: pa.DataType) -> bool:
+    """Return whether an arrow type is a list, a structure or a map."""
+    return bool(optional_import("pyarrow", "reading a table").types.is_nested(dtype))
 
 
 def is_number(dtype: pa.DataType) -> bool:
@@ -283,12 +295,19 @@ def is_number(dtype: pa.DataType) -> bool:
 
 def _feature(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray:
     """Convert a numeric column to floats; raise if an integer is too large for double precision."""
-    pa = optional_import("pyarrow", "reading a table")
-    if pa.types.is_integer(column.type) and column.type.bit_width == 64:
-        limits = optional_import("pyarrow.compute", "reading a table").min_max(column).as_py()
-        if limits["max"] is not None and max(limits["max"], -limits["min"]) > EXACT_INTEGER:
-            raise integer_error(name, source)
+    if _has_large_integers(column):
+        raise integer_error(name, source)
     return to_floats(column)
+
+
+def _has_large_integers(column: pa.ChunkedArray) -> bool:
+    """Return whether a column is of integers, some of which are too large for double precision."""
+    types = optional_import("pyarrow", "reading a table").types
+    is_decimal = types.is_decimal(column.type) and column.type.scale <= 0
+    if not is_decimal and not (types.is_integer(column.type) and column.type.bit_width == 64):
+        return False
+    limits = optional_import("pyarrow.compute", "reading a table").min_max(column).as_py()
+    return limits["max"] is not None and max(limits["max"], -limits["min"]) > EXACT_INTEGER
 
 
 def integer_error(name: str, source: str) -> InputFileError:
@@ -309,10 +328,15 @@ def to_floats(column: pa.ChunkedArray) -> np.ndarray:
 
 
 def to_array(column: pa.ChunkedArray) -> np.ndarray:
-    """Convert an arrow column to numbers if it is numeric, to text otherwise; missing text is empty."""
+    """Convert an arrow column to numbers if it is numeric, to text otherwise; missing text is empty.
+
+    Integers that floating-point numbers do not represent become text if some values are missing.
+    """
     pa = optional_import("pyarrow", "reading a table")
     if pa.types.is_dictionary(column.type) and is_number(column.type.value_type):
         column = column.cast(column.type.value_type)
+    if column.null_count and _has_large_integers(column):
+        column = column.cast(pa.string())
     if is_number(column.type):
         exact = pa.types.is_integer(column.type) and column.null_count == 0
         return np.asarray(column.to_numpy()) if exact else to_floats(column)
@@ -323,6 +347,6 @@ def to_array(column: pa.ChunkedArray) -> np.ndarray:
     for chunk in column.chunks:  # rows with the same text share one object
         encoded = chunk.dictionary_encode()
         values = ["" if value is None else str(value) for value in encoded.dictionary.to_pylist()]
-        indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)  # -1: the text appended last
-        parts.append(np.array([*values, ""], dtype=object)[indices])
+        indices = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        parts.append(np.array([*values, ""], dtype=object)[indices])  # -1: the text appended last
     return np.concatenate(parts)

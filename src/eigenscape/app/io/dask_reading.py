@@ -13,13 +13,21 @@ from dask.delayed import delayed
 
 from eigenscape._extras import optional_import
 from eigenscape.app.io import reading
+from eigenscape.app.io.arrays import ArrayChunks
 from eigenscape.app.io.columnar import ColumnarSource
 from eigenscape.app.io.columns import ColumnChunks, ColumnSelection
 from eigenscape.app.io.formats import EDGES, TEXT, extension
 from eigenscape.app.io.missing import ValidatedChunks
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
-from eigenscape.streams import ParquetChunks, SlicedChunks, batch_to_array, check_columns, chunk_rows
+from eigenscape.streams import (
+    ParquetChunks,
+    SlicedChunks,
+    arrow_file,
+    batch_to_array,
+    check_columns,
+    chunk_rows,
+)
 
 #: Formats that cannot be divided into partitions.
 _NOT_PARTITIONED = (*TEXT, *EDGES, ".npz", ".mtx", ".h5ad")
@@ -72,8 +80,7 @@ def read_collection(path: str | Path, selection: ColumnSelection) -> Table:
     if str(path) == "-":
         raise _not_partitioned("standard input")
     file = Path(path).expanduser()
-    if not file.exists():
-        raise InputFileError(f"file {file} does not exist")
+    reading.check_input(file)
     if file.is_file() and extension(file) in _NOT_PARTITIONED:
         raise _not_partitioned(str(path))
     table = reading.read_non_text(file, selection, stream=True)
@@ -93,11 +100,14 @@ def as_collection(chunks: Iterable[Any], source: str = "the stream") -> da.Array
     if isinstance(chunks, ValidatedChunks) and chunks.missing != "drop":
         chunks = chunks.chunks
     if isinstance(chunks, ColumnChunks) and isinstance(chunks.columns, ColumnarSource):
-        if not chunks.columns.is_parquet or chunks.columns.is_split(chunks.features):
+        if not chunks.columns.is_parquet or not chunks.columns.is_plain(chunks.features):
             raise _not_partitioned(source)
         chunks = ParquetChunks(chunks.columns.path, chunks.features)
     if isinstance(chunks, ParquetChunks):
         return _from_row_groups(chunks)
+    if isinstance(chunks, ArrayChunks):
+        array = _from_slices(chunks.slices)
+        return array if chunks.columns is None else array[:, list(chunks.columns)]
     if isinstance(chunks, SlicedChunks):
         return _from_slices(chunks)
     raise _not_partitioned(source)
@@ -114,7 +124,7 @@ def _from_row_groups(chunks: ParquetChunks) -> da.Array:
     columns = chunks.columns
     partitions: list[_Partition] = []
     for file in chunks.files():
-        with parquet.ParquetFile(file) as table:
+        with parquet.ParquetFile(arrow_file(file)) as table:
             columns = columns or tuple(table.schema_arrow.names)
             partitions += [
                 (_read_row_group, table.metadata.row_group(group).num_rows, (str(file), group, columns))
@@ -152,7 +162,7 @@ def _concatenate(partitions: list[_Partition], width: int, dtype: np.dtype[Any])
 
 def _read_row_group(file: str, group: int, columns: tuple[str, ...]) -> np.ndarray:
     parquet = optional_import("pyarrow.parquet", "reading a parquet file")
-    with parquet.ParquetFile(file) as table:
+    with parquet.ParquetFile(arrow_file(file)) as table:
         try:
             check_columns(columns, table.schema_arrow.names, file)
         except ValueError as error:

@@ -11,7 +11,7 @@ import numpy as np
 from eigenscape._extras import optional_import
 from eigenscape._memory import require
 from eigenscape.app.io.table import Table
-from eigenscape.exceptions import InputFileError
+from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp")
 
@@ -74,21 +74,17 @@ def _grey(file: Path, shape: tuple[int, int] | None) -> np.ndarray:
                     grey = (grey.convert("F") if deep else grey).resize(
                         (shape[1], shape[0]), Image.Resampling.BILINEAR, reducing_gap=3.0
                     )
-                levels = np.asarray(grey, dtype=np.float64)
-    except (
-        OSError,  # also UnidentifiedImageError
-        SyntaxError,
-        Image.DecompressionBombWarning,
-        Image.DecompressionBombError,
-    ) as error:
+                return np.asarray(grey, dtype=np.float64) / (65535.0 if deep else 255.0)
+    except MemoryError as error:
+        raise NotEnoughMemoryError(f"reading {file} needs more memory than is available") from error
+    except Exception as error:  # the readers of image formats raise errors of many classes
         raise InputFileError(f"{file} is damaged, truncated, too large or not an image: {error}") from error
-    return levels / (65535.0 if deep else 255.0)
 
 
 def _natural_order(file: Path) -> list[tuple[int, int, str]]:
     """Return a sort key that compares digits as numbers."""
     return [
-        (0, int(part), "") if part.isdigit() else (1, 0, part.lower())
+        (0, int(part), "") if part.isdecimal() else (1, 0, part.lower())
         for part in re.split(r"(\d+)", file.as_posix())
         if part
     ]

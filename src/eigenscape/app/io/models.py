@@ -182,6 +182,8 @@ def _check_path(path: str | Path) -> Path:
         raise ModelFileError(f"{path} is a directory, not a model file")
     if not path.exists():
         raise ModelFileError(f"model file {path} does not exist")
+    if not path.is_file():
+        raise ModelFileError(f"{path} is a pipe or a device, not a model file")
     if path.stat().st_size == 0:
         raise ModelFileError(f"{path} is empty")
     return path

@@ -115,12 +115,21 @@ def read(
         text = TextInput(sys.stdin.buffer.read(), "standard input")
         return _read_text(text, selection, None, kind, stream=False)
     path = Path(path).expanduser()
-    if not path.exists():
-        raise InputFileError(f"file {path} does not exist")
+    check_input(path)
     try:
         return _read_path(path, selection, size, kind, stream)
     except PermissionError as error:
         raise InputFileError(f"{path} cannot be read: permission denied; check its permissions") from error
+
+
+def check_input(path: Path) -> None:
+    """Raise if a path does not exist, or is a pipe or a device, whose opening may not end."""
+    if not path.exists():
+        raise InputFileError(f"file {path} does not exist")
+    if not path.is_file() and not path.is_dir():
+        raise InputFileError(
+            f"{path} is a pipe or a device, not a file; use - and standard input for a text table"
+        )
 
 
 def _read_path(

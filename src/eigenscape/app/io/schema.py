@@ -190,7 +190,7 @@ def _check_sparse(archive: zipfile.ZipFile, name: str, path: Path) -> None:
     """Raise if a sparse matrix has indices out of range, which compiled functions do not check."""
     try:
         check_indices(sparse.load_npz(io.BytesIO(archive.read(name))))
-    except UNREADABLE as error:
+    except Exception as error:  # a consistent file with wrong content can cause any error
         raise ModelFileError(f"{path} is damaged in {one_line(name)}: {one_line(str(error))}") from error
 
 

@@ -13,13 +13,19 @@ from eigenscape._memory import require
 from eigenscape.app.io.quotes import check_quotes, last_row_end
 from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs
 from eigenscape.exceptions import InputFileError
+from eigenscape.streams import arrow_file
 
 #: Bytes of a block of rows when a text file is streamed.
 BLOCK_BYTES = 2**24
+#: Bytes that are read at a time when a text file is read whole.
+_READ_BYTES = 2**20
+#: A row that is longer than this number of blocks is not one.
+_MAX_ROW_BLOCKS = 64
 #: Bytes of memory per byte of text that is parsed as a whole.
 PARSED_BYTES = 4
 #: A compressed file that expands by more is not a table, unless it is small.
 _MAX_EXPANSION, _SMALL_BYTES = 300, 2**28
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NEWLINES = b"\r\n"
 
@@ -73,6 +79,8 @@ class TextInput:
                 rest = rest[end:]
             elif len(rest) >= self.block_bytes:  # a cell that does not end, before all of the file is read
                 check_quotes(rest, layout.delimiter, len(layout.names), self.source, n_lines)
+                if len(rest) > _MAX_ROW_BLOCKS * self.block_bytes:
+                    raise InputFileError(f"{self.source}: a row has more than {format_bytes(len(rest))}")
         if rest:
             yield rest
 
@@ -101,9 +109,17 @@ class TextInput:
             yield self.content
             return
         pa = optional_import("pyarrow", "reading a text table")
+        n_bytes, stored = 0, self.content.stat().st_size
         try:
-            with pa.input_stream(str(self.content), compression="detect") as stream:
+            kind = _COMPRESSIONS.get(self.content.suffix.lower())
+            with pa.input_stream(arrow_file(self.content), compression=kind) as stream:
                 while chunk := stream.read(self.block_bytes):
+                    n_bytes += len(chunk)
+                    if n_bytes > max(_MAX_EXPANSION * stored, _SMALL_BYTES):
+                        raise InputFileError(
+                            f"{self.source} has {format_bytes(stored)} and decompresses to more than"
+                            f" {format_bytes(n_bytes)}; decompress it first if it is a table"
+                        )
                     yield chunk
         except PermissionError:
             raise
@@ -121,15 +137,10 @@ def read_bytes(path: Path) -> bytes:
     InputFileError
         If it is so much larger than the file that it is not a table.
     """
-    chunks, n_bytes, stored = [], 0, path.stat().st_size
-    for chunk in TextInput(path, str(path))._raw_chunks():
+    chunks, n_bytes = [], 0
+    for chunk in TextInput(path, str(path), _READ_BYTES)._raw_chunks():
         chunks.append(chunk)
         n_bytes += len(chunk)
-        if n_bytes > max(_MAX_EXPANSION * stored, _SMALL_BYTES):
-            raise InputFileError(
-                f"{path} has {format_bytes(stored)} and decompresses to more than {format_bytes(n_bytes)};"
-                " decompress it first if it is a table"
-            )
         remedy = "use stream=True with an estimator that learns from chunks, or store it as parquet or npy"
         require(PARSED_BYTES * n_bytes, f"reading {path}", remedy)
     return b"".join(chunks)

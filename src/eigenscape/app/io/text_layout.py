@@ -56,6 +56,8 @@ def find_layout(head: bytes, source: str, delimiter: str | None) -> TextLayout:
     if by_blanks:
         head, delimiter = blanks_to_tabs(head), "\t"
     lines = _first_lines(head)
+    if not lines:
+        raise InputFileError(f"{source} contains binary data, not text; use the file extension of its format")
     width = 1 + max(lines[0].count(mark) for mark in (delimiter or "".join(_DELIMITERS)))
     if width > MAX_COLUMNS:
         raise InputFileError(

@@ -21,6 +21,8 @@ from eigenscape.app.io.table import default_names
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: Cells that begin with one of these are formulas in spreadsheets.
+_FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
 SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".npy", ".npz", ".mtx", ".h5ad")
 
 
@@ -36,6 +38,7 @@ def write_table(
     force: bool = False,
     like: str | Path | None = None,
     method: str = "embedding",
+    spreadsheet_safe: bool = False,
 ) -> None:
     """Write a table of coordinates atomically, in the format defined by the file extension.
 
@@ -62,6 +65,10 @@ def write_table(
         An h5ad file; the coordinates are added to a copy of it. Used for h5ad only.
     method : str, default="embedding"
         The coordinates are stored as ``obsm["X_<method>"]``. Used for h5ad only.
+    spreadsheet_safe : bool, default=False
+        If True, text of csv and tsv files that a spreadsheet would take for a formula (ids, labels and names
+        that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return) is preceded by an apostrophe.
+        Numbers are not changed.
 
     Raises
     ------
@@ -85,14 +92,15 @@ def write_table(
         raise ValueError(f"{len(names)} names for {coordinates.shape[1]} columns of coordinates")
     beside = {**(extra or {}), **({} if labels is None else {label_name: labels})}
     columns = _columns(coordinates, names, ids, beside)
+    text = _without_formulas(columns) if spreadsheet_safe else columns
     if str(path) == "-":
-        _write_text(sys.stdout.buffer if hasattr(sys.stdout, "buffer") else None, columns, ",")
+        _write_text(sys.stdout.buffer if hasattr(sys.stdout, "buffer") else None, text, ",")
         return
     suffix = check_format(path)
     with whole_file(path, force=force) as part:
         if suffix in (".csv", ".tsv"):
             with part.open("wb") as file:
-                _write_text(file, columns, "," if suffix == ".csv" else "\t")
+                _write_text(file, text, "," if suffix == ".csv" else "\t")
         elif suffix in (*PARQUET, *ARROW):
             _write_columnar(part, columns, suffix)
         elif suffix == ".npy":
@@ -142,6 +150,20 @@ def _columns(
     return columns
 
 
+def _without_formulas(columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Precede text that a spreadsheet would take for a formula by an apostrophe, names of columns too."""
+
+    def plain(cell: object) -> str:
+        return f"'{cell}" if str(cell).startswith(_FORMULA_MARKS) else str(cell)
+
+    return {
+        plain(name): np.array([plain(cell) for cell in column], dtype=object)
+        if column.dtype.kind in "OUS"
+        else column
+        for name, column in columns.items()
+    }
+
+
 def _to_arrow(columns: Mapping[str, np.ndarray]) -> pa.Table:
     """Return an arrow table; columns that are not numbers become text."""
     arrow = optional_import("pyarrow", "writing a table")
@@ -166,10 +188,11 @@ def _write_text(file: IO[bytes] | None, columns: Mapping[str, np.ndarray], delim
 
 def _write_columnar(part: Path, columns: Mapping[str, np.ndarray], suffix: str) -> None:
     if suffix in PARQUET:
-        optional_import("pyarrow.parquet", "writing a parquet file").write_table(_to_arrow(columns), part)
+        write = optional_import("pyarrow.parquet", "writing a parquet file").write_table
     else:
-        feather = optional_import("pyarrow.feather", "writing an arrow file")
-        feather.write_feather(_to_arrow(columns), str(part))
+        write = optional_import("pyarrow.feather", "writing an arrow file").write_feather
+    with part.open("wb") as file:
+        write(_to_arrow(columns), file)
 
 
 def _write_npz(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from eigenscape._extras import optional_import
+from eigenscape._format import escape_controls
 from eigenscape.app.io.atomic import whole_file
 from eigenscape.app.report._details import Details
 from eigenscape.app.report._formatting import format_score
@@ -25,8 +26,8 @@ _POLICY = (
 
 
 def text(value: object) -> str:
-    """Return a value as escaped text."""
-    return escape(str(value))
+    """Return a value as escaped text, with control characters as escape sequences."""
+    return escape(escape_controls(str(value)))
 
 
 def class_attribute(name: str) -> str:

@@ -1,0 +1,144 @@
+"""Odd files on the command line: pipes, names in no encoding, control characters, full disks, formulas."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.dom import minidom
+
+import numpy as np
+import pytest
+
+import eigenscape
+from eigenscape.app.io import write_table
+from eigenscape.exceptions import InputFileError, ModelFileError, WriteError
+
+ROWS = np.random.default_rng(0).normal(size=(30, 3))
+
+
+def run(*words: str | bytes) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", "from eigenscape.app.cli import main; main()", *words]
+    return subprocess.run(command, capture_output=True, timeout=300)
+
+
+def write_rows(path: Path | bytes, labels: list[str]) -> None:
+    lines = ['x,y,"ki\x02nd"'] + [
+        f'{a!r},{b!r},"{labels[i % len(labels)]}"' for i, (a, b, _) in enumerate(ROWS.tolist())
+    ]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("name", ["pipe.csv", "pipe.npy", "pipe.parquet", "pipe.csv.gz"])
+def test_pipes_are_refused_without_opening_them(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    for stream in (False, True):
+        with pytest.raises(InputFileError, match="is a pipe or a device"):
+            eigenscape.read(tmp_path / name, stream=stream)
+    with pytest.raises(ModelFileError, match="is a pipe or a device"):
+        eigenscape.load(tmp_path / name)
+
+
+def test_file_names_that_are_not_utf8(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path)
+    try:
+        write_rows(folder + b"/caf\xe9.csv", ["a", "b"])
+    except OSError:
+        pytest.skip("the file system accepts names in UTF-8 only")
+    outputs = [folder + b"/\xe9" + suffix for suffix in (b".csv", b".svg", b".html", b".skops")]
+    options = [
+        word
+        for pair in zip((b"-o", b"--plot", b"--report", b"--save"), outputs, strict=True)
+        for word in pair
+    ]
+    done = run("embed", folder + b"/caf\xe9.csv", "-m", "pca", *options)
+    assert done.returncode == 0, done.stderr
+    assert all(os.path.getsize(path) for path in outputs)
+    for suffix in ("npy", "npz", "parquet", "arrow", "mtx", "tsv", "h5ad"):
+        path = os.fsdecode(folder + b"/t\xe9." + suffix.encode())
+        write_table(path, ROWS)
+        for stream in (False, True):
+            array = eigenscape.read(path, stream=stream).array
+            n_rows = array.shape[0] if hasattr(array, "shape") else sum(map(len, array))
+            assert n_rows == len(ROWS)
+
+
+def test_control_characters_in_figures_and_reports(tmp_path: Path) -> None:
+    write_rows(tmp_path / "a.csv", ["a\x01", "b\x1b[2J", "c\ufffe", "d\x7f\x85", "<e>"])
+    svg, html = tmp_path / "a.svg", tmp_path / "a.html"
+    done = run("embed", str(tmp_path / "a.csv"), "-m", "pca", "--plot", str(svg), "--report", str(html))
+    assert done.returncode == 0, done.stderr
+    assert "<e>" in "".join(node.toxml() for node in minidom.parse(str(svg)).childNodes).replace(
+        "&lt;", "<"
+    ).replace("&gt;", ">")
+    assert b"\x1b" not in done.stderr
+
+    class Text(HTMLParser):
+        """Collects the text of the page without its scripts and styles."""
+
+        inside = ""
+        parts: list[str] = []  # noqa: RUF012
+
+        def handle_starttag(self, tag: str, attrs: object) -> None:
+            self.inside = tag
+
+        def handle_data(self, data: str) -> None:
+            if self.inside not in ("script", "style"):
+                self.parts.append(data)
+
+    parser = Text()
+    parser.feed(html.read_text())
+    assert not set("\x01\x02\x1b\x7f\x85\ufffe") & set("".join(parser.parts))
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "csv", "parquet", "arrow", "mtx", "h5ad"])
+def test_a_full_disk_is_one_line_and_code_1(tmp_path: Path, suffix: str) -> None:
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(20_000, 3)))
+    limited = (
+        f"ulimit -f 100; trap '' XFSZ; {sys.executable} -c 'from eigenscape.app.cli import main; main()'"
+    )
+    target = tmp_path / f"out.{suffix}"
+    command = f"{limited} embed {tmp_path}/a.npy -m pca -o {target} -q"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "no space left to write" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
+
+
+def test_errors_of_full_disks_have_their_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def save(*arguments: object, **options: object) -> None:
+        raise OSError("1000 requested and 10 written")  # as NumPy
+
+    monkeypatch.setattr(np, "save", save)
+    with pytest.raises(WriteError) as caught:
+        write_table(tmp_path / "a.npy", ROWS)
+    assert caught.value.errno == errno.ENOSPC
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_spreadsheet_safe(tmp_path: Path, suffix: str) -> None:
+    labels = ["=1+1", "+5", "-5", "@a", "\ta", "\ra", "plain", "'a", "a=1"]
+    coordinates = -np.arange(9.0)[:, None]
+    options = {"ids": labels, "labels": labels, "names": ["x"], "label_name": "=kind"}
+    for safe in (False, True):
+        path = tmp_path / f"{safe}.{suffix}"
+        write_table(path, coordinates, spreadsheet_safe=safe, **options)
+        table = eigenscape.read(path, label="'=kind" if safe else "=kind", id="id")
+        assert table.array.ravel().tolist() == coordinates.ravel().tolist()
+        assert table.ids is not None
+        expected = [f"'{text}" for text in labels[:6]] + labels[6:] if safe else labels
+        assert table.ids.tolist() == [text.strip() for text in expected]
+
+
+def test_spreadsheet_safe_on_the_command_line(tmp_path: Path) -> None:
+    write_rows(tmp_path / "a.csv", ["=cmd()", "b"])
+    for command in (["embed", "-m", "pca"], ["cluster", "-k", "2"]):
+        done = run(command[0], str(tmp_path / "a.csv"), *command[1:], "-o", "-", "--spreadsheet-safe")
+        assert done.returncode == 0, done.stderr
+        assert b'"\'=cmd()"' in done.stdout
+        assert b'"=cmd()' not in done.stdout

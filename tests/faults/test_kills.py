@@ -1,0 +1,37 @@
+"""Commands that are killed: every file is the old one or the complete new one, and the next run cleans up."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from faults.library import build_library
+
+HERE = Path(__file__).parent
+
+
+def kill(command: str, folder: Path, n_writes: int, n_random: int, seed: int = 0) -> dict[str, int]:
+    """Kill a command at some of its writes and at random moments; return the number of kills."""
+    library = build_library(folder.parent)
+    script = [sys.executable, str(HERE / "kill_commands.py"), str(library), str(folder), command]
+    environment = {**os.environ, "LD_PRELOAD": str(library)}
+    done = subprocess.run(
+        [*script, str(n_writes), str(n_random), str(seed)],
+        capture_output=True,
+        text=True,
+        timeout=3600,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("command", ["embed", "report", "transform", "inverse", "cluster", "compare"])
+def test_killed_commands(tmp_path: Path, command: str) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    assert kill(command, folder, 4, 2) == {"writes": 4, "random": 2}
