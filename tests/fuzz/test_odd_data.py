@@ -279,8 +279,9 @@ def _read(stream: Any, lines: queue.Queue[str]) -> None:
 
 def test_odd_data_are_embedded_or_refused() -> None:
     """With a fixed seed; ``EIGENSCAPE_FUZZ_CASES`` raises the number of cases."""
-    counts = run(int(os.environ.get("EIGENSCAPE_FUZZ_CASES", "300")), seed=0, show=True)
-    assert counts.pop("tried") >= 300
+    cases = int(os.environ.get("EIGENSCAPE_FUZZ_CASES", "300"))
+    counts = run(cases, seed=0, show=True)
+    assert counts.pop("tried") == cases
     assert counts == {"signals": 0, "hangs": 0, "wrong exceptions": 0, "silent differences": 0}
 
 
