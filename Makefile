@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test fuzz faults memory reproduce bench bench-quick lint format clean
+.PHONY: demo test fuzz faults minimums memory reproduce bench bench-quick lint format clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -19,6 +19,10 @@ fuzz: $(READY)
 # Damaged files, odd data, kills and failing writes in large numbers; writes docs/faults.md.
 faults: $(READY)
 	cd tests && $(CURDIR)/$(BIN)/python -m faults.run_all
+
+# The declared minimum versions in a fresh environment.
+minimums:
+	$(PYTHON) tests/packaging/minimums.py
 
 # The estimates of memory beside measured peaks, one process after the other.
 memory: $(READY)
