@@ -1,6 +1,6 @@
 """The scale law: the same map for data in any unit, and a clear error where squares of the data overflow.
 
-Every case of ``cases.py`` is tested. The scale law itself holds for those whose parameters have no unit;
+Cases of ``cases.py`` are tested. The scale law itself holds for those whose parameters have no unit;
 units are powers of two, by which products are exact, so that ties are broken alike.
 """
 
@@ -34,6 +34,8 @@ from eigenscape import (
 from eigenscape.exceptions import DataRangeError, RankError
 
 EVERY = {case.id: case for case in (*CASES, *WITHOUT_KERNEL, *MAPS) if case.data != "words"}
+#: One case for each estimator and kind of data.
+FEW = list({(type(case.make()), case.data): name for name, case in EVERY.items()}.values())
 #: Parameters that have a unit.
 _WITH_UNIT = ("radius", "t", "gamma")
 
@@ -76,8 +78,15 @@ def shape_of(model: Any, X: Any) -> np.ndarray:
     return Z / np.abs(Z).max(axis=0)
 
 
-@pytest.mark.parametrize("exponent", [-190, 190])
-@pytest.mark.parametrize("name", [name for name, case in EVERY.items() if has_no_unit(case)])
+@pytest.mark.parametrize(
+    ("name", "exponent"),
+    [
+        (name, exponent)
+        for name, case in EVERY.items()
+        for exponent in ((-190, 190) if name in FEW else (-190,))
+        if has_no_unit(case)
+    ],
+)
 def test_the_same_map_in_any_unit(name: str, exponent: int) -> None:
     X = load(EVERY[name].data)[0]
     expected = shape_of(fitted(name), X)
@@ -93,7 +102,7 @@ def test_the_same_map_in_any_unit(name: str, exponent: int) -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", FEW)
 def test_a_unit_out_of_range_is_refused_with_the_place(name: str) -> None:
     case = EVERY[name]
     X, remedy = load(case.data)[0], r"row \d+, column \d+.*(ivide|ultiply) the data by a constant"
@@ -145,7 +154,7 @@ def odd_points(Y: Any) -> list[Any]:
     return points
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", FEW)
 def test_finite_points_get_finite_coordinates_or_an_error(name: str) -> None:
     model, Y = fitted(name), load(EVERY[name].data)[1]
     for rows in odd_points(Y):

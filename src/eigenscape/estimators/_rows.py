@@ -104,7 +104,7 @@ def check_numbers(
     One pass over the data in the usual case: their sum of squares is then finite and of ordinary size.
     """
     values = X.data if is_sparse(X) else X
-    if values.size == 0 or _is_ordinary(values):
+    if values.size == 0 or _is_ordinary(values, training):
         return
     for wrong, kind in ((np.isnan(values), "NaN"), (np.isinf(values), "infinity")):
         if wrong.any() and not (missing and kind == "NaN"):
@@ -142,14 +142,17 @@ def check_coordinates(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def _is_ordinary(values: np.ndarray) -> bool:
-    """Return True if the sum of squares shows that all values are finite and within range."""
+def _is_ordinary(values: np.ndarray, training: bool) -> bool:
+    """Return True if the sum of squares shows that all values are finite and within range.
+
+    Only training data have a lower bound.
+    """
     if not (values.flags.c_contiguous or values.flags.f_contiguous):
         return False
     flat = values.ravel(order="K")  # a view
     with np.errstate(over="ignore", invalid="ignore"):
         squares = float(np.dot(flat, flat))
-    return flat.size * SMALLEST**2 < squares < LARGEST**2
+    return squares < LARGEST**2 and (not training or flat.size * SMALLEST**2 < squares)
 
 
 def _place(X: Any, wrong: np.ndarray, first_row: int, names: Any) -> str:

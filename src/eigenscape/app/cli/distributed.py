@@ -148,15 +148,26 @@ def transform_on_cluster(
 @contextmanager
 def _connect(address: str, quiet: bool) -> Iterator[Client]:
     """Connect to a cluster or start a local one; print the address of its dashboard."""
-    from eigenscape.distributed.cluster import connect
+    from eigenscape.distributed.cluster import connect, watched
 
-    logger = logging.getLogger("asyncio")  # logs tasks that an interruption cancels
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    with connect(address) as client:
+    with _quiet_logs(), connect(address) as client:
         print_message(f"dask dashboard: {client.dashboard_link}", quiet or not client.dashboard_link)
-        yield client
-    logger.setLevel(level)
+        with watched(client, address, print_message):
+            yield client
+
+
+@contextmanager
+def _quiet_logs() -> Iterator[None]:
+    """Silence the libraries' logs of tasks that end early and of lost connections, which are reported here."""
+    loggers = [logging.getLogger(name) for name in ("asyncio", "distributed", "tornado")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def _read_collection(source: str, columns: str | None) -> Table:
