@@ -63,8 +63,8 @@ def test_a_lost_scheduler_is_one_error(tmp_path):
     with cluster(tmp_path) as processes, connect(processes.address, timeout=30) as client:
         client.wait_for_workers(1, timeout=60)
         waiting = client.submit(time.sleep, 120)
+        processes.scheduler.kill()
         with pytest.raises(SchedulerError, match="was lost"), watched(client, processes.address, print):
-            processes.scheduler.kill()
             waiting.result(timeout=60)
 
 

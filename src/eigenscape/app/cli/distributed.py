@@ -158,7 +158,7 @@ def _connect(address: str, quiet: bool) -> Iterator[Client]:
 
 @contextmanager
 def _quiet_logs() -> Iterator[None]:
-    """Silence the libraries' logs of tasks that end early and of lost connections, which are reported here."""
+    """Silence logs of tasks that end early and of lost connections, which are reported here."""
     loggers = [logging.getLogger(name) for name in ("asyncio", "distributed", "tornado")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
