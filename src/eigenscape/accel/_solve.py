@@ -56,8 +56,8 @@ def lowest(
     null = null / np.linalg.norm(null)
     if count == 1:
         return np.zeros(1), null[:, None]
-    sums: Any = abs(matrix).sum(axis=1)
-    bound = 2.0 if laplacian else float(sums.max())
+    magnitudes: Any = abs(matrix)
+    bound = 2.0 if laplacian else float(magnitudes.sum(axis=1).max())
     operator = SparseOperator(matrix, n_jobs) if is_sparse(matrix) else DenseOperator(matrix, n_jobs)
     problem = SemidefiniteProblem(operator, null, bound, factor, laplacian)
     with single_blas_thread(), warnings.catch_warnings():
