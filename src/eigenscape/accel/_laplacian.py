@@ -66,7 +66,7 @@ def _solve(adjacency: Any, count: int, norm_laplacian: bool) -> np.ndarray:
     values = adjacency.data if is_sparse(adjacency) else adjacency
     if values.dtype.kind != "f" or (values < 0).any():
         raise UnsupportedProblemError("affinities that are not positive floating-point numbers")
-    dtype, adjacency = values.dtype, adjacency.astype(np.float64)
+    dtype, adjacency = values.dtype, adjacency.astype(np.float64, copy=False)
     labels = component_labels(adjacency)
     laplacian, degrees = theirs.csgraph_laplacian(adjacency, normed=norm_laplacian, return_diag=True)
     if norm_laplacian and (np.bincount(labels) == 1).any():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -56,20 +55,23 @@ def lowest(
     null = null / np.linalg.norm(null)
     if count == 1:
         return np.zeros(1), null[:, None]
-    magnitudes: Any = abs(matrix)
-    bound = 2.0 if laplacian else float(magnitudes.sum(axis=1).max())
+    bound = 2.0 if laplacian else _largest_row_sum(matrix)
     operator = SparseOperator(matrix, n_jobs) if is_sparse(matrix) else DenseOperator(matrix, n_jobs)
     problem = SemidefiniteProblem(operator, null, bound, factor, laplacian)
-    with single_blas_thread(), warnings.catch_warnings():
-        warnings.simplefilter("error", DegenerateSpectrumWarning)
-        try:
-            pairs = smallest(problem, count - 1, SolverConfig(n_jobs=n_jobs))
-        except DegenerateSpectrumWarning as warning:
-            raise UnsupportedProblemError("eigenvalues below rounding level") from warning
-        except NotConvergedError as error:
-            raise UnsupportedProblemError("the iteration did not converge") from error
+    try:
+        with single_blas_thread():
+            pairs = smallest(problem, count - 1, SolverConfig(n_jobs=n_jobs), strict=True)
+    except DegenerateSpectrumWarning as warning:
+        raise UnsupportedProblemError("eigenvalues below rounding level") from warning
+    except NotConvergedError as error:
+        raise UnsupportedProblemError("the iteration did not converge") from error
     ran_here("eigenvectors")
     return np.concatenate([[0.0], pairs.values]), np.column_stack([null, pairs.vectors])
+
+
+def _largest_row_sum(matrix: Any) -> float:
+    """Return an upper bound of the eigenvalues of a symmetric matrix."""
+    return float(abs(matrix).sum(axis=1).max())
 
 
 def component_labels(adjacency: np.ndarray | sparse.csr_array) -> np.ndarray:
