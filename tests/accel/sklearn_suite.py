@@ -1,7 +1,8 @@
 """Run scikit-learn's own tests with its classes replaced: ``python tests/accel/sklearn_suite.py``.
 
-With ``--few-points 0`` all sizes run in eigenscape; the tests of scikit-learn are small, and by default most of
-their steps are left to SciPy and scikit-learn. The exit code is 1 if a test fails that is not listed in KNOWN.
+With ``--few-points 0`` all sizes run in eigenscape; the tests of scikit-learn are small, and by default most
+of their steps are left to SciPy and scikit-learn. The exit code is 1 if a test fails that is not listed in
+KNOWN.
 """
 
 from __future__ import annotations
