@@ -77,17 +77,21 @@ def _solve(adjacency: Any, count: int, norm_laplacian: bool) -> np.ndarray:
     null = degrees if norm_laplacian else np.ones(len(labels))
     matrix = sparse.csr_array(laplacian) if is_sparse(laplacian) else laplacian
     if labels.any():
+        vectors = _by_components(matrix, null, count, labels, norm_laplacian)
         warnings.warn(
             "Graph is not fully connected, spectral embedding may not work as expected.", stacklevel=5
         )
-        vectors = _by_components(matrix, null, count, labels)
     else:
         _, vectors = lowest(matrix, null, count, laplacian=norm_laplacian)
     return (vectors / degrees[:, None] if norm_laplacian else vectors).astype(dtype, copy=False)
 
 
 def _by_components(
-    matrix: np.ndarray | sparse.csr_array, null: np.ndarray, count: int, labels: np.ndarray
+    matrix: np.ndarray | sparse.csr_array,
+    null: np.ndarray,
+    count: int,
+    labels: np.ndarray,
+    norm_laplacian: bool,
 ) -> np.ndarray:
     """Solve each connected component: the null vector of the whole graph first, then ascending.
 
@@ -104,7 +108,7 @@ def _by_components(
     for part in range(n_parts):
         rows = np.flatnonzero(labels == part)
         wanted = min(count - n_parts + 1, len(rows))
-        low, vectors = lowest(matrix[rows][:, rows], null[rows], wanted)
+        low, vectors = lowest(matrix[rows][:, rows], null[rows], wanted, laplacian=norm_laplacian)
         values.append(low[1:])
         whole = np.zeros((len(labels), wanted - 1))
         whole[rows] = vectors[:, 1:]
