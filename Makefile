@@ -4,13 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test fuzz faults minimums memory reproduce bench bench-quick lint format clean
+.PHONY: demo test accel fuzz faults minimums memory reproduce bench bench-quick lint format clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
 
 test: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+
+# scikit-learn's own tests with its classes computed by eigenscape: all sizes, then as installed by default.
+accel: $(READY)
+	$(BIN)/python tests/accel/sklearn_suite.py --few-points 0
+	$(BIN)/python tests/accel/sklearn_suite.py
 
 # The property tests with random seeds; a failure prints how to reproduce it.
 fuzz: $(READY)

@@ -58,10 +58,33 @@ def _rows_of_lengths(
     function: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
     """Compute a function of the geodesic distances (n_new, m), in double precision, rounded once."""
+    entries = _entry_edges(graph, Y)
+    return _lengths_from(graph.distances, entries, n_jobs, dtype, function)
+
+
+def vertex_geodesics(
+    lengths: sparse.csr_array, n_jobs: int | None = None, dtype: DTypeLike = np.float64
+) -> np.ndarray:
+    """Compute the geodesic distances (m, m) between all vertices of a graph.
+
+    ``lengths`` (m, m) holds each edge in both directions, with sorted indices; the graph is connected.
+    """
+    m = lengths.shape[0]
+    entries = sparse.csr_array((np.zeros(m), np.arange(m), np.arange(m + 1)), shape=(m, m))
+    return _lengths_from(lengths, entries, n_jobs, dtype, lambda values: values)
+
+
+def _lengths_from(
+    lengths: sparse.csr_array,
+    entries: sparse.csr_array,
+    n_jobs: int | None,
+    dtype: DTypeLike,
+    function: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Compute a function of the distances (n_new, m) along the edges ``entries`` (n_new, m) and a graph."""
     from eigenscape._compiled.paths import store_rows
 
-    entries = _entry_edges(graph, Y)
-    search = _path_search(graph, entries.shape[0], n_jobs)
+    search = _path_search(lengths, entries.shape[0], n_jobs)
     out: np.ndarray = np.empty(entries.shape, dtype=dtype)
 
     def search_batch(batch: np.ndarray, advance: Advance) -> None:
@@ -84,7 +107,7 @@ def geodesic_products(
     entries = _entry_edges(graph, Y)
     if entries.shape[0] > graph.n_vertices:
         return _products_from_vertices(graph, entries, V, n_jobs, dtype)
-    search = _path_search(graph, entries.shape[0], n_jobs)
+    search = _path_search(graph.distances, entries.shape[0], n_jobs)
     out, V = np.empty((entries.shape[0], V.shape[1])), V[search.order]
 
     def search_batch(batch: np.ndarray, advance: Advance) -> None:
@@ -104,7 +127,7 @@ def _products_from_vertices(
     from eigenscape._compiled.paths import LANES, half_square_products
 
     n_new, m = entries.shape
-    search, single = _path_search(graph, m, n_jobs), np.dtype(dtype) == np.float32
+    search, single = _path_search(graph.distances, m, n_jobs), np.dtype(dtype) == np.float32
     inner, V = search.rank[entries.indices], V[search.order]
     out = np.zeros((n_new, V.shape[1]))
 
@@ -265,10 +288,10 @@ def _require_entry(edges: sparse.csr_array) -> sparse.csr_array:
     return edges
 
 
-def _path_search(graph: NeighborGraph, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
+def _path_search(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
     """Return the faster way to shortest paths from ``n_sources`` sources."""
-    elimination = eliminated(graph.distances, n_sources, n_jobs)
-    return elimination or _PathSearch(graph.distances, renumber=n_sources > _FEW_SOURCES)
+    elimination = eliminated(lengths, n_sources, n_jobs)
+    return elimination or _PathSearch(lengths, renumber=n_sources > _FEW_SOURCES)
 
 
 class _PathSearch:

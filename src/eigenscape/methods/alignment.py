@@ -46,6 +46,22 @@ def alignment_factor(
         return _stack(over_neighborhoods(work, graph.neighbors, gram, n_jobs), m)
 
 
+def tangent_factor(
+    gram: LocalGram, neighborhoods: sparse.csr_array, n_components: int, n_jobs: int | None = None
+) -> sparse.csr_array:
+    """Return the factor ``F`` of local tangent space alignment for given neighbourhoods.
+
+    The pattern of each row of ``neighborhoods`` (n, m) selects the points of one of them, which need not
+    contain the point that it belongs to.
+    """
+
+    def work(_: np.ndarray, points: np.ndarray) -> Patch:
+        return points, _tangent(_tangents(gram.centered(points), n_components))
+
+    patches = over_neighborhoods(work, neighborhoods, gram, n_jobs)
+    return _stack(patches, neighborhoods.shape[1])
+
+
 def alignment_matrix(factor: sparse.csr_array) -> sparse.csr_array:
     """Return ``M = F'F``, which is exactly symmetric: both halves sum the same products in the same order."""
     matrix = sparse.csr_array(factor.T.tocsr() @ factor)

@@ -149,7 +149,9 @@ def _solve_principal(
     return SolverResult(result.values, result.vectors, "lanczos", result.n_iter, result.converged)
 
 
-def smallest(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> EigenPairs:
+def smallest(
+    problem: SemidefiniteProblem, count: int, solver: SolverConfig, *, strict: bool = False
+) -> EigenPairs:
     """Compute the smallest eigenpairs orthogonal to the null vector, in ascending order.
 
     One more pair is computed, to detect eigenvalues that double precision cannot distinguish from the next.
@@ -162,6 +164,8 @@ def smallest(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> 
         Number of eigenpairs, the null vector not counted.
     solver : SolverConfig
         Eigensolver configuration.
+    strict : bool, default=False
+        Whether to raise the warning below as an error.
 
     Returns
     -------
@@ -195,13 +199,14 @@ def smallest(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> 
         result = _solve_dense(problem, n_pairs, solver)
     floor = 4 * _EPS * terms**0.5 * problem.bound
     if n_pairs > count and result.values[count] <= floor:
-        warnings.warn(
+        message = (
             f"the {n_pairs} smallest eigenvalues are all below {floor:.1e}, where double precision cannot"
             f" distinguish them, so the {count} coordinates are not determined by the data; use more"
-            " neighbours, stronger regularisation or fewer points",
-            DegenerateSpectrumWarning,
-            stacklevel=2,
+            " neighbours, stronger regularisation or fewer points"
         )
+        if strict:
+            raise DegenerateSpectrumWarning(message)
+        warnings.warn(message, DegenerateSpectrumWarning, stacklevel=2)
     pairs = with_residuals(
         problem.operator, result.values[:count], result.vectors[:, :count], result.solver, result.n_iter
     )

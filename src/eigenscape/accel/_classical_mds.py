@@ -1,0 +1,33 @@
+"""scikit-learn's ClassicalMDS with eigenvectors from eigenscape."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from scipy import linalg
+from sklearn.base import _fit_context
+from sklearn.manifold._classical_mds import ClassicalMDS as _ClassicalMDS
+
+from eigenscape.accel._rebind import rebound
+from eigenscape.accel._record import left, recorded
+from eigenscape.accel._solve import UnsupportedProblemError, leading
+
+
+class ClassicalMDS(_ClassicalMDS):
+    """:class:`sklearn.manifold.ClassicalMDS`, computed by eigenscape; same parameters and attributes."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Compute and return the embedding, as :meth:`sklearn.manifold.ClassicalMDS.fit_transform`."""
+
+        def eigh(B: Any) -> Any:
+            try:
+                return leading(B, min(self.n_components, len(B)))
+            except UnsupportedProblemError as reason:
+                left("eigenvectors", str(reason))
+                return linalg.eigh(B)
+
+        body = rebound(_ClassicalMDS.fit_transform, linalg=SimpleNamespace(eigh=eigh))
+        with recorded("ClassicalMDS.fit"):
+            return body(self, X, y)

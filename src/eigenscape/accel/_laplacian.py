@@ -1,0 +1,125 @@
+"""scikit-learn's spectral embedding of an affinity matrix, solved by eigenscape."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.manifold import _spectral_embedding as theirs
+from sklearn.utils import check_random_state, check_symmetric
+
+from eigenscape._typing import is_sparse
+from eigenscape.accel._record import left
+from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._solve import UnsupportedProblemError, component_labels, lowest
+
+_original = theirs._spectral_embedding
+
+
+def spectral_embedding(
+    adjacency: Any,
+    *,
+    n_components: int = 8,
+    eigen_solver: str | None = None,
+    random_state: Any = None,
+    eigen_tol: Any = "auto",
+    norm_laplacian: bool = True,
+    drop_first: bool = True,
+) -> np.ndarray:
+    """Return ``sklearn.manifold.spectral_embedding`` with the same arguments.
+
+    ``eigen_solver`` and ``eigen_tol`` have no effect on a solution that is computed here.
+    """
+    random_state = check_random_state(random_state)
+
+    def leave(reason: str) -> np.ndarray:
+        left("eigenvectors", reason)
+        return _original(
+            adjacency,
+            n_components=n_components,
+            eigen_solver=eigen_solver,
+            random_state=random_state,
+            eigen_tol=eigen_tol,
+            norm_laplacian=norm_laplacian,
+            drop_first=drop_first,
+        )
+
+    if eigen_solver == "amg":
+        return leave("eigen_solver='amg'")
+    if is_few(adjacency.shape[0]):
+        return leave(FEW)
+    count = n_components + 1 if drop_first else n_components
+    try:
+        vectors = _solve(adjacency, count, norm_laplacian)
+    except UnsupportedProblemError as reason:
+        return leave(str(reason))
+    _draw_start(adjacency.shape[0], count, eigen_solver, random_state)
+    embedding = theirs._deterministic_vector_sign_flip(vectors.T)
+    return embedding[1:].T if drop_first else embedding.T
+
+
+def _solve(adjacency: Any, count: int, norm_laplacian: bool) -> np.ndarray:
+    """Return the ``count`` smallest eigenvectors of the Laplacian, divided by the root of the degrees."""
+    adjacency = check_symmetric(adjacency)
+    values = adjacency.data if is_sparse(adjacency) else adjacency
+    if values.dtype.kind != "f" or (values < 0).any():
+        raise UnsupportedProblemError("affinities that are not positive floating-point numbers")
+    dtype, adjacency = values.dtype, adjacency.astype(np.float64, copy=False)
+    labels = component_labels(adjacency)
+    laplacian, degrees = theirs.csgraph_laplacian(adjacency, normed=norm_laplacian, return_diag=True)
+    if norm_laplacian and (np.bincount(labels) == 1).any():
+        raise UnsupportedProblemError("isolated points")
+    if count > len(labels):
+        raise UnsupportedProblemError("more components than points")
+    laplacian = theirs._set_diag(laplacian, 1, norm_laplacian)
+    null = degrees if norm_laplacian else np.ones(len(labels))
+    matrix = sparse.csr_array(laplacian) if is_sparse(laplacian) else laplacian
+    if labels.any():
+        vectors = _by_components(matrix, null, count, labels, norm_laplacian)
+        warnings.warn(
+            "Graph is not fully connected, spectral embedding may not work as expected.", stacklevel=5
+        )
+    else:
+        _, vectors = lowest(matrix, null, count, laplacian=norm_laplacian)
+    return (vectors / degrees[:, None] if norm_laplacian else vectors).astype(dtype, copy=False)
+
+
+def _by_components(
+    matrix: np.ndarray | sparse.csr_array,
+    null: np.ndarray,
+    count: int,
+    labels: np.ndarray,
+    norm_laplacian: bool,
+) -> np.ndarray:
+    """Solve each connected component: the null vector of the whole graph first, then ascending.
+
+    The null space has a dimension for each component, and no basis of it is distinguished. This one begins
+    with the vector that a connected graph has.
+    """
+    n_parts = labels.max() + 1
+    indicators = np.zeros((len(labels), n_parts))
+    indicators[np.arange(len(labels)), labels] = null
+    basis, _ = np.linalg.qr(np.column_stack([null, indicators[:, 1:]]))
+    if count <= n_parts:
+        return basis[:, :count]
+    values, columns = [], []
+    for part in range(n_parts):
+        rows = np.flatnonzero(labels == part)
+        wanted = min(count - n_parts + 1, len(rows))
+        low, vectors = lowest(matrix[rows][:, rows], null[rows], wanted, laplacian=norm_laplacian)
+        values.append(low[1:])
+        whole = np.zeros((len(labels), wanted - 1))
+        whole[rows] = vectors[:, 1:]
+        columns.append(whole)
+    smallest = np.argsort(np.concatenate(values), kind="stable")[: count - n_parts]
+    return np.column_stack([basis, np.concatenate(columns, axis=1)[:, smallest]])
+
+
+def _draw_start(n: int, count: int, eigen_solver: str | None, random_state: np.random.RandomState) -> None:
+    """Draw the numbers that scikit-learn's solver takes, so that the k-means after it starts the same."""
+    if eigen_solver in (None, "arpack"):
+        random_state.uniform(-1, 1, n)
+    elif n >= 5 * count + 1:
+        random_state.standard_normal(size=(n, count + 1))

@@ -1,0 +1,137 @@
+"""scikit-learn's LocallyLinearEmbedding with neighbours, weights and eigenvectors from eigenscape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.manifold import _locally_linear as theirs
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eigenscape._threads import single_blas_thread
+from eigenscape.accel._neighbors import can_search, nearest
+from eigenscape.accel._rebind import rebound, validated
+from eigenscape.accel._record import left, ran_here, recorded
+from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._solve import UnsupportedProblemError, lowest
+from eigenscape.kernels.local import barycentric_weights
+from eigenscape.kernels.local_gram import RowGram
+from eigenscape.methods.alignment import alignment_matrix, tangent_factor
+
+_original = theirs._locally_linear_embedding
+#: Regularisation below which local problems are singular, and their solutions rounding errors.
+_LEAST_REG = 1e-12
+
+
+def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tuple[np.ndarray, float]:
+    """Return the embedding and its squared error, as scikit-learn's function with the same arguments."""
+    method, reg = options.get("method", "standard"), options.get("reg", 1e-3)
+    n_jobs = options.get("n_jobs")
+    searcher = NearestNeighbors(n_neighbors=n_neighbors + 1, n_jobs=n_jobs).fit(X)
+    try:
+        columns = _neighbors(searcher, n_neighbors, n_components, method, reg, n_jobs)
+        if method != "standard" and len(np.unique(columns)) < len(columns):
+            raise UnsupportedProblemError(
+                "points that are no neighbours of others"
+            )  # rows of zeros in the matrix
+        with single_blas_thread():
+            factor = _factor(np.asarray(searcher._fit_X), columns, method, n_components, reg, n_jobs)
+        values, vectors = lowest(
+            alignment_matrix(factor),
+            np.ones(len(columns)),
+            n_components + 1,
+            factor=factor,
+            laplacian=False,
+            n_jobs=n_jobs,
+        )
+    except UnsupportedProblemError as reason:
+        left("embedding", str(reason))
+        return _original(X, n_neighbors=n_neighbors, n_components=n_components, **options)
+    return vectors[:, 1:], float(values[1:].sum())
+
+
+def _neighbors(
+    searcher: NearestNeighbors, k: int, n_components: int, method: str, reg: float, n_jobs: int | None
+) -> np.ndarray:
+    """Return the neighbours (n, k) of each point, if the embedding can be computed here."""
+    n, n_features = searcher._fit_X.shape
+    if is_few(n):
+        raise UnsupportedProblemError(FEW)
+    # scikit-learn raises the errors for parameters that do not suit the data.
+    if (
+        n_components > n_features
+        or k >= n
+        or (k <= n_components * (n_components + 3) // 2 and method == "hessian")
+    ):
+        raise UnsupportedProblemError("invalid parameters")
+    if method == "modified" or (method == "standard" and reg < _LEAST_REG):
+        raise UnsupportedProblemError(f"method={method!r}" if method == "modified" else f"reg={reg!r}")
+    if not can_search(searcher, k):
+        raise UnsupportedProblemError("neighbours")
+    distances, columns = nearest(searcher, k, with_self=False, n_jobs=n_jobs)
+    if (distances[:, 0] == 0).any():
+        raise UnsupportedProblemError("equal rows")  # scikit-learn may count a point among its own neighbours
+    return columns
+
+
+def _factor(
+    X: np.ndarray, columns: np.ndarray, method: str, n_components: int, reg: float, n_jobs: int | None
+) -> sparse.csr_array:
+    """Return the factor ``F`` of scikit-learn's matrix ``M = F'F``.
+
+    Its Hessian estimator uses all vectors orthogonal to the tangent space, so that it equals that of LTSA.
+    """
+    n, k = columns.shape
+    pattern = sparse.csr_array(
+        (np.ones(columns.size), columns.ravel(), np.arange(0, columns.size + 1, k)), shape=(n, n)
+    )
+    if method == "standard":
+        weights = barycentric_weights(RowGram(X), pattern, reg, n_jobs)
+        return sparse.csr_array(sparse.eye_array(n) - weights)
+    return tangent_factor(RowGram(X), pattern, n_components, n_jobs)
+
+
+_fit_transform = rebound(theirs.LocallyLinearEmbedding._fit_transform, _locally_linear_embedding=_embed)
+_function = rebound(theirs.locally_linear_embedding, _locally_linear_embedding=_embed)
+
+
+class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
+    """:class:`sklearn.manifold.LocallyLinearEmbedding`, computed by eigenscape.
+
+    Parameters and attributes are the same. ``transform`` gives training points their place in ``embedding_``,
+    which scikit-learn's weights do not.
+    """
+
+    def _fit_transform(self, X: Any) -> None:
+        with recorded("LocallyLinearEmbedding.fit"):
+            _fit_transform(self, X)
+
+    def transform(self, X: Any) -> Any:
+        """Transform new points, as :meth:`sklearn.manifold.LocallyLinearEmbedding.transform`."""
+        check_is_fitted(self)
+        with recorded("LocallyLinearEmbedding.transform"):
+            rows = np.asarray(validate_data(self, X, reset=False), dtype=np.float64)
+            train = np.asarray(self.nbrs_._fit_X)
+            columns = self.nbrs_.kneighbors(rows, n_neighbors=self.n_neighbors, return_distance=False)
+            ends = np.arange(0, columns.size + 1, columns.shape[1])
+            pattern = sparse.csr_array(
+                (np.ones(columns.size), columns.ravel(), ends), shape=(len(rows), len(train))
+            )
+            with single_blas_thread():
+                weights = barycentric_weights(RowGram(train), pattern, self.reg, self.n_jobs, rows)
+            embedded = weights @ self.embedding_
+            same = (train[columns] == rows[:, None, :]).all(axis=2)
+            known = np.flatnonzero(same.any(axis=1))
+            embedded[known] = self.embedding_[columns[known, same[known].argmax(axis=1)]]
+            ran_here("weights")
+            return embedded
+
+
+def _recorded(*args: Any, **kwargs: Any) -> Any:
+    with recorded("locally_linear_embedding"):
+        return _function(*args, **kwargs)
+
+
+locally_linear_embedding = validated(theirs.locally_linear_embedding, _recorded, __name__)

@@ -1,0 +1,108 @@
+"""scikit-learn's graph of nearest neighbours, searched by eigenscape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import kneighbors_graph as _kneighbors_graph
+
+from eigenscape._threads import single_blas_thread
+from eigenscape.accel._record import left, ran_here
+from eigenscape.accel._settings import FEW, is_few
+from eigenscape.graph.neighbors import neighbor_index
+
+#: Distances that differ by less than this part may be in another order in scikit-learn, which rounds them.
+_TIE = 1e-7
+
+
+def kneighbors_graph(
+    X: Any,
+    n_neighbors: int,
+    *,
+    mode: str = "connectivity",
+    metric: Any = "minkowski",
+    p: float = 2,
+    metric_params: Any = None,
+    include_self: Any = False,
+    n_jobs: int | None = None,
+) -> Any:
+    """Return ``sklearn.neighbors.kneighbors_graph`` with the same arguments."""
+    searcher = X if isinstance(X, NearestNeighbors) else None
+    if searcher is None:
+        searcher = NearestNeighbors(
+            n_neighbors=n_neighbors, metric=metric, p=p, metric_params=metric_params, n_jobs=n_jobs
+        ).fit(X)
+    reason = _reason(searcher, n_neighbors)
+    if reason:
+        left("neighbours", reason)
+        return _kneighbors_graph(
+            searcher,
+            n_neighbors,
+            mode=mode,
+            metric=metric,
+            p=p,
+            metric_params=metric_params,
+            include_self=include_self,
+            n_jobs=n_jobs,
+        )
+    distances, neighbors = nearest(searcher, n_neighbors, with_self=bool(include_self), n_jobs=n_jobs)
+    n = len(neighbors)
+    data = np.ones(n * n_neighbors) if mode == "connectivity" else distances.ravel()
+    # The one without neighbours has the class (matrix or array) that scikit-learn is configured to return.
+    like = type(searcher.kneighbors_graph(searcher._fit_X[:1], n_neighbors=1))
+    return like((data, neighbors.ravel(), np.arange(0, n * n_neighbors + 1, n_neighbors)), shape=(n, n))
+
+
+def can_search(searcher: NearestNeighbors, n_neighbors: int) -> bool:
+    """Return True if :func:`nearest` gives the same neighbours; otherwise record the reason."""
+    reason = _reason(searcher, n_neighbors)
+    if reason:
+        left("neighbours", reason)
+    return not reason
+
+
+def nearest(
+    searcher: NearestNeighbors, k: int, *, with_self: bool, n_jobs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return distances and indices (n, k) of the nearest neighbours of each training point.
+
+    Rows with ties, about which neighbours belong to the graph, are searched by scikit-learn, too.
+    """
+    X = np.asarray(searcher._fit_X)
+    count = k if with_self else k + 1
+    with single_blas_thread():
+        distances, neighbors = neighbor_index(X, n_jobs=n_jobs, neighbors="exact").nearest(X, count + 1)
+    tied = np.flatnonzero(distances[:, count - 1] >= (1 - _TIE) * distances[:, count])
+    distances, neighbors = distances[:, :count], neighbors[:, :count]
+    if len(tied):
+        neighbors[tied] = searcher.kneighbors(X[tied], count, return_distance=False)
+        between = X[neighbors[tied]] - X[tied][:, None, :]
+        distances[tied] = np.sqrt(np.einsum("ijk,ijk->ij", between, between))
+    ran_here("neighbours")
+    return (distances, neighbors) if with_self else _without_self(distances, neighbors)
+
+
+def _without_self(distances: np.ndarray, neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Remove each point from its own neighbours, or the first neighbour if it is not among them."""
+    other = neighbors != np.arange(len(neighbors))[:, None]
+    other[other.all(axis=1), 0] = False
+    shape = len(neighbors), neighbors.shape[1] - 1
+    return distances[other].reshape(shape), neighbors[other].reshape(shape)
+
+
+def _reason(searcher: NearestNeighbors, k: int) -> str:
+    """Return why scikit-learn searches these neighbours, or an empty string."""
+    X = searcher._fit_X
+    if sparse.issparse(X) or searcher.effective_metric_ == "precomputed":
+        return "sparse rows" if sparse.issparse(X) else "precomputed distances"
+    if searcher.effective_metric_ != "euclidean" or searcher.effective_metric_params_:
+        metric = searcher.effective_metric_
+        return "metric is a function" if callable(metric) else f"metric={metric!r}"
+    if np.asarray(X).dtype != np.float64:
+        return f"{np.asarray(X).dtype} rows"
+    if is_few(len(X)):
+        return FEW
+    return "" if k + 2 <= len(X) else "n_neighbors near n_samples"

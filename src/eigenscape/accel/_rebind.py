@@ -1,0 +1,50 @@
+"""scikit-learn's own functions with some of the names that they use bound to other objects.
+
+The body of ``Isomap.fit`` (validation, warnings, errors, attributes, their order) stays scikit-learn's, of
+the version that is installed; only the steps that take time, such as ``shortest_path``, are replaced. The
+original function is not changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.utils._param_validation import validate_params
+
+
+def rebound(function: Callable[..., Any], **names: Any) -> Callable[..., Any]:
+    """Return a function with the code of ``function``, decorators removed, and other global ``names``.
+
+    Raises
+    ------
+    NameError
+        If the function uses no global of that name: scikit-learn has changed.
+    """
+    inner: Any = inspect.unwrap(function)
+    missing = set(names) - set(inner.__code__.co_names)
+    if missing:
+        raise NameError(f"{inner.__qualname__} does not use {', '.join(sorted(missing))}")
+    new = types.FunctionType(
+        inner.__code__, {**inner.__globals__, **names}, inner.__name__, inner.__defaults__, inner.__closure__
+    )
+    new.__kwdefaults__ = inner.__kwdefaults__
+    new.__doc__ = inner.__doc__
+    return new
+
+
+def validated(function: Any, body: Callable[..., Any], module: str) -> Any:
+    """Return ``body`` with the signature, documentation and parameter checks of ``function``."""
+    original = inspect.unwrap(function)
+
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return body(*args, **kwargs)
+
+    call.__module__ = module
+    call.__doc__ = f"{original.__doc__}\n\n    Computed by eigenscape where it gives the same result.\n    "
+    constraints = function._skl_parameter_constraints
+    return validate_params(constraints, prefer_skip_nested_validation=True)(call)

@@ -1,0 +1,152 @@
+"""Record of accelerated calls: which steps ran in eigenscape, which in scikit-learn, and why."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from eigenscape.accel._settings import FEW
+
+
+@dataclass
+class Call:
+    """One call of an accelerated method or function."""
+
+    name: str
+    seconds: float = 0.0
+    ours: list[str] = field(default_factory=list)  # steps that ran in eigenscape
+    theirs: list[tuple[str, str]] = field(default_factory=list)  # steps left to scikit-learn, with reasons
+
+    @property
+    def place(self) -> str:
+        """``"eigenscape"``, ``"scikit-learn"``, ``"both"``, or ``"small"`` if there are too few points."""
+        if not self.theirs:
+            return "eigenscape"
+        if self.ours:
+            return "both"
+        return "small" if all(reason == FEW for _, reason in self.theirs) else "scikit-learn"
+
+    @property
+    def reason(self) -> str:
+        return "; ".join(dict.fromkeys(f"{step}: {reason}" for step, reason in self.theirs))
+
+
+@dataclass
+class Row:
+    """Calls of the same name that ran in the same place for the same reason."""
+
+    name: str
+    place: str
+    reason: str
+    calls: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """Accelerated calls of this process since the last :func:`reset`; ``str(report)`` is a table.
+
+    Attributes
+    ----------
+    rows : list of Row
+        ``name``, ``place`` ("eigenscape", "scikit-learn", "both" or "small"), ``reason``, ``calls`` and
+        ``seconds``.
+    """
+
+    rows: list[Row]
+
+    @property
+    def share(self) -> float:
+        """Part of the calls of which eigenscape ran a step at least; 0 if there were none."""
+        calls = sum(row.calls for row in self.rows)
+        here = sum(row.calls for row in self.rows if row.place in ("eigenscape", "both"))
+        return here / calls if calls else 0.0
+
+    def __str__(self) -> str:
+        if not self.rows:
+            return "eigenscape.accel: no call was recorded"
+        width = max(len(row.name) for row in self.rows)
+        lines = [f"{'call':<{width}}  {'ran in':<12}  calls  seconds  left to scikit-learn"]
+        lines += [
+            f"{row.name:<{width}}  {row.place:<12}  {row.calls:5d}  {row.seconds:7.3f}  {row.reason}".rstrip()
+            for row in self.rows
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+class _Current(threading.local):
+    """The call that this thread runs, if any."""
+
+    call: Call | None = None
+
+
+_current = _Current()
+_lock = threading.Lock()
+_rows: dict[tuple[str, str, str], Row] = {}
+
+
+@contextmanager
+def recorded(name: str) -> Iterator[None]:
+    """Record a call. A call within another one, such as ``fit`` in ``fit_transform``, belongs to the outer.
+
+    A call that raises is not recorded.
+    """
+    if _current.call is not None:
+        yield
+        return
+    call = _current.call = Call(name)
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        _current.call = None
+    call.seconds = time.perf_counter() - start
+    _add(call)
+
+
+def _add(call: Call) -> None:
+    key = call.name, call.place, call.reason
+    with _lock:
+        row = _rows.setdefault(key, Row(*key))
+        row.calls += 1
+        row.seconds += call.seconds
+
+
+def ran_here(step: str) -> None:
+    """Note that a step of the present call ran in eigenscape."""
+    if _current.call is not None:
+        _current.call.ours.append(step)
+
+
+def left(step: str, reason: str) -> None:
+    """Note that a step of the present call is left to scikit-learn."""
+    if _current.call is not None:
+        _current.call.theirs.append((step, reason))
+
+
+def report() -> Report:
+    """Return the accelerated calls of this process: where they ran, seconds, and why any were left.
+
+    Calls in other processes, such as those of joblib, are recorded there.
+
+    Examples
+    --------
+    >>> from eigenscape import accel
+    >>> accel.reset()
+    >>> print(accel.report())
+    eigenscape.accel: no call was recorded
+    """
+    with _lock:
+        rows = [Row(row.name, row.place, row.reason, row.calls, row.seconds) for row in _rows.values()]
+    return Report(sorted(rows, key=lambda row: (row.name, row.place, row.reason)))
+
+
+def reset() -> None:
+    """Forget all recorded calls."""
+    with _lock:
+        _rows.clear()

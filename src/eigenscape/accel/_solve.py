@@ -1,0 +1,81 @@
+"""Eigenproblems of scikit-learn's methods, solved by eigenscape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from eigenscape._threads import single_blas_thread
+from eigenscape._typing import is_sparse
+from eigenscape.accel._record import ran_here
+from eigenscape.accel._settings import FEW, is_few
+from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
+from eigenscape.operators import DenseOperator, SparseOperator
+from eigenscape.solvers import Order, SemidefiniteProblem, SolverConfig, principal, smallest
+
+
+class UnsupportedProblemError(Exception):
+    """The problem is left to scikit-learn; the message is the reason."""
+
+
+def leading(matrix: np.ndarray, count: int, order: Order = "value") -> tuple[np.ndarray, np.ndarray]:
+    """Return the ``count`` largest eigenvalues in ascending order, as LAPACK does, and their vectors."""
+    if is_few(len(matrix)):
+        raise UnsupportedProblemError(FEW)
+    if 5 * count > len(matrix):
+        raise UnsupportedProblemError("many eigenvectors")
+    solver = SolverConfig(tol=1e-6 if matrix.dtype == np.float32 else 1e-10)
+    try:
+        with single_blas_thread():
+            pairs = principal(DenseOperator(matrix), count, order, solver)
+    except NotConvergedError as error:
+        raise UnsupportedProblemError("the iteration did not converge") from error
+    ran_here("eigenvectors")
+    ascending = np.argsort(pairs.values, kind="stable")
+    dtype = matrix.dtype if matrix.dtype.kind == "f" else np.float64
+    return pairs.values[ascending].astype(dtype), pairs.vectors[:, ascending].astype(dtype)
+
+
+def lowest(
+    matrix: np.ndarray | sparse.csr_array,
+    null: np.ndarray,
+    count: int,
+    *,
+    factor: sparse.csr_array | None = None,
+    laplacian: bool = True,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ``count`` smallest eigenvalues, ascending, and their vectors, the null vector first.
+
+    ``matrix`` is positive semi-definite and ``matrix @ null`` is zero.
+    """
+    null = null / np.linalg.norm(null)
+    if count == 1:
+        return np.zeros(1), null[:, None]
+    bound = 2.0 if laplacian else _largest_row_sum(matrix)
+    operator = SparseOperator(matrix, n_jobs) if is_sparse(matrix) else DenseOperator(matrix, n_jobs)
+    problem = SemidefiniteProblem(operator, null, bound, factor, laplacian)
+    try:
+        with single_blas_thread():
+            pairs = smallest(problem, count - 1, SolverConfig(n_jobs=n_jobs), strict=True)
+    except DegenerateSpectrumWarning as warning:
+        raise UnsupportedProblemError("eigenvalues below rounding level") from warning
+    except NotConvergedError as error:
+        raise UnsupportedProblemError("the iteration did not converge") from error
+    ran_here("eigenvectors")
+    return np.concatenate([[0.0], pairs.values]), np.column_stack([null, pairs.vectors])
+
+
+def _largest_row_sum(matrix: Any) -> float:
+    """Return an upper bound of the eigenvalues of a symmetric matrix."""
+    return float(abs(matrix).sum(axis=1).max())
+
+
+def component_labels(adjacency: np.ndarray | sparse.csr_array) -> np.ndarray:
+    """Return the connected component of each point."""
+    if not is_sparse(adjacency) and np.all(adjacency[0]):
+        return np.zeros(len(adjacency), dtype=np.int32)  # a point that is joined with all others
+    return connected_components(sparse.csr_array(adjacency), directed=False)[1]

@@ -1,0 +1,67 @@
+"""scikit-learn's trustworthiness, in blocks of rows: no matrix of all distances is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.manifold import _t_sne as theirs
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array
+from sklearn.utils.validation import _num_samples
+
+from eigenscape._memory import row_blocks
+from eigenscape._threads import parallel_map
+from eigenscape.accel._rebind import validated
+from eigenscape.accel._record import left, ran_here, recorded
+from eigenscape.accel._settings import FEW, is_few
+
+#: Metrics whose value for two rows depends on these rows only.
+_METRICS = ("euclidean", "l2", "cosine", "manhattan", "l1", "cityblock", "chebyshev", "sqeuclidean")
+
+
+def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: Any = "euclidean") -> float:
+    n = _num_samples(X)
+    reason = FEW if is_few(n) else ""
+    if metric not in _METRICS:
+        reason = "metric is a function" if callable(metric) else f"metric={metric!r}"
+    with recorded("trustworthiness"):
+        if reason or n_neighbors >= n / 2:
+            left("ranks", reason)
+            return theirs.trustworthiness(X, X_embedded, n_neighbors=n_neighbors, metric=metric)
+        X = check_array(X, accept_sparse="csr")
+        search = NearestNeighbors(n_neighbors=n_neighbors).fit(X_embedded)
+        nearest = search.kneighbors(return_distance=False)
+
+        def penalty(rows: slice) -> int:
+            ranks = _ranks(pairwise_distances(X[rows], X, metric=metric), nearest[rows], rows.start)
+            return int(np.maximum(ranks - n_neighbors, 0).sum())
+
+        total = sum(parallel_map(penalty, row_blocks(n, 32.0 * n)))
+        ran_here("ranks")
+    return 1.0 - total * (2.0 / (n * n_neighbors * (2.0 * n - 3.0 * n_neighbors - 1.0)))
+
+
+def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int) -> np.ndarray:
+    """Return the ranks (b, k) of ``neighbors`` (b, k) in rows of distances (b, n), the nearest being 1.
+
+    ``first`` is the number of the first row, whose distance to itself does not count. Equal distances are in
+    the order that NumPy's sort gives them, as in scikit-learn.
+    """
+    from eigenscape._compiled.ranks import count_below
+
+    distances = np.ascontiguousarray(distances, dtype=np.float64)
+    inside = np.arange(len(distances))
+    distances[inside, first + inside] = np.inf
+    values = np.take_along_axis(distances, neighbors, axis=1)
+    ranks = count_below(distances, values) + 1
+    equal = count_below(distances, np.nextafter(values, np.inf)) - ranks
+    for row in np.flatnonzero((equal > 0).any(axis=1)):
+        place = np.empty(distances.shape[1], dtype=np.intp)
+        place[np.argsort(distances[row])] = np.arange(1, len(place) + 1)
+        ranks[row] = place[neighbors[row]]
+    return ranks
+
+
+trustworthiness = validated(theirs.trustworthiness, _trustworthiness, __name__)

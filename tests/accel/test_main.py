@@ -1,0 +1,52 @@
+"""``python -m eigenscape.accel``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = """
+import sys
+from helper import number
+from sklearn.manifold import Isomap
+from sklearn.datasets import make_swiss_roll
+
+if __name__ == "__main__":
+    Isomap(n_neighbors=6).fit(make_swiss_roll(100, random_state=0)[0])
+    print(Isomap.__module__, sys.argv[1:], number)
+    sys.exit(7)
+"""
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "eigenscape.accel", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_script_and_module(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "script.py").write_text(SCRIPT)
+    (inside / "helper.py").write_text("number = 5")
+    expected = "eigenscape.accel._isomap ['--n', '3'] 5\n"
+    done = run(tmp_path, "--verbose", "inside/script.py", "--n", "3")
+    assert (done.returncode, done.stdout) == (7, expected), done.stderr
+    assert "Isomap.fit" in done.stderr
+    done = run(inside, "-m", "script", "--n", "3")
+    assert (done.returncode, done.stdout) == (7, expected), done.stderr
+    assert "Isomap.fit" not in done.stderr
+
+
+def test_usage(tmp_path: Path) -> None:
+    assert run(tmp_path, "--help").stdout.startswith("usage: python -m eigenscape.accel")
+    assert run(tmp_path).returncode == 1
+    missing = run(tmp_path, "missing.py")
+    assert missing.returncode == 1
+    assert "no such script: missing.py" in missing.stderr
