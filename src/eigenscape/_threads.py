@@ -203,7 +203,7 @@ def parallel_map(
             pending.extend(pool.submit(function, item) for item in first)
             for item in queue:
                 pending.append(pool.submit(function, item))
-                if len(pending) > 4 * count:
+                if len(pending) > 2 * count:
                     yield pending.pop(0).result()
             while pending:
                 yield pending.pop(0).result()

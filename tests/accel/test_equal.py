@@ -238,3 +238,20 @@ def test_errors_are_those_of_scikit_learn() -> None:
             getattr(accel, name)(**params).fit(ROLL)
     with pytest.raises(ValueError, match="n_neighbors"):
         accel.trustworthiness(ROLL, ROLL[:, :2], n_neighbors=200)
+
+
+@pytest.mark.usefixtures("all_sizes")
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", "cosine"])
+@pytest.mark.parametrize("stored", [True, False])
+def test_kernels_and_storage(kernel: str, stored: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not stored:
+        monkeypatch.setattr("eigenscape.operators.similarity.fits", lambda *_, **__: False)
+    params = {"n_components": 3, "kernel": kernel, "gamma": 1e-4, "degree": 2, "eigen_solver": "dense"}
+    theirs, ours = fit_both(decomposition.KernelPCA, params, DIGITS)
+    np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-8)
+    assert_columns_equal(ours.eigenvectors_, theirs.eigenvectors_, 1e-6)
+    np.testing.assert_allclose(
+        ours._centerer.K_fit_rows_, theirs._centerer.K_fit_rows_, rtol=1e-9, atol=1e-12
+    )
+    assert_columns_equal(ours.transform(DIGITS[:9] + 0.5), theirs.transform(DIGITS[:9] + 0.5), 1e-6)
+    assert [row.place for row in accel.report().rows] == ["eigenscape"]

@@ -49,6 +49,7 @@ def test_formula() -> None:
         np.testing.assert_allclose(model.transform(Y), expected, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:Graph is not fully connected")
 @pytest.mark.parametrize("params", [{"affinity": "nearest_neighbors"}, {"gamma": 0.5}], ids=str)
 def test_predict(params: dict[str, object]) -> None:
     blobs, truth = make_blobs(160, centers=[[0, 0], [4, 0], [0, 4]], cluster_std=0.7, random_state=0)

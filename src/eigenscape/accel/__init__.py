@@ -20,7 +20,7 @@ from typing import Any
 from eigenscape.accel._patch import REPLACED, accelerated, install, is_installed, uninstall
 from eigenscape.accel._record import Report, report, reset
 
-_MODULES = {name: module for _, name, module in REPLACED}
+_SOURCES = {name: (package, module) for package, name, module in REPLACED}
 
 __all__ = ["Report", "accelerated", "install", "is_installed", "report", "reset", "uninstall"]
 
@@ -28,17 +28,16 @@ __all__ = ["Report", "accelerated", "install", "is_installed", "report", "reset"
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name not in _MODULES:
+    if name not in _SOURCES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = import_module(f"{__name__}.{_MODULES[name]}")
-    except ModuleNotFoundError as error:
-        raise AttributeError(f"the installed scikit-learn has no {name}") from error
-    return getattr(module, name)
+    package, module = _SOURCES[name]
+    if not hasattr(import_module(package), name):
+        raise AttributeError(f"the installed scikit-learn has no {name}")
+    return getattr(import_module(f"{__name__}.{module}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES])
+    return sorted([*__all__, *_SOURCES])
 
 
 def load_ipython_extension(ipython: Any) -> None:  # noqa: ARG001, IPython passes its shell

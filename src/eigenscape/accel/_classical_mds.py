@@ -6,12 +6,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from scipy import linalg
+from sklearn import manifold
 from sklearn.base import _fit_context
-from sklearn.manifold._classical_mds import ClassicalMDS as _ClassicalMDS
 
 from eigenscape.accel._rebind import rebound
 from eigenscape.accel._record import left, recorded
 from eigenscape.accel._solve import UnsupportedProblemError, leading
+
+_ClassicalMDS: Any = getattr(manifold, "ClassicalMDS", object)  # old versions have none
 
 
 class ClassicalMDS(_ClassicalMDS):

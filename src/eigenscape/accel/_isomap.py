@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._memory import row_blocks
 from eigenscape.accel._kernel_pca import KernelPCA
-from eigenscape.accel._neighbors import kneighbors_graph
+from eigenscape.accel._neighbors import kneighbors_graph, radius_neighbors_graph
 from eigenscape.accel._paths import shortest_path
 from eigenscape.accel._rebind import rebound
 from eigenscape.accel._record import left, ran_here, recorded
@@ -21,6 +21,7 @@ from eigenscape.graph.geodesics import extend_geodesics
 _fit_transform = rebound(
     _Isomap._fit_transform,
     kneighbors_graph=kneighbors_graph,
+    radius_neighbors_graph=radius_neighbors_graph,
     shortest_path=shortest_path,
     KernelPCA=KernelPCA,
 )
@@ -37,7 +38,7 @@ class Isomap(_Isomap):
         """Transform X, as :meth:`sklearn.manifold.Isomap.transform`, in blocks of rows."""
         check_is_fitted(self)
         with recorded("Isomap.transform"):
-            if is_few(self.nbrs_.n_samples_fit_):
+            if is_few(self.nbrs_.n_samples_fit_, compiled=True):
                 left("paths of new points", FEW)
                 return super().transform(X)
             if self.dist_matrix_.dtype != np.float64 or getattr(X, "dtype", None) == np.float32:

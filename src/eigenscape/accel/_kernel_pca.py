@@ -1,4 +1,4 @@
-"""scikit-learn's KernelPCA with eigenvectors from eigenscape."""
+"""scikit-learn's KernelPCA with the kernel matrix and eigenvectors from eigenscape."""
 
 from __future__ import annotations
 
@@ -6,36 +6,48 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import _fit_context
 from sklearn.decomposition import _kernel_pca as theirs
+from sklearn.preprocessing import KernelCenterer
+from sklearn.utils.validation import _num_samples, validate_data
 
+from eigenscape._threads import single_blas_thread
 from eigenscape.accel._rebind import rebound
-from eigenscape.accel._record import left, recorded
+from eigenscape.accel._record import left, ran_here, recorded
+from eigenscape.accel._settings import is_few
 from eigenscape.accel._solve import UnsupportedProblemError, leading
+from eigenscape.kernels.pairwise import kernel_by_name
+from eigenscape.operators import Operator, centered, gram
 
 Pairs = tuple[np.ndarray, np.ndarray]
+#: Kernels that are the same functions here.
+_KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine")
 
 
-def _eigh(K: np.ndarray, subset_by_index: tuple[int, int]) -> Pairs:
+def _eigh(K: Any, subset_by_index: tuple[int, int]) -> Pairs:
     count = subset_by_index[1] - subset_by_index[0] + 1
-    return _or_theirs(lambda: leading(K, count), lambda: theirs.eigh(K, subset_by_index=subset_by_index))
+    return _or_theirs(K, lambda: leading(K, count), lambda: theirs.eigh(K, subset_by_index=subset_by_index))
 
 
-def _eigsh(K: np.ndarray, k: int, **options: Any) -> Pairs:
-    return _or_theirs(lambda: leading(K, k), lambda: theirs.eigsh(K, k, **options))
+def _eigsh(K: Any, k: int, **options: Any) -> Pairs:
+    return _or_theirs(K, lambda: leading(K, k), lambda: theirs.eigsh(K, k, **options))
 
 
-def _randomized_eigsh(K: np.ndarray, n_components: int, **options: Any) -> Pairs:
+def _randomized_eigsh(K: Any, n_components: int, **options: Any) -> Pairs:
     return _or_theirs(
+        K,
         lambda: leading(K, n_components, "magnitude"),
         lambda: theirs._randomized_eigsh(K, n_components=n_components, **options),
     )
 
 
-def _or_theirs(ours: Callable[[], Pairs], original: Callable[[], Pairs]) -> Pairs:
-    """Return the eigenpairs from eigenscape, or from scikit-learn's solver if that is not possible."""
+def _or_theirs(K: Any, ours: Callable[[], Pairs], original: Callable[[], Pairs]) -> Pairs:
+    """Return the eigenpairs from eigenscape, or from scikit-learn's solver if there is a matrix for it."""
     try:
         return ours()
     except UnsupportedProblemError as reason:
+        if not isinstance(K, np.ndarray):
+            raise
         left("eigenvectors", str(reason))
         return original()
 
@@ -45,13 +57,60 @@ _solve = rebound(
 )
 
 
+class _OperatorCenterer:
+    """Centring of an operator, with the interface of KernelCenterer that ``_fit_transform_in_place`` uses."""
+
+    def fit(self, K: Operator) -> _OperatorCenterer:
+        return self
+
+    def transform(self, K: Operator, copy: bool) -> Operator:
+        m = K.shape[0]
+        return centered(K, np.full(m, 1 / m))
+
+
 class KernelPCA(theirs.KernelPCA):
     """:class:`sklearn.decomposition.KernelPCA`, computed by eigenscape; same parameters and attributes."""
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> KernelPCA:
         """Fit the model, as :meth:`sklearn.decomposition.KernelPCA.fit`."""
         with recorded("KernelPCA.fit"):
+            if self._is_computed_here(X):
+                try:
+                    return self._fit_here(X)
+                except UnsupportedProblemError as reason:
+                    left("eigenvectors", str(reason), instead=True)
             return super().fit(X, y)
+
+    def _is_computed_here(self, X: Any) -> bool:
+        """Return whether the kernel matrix is not formed by scikit-learn."""
+        known = isinstance(self.kernel, str) and self.kernel in _KERNELS and self.n_components is not None
+        return (
+            known
+            and getattr(X, "dtype", None) == np.float64
+            and not is_few(_num_samples(X), compiled=True)
+            and 5 * self.n_components <= _num_samples(X)
+        )
+
+    def _fit_here(self, X: Any) -> KernelPCA:
+        """Fit with a kernel matrix that is stored, a product of thin matrices, or applied in blocks."""
+        X = validate_data(self, X, accept_sparse="csr", copy=self.copy_X)
+        self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
+        kernel = kernel_by_name(self.kernel, gamma=self.gamma_, degree=self.degree, coef0=self.coef0)
+        n = X.shape[0]
+        with single_blas_thread():
+            operator = gram(kernel.bind(X), n_jobs=self.n_jobs)
+            means = operator.matmat(np.full((n, 1), 1 / n))[:, 0]
+        ran_here("kernel matrix")
+        self._centerer = _OperatorCenterer()
+        _solve(self, operator)
+        self._centerer = KernelCenterer().set_output(transform="default")
+        self._centerer.n_features_in_ = n
+        self._centerer.K_fit_rows_, self._centerer.K_fit_all_ = means, means.mean()
+        if self.fit_inverse_transform:
+            self._fit_inverse_transform(self.eigenvectors_ * np.sqrt(self.eigenvalues_), X)
+        self.X_fit_ = X
+        return self
 
     def _fit_transform_in_place(self, K: np.ndarray) -> Any:
         """Centre the kernel matrix in place and compute its eigenvectors."""

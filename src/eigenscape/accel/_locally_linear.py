@@ -33,9 +33,8 @@ def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tu
     try:
         columns = _neighbors(searcher, n_neighbors, n_components, method, reg, n_jobs)
         if method != "standard" and len(np.unique(columns)) < len(columns):
-            raise UnsupportedProblemError(
-                "points that are no neighbours of others"
-            )  # rows of zeros in the matrix
+            # Their rows of the matrix are zero, and its null space has more dimensions than are wanted.
+            raise UnsupportedProblemError("points that are no neighbours of others")
         with single_blas_thread():
             factor = _factor(np.asarray(searcher._fit_X), columns, method, n_components, reg, n_jobs)
         values, vectors = lowest(
@@ -47,7 +46,7 @@ def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tu
             n_jobs=n_jobs,
         )
     except UnsupportedProblemError as reason:
-        left("embedding", str(reason))
+        left("embedding", str(reason), instead=True)
         return _original(X, n_neighbors=n_neighbors, n_components=n_components, **options)
     return vectors[:, 1:], float(values[1:].sum())
 
@@ -57,7 +56,7 @@ def _neighbors(
 ) -> np.ndarray:
     """Return the neighbours (n, k) of each point, if the embedding can be computed here."""
     n, n_features = searcher._fit_X.shape
-    if is_few(n):
+    if is_few(n, compiled=True):
         raise UnsupportedProblemError(FEW)
     # scikit-learn raises the errors for parameters that do not suit the data.
     if (
@@ -66,13 +65,16 @@ def _neighbors(
         or (k <= n_components * (n_components + 3) // 2 and method == "hessian")
     ):
         raise UnsupportedProblemError("invalid parameters")
-    if method == "modified" or (method == "standard" and reg < _LEAST_REG):
-        raise UnsupportedProblemError(f"method={method!r}" if method == "modified" else f"reg={reg!r}")
+    if method == "modified":
+        raise UnsupportedProblemError("method='modified'")
+    if method == "standard" and reg < _LEAST_REG:
+        raise UnsupportedProblemError(f"reg={reg!r}")
     if not can_search(searcher, k):
         raise UnsupportedProblemError("neighbours")
     distances, columns = nearest(searcher, k, with_self=False, n_jobs=n_jobs)
     if (distances[:, 0] == 0).any():
-        raise UnsupportedProblemError("equal rows")  # scikit-learn may count a point among its own neighbours
+        # scikit-learn may count a point among its own neighbours.
+        raise UnsupportedProblemError("equal rows")
     return columns
 
 

@@ -8,11 +8,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.neighbors import kneighbors_graph as _kneighbors_graph
+from sklearn.neighbors import radius_neighbors_graph as _radius_neighbors_graph
 
+from eigenscape._memory import row_blocks
 from eigenscape._threads import single_blas_thread
 from eigenscape.accel._record import left, ran_here
 from eigenscape.accel._settings import FEW, is_few
-from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.graph.neighbors import TREE_FEATURES, neighbor_index
 
 #: Distances that differ by less than this part may be in another order in scikit-learn, which rounds them.
 _TIE = 1e-7
@@ -56,6 +58,12 @@ def kneighbors_graph(
     return like((data, neighbors.ravel(), np.arange(0, n * n_neighbors + 1, n_neighbors)), shape=(n, n))
 
 
+def radius_neighbors_graph(*args: Any, **kwargs: Any) -> Any:
+    """Return ``sklearn.neighbors.radius_neighbors_graph``, and record that it is scikit-learn's."""
+    left("neighbours", "radius")
+    return _radius_neighbors_graph(*args, **kwargs)
+
+
 def can_search(searcher: NearestNeighbors, n_neighbors: int) -> bool:
     """Return True if :func:`nearest` gives the same neighbours; otherwise record the reason."""
     reason = _reason(searcher, n_neighbors)
@@ -79,8 +87,10 @@ def nearest(
     distances, neighbors = distances[:, :count], neighbors[:, :count]
     if len(tied):
         neighbors[tied] = searcher.kneighbors(X[tied], count, return_distance=False)
-        between = X[neighbors[tied]] - X[tied][:, None, :]
-        distances[tied] = np.sqrt(np.einsum("ijk,ijk->ij", between, between))
+    for block in row_blocks(len(tied), 16.0 * count * X.shape[1]):
+        rows = tied[block]
+        between = X[neighbors[rows]] - X[rows][:, None, :]
+        distances[rows] = np.sqrt(np.einsum("ijk,ijk->ij", between, between))
     ran_here("neighbours")
     return (distances, neighbors) if with_self else _without_self(distances, neighbors)
 
@@ -103,6 +113,6 @@ def _reason(searcher: NearestNeighbors, k: int) -> str:
         return "metric is a function" if callable(metric) else f"metric={metric!r}"
     if np.asarray(X).dtype != np.float64:
         return f"{np.asarray(X).dtype} rows"
-    if is_few(len(X)):
+    if is_few(len(X), compiled=X.shape[1] > TREE_FEATURES):
         return FEW
     return "" if k + 2 <= len(X) else "n_neighbors near n_samples"

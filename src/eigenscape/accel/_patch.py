@@ -18,7 +18,7 @@ from typing import Any
 
 from eigenscape.accel import _settings
 
-#: Public package of scikit-learn, name, and module of the replacement. ClassicalMDS exists since 1.8.
+#: Public package of scikit-learn, name, and module of the replacement. Old versions have no ClassicalMDS.
 REPLACED = (
     ("sklearn.manifold", "Isomap", "_isomap"),
     ("sklearn.manifold", "LocallyLinearEmbedding", "_locally_linear"),
@@ -62,19 +62,19 @@ def install(few_points: int = _settings.FEW_POINTS) -> None:
 
     Parameters
     ----------
-    few_points : int, default=500
+    few_points : int, default=1000
         Number of points up to which steps are left to SciPy and scikit-learn, since loading compiled code
-        takes longer.
+        takes longer. Steps that need none run here from 300 points on.
 
     Examples
     --------
+    >>> import sklearn.manifold
     >>> from eigenscape import accel
-    >>> from sklearn.manifold import Isomap
     >>> accel.install()
-    >>> Isomap.__module__
+    >>> sklearn.manifold.Isomap.__module__
     'eigenscape.accel._isomap'
     >>> accel.uninstall()
-    >>> Isomap.__module__
+    >>> sklearn.manifold.Isomap.__module__
     'sklearn.manifold._isomap'
     """
     global _installed

@@ -15,7 +15,7 @@ from eigenscape.graph.geodesics import vertex_geodesics
 
 def shortest_path(graph: Any, method: Any = "auto", directed: bool = False) -> np.ndarray:
     """Return ``scipy.sparse.csgraph.shortest_path`` of an undirected graph, for any ``method``."""
-    reason = FEW if is_few(graph.shape[0]) else ""
+    reason = FEW if is_few(graph.shape[0], compiled=True) else ""
     if directed or not sparse.issparse(graph):
         reason = "directed or dense graph"
     if reason:

@@ -123,9 +123,14 @@ def ran_here(step: str) -> None:
         _current.call.ours.append(step)
 
 
-def left(step: str, reason: str) -> None:
-    """Note that a step of the present call is left to scikit-learn."""
+def left(step: str, reason: str, instead: bool = False) -> None:
+    """Note that a step of the present call is left to scikit-learn.
+
+    ``instead`` tells that earlier steps ran in vain, since scikit-learn does them again.
+    """
     if _current.call is not None:
+        if instead:
+            _current.call.ours.clear()
         _current.call.theirs.append((step, reason))
 
 

@@ -13,7 +13,7 @@ from eigenscape._typing import is_sparse
 from eigenscape.accel._record import ran_here
 from eigenscape.accel._settings import FEW, is_few
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
-from eigenscape.operators import DenseOperator, SparseOperator
+from eigenscape.operators import DenseOperator, Operator, SparseOperator
 from eigenscape.solvers import Order, SemidefiniteProblem, SolverConfig, principal, smallest
 
 
@@ -21,21 +21,25 @@ class UnsupportedProblemError(Exception):
     """The problem is left to scikit-learn; the message is the reason."""
 
 
-def leading(matrix: np.ndarray, count: int, order: Order = "value") -> tuple[np.ndarray, np.ndarray]:
+def leading(
+    matrix: np.ndarray | Operator, count: int, order: Order = "value"
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the ``count`` largest eigenvalues in ascending order, as LAPACK does, and their vectors."""
-    if is_few(len(matrix)):
+    m = matrix.shape[0]
+    if is_few(m, compiled=False):
         raise UnsupportedProblemError(FEW)
-    if 5 * count > len(matrix):
+    if 5 * count > m:
         raise UnsupportedProblemError("many eigenvectors")
-    solver = SolverConfig(tol=1e-6 if matrix.dtype == np.float32 else 1e-10)
+    dtype = np.float32 if isinstance(matrix, np.ndarray) and matrix.dtype == np.float32 else np.float64
+    operator = DenseOperator(matrix) if isinstance(matrix, np.ndarray) else matrix
+    solver = SolverConfig(tol=1e-6 if dtype == np.float32 else 1e-10)
     try:
         with single_blas_thread():
-            pairs = principal(DenseOperator(matrix), count, order, solver)
+            pairs = principal(operator, count, order, solver)
     except NotConvergedError as error:
         raise UnsupportedProblemError("the iteration did not converge") from error
     ran_here("eigenvectors")
     ascending = np.argsort(pairs.values, kind="stable")
-    dtype = matrix.dtype if matrix.dtype.kind == "f" else np.float64
     return pairs.values[ascending].astype(dtype), pairs.vectors[:, ascending].astype(dtype)
 
 

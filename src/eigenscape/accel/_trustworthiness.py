@@ -23,7 +23,7 @@ _METRICS = ("euclidean", "l2", "cosine", "manhattan", "l1", "cityblock", "chebys
 
 def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: Any = "euclidean") -> float:
     n = _num_samples(X)
-    reason = FEW if is_few(n) else ""
+    reason = FEW if is_few(n, compiled=True) else ""
     if metric not in _METRICS:
         reason = "metric is a function" if callable(metric) else f"metric={metric!r}"
     with recorded("trustworthiness"):

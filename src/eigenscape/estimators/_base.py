@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import paired, rowwise, validate_blocks
+from eigenscape.estimators._migration import check_solver, explain_parameters
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
@@ -62,6 +63,11 @@ class Estimator(VerifyMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     max_iter: Any  # int, or None for the default of the eigensolver
     random_state: Seed
     _model_: Any  # the fitted map
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            explain_parameters(cls)
 
     @rowwise()
     def transform(self, X: Any) -> np.ndarray:
@@ -156,6 +162,7 @@ class Estimator(VerifyMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _solver(self) -> SolverConfig:
         """Return the eigensolver configuration given by the parameters."""
         check_jobs(self.n_jobs)
+        check_solver(self.eigen_solver, self._solvers)
         solver, seed = self.eigen_solver, int(check_random_state(self.random_state).randint(2**31 - 1))
         if isinstance(solver, SolverConfig):
             config = replace(solver, seed=seed, n_jobs=self.n_jobs)

@@ -1,0 +1,96 @@
+"""Write docs/migration.md from the signatures of both libraries.
+
+Run ``python tests/estimators/migration_page.py`` in the folder of the repository.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn import cluster, decomposition, manifold
+
+import eigenscape
+from eigenscape.estimators._migration import PARAMETERS, SOLVERS
+
+PAGE = Path(__file__).parents[2] / "docs" / "migration.md"
+THEIRS: dict[str, Any] = {
+    "Isomap": manifold.Isomap,
+    "LocallyLinearEmbedding": manifold.LocallyLinearEmbedding,
+    "LaplacianEigenmaps": manifold.SpectralEmbedding,
+    "KernelPCA": decomposition.KernelPCA,
+    "SpectralClustering": cluster.SpectralClustering,
+    "PCA": decomposition.PCA,
+}
+#: Fitted attributes of scikit-learn with another name here; those not listed have the same or none.
+ATTRIBUTES: dict[str, dict[str, tuple[str, str]]] = {
+    "Isomap": {
+        "kernel_pca_": ("eigenvalues_", "the spectrum"),
+        "dist_matrix_": ("kernel_", "`kernel_(X)` are the centred `-d^2 / 2`; the distances are not stored"),
+    },
+    "LocallyLinearEmbedding": {"reconstruction_error_": ("eigenvalues_", "the sum of `1 - eigenvalues_`")},
+    "LaplacianEigenmaps": {"affinity_matrix_": ("kernel_", "`kernel_(X)` is the divided affinity")},
+    "KernelPCA": {"eigenvectors_": ("embedding_", "scaled by the roots of `eigenvalues_`")},
+    "SpectralClustering": {"affinity_matrix_": ("kernel_", "`kernel_(X)` is the divided affinity")},
+}
+HEAD = f"""# From scikit-learn
+
+Parameters, defaults and attributes of scikit-learn {sklearn.__version__} beside those of eigenscape.
+[eigenscape.accel](accel.md) needs no change at all. Written by `python tests/estimators/migration_page.py`.
+
+"""
+
+
+def parameters(name: str) -> list[str]:
+    """Return the table of parameters of one class."""
+    ours = inspect.signature(getattr(eigenscape, name)).parameters
+    rows = [f"| parameter of `sklearn` `{THEIRS[name].__name__}` | default | here |", "| --- | --- | --- |"]
+    for parameter, theirs in inspect.signature(THEIRS[name]).parameters.items():
+        if parameter in ours:
+            same = ours[parameter].default == theirs.default
+            here = "the same" if same else f"default `{ours[parameter].default!r}`"
+        else:
+            here = PARAMETERS[name][parameter]
+        rows.append(f"| `{parameter}` | `{theirs.default!r}` | {here} |")
+    return rows
+
+
+def attributes(name: str) -> list[str]:
+    """Return the table of fitted attributes of one class."""
+    X = np.random.default_rng(0).standard_normal((40, 5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs, ours = THEIRS[name]().fit(X), getattr(eigenscape, name)().fit(X)
+    rows = ["| fitted attribute | here |", "| --- | --- |"]
+    for attribute in sorted(a for a in vars(theirs) if a.endswith("_") and not a.startswith("_")):
+        renamed = ATTRIBUTES.get(name, {}).get(attribute)
+        if hasattr(ours, attribute):
+            here = "the same name"
+        elif renamed is not None:
+            assert hasattr(ours, renamed[0]), (name, renamed)
+            here = f"`{renamed[0]}`: {renamed[1]}"
+        else:
+            here = "none"
+        rows.append(f"| `{attribute}` | {here} |")
+    return rows
+
+
+def page() -> str:
+    """Return the text of the page."""
+    solvers = [f"| `{theirs!r}` | `{' or '.join(map(repr, ours))}` |" for theirs, ours in SOLVERS.items()]
+    parts = [
+        "| `eigen_solver` of scikit-learn | here, where the class accepts it |",
+        "| --- | --- |",
+        *solvers,
+    ]
+    for name in THEIRS:
+        parts += ["", f"## {name}", "", *parameters(name), "", *attributes(name)]
+    return HEAD + "\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
