@@ -71,6 +71,8 @@ class _OperatorCenterer:
 class KernelPCA(theirs.KernelPCA):
     """:class:`sklearn.decomposition.KernelPCA`, computed by eigenscape; same parameters and attributes."""
 
+    _centerer: Any
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> KernelPCA:
         """Fit the model, as :meth:`sklearn.decomposition.KernelPCA.fit`."""
@@ -104,9 +106,10 @@ class KernelPCA(theirs.KernelPCA):
         ran_here("kernel matrix")
         self._centerer = _OperatorCenterer()
         _solve(self, operator)
-        self._centerer = KernelCenterer().set_output(transform="default")
-        self._centerer.n_features_in_ = n
-        self._centerer.K_fit_rows_, self._centerer.K_fit_all_ = means, means.mean()
+        centerer = KernelCenterer().set_output(transform="default")
+        centerer.n_features_in_ = n
+        centerer.K_fit_rows_, centerer.K_fit_all_ = means, means.mean()
+        self._centerer = centerer
         if self.fit_inverse_transform:
             self._fit_inverse_transform(self.eigenvectors_ * np.sqrt(self.eigenvalues_), X)
         self.X_fit_ = X

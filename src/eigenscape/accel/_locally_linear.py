@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from sklearn.manifold import _locally_linear as theirs
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -75,7 +76,16 @@ def _neighbors(
     if (distances[:, 0] == 0).any():
         # scikit-learn may count a point among its own neighbours.
         raise UnsupportedProblemError("equal rows")
+    if connected_components(_pattern(columns), directed=False)[0] > 1:
+        raise UnsupportedProblemError("graph of several components")  # a null vector for each of them
     return columns
+
+
+def _pattern(columns: np.ndarray) -> sparse.csr_array:
+    """Return the graph (n, n) of the neighbours (n, k)."""
+    n, k = columns.shape
+    ends = np.arange(0, columns.size + 1, k)
+    return sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=(n, n))
 
 
 def _factor(
@@ -85,13 +95,10 @@ def _factor(
 
     Its Hessian estimator uses all vectors orthogonal to the tangent space, so that it equals that of LTSA.
     """
-    n, k = columns.shape
-    pattern = sparse.csr_array(
-        (np.ones(columns.size), columns.ravel(), np.arange(0, columns.size + 1, k)), shape=(n, n)
-    )
+    pattern = _pattern(columns)
     if method == "standard":
         weights = barycentric_weights(RowGram(X), pattern, reg, n_jobs)
-        return sparse.csr_array(sparse.eye_array(n) - weights)
+        return sparse.csr_array(sparse.eye_array(len(columns)) - weights)
     return tangent_factor(RowGram(X), pattern, n_components, n_jobs)
 
 
