@@ -89,16 +89,17 @@ def test_an_encrypted_cluster(tmp_path):
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout {key}"
     subprocess.run(shlex.split(f"{command} -out {certificate}"), check=True, capture_output=True)
-    tls = {"ca-file": str(certificate)}
-    environment = {"DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(certificate)}
+    tls = {"distributed.comm.tls.ca-file": str(certificate)}
     for role in ("scheduler", "worker", "client"):
-        tls |= {role: {"cert": str(certificate), "key": str(key)}}
-        environment |= {
-            f"DASK_DISTRIBUTED__COMM__TLS__{role.upper()}__CERT": str(certificate),
-            f"DASK_DISTRIBUTED__COMM__TLS__{role.upper()}__KEY": str(key),
+        tls |= {
+            f"distributed.comm.tls.{role}.cert": str(certificate),
+            f"distributed.comm.tls.{role}.key": str(key),
         }
+    environment = {
+        f"DASK_{name.replace('.', '__').replace('-', '_').upper()}": file for name, file in tls.items()
+    }
     X = np.random.default_rng(0).random((200, 5))
-    with cluster(tmp_path, "tls", environment) as processes, dask.config.set({"distributed.comm.tls": tls}):
+    with cluster(tmp_path, "tls", environment) as processes, dask.config.set(tls):
         assert processes.address.startswith("tls://")
         with connect(processes.address, timeout=30) as client:
             client.wait_for_workers(1, timeout=60)
