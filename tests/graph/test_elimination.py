@@ -5,9 +5,11 @@ import pytest
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
+from eigenscape import Isomap
 from eigenscape._compiled.elimination import minimum_degree
 from eigenscape._compiled.paths import LANES
 from eigenscape.graph import elimination
+from eigenscape.graph import geodesics as geodesics_module
 from eigenscape.graph.elimination import Elimination, eliminated
 from eigenscape.graph.geodesics import geodesics, half_squared_geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
@@ -108,3 +110,20 @@ def test_half_squares_are_rounded_once():
     np.testing.assert_array_equal(
         half_squared_geodesics(graph, graph.vertices.X, dtype=np.float32), exact.astype(np.float32)
     )
+
+
+def test_an_elimination_is_kept_for_new_points(monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return eliminated(*arguments)
+
+    monkeypatch.setattr(geodesics_module, "eliminated", counted)
+    X = np.random.default_rng(0).random((400, 3))
+    model = Isomap(n_neighbors=8).fit(X[:200])
+    assert len(calls) == 1
+    placed = model.transform(X[200:])
+    assert len(calls) == 1
+    geodesics_module._eliminations.clear()
+    np.testing.assert_allclose(model.transform(X[200:]), placed, rtol=1e-10, atol=1e-12)

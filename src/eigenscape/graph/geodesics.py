@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -23,6 +24,10 @@ Advance = Callable[[float], None]
 
 #: Number of sources up to which it does not pay to renumber the vertices.
 _FEW_SOURCES = 32
+#: Eliminations of graphs, as long as these exist, and the largest that is kept: placing new points would
+#: otherwise take nearly as long as a fit.
+_eliminations: WeakKeyDictionary[NeighborGraph, Elimination] = WeakKeyDictionary()
+_KEPT_BYTES = 2**27
 
 
 def geodesics(
@@ -59,7 +64,8 @@ def _rows_of_lengths(
 ) -> np.ndarray:
     """Compute a function of the geodesic distances (n_new, m), in double precision, rounded once."""
     entries = _entry_edges(graph, Y)
-    return _lengths_from(graph.distances, entries, n_jobs, dtype, function)
+    search = _search_through(graph, entries.shape[0], n_jobs)
+    return _lengths_from(search, entries, n_jobs, dtype, function)
 
 
 def vertex_geodesics(
@@ -71,11 +77,12 @@ def vertex_geodesics(
     """
     m = lengths.shape[0]
     entries = sparse.csr_array((np.zeros(m), np.arange(m), np.arange(m + 1)), shape=(m, m))
-    return _lengths_from(lengths, entries, n_jobs, dtype, lambda values: values)
+    search = _path_search(lengths, m, n_jobs)
+    return _lengths_from(search, entries, n_jobs, dtype, lambda values: values)
 
 
 def _lengths_from(
-    lengths: sparse.csr_array,
+    search: _PathSearch | Elimination,
     entries: sparse.csr_array,
     n_jobs: int | None,
     dtype: DTypeLike,
@@ -84,7 +91,6 @@ def _lengths_from(
     """Compute a function of the distances (n_new, m) along the edges ``entries`` (n_new, m) and a graph."""
     from eigenscape._compiled.paths import store_rows
 
-    search = _path_search(lengths, entries.shape[0], n_jobs)
     out: np.ndarray = np.empty(entries.shape, dtype=dtype)
 
     def search_batch(batch: np.ndarray, advance: Advance) -> None:
@@ -107,7 +113,7 @@ def geodesic_products(
     entries = _entry_edges(graph, Y)
     if entries.shape[0] > graph.n_vertices:
         return _products_from_vertices(graph, entries, V, n_jobs, dtype)
-    search = _path_search(graph.distances, entries.shape[0], n_jobs)
+    search = _search_through(graph, entries.shape[0], n_jobs)
     out, V = np.empty((entries.shape[0], V.shape[1])), V[search.order]
 
     def search_batch(batch: np.ndarray, advance: Advance) -> None:
@@ -127,7 +133,7 @@ def _products_from_vertices(
     from eigenscape._compiled.paths import LANES, half_square_products
 
     n_new, m = entries.shape
-    search, single = _path_search(graph.distances, m, n_jobs), np.dtype(dtype) == np.float32
+    search, single = _search_through(graph, m, n_jobs), np.dtype(dtype) == np.float32
     inner, V = search.rank[entries.indices], V[search.order]
     out = np.zeros((n_new, V.shape[1]))
 
@@ -286,6 +292,17 @@ def _require_entry(edges: sparse.csr_array) -> sparse.csr_array:
             f" them (the first is number {int(isolated[0])} of the new ones); store at least one"
         )
     return edges
+
+
+def _search_through(graph: NeighborGraph, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
+    """Return the faster way to shortest paths through a graph; an elimination is kept for later points."""
+    kept = _eliminations.get(graph)
+    if kept is not None:
+        return kept
+    search = _path_search(graph.distances, n_sources, n_jobs)
+    if isinstance(search, Elimination) and search.core.nbytes <= _KEPT_BYTES:
+        _eliminations[graph] = search
+    return search
 
 
 def _path_search(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
