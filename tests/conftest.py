@@ -26,3 +26,24 @@ def single_threaded_blas():
 
     with threadpool_limits(1):
         yield
+
+
+@pytest.fixture
+def uninstalled():
+    """Leave scikit-learn as it was, whatever a test of eigenscape.accel does."""
+    from eigenscape import accel
+
+    yield
+    accel.uninstall()
+
+
+@pytest.fixture
+def all_sizes():
+    """Run all sizes in eigenscape under eigenscape.accel, since test data are small; forget earlier calls."""
+    from eigenscape import accel
+    from eigenscape.accel import _settings
+
+    _settings.set_few_points(0)
+    accel.reset()
+    yield
+    _settings.set_few_points(_settings.FEW_POINTS)

@@ -16,6 +16,8 @@ from sklearn.neighbors import NearestNeighbors
 from eigenscape import accel
 from eigenscape.accel import _settings
 
+pytestmark = pytest.mark.usefixtures("uninstalled")
+
 DIGITS = load_digits().data[:180]  # integers, so that distances are equal often
 ROLL = make_swiss_roll(220, random_state=0)[0]
 WITH_DUPLICATES = np.concatenate([ROLL, ROLL[:5]])

@@ -20,6 +20,8 @@ from sklearn.datasets import make_swiss_roll
 from eigenscape import accel
 from eigenscape.accel._patch import REPLACED, pairs
 
+pytestmark = pytest.mark.usefixtures("uninstalled")
+
 X = make_swiss_roll(120, random_state=0)[0]
 
 

@@ -11,6 +11,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from eigenscape import accel
 
+pytestmark = pytest.mark.usefixtures("uninstalled")
+
 ROLL = make_swiss_roll(230, random_state=0)[0]
 X, Y = ROLL[:200], ROLL[200:]
 

@@ -18,6 +18,8 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 
 from eigenscape import accel
 
+pytestmark = pytest.mark.usefixtures("uninstalled")
+
 X, y = load_digits(return_X_y=True)
 X, y = X[:150], y[:150]
 

@@ -26,7 +26,7 @@ def leading(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ``count`` largest eigenvalues in ascending order, as LAPACK does, and their vectors."""
     m = matrix.shape[0]
-    if is_few(m, compiled=False):
+    if is_few(m, compiled=True):
         raise UnsupportedProblemError(FEW)
     if 5 * count > m:
         raise UnsupportedProblemError("many eigenvectors")
