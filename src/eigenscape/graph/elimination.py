@@ -49,6 +49,11 @@ class Elimination:
         return distance
 
 
+def are_few_sources(n_sources: int, m: int) -> bool:
+    """Return whether a search from each source is faster in any graph of ``m`` vertices."""
+    return n_sources < max(_FEW_SOURCES, m / _FEW_PARTS)
+
+
 def eliminated(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None = None) -> Elimination | None:
     """Eliminate the vertices of a graph, or return None if a search from each source is faster.
 
@@ -60,7 +65,7 @@ def eliminated(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None = N
     from eigenscape._compiled.elimination import depth_first, eliminate, minimum_degree
 
     m = lengths.shape[0]
-    if n_sources < max(_FEW_SOURCES, m / _FEW_PARTS):
+    if are_few_sources(n_sources, m):
         return None
     search_cost = _SEARCH_COST * lengths.nnz * n_sources
     order, count, up, n_sparse = minimum_degree(lengths.indptr, lengths.indices, search_cost)

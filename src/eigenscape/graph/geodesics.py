@@ -15,7 +15,7 @@ from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map, run_parallel
 from eigenscape._typing import Rows
-from eigenscape.graph.elimination import Elimination, eliminated
+from eigenscape.graph.elimination import Elimination, are_few_sources, eliminated
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.new_pairs import edges_to, same_points
 from eigenscape.graph.sparse_distances import reassemble
@@ -24,10 +24,10 @@ Advance = Callable[[float], None]
 
 #: Number of sources up to which it does not pay to renumber the vertices.
 _FEW_SOURCES = 32
-#: Eliminations of graphs, as long as these exist, and the largest that is kept: placing new points would
-#: otherwise take nearly as long as a fit.
-_eliminations: WeakKeyDictionary[NeighborGraph, Elimination] = WeakKeyDictionary()
-_KEPT_BYTES = 2**27
+#: Searches through graphs, as long as these exist: placing new points would otherwise take nearly as long as
+#: a fit. Those of larger graphs (100 MB) are not kept.
+_searches: WeakKeyDictionary[NeighborGraph, _PathSearch | Elimination] = WeakKeyDictionary()
+_KEPT_VERTICES = 5000
 
 
 def geodesics(
@@ -295,14 +295,17 @@ def _require_entry(edges: sparse.csr_array) -> sparse.csr_array:
 
 
 def _search_through(graph: NeighborGraph, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
-    """Return the faster way to shortest paths through a graph; an elimination is kept for later points."""
-    kept = _eliminations.get(graph)
-    if kept is not None:
-        return kept
-    search = _path_search(graph.distances, n_sources, n_jobs)
-    if isinstance(search, Elimination) and search.core.nbytes <= _KEPT_BYTES:
-        _eliminations[graph] = search
-    return search
+    """Return the way to shortest paths through a graph.
+
+    For many sources it is the one that is fastest for all vertices, and it is kept for later points. It does
+    not depend on what was kept, so that a model from a file gives the same results.
+    """
+    m = graph.n_vertices
+    if m > _KEPT_VERTICES or are_few_sources(n_sources, m):
+        return _path_search(graph.distances, n_sources, n_jobs)
+    if graph not in _searches:
+        _searches[graph] = _path_search(graph.distances, m, n_jobs)
+    return _searches[graph]
 
 
 def _path_search(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
