@@ -48,6 +48,7 @@ def checks(row: dict[str, Any]) -> list[Check]:
     peer = peer_of(row)
     if goal["speed"] and peer:
         found.append(_speed(goal["speed"], peer))
+    found += _transform([*row["peers"], *row.get("references", ())])
     if goal["memory"] and peer and "memory" in (peer["ratio"] or {}):
         value = peer["ratio"]["memory"]["median"]
         reached = f"{value:.2g} of the peer's memory"
@@ -75,6 +76,15 @@ def _speed(goal: float, peer: dict[str, Any]) -> Check:
     if "at_least" in ratio:
         return Check("speed", text, f"> {times(value)}", True if met else None, value)
     return Check("speed", text, times(value), met, value)
+
+
+def _transform(peers: list[dict[str, Any]]) -> list[Check]:
+    """Return the goal of placing new rows: not slower than any correct peer that can."""
+    ratios = [(peer["ratio"] or {}).get("transform") for peer in peers if peer["status"] != "wrong"]
+    worst = min((ratio for ratio in ratios if ratio is not None), default=None)
+    if worst is None:
+        return []
+    return [Check("transform", "1x", f"{times(worst)} placing new rows", worst >= 1, worst)]
 
 
 def _exponents(row: dict[str, Any]) -> list[Check]:
@@ -115,7 +125,8 @@ def _count(number: int, noun: str) -> str:
 
 def _is_slower(row: dict[str, Any], check: Check) -> bool:
     """Return whether a row is slower than a peer with the same task, for which the goal is at least 1x."""
-    return check.ratio is not None and check.ratio < 1 <= row["goal"]["speed"]
+    required = 1.0 if check.what == "transform" else row["goal"]["speed"]
+    return check.ratio is not None and check.ratio < 1 <= required
 
 
 def _bullets(pairs: list[tuple[dict[str, Any], Check]]) -> list[str]:

@@ -156,10 +156,13 @@ def page(parts: dict[str, Counts], arguments: str, minutes: float) -> str:
 def main() -> int:
     """Run the parts and write the page; return 1 if there was a fault."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("parts", nargs="*", choices=[*_PARTS, []], default=list(_PARTS))
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(_PARTS)}; all by default")
     for name, default in _COUNTS.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
+    unknown = sorted(set(options.parts) - set(_PARTS))
+    if unknown:
+        parser.error(f"unknown part(s) {', '.join(unknown)}; choose from {', '.join(_PARTS)}")
     root = HERE.parents[1]
     STORE.mkdir(parents=True, exist_ok=True)
     runs = {
@@ -168,7 +171,7 @@ def main() -> int:
         "kills": lambda: kill(options.writes, options.random, options.seed),
         "writes": fail_writes,
     }
-    for part in options.parts:
+    for part in options.parts or _PARTS:
         start = _processor_seconds()
         for counts in runs[part]():
             content = {"counts": counts, "seconds": _processor_seconds() - start}
