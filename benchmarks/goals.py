@@ -48,7 +48,7 @@ def checks(row: dict[str, Any]) -> list[Check]:
     peer = peer_of(row)
     if goal["speed"] and peer:
         found.append(_speed(goal["speed"], peer))
-    found += _transform([*row["peers"], *row.get("references", ())])
+    found += _transform(row["peers"])
     if goal["memory"] and peer and "memory" in (peer["ratio"] or {}):
         value = peer["ratio"]["memory"]["median"]
         reached = f"{value:.2g} of the peer's memory"
