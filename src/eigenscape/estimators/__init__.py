@@ -11,6 +11,8 @@ __all__ = [
     "ClassicalMDS",
     "DiffusionMap",
     "DistortionDiscriminantAnalysis",
+    "EigenfunctionClassifier",
+    "EigenfunctionRegressor",
     "FactorAnalysis",
     "FastMap",
     "GreedySpectralEmbedding",
@@ -36,6 +38,8 @@ __all__ = [
 if TYPE_CHECKING:
     from eigenscape.estimators.diffusion_map import DiffusionMap
     from eigenscape.estimators.distortion_discriminant import DistortionDiscriminantAnalysis
+    from eigenscape.estimators.eigenfunction_classifier import EigenfunctionClassifier
+    from eigenscape.estimators.eigenfunction_regressor import EigenfunctionRegressor
     from eigenscape.estimators.factor_analysis import FactorAnalysis
     from eigenscape.estimators.fastmap import FastMap
     from eigenscape.estimators.graphs import graph_embedding
@@ -62,6 +66,8 @@ if TYPE_CHECKING:
 _NAMES = {
     "diffusion_map": ("DiffusionMap",),
     "distortion_discriminant": ("DistortionDiscriminantAnalysis",),
+    "eigenfunction_classifier": ("EigenfunctionClassifier",),
+    "eigenfunction_regressor": ("EigenfunctionRegressor",),
     "factor_analysis": ("FactorAnalysis",),
     "fastmap": ("FastMap",),
     "graphs": ("graph_embedding",),

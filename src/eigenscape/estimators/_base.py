@@ -235,6 +235,9 @@ def spectral_result(
 class KernelMixin:
     """``eigenfunctions``, ``loss`` and ``loss_curve`` of models with a kernel."""
 
+    #: Whether eigenvalues are ``1 - s`` with ``s`` the roughness of a function, as those of graph methods.
+    _eigenvalues_below_one = False
+
     verbose: bool
     _model_: Any
     _match_dtype: Any

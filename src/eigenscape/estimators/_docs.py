@@ -217,6 +217,26 @@ on_disconnected/whole : {"connect", "whole", "raise"}
     Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
     them, "whole" uses the graph as it is, and "raise" raises an error. Components of a graph passed to
     ``fit`` cannot be connected.
+n_functions : int or "auto"
+    Number of eigenfunctions. "auto" chooses by the leave-one-out error of the labelled rows.
+alpha/ridge : float or "auto"
+    Regularisation. "auto" chooses by the leave-one-out error of the labelled rows.
+smoothness : float or "auto"
+    Exponent :math:`p` of the roughness in the penalty. 0 penalises all functions alike. "auto" chooses
+    between 1 and 2 by the leave-one-out error of the labelled rows.
+prefit : bool
+    Whether ``embedder`` is fitted already, for example to a stream or a dask collection. It is then used
+    as it is, and only labelled rows are needed in ``fit``.
+embedder_ : estimator
+    The fitted embedder.
+n_functions_ : int
+    Number of eigenfunctions used.
+alpha_ : float
+    Regularisation used.
+smoothness_ : float
+    Exponent of the roughness used.
+leave_one_out_error_ : float
+    Mean squared error of the labelled rows, each predicted from the others.
 verbose : bool
     Whether to report the progress of each stage.
 embedding_ : ndarray of shape (n_samples, n_components)

@@ -125,6 +125,7 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
 
     _objects = True
     _solvers = NAMES
+    _eigenvalues_below_one = True
     _pairwise_parameter = "affinity"
 
     def __init__(

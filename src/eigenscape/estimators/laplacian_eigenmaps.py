@@ -115,6 +115,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
     """
 
     _objects = True
+    _eigenvalues_below_one = True
     _solvers = NAMES
     _pairwise_parameter = "affinity"
 

@@ -102,6 +102,7 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
     (100, 2)
     """
 
+    _eigenvalues_below_one = True
     _pairwise_parameter = "metric"
     _solvers = NAMES
 

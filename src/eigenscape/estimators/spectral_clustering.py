@@ -148,6 +148,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
 
     _objects = True
     _solvers = NAMES
+    _eigenvalues_below_one = True
     _pairwise_parameter = "affinity"
 
     def __init__(

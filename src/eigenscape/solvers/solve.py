@@ -65,8 +65,9 @@ FACTOR_POINTS = 10_000
 DENSE_FACTOR_POINTS = 12_000
 #: Maximum number of Krylov block iterations if another solver is available, and if none is.
 _SHORT, _LONG = 120, 2000
-#: Up to this many points Lanczos iteration is tried on all Laplacians: it stops early if it is too slow.
-TRIAL_POINTS = 2000
+#: Up to this many points, or this many for each eigenpair, Lanczos iteration is tried on all Laplacians: it
+#: stops early if it is too slow, and a factorisation iterates on blocks as wide as the number of pairs.
+TRIAL_POINTS, TRIAL_POINTS_PER_PAIR = 5000, 400
 #: Maximum number of restarts of the Lanczos iteration if another solver is available.
 _RESTARTS = 40
 
@@ -226,7 +227,8 @@ def _solve_sparse(
         if result.converged:
             return result
         return solve_krylov(problem, count, solver, solver.steps(_LONG), result.vectors)
-    if method == "auto" and problem.laplacian and (m <= TRIAL_POINTS or not has_narrow_levels(matrix)):
+    is_trial = m <= max(TRIAL_POINTS, TRIAL_POINTS_PER_PAIR * count)
+    if method == "auto" and problem.laplacian and (is_trial or not has_narrow_levels(matrix)):
         result = solve_lanczos(problem, matrix, count, solver, solver.steps(_RESTARTS))
         if result.converged:
             return result

@@ -1,0 +1,152 @@
+"""What the classifier and the regressor on eigenfunctions share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from eigenscape._typing import is_sparse
+from eigenscape.distributed import is_collection
+from eigenscape.estimators._validation import as_number, check_count, check_flag
+from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
+from eigenscape.graph.row_index import distinct_rows
+from eigenscape.methods.eigen_ridge import EigenRidge, RidgeGrid, fit_eigen_ridge
+
+#: Largest number of eigenfunctions of the default embedder.
+_DEFAULT_FUNCTIONS = 100
+#: Candidates of parameters that are "auto". Functions have unit variance, so ``alpha`` has a scale.
+_COUNTS = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500)
+_ALPHAS = tuple(float(alpha) for alpha in np.logspace(-6, 2, 17))
+_SMOOTHNESS = (1.0, 2.0)
+#: Smallest roughness, relative to the largest: functions that only tell clusters apart are not free.
+_SMOOTHEST = 0.01
+
+
+class EigenRidgeMixin:
+    """Fit of an embedder to all rows, and of a ridge regression to the labelled ones."""
+
+    embedder: Any
+    n_functions: Any
+    alpha: Any
+    smoothness: Any
+    prefit: bool
+    n_jobs: int | None
+    verbose: bool
+    _scale_: np.ndarray
+    _ridge_: EigenRidge
+
+    def _functions_of_rows(self, X: Any) -> np.ndarray:
+        """Fit the embedder to all rows, unless it is fitted; return its coordinates at unit variance."""
+        self._grid(1)  # parameters are checked before any work
+        check_flag("prefit", self.prefit)
+        if is_collection(X):
+            raise TypeError(
+                "dask collections are not accepted by fit; fit the embedder to the collection, and this"
+                " estimator with prefit=True to the labelled rows in memory"
+            )
+        if self.prefit:
+            _check_embedder(self.embedder)
+            check_is_fitted(self.embedder)
+            self.embedder_ = self.embedder
+            functions = self.embedder_.transform(X)
+        else:
+            self.embedder_ = self._new_embedder(X).fit(X)
+            functions = self.embedder_.embedding_
+        spread = np.asarray(functions.std(axis=0), dtype=np.float64)
+        self._scale_ = np.where(spread > 0, spread, 1.0)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.embedder_, name):
+                setattr(self, name, getattr(self.embedder_, name))
+        return np.asarray(functions / self._scale_)
+
+    def _fit_ridge(self, functions: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> None:
+        """Fit the regression to the functions and values of the labelled rows."""
+        self._ridge_ = fit_eigen_ridge(
+            functions, Y, _relative_roughness(self.embedder_), weights, self._grid(functions.shape[1])
+        )
+        self.n_functions_, self.alpha_ = len(self._ridge_.coefficients), self._ridge_.alpha
+        self.smoothness_, self.leave_one_out_error_ = self._ridge_.smoothness, self._ridge_.error
+
+    def _values(self, X: Any) -> np.ndarray:
+        """Return the regression function (n_new, n_outputs) at any points."""
+        check_is_fitted(self, "_ridge_")
+        return self._ridge_(np.asarray(self.embedder_.transform(X) / self._scale_))
+
+    def _new_embedder(self, X: Any) -> Any:
+        if self.embedder is None:
+            n_distinct = _count_distinct(X)
+            return LaplacianEigenmaps(
+                max(1, min(_DEFAULT_FUNCTIONS, n_distinct - 1)),
+                n_neighbors=max(1, min(10, max(5, n_distinct // 4), n_distinct - 1)),
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
+        _check_embedder(self.embedder)
+        return clone(self.embedder)
+
+    def _grid(self, n_functions: int) -> RidgeGrid:
+        """Return the values to choose from, given the number of functions of the embedder."""
+        counts = [*(count for count in _COUNTS if count < n_functions), n_functions]
+        if self.n_functions != "auto":
+            counts = [min(check_count("n_functions", self.n_functions), n_functions)]
+        return RidgeGrid(
+            counts,
+            _candidates("alpha", self.alpha, _ALPHAS, positive=True),
+            _candidates("smoothness", self.smoothness, _SMOOTHNESS, positive=False),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        inner = LaplacianEigenmaps() if self.embedder is None else self.embedder
+        tags.input_tags = get_tags(inner).input_tags
+        return tags
+
+
+def _count_distinct(X: Any) -> int:
+    """Return the number of distinct rows, or 2 for what the embedder will refuse."""
+    rows = np.asarray(X) if not is_sparse(X) else sparse.csr_array(X)
+    if rows.ndim != 2 or rows.dtype.kind not in "buif" or 0 in rows.shape:
+        return 2
+    return len(distinct_rows(rows.astype(np.float64))[0])
+
+
+def _candidates(
+    name: str, value: object, candidates: tuple[float, ...], *, positive: bool
+) -> tuple[float, ...]:
+    """Return the candidates of a parameter that is "auto", or its value."""
+    if isinstance(value, str) and value == "auto":
+        return candidates
+    number = as_number(value)
+    if number is None or number < 0 or (positive and number == 0):
+        raise ValueError(
+            f"{name}={value!r} must be 'auto' or a number {'above' if positive else 'of at least'} 0"
+        )
+    return (number,)
+
+
+def _check_embedder(embedder: Any) -> None:
+    if isinstance(embedder, type) or not hasattr(embedder, "_eigenvalues_below_one"):
+        raise TypeError(
+            f"embedder={embedder!r} must be an estimator of eigenscape with eigenfunctions, such as"
+            " LaplacianEigenmaps(100), DiffusionMap(100) or KernelPCA(100)"
+        )
+
+
+def _relative_roughness(embedder: Any) -> np.ndarray:
+    """Return the roughness of the eigenfunctions relative to the first one.
+
+    For kernels with eigenvalues of at most 1 it is ``1 - l``, the eigenvalue of a Laplacian; for others ``1 /
+    l``, whose sum of squared coefficients is the norm of the kernel's function space.
+    """
+    values = np.atleast_2d(np.asarray(embedder.eigenvalues_, dtype=np.float64)).max(axis=0)
+    if embedder._eigenvalues_below_one:
+        roughness = 1 - values
+    else:
+        roughness = 1 / np.maximum(np.abs(values), np.finfo(np.float64).tiny)
+    roughness = np.maximum(roughness, _SMOOTHEST * roughness.max())
+    return roughness / roughness[0]

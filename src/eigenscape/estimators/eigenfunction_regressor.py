@@ -1,0 +1,143 @@
+"""Regression on eigenfunctions: few values, many rows."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_array
+
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._eigen_ridge import EigenRidgeMixin
+from eigenscape.estimators._running import running
+
+
+@documented
+class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, BaseEstimator):
+    r"""Semi-supervised regression: ridge regression on eigenfunctions of all rows.
+
+    Eigenfunctions :math:`f_r` of a kernel are learnt from all rows, with or without a value. The rows with a
+    value determine the coefficients of
+
+    .. math:: f(x) = b + \sum_{r=1}^N c_r f_r(x), \qquad
+        \min \sum_i w_i (y_i - f(x_i))^2 + \alpha \sum_i w_i \sum_r \rho_r^p c_r^2
+
+    (Belkin and Niyogi 2003; Belkin, Matveeva and Niyogi 2004), where :math:`\rho_r` is the roughness of
+    :math:`f_r` relative to the first. :math:`N`, :math:`\alpha` and :math:`p` minimise the leave-one-out
+    error. Values at new points follow from their eigenfunctions (Bengio eq. 20), so nothing is fitted again.
+
+    Parameters
+    ----------
+    embedder : estimator or None, default=None
+        Estimator with eigenfunctions, such as LaplacianEigenmaps, DiffusionMap, KernelPCA or Isomap; its
+        ``n_components`` are the functions to choose from. If None, LaplacianEigenmaps with 100 components, or
+        one less than the number of distinct rows.
+    {n_functions}
+    {alpha/ridge}
+    {smoothness}
+    {prefit}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    transduction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Values of the regression function at the training rows, also at those whose value was given.
+    {embedder_}
+    {n_functions_}
+    {alpha_}
+    {smoothness_}
+    {leave_one_out_error_}
+    {n_features_in_}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_swiss_roll
+    >>> from eigenscape import EigenfunctionRegressor
+    >>> X, t = make_swiss_roll(1500, random_state=0)
+    >>> given = np.full(1200, np.nan)
+    >>> given[:40] = t[:40]
+    >>> model = EigenfunctionRegressor().fit(X[:1200], given)
+    >>> bool(model.score(X[1200:], t[1200:]) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        embedder: Any = None,
+        *,
+        n_functions: int | Literal["auto"] = "auto",
+        alpha: float | Literal["auto"] = "auto",
+        smoothness: float | Literal["auto"] = "auto",
+        prefit: bool = False,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.embedder = embedder
+        self.n_functions = n_functions
+        self.alpha = alpha
+        self.smoothness = smoothness
+        self.prefit = prefit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the eigenfunctions to all rows and the regression function to those with a value.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            All rows, in the form that ``embedder`` takes. With ``prefit=True`` the rows with a value suffice.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Values. NaN means that the value of a row is not known; with several outputs all of a row are.
+
+        Returns
+        -------
+        self
+        """
+        values, known, self._is_flat_ = _split_values(y)
+        with running(self):
+            functions = self._functions_of_rows(X)
+            if len(functions) != len(values):
+                raise ValueError(f"X has {len(functions)} rows, but y has {len(values)} values")
+            self._fit_ridge(functions[known], values[known], np.ones(len(known)))
+        self.transduction_ = self._shaped(self._ridge_(functions))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Compute the regression function at any points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_new,) or (n_new, n_outputs)
+        """
+        return self._shaped(self._values(X))
+
+    def _shaped(self, values: np.ndarray) -> np.ndarray:
+        return values[:, 0] if self._is_flat_ else values
+
+
+def _split_values(y: Any) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return the values (n_samples, n_outputs), the rows whose values are known, and whether y is flat."""
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None; NaN means not known")
+    values = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
+    is_flat = values.ndim == 1
+    values = values.reshape(len(values), -1)
+    missing = np.isnan(values)
+    partly = missing.any(axis=1) & ~missing.all(axis=1)
+    if partly.any():
+        raise ValueError(
+            f"y has rows of which only some outputs are NaN, the first at {int(np.argmax(partly))}; fit one"
+            " regressor for each output"
+        )
+    known = np.flatnonzero(~missing[:, 0])
+    if len(known) == 0:
+        raise ValueError("y has no value: every row is NaN; give the values of some rows")
+    return values, known, is_flat

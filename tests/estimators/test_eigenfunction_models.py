@@ -1,0 +1,191 @@
+"""Classification and regression on eigenfunctions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits, make_swiss_roll
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.semi_supervised import LabelSpreading
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from eigenscape import (
+    EigenfunctionClassifier,
+    EigenfunctionRegressor,
+    GreedySpectralEmbedding,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
+    ProbabilisticPCA,
+)
+
+
+def expected_failures(estimator):
+    if isinstance(estimator, EigenfunctionClassifier):
+        return {"check_classifiers_classes": "-1 means unlabelled, as in sklearn.semi_supervised"}
+    return {}
+
+
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
+@parametrize_with_checks(
+    [EigenfunctionClassifier(), EigenfunctionRegressor()],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(X))
+    X, y = X[order[:1300]], y[order[:1300]]
+    given = np.full(1000, -1)
+    given[:60] = y[:60]
+    return X, y, given
+
+
+@pytest.fixture(scope="module")
+def fitted(digits):
+    X, _, given = digits
+    return EigenfunctionClassifier().fit(X[:1000], given)
+
+
+def test_few_labels_classify_new_rows_as_well_as_label_spreading(digits, fitted):
+    X, y, given = digits
+    spreading = LabelSpreading(kernel="knn", n_neighbors=10).fit(X[:1000], given)
+    assert fitted.score(X[1000:], y[1000:]) >= spreading.score(X[1000:], y[1000:]) > 0.7
+    assert (fitted.transduction_[60:] == y[60:1000]).mean() > 0.85
+    np.testing.assert_array_equal(fitted.transduction_[:60], y[:60])
+
+
+def test_training_rows_are_predicted_as_in_fit(digits, fitted):
+    X, _, given = digits
+    unlabelled = given < 0
+    np.testing.assert_array_equal(fitted.predict(X[:1000])[unlabelled], fitted.transduction_[unlabelled])
+
+
+def test_probabilities_are_calibrated_and_agree_with_the_classes(digits, fitted):
+    X, y, _ = digits
+    probabilities = fitted.predict_proba(X[1000:])
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_array_equal(fitted.classes_[probabilities.argmax(axis=1)], fitted.predict(X[1000:]))
+    confident = probabilities.max(axis=1) > 0.9
+    right = fitted.predict(X[1000:]) == y[1000:]
+    assert confident.any()
+    assert right[confident].mean() > 0.85
+
+
+def test_a_row_is_classified_alone(digits, fitted):
+    X, _, _ = digits
+    together = fitted.predict_proba(X[1000:1010])
+    alone = np.vstack([fitted.predict_proba(row[None]) for row in X[1000:1010]])
+    np.testing.assert_allclose(together, alone, atol=1e-10)
+
+
+def test_labels_may_be_words_with_none_or_nan_for_unlabelled(digits, fitted):
+    X, y, given = digits
+    names = np.array([f"digit {value}" for value in y[:1000]], dtype=object)
+    for missing in (None, np.nan, -1):
+        labels = names.copy()
+        labels[given < 0] = missing
+        model = EigenfunctionClassifier().fit(X[:1000], labels)
+        expected = [f"digit {value}" for value in fitted.predict(X[1000:1050])]
+        assert list(model.predict(X[1000:1050])) == expected
+    series = pd.Series(names).where(given >= 0)
+    assert list(EigenfunctionClassifier().fit(X[:1000], series).classes_) == sorted(set(names[given >= 0]))
+
+
+def test_balanced_classes_find_a_rare_one():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.standard_normal((300, 2)), rng.normal([3.0, 0.0], 1.0, (60, 2))])
+    y = np.repeat([0, 1], [300, 60])
+    given = np.full(360, -1)
+    given[:60], given[300:303] = 0, 1
+    plain = EigenfunctionClassifier().fit(X, given)
+    balanced = EigenfunctionClassifier(class_weight="balanced").fit(X, given)
+    assert (balanced.transduction_[300:] == 1).mean() > (plain.transduction_[300:] == 1).mean()
+    assert (balanced.transduction_ == y).mean() > 0.85
+
+
+@pytest.mark.parametrize("embedder", [KernelPCA(20, gamma=1e-3), Isomap(10), LaplacianEigenmaps(30)])
+def test_any_eigenfunctions(digits, embedder):
+    X, y, given = digits
+    model = EigenfunctionClassifier(embedder).fit(X[:1000], given)
+    assert model.score(X[1000:], y[1000:]) > 0.7
+    assert not hasattr(embedder, "embedding_")
+
+
+def test_a_stream_is_learnt_through_a_dictionary(digits):
+    X, y, _ = digits
+    embedder = GreedySpectralEmbedding(20, kernel="rbf", gamma=1e-3, tol=0.1)
+    for start in range(0, 1000, 250):
+        embedder.partial_fit(X[start : start + 250])
+    model = EigenfunctionClassifier(embedder, prefit=True).fit(X[:60], y[:60])
+    assert model.embedder_ is embedder
+    assert model.score(X[1000:], y[1000:]) > 0.7
+
+
+def test_parameters_that_are_given_are_used(digits):
+    X, _, given = digits
+    model = EigenfunctionClassifier(LaplacianEigenmaps(12), n_functions=7, alpha=0.5, smoothness=0)
+    model.fit(X[:1000], given)
+    assert (model.n_functions_, model.alpha_, model.smoothness_) == (7, 0.5, 0)
+    grid = {"embedder__n_neighbors": [5, 8]}
+    search = GridSearchCV(EigenfunctionClassifier(LaplacianEigenmaps(10)), grid, cv=2)
+    assert search.fit(X[:200], digits[1][:200]).best_params_["embedder__n_neighbors"] in (5, 8)
+
+
+def test_sparse_rows_are_classified_like_dense_ones(digits, fitted):
+    X, _, given = digits
+    model = EigenfunctionClassifier().fit(sparse.csr_array(X[:1000]), given)
+    np.testing.assert_array_equal(model.predict(sparse.csr_array(X[1000:])), fitted.predict(X[1000:]))
+
+
+def test_values_of_a_roll_from_forty():
+    X, t = make_swiss_roll(1500, random_state=0)
+    given = np.full((1200, 2), np.nan)
+    given[:40] = np.column_stack([t[:40], X[:40, 1]])
+    model = EigenfunctionRegressor().fit(X[:1200], given)
+    assert model.score(X[1200:], np.column_stack([t, X[:, 1]])[1200:]) > 0.95
+    assert model.transduction_.shape == (1200, 2)
+    np.testing.assert_allclose(model.transduction_, model.predict(X[:1200]), atol=1e-6)
+    flat = EigenfunctionRegressor(model.embedder_, prefit=True).fit(X[:40], t[:40])
+    assert flat.predict(X[1200:]).shape == (300,)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"alpha": 0}, "alpha=0 must be 'auto' or a number above 0"),
+        ({"alpha": "best"}, "alpha='best'"),
+        ({"smoothness": -1}, "smoothness=-1"),
+        ({"n_functions": 0}, "n_functions=0"),
+        ({"embedder": ProbabilisticPCA()}, "with eigenfunctions, such as"),
+        ({"embedder": LaplacianEigenmaps}, "with eigenfunctions, such as"),
+        ({"prefit": True}, "with eigenfunctions, such as"),
+    ],
+)
+def test_bad_parameters(params, message):
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    with pytest.raises((ValueError, TypeError), match=message):
+        EigenfunctionRegressor(**params).fit(X, X[:, 0])
+
+
+def test_bad_labels():
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    with pytest.raises(ValueError, match="every value is -1"):
+        EigenfunctionClassifier().fit(X, np.full(30, -1))
+    with pytest.raises(ValueError, match="if -1 is a class"):
+        EigenfunctionClassifier().fit(X, np.where(X[:, 0] > 0, 1, -1))
+    with pytest.raises(ValueError, match="30 rows, but y has 20"):
+        EigenfunctionClassifier().fit(X, np.arange(20) % 2)
+    with pytest.raises(ValueError, match="every row is NaN"):
+        EigenfunctionRegressor().fit(X, np.full(30, np.nan))
+    with pytest.raises(ValueError, match="only some outputs are NaN, the first at 1"):
+        EigenfunctionRegressor().fit(X[:2], [[0, 1], [np.nan, 1]])
+    with pytest.raises(NotFittedError):
+        EigenfunctionClassifier(LaplacianEigenmaps(), prefit=True).fit(X, np.arange(30) % 2)
