@@ -17,8 +17,8 @@ from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.eigen_ridge import EigenRidge, RidgeGrid, fit_eigen_ridge
 
-#: Largest number of eigenfunctions of the default embedder.
-_DEFAULT_FUNCTIONS = 100
+#: Number of eigenfunctions of the default embedder: as many as labels, within these bounds.
+_FEWEST_FUNCTIONS, _MOST_FUNCTIONS = 20, 100
 #: Candidates of parameters that are "auto". Functions have unit variance, so ``alpha`` has a scale.
 _COUNTS = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500)
 _ALPHAS = tuple(float(alpha) for alpha in np.logspace(-6, 2, 17))
@@ -40,7 +40,7 @@ class EigenRidgeMixin:
     _scale_: np.ndarray
     _ridge_: EigenRidge
 
-    def _functions_of_rows(self, X: Any) -> np.ndarray:
+    def _functions_of_rows(self, X: Any, n_labels: int) -> np.ndarray:
         """Fit the embedder to all rows, unless it is fitted; return its coordinates at unit variance."""
         self._grid(1)  # parameters are checked before any work
         check_flag("prefit", self.prefit)
@@ -55,7 +55,7 @@ class EigenRidgeMixin:
             self.embedder_ = self.embedder
             functions = self.embedder_.transform(X)
         else:
-            self.embedder_ = self._new_embedder(X).fit(X)
+            self.embedder_ = self._new_embedder(X, n_labels).fit(X)
             functions = self.embedder_.embedding_
         spread = np.asarray(functions.std(axis=0), dtype=np.float64)
         self._scale_ = np.where(spread > 0, spread, 1.0)
@@ -77,11 +77,12 @@ class EigenRidgeMixin:
         check_is_fitted(self, "_ridge_")
         return self._ridge_(np.asarray(self.embedder_.transform(X) / self._scale_))
 
-    def _new_embedder(self, X: Any) -> Any:
+    def _new_embedder(self, X: Any, n_labels: int) -> Any:
         if self.embedder is None:
             n_distinct = _count_distinct(X)
+            wanted = min(max(_FEWEST_FUNCTIONS, n_labels), _MOST_FUNCTIONS)
             return LaplacianEigenmaps(
-                max(1, min(_DEFAULT_FUNCTIONS, n_distinct - 1)),
+                max(1, min(wanted, n_distinct - 1)),
                 n_neighbors=max(1, min(10, max(5, n_distinct // 4), n_distinct - 1)),
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,

@@ -37,8 +37,8 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
     ----------
     embedder : estimator or None, default=None
         Estimator with eigenfunctions, such as LaplacianEigenmaps, DiffusionMap, KernelPCA or Isomap; its
-        ``n_components`` are the functions to choose from. If None, LaplacianEigenmaps with 100 components, or
-        one less than the number of distinct rows.
+        ``n_components`` are the functions to choose from. If None, LaplacianEigenmaps with as many
+        components as there are labels, at least 20 and at most 100.
     {n_functions}
     {alpha/ridge}
     {smoothness}
@@ -124,7 +124,7 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
             )
         weights = compute_sample_weight(self.class_weight, self.classes_[codes])
         with running(self):
-            functions = self._functions_of_rows(X)
+            functions = self._functions_of_rows(X, len(labelled))
             if len(functions) != len(y):
                 raise ValueError(f"X has {len(functions)} rows, but y has {len(y)} labels")
             used = weights > 0

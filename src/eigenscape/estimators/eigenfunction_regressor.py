@@ -31,8 +31,8 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
     ----------
     embedder : estimator or None, default=None
         Estimator with eigenfunctions, such as LaplacianEigenmaps, DiffusionMap, KernelPCA or Isomap; its
-        ``n_components`` are the functions to choose from. If None, LaplacianEigenmaps with 100 components, or
-        one less than the number of distinct rows.
+        ``n_components`` are the functions to choose from. If None, LaplacianEigenmaps with as many
+        components as there are labels, at least 20 and at most 100.
     {n_functions}
     {alpha/ridge}
     {smoothness}
@@ -99,7 +99,7 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
         """
         values, known, self._is_flat_ = _split_values(y)
         with running(self):
-            functions = self._functions_of_rows(X)
+            functions = self._functions_of_rows(X, len(known))
             if len(functions) != len(values):
                 raise ValueError(f"X has {len(functions)} rows, but y has {len(values)} values")
             self._fit_ridge(functions[known], values[known], np.ones(len(known)))
