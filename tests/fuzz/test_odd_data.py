@@ -171,8 +171,10 @@ def draw(seed: int, case: int) -> tuple[Any, Any, dict[str, Any]]:
     given = {}
     if cls.__name__ == "OrientedPCA":
         given["noise"] = 0.1 * rng.standard_normal(X.shape)
-    if cls.__name__ == "ProjectionPursuitRegressor":
+    if cls.__name__ in ("ProjectionPursuitRegressor", "EigenfunctionRegressor"):
         given["y"] = rng.standard_normal(X.shape[0])
+    if cls.__name__ == "EigenfunctionClassifier":
+        given["y"] = rng.integers(-1, 3, X.shape[0])
     return cls(**params), X, given
 
 

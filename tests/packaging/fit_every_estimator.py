@@ -21,6 +21,8 @@ X = RNG.standard_normal((60, 4))
 ARGUMENTS = {"DistortionDiscriminantAnalysis": {"layers": ((2, 2, 1),)}}
 FIT_ARGUMENTS = {
     "DistortionDiscriminantAnalysis": {"distorted": [X + 0.1 * RNG.standard_normal(X.shape)]},
+    "EigenfunctionClassifier": {"y": X[:, 0] > 0},
+    "EigenfunctionRegressor": {"y": X[:, 0]},
     "OrientedPCA": {"noise": 0.1 * RNG.standard_normal(X.shape)},
     "ProjectionPursuitRegressor": {"y": X[:, 0]},
 }

@@ -35,7 +35,7 @@ def test_every_estimator_is_a_method():
         for name in eigenscape.__all__
         if inspect.isclass(getattr(eigenscape, name)) and hasattr(getattr(eigenscape, name), "fit")
     }
-    # regression and density by projection pursuit compute no coordinates
+    # classifiers, regressors and densities compute no coordinates
     assert set(METHODS.values()) == {
         name for name in classes if hasattr(getattr(eigenscape, name), "transform")
     }
