@@ -10,19 +10,23 @@ import numpy as np
 import pytest
 from cases import curve
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from eigenscape import (
     PCA,
+    DiffusionMap,
     DistortionDiscriminantAnalysis,
     GreedySpectralEmbedding,
     Isomap,
     KernelEigenmap,
     KernelPCA,
     LandmarkMDS,
+    LaplacianEigenmaps,
     LocalityPreservingProjection,
     MixturePPCA,
     OrientedPCA,
     ProbabilisticPCA,
+    SpectralClustering,
 )
 from eigenscape.exceptions import DataRangeError
 
@@ -125,3 +129,25 @@ def test_noise_of_any_allowed_size_gives_finite_directions(size: float) -> None:
     model = OrientedPCA(regularization=0.1).fit(X, noise=size * curve(40, seed=2))
     assert np.isfinite(model.components_).all()
     assert np.isfinite(model.eigenvalues_).all()
+
+
+@pytest.mark.parametrize("size", [1e-12, 1.0])
+@pytest.mark.parametrize(
+    "model", [Isomap(metric="precomputed"), LaplacianEigenmaps(affinity="precomputed_nearest_neighbors")]
+)
+def test_a_sparse_table_of_distances_has_a_zero_diagonal(model: Any, size: float) -> None:
+    """Rows of the table were embedded, but placed elsewhere by transform, which found no sample in them."""
+    D = cdist(X, X)
+    np.fill_diagonal(D, size)
+    with pytest.raises(ValueError, match=rf"zero diagonal, got {size:g} for sample 0.*setdiag\(0\)"):
+        model.fit(sparse.csr_array(D))
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("cls", [LaplacianEigenmaps, DiffusionMap, SpectralClustering])
+def test_affinities_that_are_lost_beside_others_are_refused(cls: type, container: Any) -> None:
+    """Eigenvectors are accurate to the largest entry: the other samples had no correct digit."""
+    A = np.exp(-(cdist(X, X) ** 2))
+    A[3, 8] = A[8, 3] = 1e59
+    with pytest.raises(DataRangeError, match=r"of sample 3 sum to 1e\+59, those of sample \d+ to"):
+        cls(affinity="precomputed").fit(container(A))
