@@ -9,7 +9,7 @@ the distances or similarities among the new points."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -264,11 +264,13 @@ def _letters(word: str) -> np.ndarray:
     return np.array([word.count(letter) + 0.1 * (word[0] == letter) for letter in "abcdefgh"])
 
 
+@cache  # which laws ask of the same words over and over
 def shared_letters(a: str, b: str) -> float:
     first, second = _letters(a), _letters(b)
     return float(first @ second / np.sqrt((first @ first) * (second @ second)))
 
 
+@cache
 def different_letters(a: str, b: str) -> float:
     return float(np.abs(_letters(a) - _letters(b)).sum() + 0.3 * abs(len(a) - len(b)))
 

@@ -501,7 +501,7 @@ BAD = [
     ({"landmarks": [0.5, 1.0]}, "landmarks must be one of"),
     ({"landmarks": 3}, "landmarks must be one of"),
     ({"landmarks": np.ones((4, 2))}, "landmarks given as points have 2 features, but the samples have 3"),
-    ({"landmarks": np.full((4, 3), np.nan)}, "landmarks given as points must be finite"),
+    ({"landmarks": np.full((4, 3), np.nan)}, "landmarks contains NaN in 12 cell"),
     (
         {"landmarks": np.ones((4, 3))},
         "landmarks must be different points, but point 1 is equal to an earlier one",

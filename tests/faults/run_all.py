@@ -7,8 +7,6 @@ Parts are files, data, kills and writes; their counts are stored in build/faults
 from __future__ import annotations
 
 import argparse
-import importlib
-import importlib.util
 import json
 import math
 import os
@@ -22,6 +20,7 @@ from pathlib import Path
 
 from faults.kill_commands import COMMANDS
 from faults.library import build_library
+from fuzz import test_odd_data
 from fuzz.harness import OUTCOMES, run
 from fuzz.seeds import SEEDS
 
@@ -57,10 +56,11 @@ def fuzz_files(total: int, seed: int) -> Iterator[Counts]:
 
 
 def fuzz_data(total: int, seed: int) -> Iterator[Counts]:
-    """Fit estimators to odd data, if that fuzzer is present."""
-    if importlib.util.find_spec("fuzz.test_odd_data") is not None:
-        found = importlib.import_module("fuzz.test_odd_data").run(total, seed)
-        yield {"odd data": {name: int(found.get(name, 0)) for name in ("tried", *OUTCOMES)}}
+    """Fit estimators to odd rows and tables, half of the cases each."""
+    counts: Counts = {}
+    for kind in ("data", "tables"):
+        counts[f"odd {kind}"] = test_odd_data.run(kind, total // 2, seed)
+        yield counts
 
 
 def _script(name: str, *arguments: str) -> tuple[bool, str]:

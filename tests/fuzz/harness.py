@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import selectors
+import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 #: A case that takes longer is a hang.
 SECONDS = 60.0
+#: Time for a worker to import the libraries and to make valid files.
+_IMPORTS = 300.0
 OUTCOMES = ("signals", "hangs", "exceptions", "differences")
 
 
@@ -53,90 +57,50 @@ class Result:
         }
 
 
-@dataclass
-class _Worker:
-    jobs: list[tuple[str, int]]
-    seed: int
-    position: int = 0
-    since: float = 0.0
-    buffer: bytes = b""
-    is_ready: bool = False
-    process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> IO[bytes]:
-        command = [sys.executable, "-m", "fuzz.harness", "--worker"]
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_environment(),
-        )
-        self.is_ready = False
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps([self.seed, self.jobs[self.position :]]).encode())
-        self.process.stdin.close()
-        self.since, self.buffer = time.monotonic() + 60.0, b""  # time for imports
-        return self.process.stdout
-
-
 def run(cases: dict[str, int], seed: int, processes: int = 2, log: IO[str] | None = None) -> Result:
     """Run a number of cases for each format; faults are written to a log as they are found."""
     jobs = [(kind, number) for kind, count in cases.items() for number in range(count)]
     jobs.sort(key=lambda job: job[1] / cases[job[0]])  # formats are mixed: slow ones do not come last
     result = Result(log=log)
-    workers = [_Worker(jobs[start::processes], seed) for start in range(processes)]
-    with selectors.DefaultSelector() as selector:
-        for worker in workers:
-            selector.register(worker.start(), selectors.EVENT_READ, worker)
+    with selectors.DefaultSelector() as selector, ExitStack() as stack:
+        for start in range(processes):
+            mine = jobs[start::processes]
+            process = stack.enter_context(_start(seed, mine))
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            selector.register(process.stdout, selectors.EVENT_READ, (process, iter(mine)))
         while selector.get_map():
-            for key, _ in selector.select(timeout=1.0):
-                data = os.read(key.fd, 2**16)
-                if data:
-                    _receive(key.data, data, result)
-                else:
-                    selector.unregister(key.fileobj)
-                    _restart(key.data, selector, result)
-            for worker in workers:
-                if (
-                    worker.process
-                    and worker.process.poll() is None
-                    and time.monotonic() - worker.since > SECONDS
-                ):
-                    worker.buffer = b"hang"
-                    worker.process.kill()
+            ready = selector.select(timeout=_IMPORTS + SECONDS)
+            if not ready:
+                raise RuntimeError("the workers of the fuzzer do not answer")
+            for key, _ in ready:
+                process, waiting = key.data
+                line = process.stdout.readline()
+                if line:
+                    kind, number = next(waiting)
+                    result.add(kind, seed, number, line.decode().rstrip("\n"))
+                    continue
+                selector.unregister(key.fileobj)
+                if process.wait() != 0 or next(waiting, None) is not None:
+                    raise RuntimeError(f"a worker of the fuzzer ended with exit code {process.returncode}")
     return result
 
 
-def _receive(worker: _Worker, data: bytes, result: Result) -> None:
-    *lines, worker.buffer = (worker.buffer + data).split(b"\n")
-    for line in lines:
-        if not worker.is_ready:
-            worker.is_ready, worker.since = line == b"ready", time.monotonic()
-            continue
-        kind, number = worker.jobs[worker.position]
-        result.add(kind, worker.seed, number, line.decode())
-        worker.position += 1
-        worker.since = time.monotonic()
-
-
-def _restart(worker: _Worker, selector: selectors.BaseSelector, result: Result) -> None:
-    """Count the case that ended a worker, and go on with the next one."""
-    assert worker.process is not None
-    assert worker.process.stdout is not None
-    code = worker.process.wait()
-    worker.process.stdout.close()
-    if not worker.is_ready:
-        raise RuntimeError(f"a worker of the fuzzer ended with exit code {code} before its first case")
-    if worker.position < len(worker.jobs):
-        kind, number = worker.jobs[worker.position]
-        outcome = f"hang: over {SECONDS:g} s" if worker.buffer == b"hang" else f"signal: exit code {code}"
-        result.add(kind, worker.seed, number, outcome)
-        worker.position += 1
-    worker.process = None
-    if worker.position < len(worker.jobs):
-        selector.register(worker.start(), selectors.EVENT_READ, worker)
+def _start(seed: int, jobs: list[tuple[str, int]]) -> subprocess.Popen[bytes]:
+    """Start a worker, which forks the processes that run its cases."""
+    command = [sys.executable, "-m", "fuzz.harness", "--worker"]
+    process = subprocess.Popen(
+        command,
+        bufsize=0,  # a line that is read is a case; none waits in a buffer that select does not see
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=_environment(),
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps([SECONDS, seed, jobs]).encode())
+    process.stdin.close()
+    return process
 
 
 def _environment() -> dict[str, str]:
@@ -151,16 +115,44 @@ def _work() -> None:
     """Run the jobs given on standard input, and write a line for each to standard output."""
     from fuzz import file_cases
 
-    seed, jobs = json.load(sys.stdin)
+    seconds, seed, jobs = json.load(sys.stdin)
     out = os.dup(1)
     os.dup2(2, 1)
     file_cases.prepare()
-    os.write(out, b"ready\n")
     shared = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
+        while jobs:
+            jobs = jobs[_run_forked(seed, jobs, seconds, Path(folder), out) :]
+
+
+def _run_forked(seed: int, jobs: list[tuple[str, int]], seconds: float, folder: Path, out: int) -> int:
+    """Run jobs in a forked process until the last one, or one that ends the process; return their number."""
+    from fuzz import file_cases
+
+    receiving, sending = os.pipe()
+    pid = os.fork()
+    if pid == 0:
         for kind, number in jobs:
-            outcome = file_cases.run(kind, seed, number, Path(folder))
-            os.write(out, outcome.replace("\n", " ").encode(errors="replace") + b"\n")
+            outcome = file_cases.run(kind, seed, number, folder)
+            os.write(sending, outcome.replace("\n", " ").encode(errors="replace") + b"\n")
+        os._exit(0)
+    os.close(sending)
+    done, hangs = 0, False
+    while not hangs:
+        if not select.select([receiving], [], [], seconds)[0]:
+            hangs = True
+            os.kill(pid, signal.SIGKILL)
+        elif data := os.read(receiving, 2**16):
+            os.write(out, data)  # whole lines, since each was written at once
+            done += data.count(b"\n")
+        else:
+            break
+    os.close(receiving)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if done == len(jobs):
+        return done
+    os.write(out, f"hang: over {seconds:g} s\n".encode() if hangs else f"signal: exit code {code}\n".encode())
+    return done + 1
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Odd data sets for every estimator: no signal, no hang, no foreign exception, no silently wrong map.
+"""Odd rows and tables for every estimator: no signal, no hang, no foreign exception, no silently wrong map.
 
-``run(cases, seed)`` draws data sets and estimators from a seed and counts what went wrong. Cases run in a
-child process, one after the other, so that a crash or a hang costs one case. ``EIGENSCAPE_FUZZ_CASES`` is the
-number of cases; ``python tests/fuzz/test_odd_data.py one SEED CASE`` repeats one and prints its traceback.
+``run(kind, cases, seed)`` draws data sets and estimators from a seed and counts what went wrong. Cases run in
+a child process, one after the other, so that a crash or a hang costs one case. ``EIGENSCAPE_FUZZ_CASES`` is
+the number of cases and ``EIGENSCAPE_FUZZ_SEED`` their seed; ``python tests/fuzz/test_odd_data.py one KIND
+SEED CASE`` repeats one and prints its traceback.
 """
 
 from __future__ import annotations
@@ -16,15 +17,19 @@ import sys
 import threading
 import traceback
 import warnings
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy import sparse
 
 if __name__ == "__main__":  # as a child process, or to repeat a case
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from fuzz import odd_tables
+from fuzz.harness import OUTCOMES
 from own_errors import is_own
 
 from eigenscape import estimators
@@ -154,16 +159,20 @@ def _classes() -> list[type]:
     ]
 
 
-def draw(seed: int, case: int) -> tuple[Any, Any, dict[str, Any]]:
+def draw(kind: str, seed: int, case: int) -> tuple[Any, Any, dict[str, Any]]:
     """Return an unfitted estimator, its data, and further arguments of ``fit``."""
     rng = np.random.default_rng([seed, case])
-    classes = _classes()
-    cls = classes[case % len(classes)]
-    X = odd_data(rng)
+    params: dict[str, Any] = {}
+    if kind == "tables":
+        cls, params, of = odd_tables.draw_estimator(case)
+        X = odd_tables.odd_table(of, rng)
+    else:
+        classes = _classes()
+        cls = classes[case % len(classes)]
+        X = odd_data(rng)
     names = inspect.signature(cls).parameters
-    params = {}
     for name, values in {**_CHOICES, **_PER_METHOD.get(cls.__name__, {})}.items():
-        if name in names and rng.random() < 0.35:
+        if name in names and name not in params and rng.random() < 0.35:
             params[name] = values[rng.integers(len(values))]
     for name, value in (("n_init", 1), ("max_iter", 50)):
         if name in names and cls.__name__ not in ("ProbabilisticPCA", "FactorAnalysis"):
@@ -178,10 +187,10 @@ def draw(seed: int, case: int) -> tuple[Any, Any, dict[str, Any]]:
     return cls(**params), X, given
 
 
-def examine(seed: int, case: int) -> str:
+def examine(kind: str, seed: int, case: int) -> str:
     """Return "" if a case is right or refused, otherwise the kind of fault and a description."""
-    model, X, given = draw(seed, case)
-    before = X.copy()
+    model, X, given = draw(kind, seed, case)
+    before = deepcopy(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -190,11 +199,11 @@ def examine(seed: int, case: int) -> str:
             found = getattr(model, call)(X)
         except Exception as error:
             return "" if is_own(error) else f"exception: {type(error).__name__}: {error}"
-        fault = _examine_new(getattr(model, call), X, np.random.default_rng([seed, case, 1]))
+        fault = _examine_new(kind, getattr(model, call), X, np.random.default_rng([seed, case, 1]))
     if fault:
         return fault
-    if abs(X - before).max() != 0:
-        return "difference: fit changed its argument"
+    if not np.array_equal(_dense(X), _dense(before)):
+        return "difference: NaN was accepted, or fit changed its argument"
     if not np.isfinite(found).all():
         return "difference: NaN or infinity out of finite data"
     stored = vars(model).get("embedding_")
@@ -204,7 +213,7 @@ def examine(seed: int, case: int) -> str:
     error = float((np.abs(found.astype(float) - stored) / size).max())
     values = np.abs(vars(model).get("eigenvalues_", np.ones(1)))
     # Rounding errors of the Nystrom formula grow with the ratio of eigenvalues.
-    ratio = values.max() / values[values > 0].min(initial=values.max())
+    ratio = values.max() / values[values > 0].min(initial=values.max()) if values.any() else 0.0
     return (
         ""
         if error <= _ROUNDING + 1e3 * np.finfo(float).eps * ratio
@@ -212,11 +221,15 @@ def examine(seed: int, case: int) -> str:
     )
 
 
-def _examine_new(evaluate: Any, X: Any, rng: np.random.Generator) -> str:
+def _dense(X: Any) -> np.ndarray:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+
+
+def _examine_new(kind: str, evaluate: Any, X: Any, rng: np.random.Generator) -> str:
     """Return the fault of new points that are odder than the training points, "" if there is none."""
-    oddity = _ODDITIES[rng.integers(len(_ODDITIES))]
+    oddities = odd_tables.ODDITIES if kind == "tables" else _ODDITIES
     with np.errstate(all="ignore"):
-        rows = oddity(X.toarray() if sparse.issparse(X) else X.astype(np.float64), rng)
+        rows = oddities[rng.integers(len(oddities))](_dense(X), rng)
     rows = np.where(np.isfinite(rows), rows, 1.0)
     try:
         found = evaluate(sparse.csr_array(rows) if sparse.issparse(X) else rows)
@@ -228,30 +241,28 @@ def _examine_new(evaluate: Any, X: Any, rng: np.random.Generator) -> str:
 # --- the harness --------------------------------------------------------------------------------------------
 
 
-def run(cases: int, seed: int, show: bool = False) -> dict[str, int]:
-    """Try ``cases`` odd data sets and return the counts of what went wrong.
+def run(kind: str, cases: int, seed: int) -> dict[str, int]:
+    """Try ``cases`` odd rows ("data") or tables ("tables") and return the counts of what went wrong.
 
     Returns
     -------
     dict
-        "tried", "signals" (of the process), "hangs", "wrong exceptions" (not raised by the package on
-        purpose) and "silent differences" (a result that is not finite, or that contradicts law 1).
+        "tried", "signals" (of the process), "hangs", "exceptions" (not raised by the package on purpose) and
+        "differences" (a result that is not finite, or that contradicts law 1).
     """
-    counts = dict.fromkeys(("tried", "signals", "hangs", "wrong exceptions", "silent differences"), 0)
-    kinds = {"exception": "wrong exceptions", "difference": "silent differences"}
+    counts = dict.fromkeys(("tried", *OUTCOMES), 0)
     while counts["tried"] < cases:
-        for case, fault in _child(seed, counts["tried"], cases):
+        for case, fault in _child(kind, seed, counts["tried"], cases):
             counts["tried"] = case + 1
             if fault:
-                counts[kinds.get(fault.split(":")[0], fault)] += 1
-                if show:
-                    print(f"seed {seed}, case {case}: {fault}", flush=True)
+                counts[f"{fault.split(':')[0]}s"] += 1
+                print(f"{kind}, seed {seed}, case {case}: {fault}", file=sys.stderr, flush=True)
     return counts
 
 
-def _child(seed: int, first: int, cases: int) -> Any:
+def _child(kind: str, seed: int, first: int, cases: int) -> Any:
     """Yield (case, fault) from a child process until it has done all cases, or died or hung in one."""
-    command = [sys.executable, __file__, "child", str(seed), str(first), str(cases)]
+    command = [sys.executable, __file__, "child", kind, str(seed), str(first), str(cases)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as child:
         lines: queue.Queue[str] = queue.Queue()
         assert child.stdout is not None
@@ -264,10 +275,10 @@ def _child(seed: int, first: int, cases: int) -> Any:
                 line = lines.get(timeout=_PATIENCE)
             except queue.Empty:
                 child.kill()
-                yield case, "hangs"
+                yield case, "hang"
                 return
             if not line:
-                yield case, "signals"
+                yield case, "signal"
                 return
             yield tuple(json.loads(line))
             case += 1
@@ -279,29 +290,27 @@ def _read(stream: Any, lines: queue.Queue[str]) -> None:
     lines.put("")
 
 
-def test_odd_data_are_embedded_or_refused() -> None:
+@pytest.mark.parametrize("kind", ["data", "tables"])
+def test_odd_data_are_embedded_or_refused(kind: str) -> None:
     """With a fixed seed; ``EIGENSCAPE_FUZZ_CASES`` raises the number of cases."""
     cases = int(os.environ.get("EIGENSCAPE_FUZZ_CASES", "300"))
-    counts = run(cases, seed=0, show=True)
-    assert counts.pop("tried") == cases
-    assert counts == {"signals": 0, "hangs": 0, "wrong exceptions": 0, "silent differences": 0}
+    counts = run(kind, cases, seed=int(os.environ.get("EIGENSCAPE_FUZZ_SEED", "0")))
+    assert counts == {"tried": cases, **dict.fromkeys(OUTCOMES, 0)}
 
 
-def _main(action: str, seed: int, first: int, cases: int = 0) -> None:
+def _main(action: str, kind: str, seed: int, first: int, cases: int = 0) -> None:
     if action == "child":
         for case in range(first, cases):
-            print(json.dumps([case, examine(seed, case)]), flush=True)
-    elif action == "run":
-        print(run(first, seed, show=True))
+            print(json.dumps([case, examine(kind, seed, case)]), flush=True)
     else:
-        model, X, given = draw(seed, first)
+        model, X, given = draw(kind, seed, first)
         print(model, repr(X), sep="\n")
         try:
             model.fit(X, **given).transform(X)
         except Exception:
             traceback.print_exc()
-        print(examine(seed, first))
+        print(examine(kind, seed, first))
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1], *map(int, sys.argv[2:]))
+    _main(*sys.argv[1:3], *map(int, sys.argv[3:]))

@@ -11,6 +11,7 @@ import numpy as np
 from dask.core import flatten
 from dask.utils import ensure_dict
 
+from eigenscape._numbers import check_numbers, is_ordinary
 from eigenscape._typing import is_sparse
 
 #: Key of a task in a dask graph: a string or a tuple.
@@ -211,6 +212,8 @@ def check_block(block: Any, partition: int, spec: BlockSpec, n_rows: float = np.
         raise ValueError(f"{where} has dtype {block.dtype}, which is not numeric; convert it first")
     if block.dtype not in (np.float32, np.float64):
         block = block.astype(np.float64)
+    if is_ordinary(block.data if is_sparse(block) else block):  # the common case, in one pass
+        return block
     wrong = _non_finite_rows(block, spec.allow_nan)
     if len(wrong):
         what = "infinity" if spec.allow_nan else "NaN or infinity"
@@ -218,6 +221,7 @@ def check_block(block: Any, partition: int, spec: BlockSpec, n_rows: float = np.
             f"Input {spec.name} contains {what} in {len(wrong)} row(s) of {where}: row(s)"
             f" {_first_few(wrong)}, counted from the start of the partition; drop or impute these rows"
         )
+    check_numbers(block, where, missing=spec.allow_nan)
     return block
 
 
@@ -259,9 +263,6 @@ def _first_few(rows: np.ndarray) -> str:
 def _non_finite_rows(block: Any, allow_nan: bool) -> np.ndarray:
     """Return the indices of rows with infinite values, or NaN unless ``allow_nan``."""
     values = block.data if is_sparse(block) else block
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # the common case, in one pass
-            return np.array([], dtype=int)
     bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
     if is_sparse(block):
         return np.unique(np.searchsorted(block.indptr, np.flatnonzero(bad), side="right") - 1)

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
+from eigenscape._numbers import check_numbers
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import choose_points
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
@@ -169,13 +170,12 @@ def given_members(
             f"{name} must be {names}a fitted model with a dictionary, or points of shape (m, n_features), got"
             f" {dictionary!r}"
         )
-    values: np.ndarray = points.data if is_sparse(points) else points  # type: ignore[assignment]
-    if points.shape[1] != X.shape[1] or not np.isfinite(values).all():
+    if points.shape[1] != X.shape[1]:
         raise ValueError(
-            f"{name} contains points of shape {points.shape}, which must be finite and have {X.shape[1]}"
-            " features"
+            f"{name} contains points of shape {points.shape}, which must have {X.shape[1]} features"
         )
     points = as_float64(points)
+    check_numbers(points, name)
     if is_sparse(X):
         points = sparse.csr_array(points)
     elif is_sparse(points):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape._numbers import check_numbers
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import NAMES, choose_points
 from eigenscape.estimators._graph import Neighborhood
@@ -116,8 +117,7 @@ def _check_given(landmarks: Any, X: Any, rows: bool) -> LandmarkChoice:
                 f"landmarks given as points have {points.shape[1]} features, but the samples have"
                 f" {X.shape[1]}"
             )
-        if not np.isfinite(points.data if is_sparse(points) else points).all():
-            raise ValueError("landmarks given as points must be finite")
+        check_numbers(points, "landmarks")
     else:
         raise ValueError(
             f"landmarks must be one of {', '.join(map(repr, NAMES))}, an array of sample indices, or points"

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from eigenscape._numbers import check_numbers
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._rows import check_numbers, without_mask
+from eigenscape.estimators._rows import without_mask
 from eigenscape.estimators._validation import check_count
 from eigenscape.methods.distortion_discriminant import LayerShape
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from eigenscape._numbers import check_numbers
 from eigenscape._typing import is_sparse
-from eigenscape.estimators._rows import check_numbers, without_mask
+from eigenscape.estimators._rows import without_mask
 from eigenscape.graph.row_index import canonical_csr
 
 if TYPE_CHECKING:

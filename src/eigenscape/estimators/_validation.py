@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array
 from eigenscape._typing import is_sparse
 from eigenscape.estimators._collections import check_in_memory
 from eigenscape.estimators._rows import validate_rows
+from eigenscape.exceptions import DataRangeError
 from eigenscape.graph.row_index import canonical_csr, row_hashes
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Relative asymmetry of a matrix that is attributed to rounding.
 _ROUNDING = 1e-8
+#: Smallest sum of affinities relative to the largest. Eigenvectors are proportional to the roots of the sums.
+_SMALLEST_SUM = 1e-20
 
 
 def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = False) -> Any:
@@ -167,26 +170,47 @@ def check_precomputed(kind: str, X: Any, square: bool) -> None:
         raise ValueError(
             f"Negative values in data: a precomputed {kind} must not be negative, got {values.min():g}"
         )
-    if not square or (kind == "distance" and sparse.issparse(X)):  # neighbour graphs may be asymmetric
+    if not square:
         return
-    check_symmetric(X, kind)
     if kind == "distance":
         check_zero_diagonal(X)
-        if X.max() == 0:
-            raise ValueError(
-                f"all {X.shape[0]} samples are equal (at distance 0 from each other); there is nothing to"
-                " embed"
-            )
+        if is_sparse(X):  # neighbour graphs may be asymmetric
+            return
+    check_symmetric(X, kind)
+    if kind == "affinity":
+        _check_row_sums(X)
+    if kind == "distance" and X.max() == 0:
+        raise ValueError(
+            f"all {X.shape[0]} samples are equal (at distance 0 from each other); there is nothing to embed"
+        )
 
 
-def check_zero_diagonal(D: np.ndarray) -> None:
-    """Raise ValueError unless the diagonal of a matrix of distances is zero."""
-    diagonal = np.abs(np.diagonal(D))
-    if diagonal.max() > _ROUNDING * float(D.max()):
+def check_zero_diagonal(D: Any) -> None:
+    """Raise ValueError unless the diagonal of a matrix of distances is zero: if sparse, exactly.
+
+    A row of a sparse matrix is recognised as a sample by its distance 0.
+    """
+    diagonal = np.abs(D.diagonal())
+    if diagonal.max() > (0 if is_sparse(D) else _ROUNDING * float(D.max())):
         i = int(np.argmax(diagonal))
+        remedy = "; call setdiag(0) if this is rounding" if is_sparse(D) else ""
         raise ValueError(
             f"a distance matrix must have a zero diagonal, got {D[i, i]:g} for sample {i}; are these"
-            " similarities?"
+            f" similarities?{remedy}"
+        )
+
+
+def _check_row_sums(A: Any) -> None:
+    """Raise an error if sums of affinities are so different that rounding removes the smaller ones."""
+    sums = np.asarray(A.sum(axis=1)).ravel()
+    least, most = (
+        int(which(np.where(sums > 0, sums, other))) for which, other in ((np.argmin, np.inf), (np.argmax, 0))
+    )
+    if 0 < sums[least] < _SMALLEST_SUM * sums[most]:
+        raise DataRangeError(
+            f"the precomputed affinities of sample {most} sum to {sums[most]:g}, those of sample {least} to"
+            f" {sums[least]:g}, which is lost to rounding beside it; reduce the largest affinities, or drop"
+            " the sample"
         )
 
 

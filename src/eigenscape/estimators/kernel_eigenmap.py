@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from eigenscape._numbers import check_numbers
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
@@ -300,6 +301,7 @@ class KernelEigenmap(Estimator):
         centers: Any = self.centers
         if not isinstance(centers, str):
             centers = check_array(centers, dtype=np.float64, input_name="centers")
+            check_numbers(centers, "centers")
         covariances: Any = self.covariances
         if not isinstance(covariances, str):
             covariances = check_array(covariances, dtype=np.float64, allow_nd=True, input_name="covariances")

@@ -9,9 +9,10 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eigenscape._numbers import check_numbers
 from eigenscape._progress import reporting
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._rows import check_numbers, validate_rows, without_mask
+from eigenscape.estimators._rows import validate_rows, without_mask
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import as_number, check_count, check_positive
 from eigenscape.estimators._verify import VerifyMixin
