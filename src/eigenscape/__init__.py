@@ -81,7 +81,18 @@ if TYPE_CHECKING:
     )
     from eigenscape.io import load, read, save
 
-_MODULES = ("datasets", "distributed", "exceptions", "io", "kernels", "nystrom", "plot", "quality", "report", "sc")
+_MODULES = (
+    "datasets",
+    "distributed",
+    "exceptions",
+    "io",
+    "kernels",
+    "nystrom",
+    "plot",
+    "quality",
+    "report",
+    "sc",
+)
 _HOMES = {
     **dict.fromkeys(__all__, "eigenscape.estimators"),
     **dict.fromkeys(("load", "read", "save"), "eigenscape.io"),

@@ -9,7 +9,7 @@ from eigenscape._compiled.jit import njit
 
 @njit(nogil=True)
 def fuzzy_widths(lengths, offsets, target, widths):
-    """Write the root of ``sum_j exp(-max(0, d_ij - rho_i) / sigma_i) = target`` to ``widths[i]``, by bisection.
+    """Write the root ``sigma_i`` of ``sum_j exp(-max(0, d_ij - rho_i) / sigma_i) = target``, by bisection.
 
     The sum increases with ``sigma``. If it exceeds ``target`` for every width, the width is 0.
     """

@@ -109,7 +109,7 @@ class GaussWeights:
 
 
 def sorted_lists(table: sparse.csr_array, k: int) -> np.ndarray:
-    """Return the ``k`` shortest lengths (n, k) of each row, which has at least as many, in ascending order."""
+    """Return the ``k`` shortest lengths (n, k) of each row, in ascending order; no row has fewer."""
     row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
     order = np.lexsort((table.data, row))
     return table.data[order][table.indptr[:-1, None] + np.arange(k)]

@@ -20,7 +20,7 @@ import numpy as np
 from eigenscape._memory import row_blocks
 from eigenscape._threads import run_parallel
 
-#: Fewest points on either side of a cut.
+#: Fewest points on either side of a cut: the correlation of fewer is often 1 by chance.
 _MIN_SIDE = 5
 
 
@@ -44,13 +44,15 @@ class PseudotimeDistances:
         return row
 
 
-def kendall_cut(first: np.ndarray, second: np.ndarray, n_jobs: int | None = None) -> int:
+def kendall_cut(
+    first: np.ndarray, second: np.ndarray, fewest: int = _MIN_SIDE, n_jobs: int | None = None
+) -> int:
     r"""Return the number ``t`` of leading elements with the largest difference of Kendall correlations.
 
     Two sequences of length ``n`` are correlated before the cut and anti-correlated after it:
-    :math:`\tau(a_{1..t}, b_{1..t}) - \tau(a_{t+1..n}, b_{t+1..n})` is largest. The sums of signs over pairs of
-    all leading and all trailing parts follow from those of each element with the elements before and after
-    it, in time ``n ** 2`` and memory ``n``.
+    :math:`\tau(a_{1..t}, b_{1..t}) - \tau(a_{t+1..n}, b_{t+1..n})` is largest. The sums of signs over pairs
+    of all leading and all trailing parts follow from those of each element with the elements before and after
+    it, in time ``n ** 2`` and memory ``n``. Either part has at least ``fewest`` elements.
     """
     from eigenscape._compiled.fuzzy import concordance
 
@@ -61,7 +63,7 @@ def kendall_cut(first: np.ndarray, second: np.ndarray, n_jobs: int | None = None
         concordance(first, second, rows.start, rows.stop, before, after)
 
     run_parallel(count, row_blocks(n, 1, 256), n_jobs)
-    t = np.arange(_MIN_SIDE, n - _MIN_SIDE + 1)
+    t = np.arange(fewest, n - fewest + 1)
     leading = np.cumsum(before)[t - 1] / (t * (t - 1) / 2)
     rest = n - t
     trailing = np.cumsum(after[::-1])[rest - 1] / (rest * (rest - 1) / 2)
@@ -89,7 +91,7 @@ class Branch:
         score = float(rows[0][tips[2]] + rows[1][tips[2]]) / length if length > 0 else 0.0
         return Branch(members, np.array(tips), np.array(rows), score)
 
-    def split(self, n_jobs: int | None = None) -> list[np.ndarray]:
+    def split(self, fewest: int = _MIN_SIDE, n_jobs: int | None = None) -> list[np.ndarray]:
         """Return the points that belong to no single branch, and those of the branch of each tip.
 
         Away from a tip, the distances to the other two decrease together as far as the branching, and then
@@ -99,7 +101,7 @@ class Branch:
         for tip in range(3):
             order = np.argsort(self.rows[tip], kind="stable")
             others = [self.rows[other][order] for other in range(3) if other != tip]
-            claims[tip, order[: kendall_cut(*others, n_jobs=n_jobs)]] = True
+            claims[tip, order[: kendall_cut(*others, fewest=fewest, n_jobs=n_jobs)]] = True
         single = claims.sum(axis=0) == 1
         parts = [self.members[~single], *(self.members[single & claim] for claim in claims)]
         return [part for part in parts if len(part)]
@@ -115,20 +117,21 @@ def branches(
     """Return the group (n,) of each point after at most ``n_branchings`` splits.
 
     The groups are the connected components at first. Each split replaces the group with the largest score
-    among those of more than ``min_size`` points: undecided points keep its number, and branches are appended.
+    among those of more than three times ``min_size`` points, which is the fewest before and after a cut.
+    Undecided points keep its number, and branches are appended.
     """
-    fewest = max(min_size, 2 * _MIN_SIDE)
+    fewest = max(min_size, _MIN_SIDE)
     groups = [np.flatnonzero(distances.labels == label) for label in range(int(distances.labels.max()) + 1)]
     found: dict[int, Branch] = {}
     for _ in range(n_branchings):
         for number, members in enumerate(groups):
-            if number not in found and len(members) > fewest:
+            if number not in found and len(members) > 3 * fewest:
                 position = np.flatnonzero(members == root)
                 found[number] = Branch.of(members, distances, int(position[0]) if len(position) else 0)
         if not found:
             break
         best = max(found, key=lambda number: found[number].score)
-        groups[best], *rest = found.pop(best).split(n_jobs)
+        groups[best], *rest = found.pop(best).split(fewest, n_jobs)
         groups += rest
     labels = np.empty(len(distances.labels), dtype=np.intp)
     for number, members in enumerate(groups):

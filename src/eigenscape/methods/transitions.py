@@ -34,10 +34,10 @@ class Transitions:
         """Normalise the weights of a graph in which every vertex has an edge."""
         density = row_sums(weights)
         factor = inverse_power(density, alpha)
-        weights = scale_sides(weights, factor, factor)
+        weights = sparse.csr_array(scale_sides(weights, factor, factor))
         sums = row_sums(weights)
         root = inverse_power(sums)
-        return Transitions(scale_sides(weights, root, root), density, sums, alpha)
+        return Transitions(sparse.csr_array(scale_sides(weights, root, root)), density, sums, alpha)
 
     def kernel(self, affinity: BoundKernel) -> DividedKernel:
         """Return the kernel whose Gram matrix is ``matrix``, ``affinity`` being that of the weights."""
@@ -65,10 +65,7 @@ class Transitions:
         return EigenPairs(values[largest], vectors, residuals, blocks[0].solver, blocks[0].n_iter)
 
     @staticmethod
-    def _block(
-        matrix: sparse.csr_array, sums: np.ndarray, count: int, solver: SolverConfig
-    ) -> EigenPairs:
+    def _block(matrix: sparse.csr_array, sums: np.ndarray, count: int, solver: SolverConfig) -> EigenPairs:
         operator = materialized(ComplementOperator(as_operator(sparse.csr_array(matrix))))
         problem = SemidefiniteProblem(operator, np.sqrt(sums / sums.sum()), 2.0)
         return next_to_trivial(problem, min(count, len(sums)) - 1, solver)
-

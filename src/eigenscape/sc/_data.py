@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array
 
 from eigenscape._extras import optional_import
 from eigenscape._threads import kept_threads, single_blas_thread
+from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._rows import check_numbers
 from eigenscape.estimators._validation import check_count, check_jobs
@@ -59,7 +60,7 @@ def in_memory(values: Any) -> Any:
         values = values.compute()
     elif hasattr(values, "to_memory"):
         values = values.to_memory()
-    if sparse.issparse(values):
+    if is_sparse(values):
         return sparse.csr_array(values)
     return values if isinstance(values, np.ndarray) else np.asarray(values[...])
 

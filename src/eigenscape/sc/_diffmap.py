@@ -72,7 +72,8 @@ def diffmap(
     check_annotated(adata)
     check_writable(adata, copy)
     check_components(n_comps, adata.n_obs)
-    weights, solver = StoredGraph.of(adata, neighbors_key).connectivities(), solver_config(random_state, n_jobs)
+    solver = solver_config(random_state, n_jobs)
+    weights = StoredGraph.of(adata, neighbors_key).connectivities()
     warn_if_disconnected(weights)
     with computing(n_jobs):
         pairs = Transitions.of(weights, 1.0).eigenpairs(n_comps, solver)
@@ -123,7 +124,8 @@ def laplacian_eigenmaps(
     check_annotated(adata)
     check_writable(adata, copy)
     check_components(n_comps, adata.n_obs, trivial=1)
-    weights, solver = StoredGraph.of(adata, neighbors_key).connectivities(), solver_config(random_state, n_jobs)
+    solver = solver_config(random_state, n_jobs)
+    weights = StoredGraph.of(adata, neighbors_key).connectivities()
     warn_if_disconnected(weights)
     with computing(n_jobs):
         transitions = Transitions.of(weights, 0.0)

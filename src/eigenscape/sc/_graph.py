@@ -15,6 +15,7 @@ from eigenscape.graph.components import component_labels
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
+from eigenscape.graph.row_index import RowIndex
 from eigenscape.graph.sparse_distances import without_self
 from eigenscape.graph.union import union_with_transpose
 from eigenscape.kernels.neighbor_weights import (
@@ -126,6 +127,17 @@ class StoredGraph:
             np.arange(len(radii)),
         )
 
+    def distinct_graph(self, rows: Any, n_jobs: int | None = None) -> NeighborGraph:
+        """Return the graph, or raise ValueError if cells have equal rows: paths between them are ambiguous."""
+        graph = self.graph(rows, n_jobs)
+        n_distinct = len(RowIndex(rows).distinct()[0])
+        if n_distinct < rows.shape[0]:
+            raise ValueError(
+                f"{rows.shape[0] - n_distinct} cell(s) have the same representation as another one; remove"
+                " duplicate cells and compute the neighbours again"
+            )
+        return graph
+
     def affinity(self, rows: Any, n_jobs: int | None = None) -> NeighborAffinity:
         """Return the stored weights as a function of any cells."""
         graph = self.graph(rows, n_jobs)
@@ -141,10 +153,8 @@ class StoredGraph:
         return NeighborAffinity(graph, rule, weights, parameters)
 
 
-def weight_rule(
-    method: str, n_neighbors: int, lists: sparse.csr_array
-) -> tuple[WeightRule, np.ndarray]:
-    """Return the weights that a method names in scanpy, and the numbers of each cell from which they follow."""
+def weight_rule(method: str, n_neighbors: int, lists: sparse.csr_array) -> tuple[WeightRule, np.ndarray]:
+    """Return the weights that a method of scanpy names, and the numbers of each cell that they depend on."""
     lengths = sorted_lists(lists, n_neighbors - 1)
     rule: WeightRule
     if method == "umap":

@@ -96,7 +96,12 @@ def neighbors(
         weights = edge_weights(lists, rule, parameters)
     key = "neighbors" if key_added is None else key_added
     prefix = "" if key_added is None else f"{key_added}_"
-    params = {"n_neighbors": k, "method": method, "random_state": random_state, "metric": metric}
+    params: dict[str, Any] = {
+        "n_neighbors": k,
+        "method": method,
+        "random_state": random_state,
+        "metric": metric,
+    }
     optional = {"metric_kwds": dict(metric_kwds) if metric_kwds else None, "use_rep": use_rep, "n_pcs": n_pcs}
     params.update({name: value for name, value in optional.items() if value is not None})
     adata = output(adata, copy)
