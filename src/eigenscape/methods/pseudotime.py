@@ -100,8 +100,8 @@ class Branch:
         claims = np.zeros((3, len(self.members)), dtype=bool)
         for tip in range(3):
             order = np.argsort(self.rows[tip], kind="stable")
-            others = [self.rows[other][order] for other in range(3) if other != tip]
-            claims[tip, order[: kendall_cut(*others, fewest=fewest, n_jobs=n_jobs)]] = True
+            first, second = (self.rows[other][order] for other in range(3) if other != tip)
+            claims[tip, order[: kendall_cut(first, second, fewest, n_jobs)]] = True
         single = claims.sum(axis=0) == 1
         parts = [self.members[~single], *(self.members[single & claim] for claim in claims)]
         return [part for part in parts if len(part)]

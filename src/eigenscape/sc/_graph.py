@@ -128,7 +128,7 @@ class StoredGraph:
         )
 
     def distinct_graph(self, rows: Any, n_jobs: int | None = None) -> NeighborGraph:
-        """Return the graph, or raise ValueError if cells have equal rows: paths between them are ambiguous."""
+        """Return the graph, or raise ValueError if cells have equal rows, whose paths are ambiguous."""
         graph = self.graph(rows, n_jobs)
         n_distinct = len(RowIndex(rows).distinct()[0])
         if n_distinct < rows.shape[0]:

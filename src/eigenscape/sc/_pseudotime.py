@@ -128,8 +128,8 @@ def pseudotime_distances(
     if n_dcs <= n_stationary:
         raise ValueError(
             f"the neighbour graph has {n_stationary} connected components, each with a stationary"
-            f" eigenvector, and only {n_dcs} eigenvectors are used; raise n_neighbors in pp.neighbors, or n_comps in"
-            " tl.diffmap and n_dcs"
+            f" eigenvector, and only {n_dcs} eigenvectors are used; raise n_neighbors in pp.neighbors, or"
+            " n_comps in tl.diffmap and n_dcs"
         )
     coordinates = pseudotime_coordinates(values[:n_dcs], vectors[:, :n_dcs], n_stationary)
     return PseudotimeDistances(coordinates, labels)
