@@ -45,9 +45,8 @@ def literal_gauss(X, k):
     for i, near in enumerate(lists):
         for j in near:
             total = width[i] + width[j]
-            W[i, j] = W[j, i] = np.sqrt(2 * np.sqrt(width[i] * width[j]) / total) * np.exp(
-                -(D[i, j] ** 2) / total
-            )
+            scale = np.sqrt(2 * np.sqrt(width[i] * width[j]) / total)
+            W[i, j] = W[j, i] = scale * np.exp(-(D[i, j] ** 2) / total)
     return W
 
 
@@ -61,7 +60,7 @@ def literal_transitions(W):
 
 def literal_pseudotime(T, root):
     """Haghverdi et al. 2016: rows of the accumulated transition matrix, by the series of walks."""
-    values, vectors = np.linalg.eigh(T)
+    vectors = np.linalg.eigh(T)[1]
     T = T - np.outer(vectors[:, -1], vectors[:, -1])
     M, power = np.zeros_like(T), T.copy()
     while np.abs(power).max() > 1e-14:
@@ -102,9 +101,10 @@ def test_laplacian_eigenmaps_solve_the_generalized_problem(adata):
 
 
 def test_pseudotime_is_that_of_the_accumulated_transition_matrix(adata):
-    sc.pp.neighbors(adata, n_neighbors=10)
-    sc.tl.diffmap(adata, n_comps=300)
-    sc.tl.dpt(adata, n_dcs=300, root="cell0")
+    adata = adata[::4].copy()
+    sc.pp.neighbors(adata, n_neighbors=15)
+    sc.tl.diffmap(adata, n_comps=75)
+    sc.tl.dpt(adata, n_dcs=75, root="cell0")
     T = literal_transitions(adata.obsp["connectivities"].toarray().astype(float))
     literal = literal_pseudotime(T, 0)
     assert_allclose(adata.obs["dpt_pseudotime"], literal / literal.max(), rtol=1e-6, atol=1e-9)
