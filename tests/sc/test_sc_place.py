@@ -104,26 +104,30 @@ def test_training_loss_is_the_discarded_spectrum(split):
 CHILD = """
 import sys, anndata
 from eigenscape import sc
-new = anndata.read_h5ad(sys.argv[2])
-sc.tl.place(new, anndata.read_h5ad(sys.argv[1]), basis=sys.argv[3], obs="type")
+reference, new = map(anndata.read_h5ad, sys.argv[1:3])
+for basis in sys.argv[3:]:
+    sc.tl.place(new, reference, basis=basis, obs="type")
 new.write_h5ad(sys.argv[2])
 """
 
 
-@pytest.mark.parametrize("basis", MAPS)
-def test_a_reference_from_a_file_places_cells_in_another_process(split, tmp_path, basis):
-    reference, new = with_map(split[0], basis), split[1]
-    if basis == "diffmap":
-        sc.tl.dpt(reference, n_dcs=3, root=5)
-    reference.write_h5ad(tmp_path / "reference.h5ad")
-    new.write_h5ad(tmp_path / "new.h5ad")
-    command = [sys.executable, "-c", CHILD, tmp_path / "reference.h5ad", tmp_path / "new.h5ad", basis]
+def test_a_reference_from_a_file_places_cells_in_another_process(split, tmp_path):
+    reference, new = with_map(split[0], "diffmap"), split[1]
+    for basis in MAPS[1:]:
+        getattr(sc.tl, basis)(reference, n_comps=3)
+    sc.tl.dpt(reference, n_dcs=3, root=5)
+    files = [tmp_path / "reference.h5ad", tmp_path / "new.h5ad"]
+    for cells, file in zip((reference, new), files, strict=True):
+        cells.write_h5ad(file)
+    command = [sys.executable, "-W", "ignore", "-c", CHILD, *files, *MAPS]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    placed = anndata.read_h5ad(tmp_path / "new.h5ad")
-    sc.tl.place(new, reference, basis=basis, obs="type")
-    assert np.array_equal(placed.obsm[f"X_{basis}"], new.obsm[f"X_{basis}"])
+    placed = anndata.read_h5ad(files[1])
+    for basis in MAPS:
+        sc.tl.place(new, reference, basis=basis, obs="type")
+        assert np.array_equal(placed.obsm[f"X_{basis}"], new.obsm[f"X_{basis}"])
     assert placed.obs.equals(new.obs)
+    assert "dpt_pseudotime" in placed.obs
 
 
 def test_genes_are_matched_by_name(split):
