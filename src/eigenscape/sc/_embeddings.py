@@ -162,7 +162,7 @@ def spectral_clustering(
     n_jobs: int | None = None,
     copy: bool = False,
 ) -> Any:
-    """Cluster the cells by k-means on the eigenvectors of the neighbour graph (Ng, Jordan and Weiss 2002).
+    """Cluster the cells by k-means on the eigenvectors of the neighbour graph (Bengio sec. 2.3).
 
     Parameters
     ----------
