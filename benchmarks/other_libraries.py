@@ -5,6 +5,7 @@ The constructors import the library, so that an absent one raises an ImportError
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -60,21 +61,20 @@ class Tapkee:
 
 
 class ScanpyDiffusionMap:
-    """Diffusion map of scanpy: ``pp.neighbors`` on the given rows and ``tl.diffmap``."""
+    """Diffusion map of scanpy, or of a package with the same functions: ``pp.neighbors`` and ``tl.diffmap``."""
 
-    def __init__(self, n_neighbors: int, n_components: int = 2) -> None:
+    def __init__(self, n_neighbors: int, n_components: int = 2, package: str = "scanpy") -> None:
         import anndata
-        import scanpy
 
-        self._anndata, self._scanpy = anndata, scanpy
+        self._anndata, self._package = anndata, import_module(package)
         self.n_neighbors = n_neighbors
         self.n_components = n_components
 
     def fit(self, X: Any) -> ScanpyDiffusionMap:
         """Build the graph and solve; the constant first component is left out."""
         cells = self._anndata.AnnData(np.asarray(X))
-        self._scanpy.pp.neighbors(cells, n_neighbors=self.n_neighbors + 1, use_rep="X")
-        self._scanpy.tl.diffmap(cells, n_comps=max(3, self.n_components + 1))
+        self._package.pp.neighbors(cells, n_neighbors=self.n_neighbors + 1, use_rep="X")
+        self._package.tl.diffmap(cells, n_comps=max(3, self.n_components + 1))
         self.embedding_ = cells.obsm["X_diffmap"][:, 1 : self.n_components + 1]
         self.graph_ = cells.obsp["connectivities"]
         self.eigenvalues_ = np.asarray(cells.uns["diffmap_evals"])[1 : self.n_components + 1]

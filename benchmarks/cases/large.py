@@ -37,7 +37,7 @@ def diffusion_jobs(data: str, n: int, n_new: int = 0) -> tuple[Job, Job]:
 
 
 def cells(quick: bool) -> list[Case]:
-    """Return the cases of words and cells: Laplacian eigenmaps, diffusion map and clustering."""
+    """Return the cases of words and cells: Laplacian eigenmaps, diffusion maps and clustering."""
     rows = []
     for data in () if quick else ("glove", "pbmc", "paul15"):
         n = SOURCES[data].n
@@ -55,6 +55,9 @@ def cells(quick: bool) -> list[Case]:
         ]
         title = f"Diffusion map, {where}"
         rows.append(Case(f"cells-{data}-diffusion", title, diffusion, (scanpy,), Goal(3), absence(data)))
+        annotated = replace(scanpy, name="eigenscape", params={**_GRAPH, "package": "eigenscape.sc"})
+        title = f"sc.pp.neighbors and sc.tl.diffmap, {where}"
+        rows.append(Case(f"cells-{data}-sc", title, annotated, (scanpy,), Goal(2), absence(data)))
     return rows
 
 

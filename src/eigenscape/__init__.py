@@ -50,10 +50,11 @@ __all__ = [
     "read",
     "report",
     "save",
+    "sc",
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import datasets, distributed, exceptions, io, kernels, nystrom, plot, quality, report
+    from eigenscape import datasets, distributed, exceptions, io, kernels, nystrom, plot, quality, report, sc
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
@@ -84,7 +85,18 @@ if TYPE_CHECKING:
     )
     from eigenscape.io import load, read, save
 
-_MODULES = ("datasets", "distributed", "exceptions", "io", "kernels", "nystrom", "plot", "quality", "report")
+_MODULES = (
+    "datasets",
+    "distributed",
+    "exceptions",
+    "io",
+    "kernels",
+    "nystrom",
+    "plot",
+    "quality",
+    "report",
+    "sc",
+)
 _HOMES = {
     **dict.fromkeys(__all__, "eigenscape.estimators"),
     **dict.fromkeys(("load", "read", "save"), "eigenscape.io"),

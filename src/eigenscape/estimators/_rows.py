@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from eigenscape._numbers import check_numbers
+from eigenscape.estimators._annotated import NamedRows, named_rows
 from eigenscape.exceptions import DataRangeError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def validate_rows(
     ----------
     estimator : Estimator
         Its attribute ``_missing`` states whether NaN is accepted as a missing value.
-    X : array-like or sparse matrix
+    X : array-like, sparse matrix or AnnData
     reset : bool
         Whether the number and names of the features are set, not compared.
     chunk : bool
@@ -37,6 +38,8 @@ def validate_rows(
         Options of ``sklearn.utils.validation.check_array``.
     """
     missing = bool(getattr(estimator, "_missing", False))
+    X = named_rows(estimator, X, reset)
+    X, named = (X.values, X.table) if isinstance(X, NamedRows) else (X, X)
     try:
         rows = check_array(
             without_mask(X, missing),
@@ -56,9 +59,9 @@ def validate_rows(
         missing=missing,
         training=reset and not chunk,
         first_row=first_row,
-        names=getattr(X, "columns", None),
+        names=getattr(named, "columns", None),
     )
-    validate_data(estimator, X, reset=reset, skip_check_array=True)  # number and names of the features
+    validate_data(estimator, named, reset=reset, skip_check_array=True)  # number and names of the features
     return rows
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from eigenscape._typing import is_sparse
+from eigenscape.estimators._annotated import NamedRows, named_rows
 from eigenscape.estimators._collections import check_in_memory
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.exceptions import DataRangeError
@@ -33,7 +34,7 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
     ----------
     estimator : Estimator
         Its class attributes describe the input that it accepts.
-    X : array-like, sparse matrix or list of objects
+    X : array-like, sparse matrix, AnnData or list of objects
     reset : bool
         Whether the estimator is being fitted.
     chunk : bool
@@ -46,14 +47,16 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
     """
     check_in_memory(estimator, X)
     name, parameter = type(estimator).__name__, estimator._pairwise_parameter
+    X = named_rows(estimator, X, reset)
+    is_sparse_input = sparse.issparse(X.values if isinstance(X, NamedRows) else X)
     if callable(getattr(estimator, parameter, None) if parameter else None) and is_objects(X):
         return _check_objects(estimator, X, 2 if reset else 0)
-    if sparse.issparse(X) and estimator._is_precomputed() and not estimator._sparse_tables:
+    if is_sparse_input and estimator._is_precomputed() and not estimator._sparse_tables:
         raise TypeError(
             f"{name} needs all distances, but a sparse matrix omits some; pass a dense matrix, or use Isomap"
             " on the graph"
         )
-    if estimator._sparse is None and sparse.issparse(X):
+    if estimator._sparse is None and is_sparse_input:
         raise TypeError(f"{name} does not accept sparse input: {estimator._no_sparse}")
     if is_objects(X):
         raise ValueError(

@@ -1,0 +1,141 @@
+"""Fields of AnnData objects: checks, the representation of cells, and where results are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from eigenscape._extras import optional_import
+from eigenscape._threads import kept_threads, single_blas_thread
+from eigenscape._typing import is_sparse
+from eigenscape.distributed import is_collection
+from eigenscape.estimators._rows import check_numbers
+from eigenscape.estimators._validation import check_count, check_jobs
+from eigenscape.solvers import SolverConfig
+
+#: Above this many genes the default representation is the PCA, as in scanpy.
+_MANY_GENES = 50
+
+
+def check_annotated(adata: Any, name: str = "adata", purpose: str = "eigenscape.sc") -> Any:
+    """Return an AnnData object that has cells, or raise an error."""
+    anndata = optional_import("anndata", purpose)
+    if not isinstance(adata, anndata.AnnData):
+        raise TypeError(
+            f"{name} must be an AnnData object, got {type(adata).__name__}; use the estimators of eigenscape"
+            " for arrays and tables"
+        )
+    if adata.n_obs == 0:
+        raise ValueError(f"{name} has no cells (shape {adata.shape}); a filter may have removed all of them")
+    return adata
+
+
+def check_writable(adata: Any, copy: bool) -> None:
+    """Raise an error for objects on disk that cannot be copied or written to, before any computation."""
+    if adata.isbacked and (copy or adata.is_view):
+        kind = "copy=True" if copy else "a view of a backed object"
+        raise ValueError(f"adata is backed by a file, so {kind} is not supported; pass adata.to_memory()")
+
+
+def output(adata: Any, copy: bool) -> Any:
+    """Return the object to which results are written: a copy, or the object itself.
+
+    A view becomes an object of its own, so that nothing is written to its parent.
+    """
+    if copy:
+        return adata.copy()
+    if adata.is_view:
+        adata._init_as_actual(adata.copy())
+    return adata
+
+
+def in_memory(values: Any) -> Any:
+    """Return a matrix that may be lazy (dask) or on disk (h5py, backed sparse) as an array or csr_array."""
+    if is_collection(values):
+        values = values.compute()
+    elif hasattr(values, "to_memory"):
+        values = values.to_memory()
+    if is_sparse(values):
+        return sparse.csr_array(values)
+    return values if isinstance(values, np.ndarray) else np.asarray(values[...])
+
+
+def numeric_rows(values: Any, field: str) -> Any:
+    """Return a representation of cells as finite numbers, dense or sparse."""
+    rows = in_memory(values)
+    if rows.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{field} has the dtype {rows.dtype}, which is not numeric; pass use_rep= with the name of an"
+            " array of numbers"
+        )
+    rows = check_array(rows, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False)
+    check_numbers(rows, field)
+    return rows
+
+
+def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[Any, str]:
+    """Return the rows that represent cells, and the name of their field ("X" or a key of ``obsm``).
+
+    By default these are, as in scanpy, ``obsm["X_pca"]`` if there are more than 50 genes, and ``X`` otherwise
+    or if ``n_pcs=0``. ``n_pcs`` limits the number of columns.
+    """
+    if n_pcs is not None:
+        check_count("n_pcs", n_pcs, minimum=0)
+    if use_rep is None:
+        use_rep = "X" if n_pcs == 0 or adata.n_vars <= _MANY_GENES else "X_pca"
+        if use_rep == "X_pca" and use_rep not in adata.obsm:
+            raise ValueError(
+                f"adata.obsm has no 'X_pca', the default for more than {_MANY_GENES} genes; run"
+                " scanpy.pp.pca first, or pass use_rep='X' or another key of obsm"
+            )
+    if use_rep == "X":
+        if n_pcs:
+            raise ValueError(f"n_pcs={n_pcs} is for a representation in obsm, got use_rep='X'; leave it out")
+        if adata.X is None:
+            raise ValueError("adata.X is None; pass use_rep= with the name of a key of obsm")
+        return numeric_rows(adata.X, "adata.X"), "X"
+    if use_rep not in adata.obsm:
+        known = ", ".join(map(repr, ["X", *adata.obsm])) if len(adata.obsm) else "'X'"
+        raise ValueError(f"adata.obsm has no {use_rep!r}; choose use_rep among {known}")
+    rows = numeric_rows(adata.obsm[use_rep], f"adata.obsm[{use_rep!r}]")
+    if n_pcs and n_pcs > rows.shape[1]:
+        raise ValueError(
+            f"n_pcs={n_pcs}, but adata.obsm[{use_rep!r}] has {rows.shape[1]} columns; lower n_pcs"
+        )
+    return (rows[:, :n_pcs] if n_pcs else rows), use_rep
+
+
+def write_map(
+    adata: Any, key: str, coordinates: np.ndarray, values: np.ndarray, params: dict[str, Any], **arrays: Any
+) -> None:
+    """Write coordinates, eigenvalues and what places new cells, in types that h5ad files can store."""
+    adata.obsm[f"X_{key}"] = coordinates
+    adata.uns[f"{key}_evals"] = values
+    stored = {name: value for name, value in params.items() if value is not None}
+    adata.uns[key] = {"params": stored, **arrays}
+
+
+@contextmanager
+def computing(n_jobs: int | None) -> Iterator[None]:
+    """Follow the thread policy of estimators."""
+    check_jobs(n_jobs)
+    with single_blas_thread(), kept_threads(n_jobs):
+        yield
+
+
+def solver_config(random_state: int, n_jobs: int | None) -> SolverConfig:
+    """Return the default eigensolver with a seed."""
+    return SolverConfig(seed=check_count("random_state", random_state, minimum=0), n_jobs=n_jobs)
+
+
+def check_components(n_comps: int, n_obs: int, trivial: int = 0) -> int:
+    """Return ``n_comps`` if there are enough cells; ``trivial`` of them are counted in addition."""
+    needed = check_count("n_comps", n_comps) + trivial
+    if needed > n_obs:
+        raise ValueError(f"n_comps={n_comps} needs at least {needed} cells, got {n_obs}; lower n_comps")
+    return n_comps

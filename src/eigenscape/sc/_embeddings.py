@@ -1,0 +1,212 @@
+"""``tl.isomap``, ``tl.kernel_pca`` and ``tl.spectral_clustering``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eigenscape._extras import optional_import
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators import KernelPCA, SpectralClustering
+from eigenscape.methods.isomap import isomap as geodesic_map
+from eigenscape.methods.kernel_pca import require_components
+from eigenscape.normalize.center import CenteredKernel
+from eigenscape.pieces import split_graph
+from eigenscape.sc._data import (
+    check_annotated,
+    check_components,
+    check_writable,
+    computing,
+    output,
+    representation,
+    solver_config,
+    write_map,
+)
+from eigenscape.sc._graph import StoredGraph
+
+
+def isomap(
+    adata: Any,
+    n_comps: int = 2,
+    *,
+    neighbors_key: str | None = None,
+    random_state: int = 0,
+    key_added: str = "isomap",
+    n_jobs: int | None = None,
+    copy: bool = False,
+) -> Any:
+    """Compute Isomap: coordinates whose distances are those of the shortest paths through the graph.
+
+    Parameters
+    ----------
+    adata : AnnData
+        With a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy. Its distances are
+        the lengths of the edges. Components are connected by their shortest missing edges, with a warning.
+    n_comps : int, default=2
+        Number of coordinates.
+    neighbors_key : str or None, default=None
+        Key of ``uns`` with the neighbour graph; None: "neighbors".
+    random_state : int, default=0
+        Seed of the eigensolver.
+    key_added : str, default="isomap"
+        Name of the results.
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results; ``adata`` is not changed then.
+
+    Returns
+    -------
+    AnnData or None
+        ``obsm["X_isomap"]`` (n_obs, n_comps), ``uns["isomap_evals"]``, and in ``uns["isomap"]`` the
+        parameters and what places new cells. Memory is proportional to ``n_obs ** 2``.
+    """
+    check_annotated(adata)
+    check_writable(adata, copy)
+    check_components(n_comps, adata.n_obs, trivial=1)
+    stored, solver = StoredGraph.of(adata, neighbors_key), solver_config(random_state, n_jobs)
+    with computing(n_jobs):
+        graph = split_graph(stored.distinct_graph(stored.rows(), n_jobs), "connect").parts[0]
+        embedding = require_components(geodesic_map(graph, n_comps, solver), n_comps)
+    adata = output(adata, copy)
+    params = {"method": "isomap", "neighbors_key": neighbors_key, "n_comps": n_comps}
+    _write_centered(adata, key_added, embedding, params)
+    return adata if copy else None
+
+
+def kernel_pca(
+    adata: Any,
+    n_comps: int = 2,
+    *,
+    use_rep: str | None = None,
+    n_pcs: int | None = None,
+    kernel: str = "rbf",
+    gamma: float | None = None,
+    degree: float = 3,
+    coef0: float = 1,
+    random_state: int = 0,
+    key_added: str = "kernel_pca",
+    n_jobs: int | None = None,
+    copy: bool = False,
+) -> Any:
+    """Compute kernel PCA of a representation of the cells; see :class:`eigenscape.KernelPCA`.
+
+    Parameters
+    ----------
+    adata : AnnData
+    n_comps : int, default=2
+        Number of coordinates.
+    use_rep : str or None, default=None
+        Representation of the cells: "X" or a key of ``obsm``. None: "X_pca" if there are more than 50 genes,
+        else "X".
+    n_pcs : int or None, default=None
+        Number of columns of the representation. None: all of them; 0: use ``X``.
+    kernel : str, default="rbf"
+        Name of a kernel.
+    gamma : float or None, default=None
+        Width of the kernel; None: estimated from the data.
+    degree : float, default=3
+        Degree of a polynomial kernel.
+    coef0 : float, default=1
+        Constant of a polynomial or sigmoid kernel.
+    random_state : int, default=0
+        Seed of the eigensolver.
+    key_added : str, default="kernel_pca"
+        Name of the results.
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results; ``adata`` is not changed then.
+
+    Returns
+    -------
+    AnnData or None
+        ``obsm["X_kernel_pca"]`` (n_obs, n_comps), ``uns["kernel_pca_evals"]``, and in ``uns["kernel_pca"]``
+        the parameters and what places new cells.
+    """
+    check_annotated(adata)
+    check_writable(adata, copy)
+    check_components(n_comps, adata.n_obs, trivial=1)
+    rows, field = representation(adata, use_rep, n_pcs)
+    options: dict[str, Any] = {"kernel": kernel, "degree": degree, "coef0": coef0}
+    model = KernelPCA(n_comps, gamma=gamma, random_state=random_state, n_jobs=n_jobs, **options).fit(rows)
+    adata = output(adata, copy)
+    params = {"method": "kernel_pca", "use_rep": field, "n_pcs": n_pcs, "n_comps": n_comps, **options}
+    _write_centered(adata, key_added, model._model_, {**params, "gamma": getattr(model, "gamma_", None)})
+    return adata if copy else None
+
+
+def _write_centered(adata: Any, key: str, embedding: Embedding, params: dict[str, Any]) -> None:
+    """Write the map of a centred kernel with the means by which new cells are centred."""
+    kernel = embedding.kernel
+    assert isinstance(kernel, CenteredKernel)
+    write_map(
+        adata,
+        key,
+        embedding.coordinates,
+        embedding.eigenvalues,
+        params,
+        column_means=kernel.column_means,
+    )
+
+
+def spectral_clustering(
+    adata: Any,
+    n_clusters: int = 8,
+    *,
+    neighbors_key: str | None = None,
+    n_init: int = 10,
+    random_state: int = 0,
+    key_added: str = "spectral_clustering",
+    n_jobs: int | None = None,
+    copy: bool = False,
+) -> Any:
+    """Cluster the cells by k-means on the eigenvectors of the neighbour graph (Bengio sec. 2.3).
+
+    Parameters
+    ----------
+    adata : AnnData
+        With a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy. It may have at most
+        ``n_clusters`` connected components.
+    n_clusters : int, default=8
+        Number of clusters.
+    neighbors_key : str or None, default=None
+        Key of ``uns`` with the neighbour graph; None: "neighbors".
+    n_init : int, default=10
+        Number of runs of k-means, of which the best is used.
+    random_state : int, default=0
+        Seed.
+    key_added : str, default="spectral_clustering"
+        Name of the results.
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results; ``adata`` is not changed then.
+
+    Returns
+    -------
+    AnnData or None
+        ``obs["spectral_clustering"]`` has the categories "0", "1", ..., and
+        ``uns["spectral_clustering"]`` the parameters and the normalised cut.
+    """
+    pandas = optional_import("pandas", "sc.tl.spectral_clustering")
+    check_annotated(adata)
+    check_writable(adata, copy)
+    weights = StoredGraph.of(adata, neighbors_key).connectivities()
+    model = SpectralClustering(
+        n_clusters,
+        affinity="precomputed",
+        on_disconnected="per_component",
+        n_init=n_init,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    ).fit(weights)
+    adata = output(adata, copy)
+    names = np.arange(n_clusters).astype(str)
+    adata.obs[key_added] = pandas.Categorical(names[model.labels_], categories=names)
+    params = {"method": "spectral_clustering", "n_clusters": n_clusters, "random_state": random_state}
+    if neighbors_key is not None:
+        params["neighbors_key"] = neighbors_key
+    adata.uns[key_added] = {"params": params, "ncut": float(model.ncut_)}
+    return adata if copy else None

@@ -1,0 +1,111 @@
+"""Maps stored in AnnData objects as functions of new cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale, root_scale
+from eigenscape.graph.components import component_labels
+from eigenscape.kernels import kernel_by_name
+from eigenscape.kernels.base import BoundKernel
+from eigenscape.kernels.distance import GeodesicKernel
+from eigenscape.methods.laplacian import GeneralizedScale
+from eigenscape.methods.transitions import Transitions
+from eigenscape.normalize.center import CenteredKernel, uniform_weights
+from eigenscape.pieces import split_graph
+from eigenscape.sc._data import in_memory, representation
+from eigenscape.sc._graph import StoredGraph
+from eigenscape.solvers import EigenPairs
+
+METHODS = ("diffmap", "laplacian_eigenmaps", "isomap", "kernel_pca")
+
+
+@dataclass(frozen=True, eq=False)
+class StoredMap:
+    """The map ``basis`` of an AnnData object: its parameters, coordinates and eigenvalues."""
+
+    adata: Any
+    basis: str
+    params: Mapping[str, Any]
+    coordinates: np.ndarray  # (n_obs, n_comps)
+    values: np.ndarray  # (n_comps,)
+
+    @staticmethod
+    def of(adata: Any, basis: str) -> StoredMap:
+        """Find a map written by a function of ``tl``, or the diffusion map of scanpy."""
+        name, evals = f"X_{basis}", f"{basis}_evals"
+        if name not in adata.obsm or evals not in adata.uns:
+            raise ValueError(
+                f"adata_ref has no map {basis!r} (obsm[{name!r}] and uns[{evals!r}]); run"
+                f" eigenscape.sc.tl.{basis if basis in METHODS else 'diffmap'} on it first, or pass basis="
+            )
+        params = adata.uns.get(basis, {}).get("params", {"method": "diffmap"} if basis == "diffmap" else {})
+        if str(params.get("method")) not in METHODS:
+            raise ValueError(
+                f"adata_ref.uns[{basis!r}] does not say how the map was made; new cells are placed on maps"
+                f" of eigenscape.sc.tl: {', '.join(METHODS)}"
+            )
+        coordinates = np.asarray(in_memory(adata.obsm[name]), dtype=np.float64)
+        return StoredMap(adata, basis, params, coordinates, np.asarray(adata.uns[evals], dtype=np.float64))
+
+    @property
+    def method(self) -> str:
+        return str(self.params["method"])
+
+    def stored_graph(self, neighbors_key: str | None = None) -> StoredGraph:
+        """Return the neighbour graph of the map, or the one named by ``neighbors_key``."""
+        key = self.params.get("neighbors_key", neighbors_key)
+        return StoredGraph.of(self.adata, None if key is None else str(key), "adata_ref")
+
+    def field(self) -> tuple[str, int | None]:
+        """Return the name of the representation and the number of its columns, None for all."""
+        params = self.params if self.method == "kernel_pca" else self.stored_graph().params
+        use_rep, n_pcs = params.get("use_rep"), params.get("n_pcs")
+        n_pcs = None if n_pcs is None else int(n_pcs)
+        return representation(self.adata, None if use_rep is None else str(use_rep), n_pcs)[1], n_pcs
+
+    def embedding(self, rows: Any, affinity: BoundKernel | None, n_jobs: int | None = None) -> Embedding:
+        """Return the map as a function of rows, given those of the cells and their affinity."""
+        if self.method in ("diffmap", "laplacian_eigenmaps"):
+            assert affinity is not None
+            return self._of_walk(affinity)
+        if self.method == "isomap":
+            graph = self.stored_graph().distinct_graph(rows, n_jobs)
+            kernel: BoundKernel = GeodesicKernel(split_graph(graph, "connect").parts[0], n_jobs)
+        else:
+            names = ("gamma", "degree", "coef0")
+            options: dict[str, Any] = {
+                name: float(self.params[name]) for name in names if name in self.params
+            }
+            kernel = kernel_by_name(str(self.params["kernel"]), **options, around_mean=True).bind(rows)
+        means = np.asarray(self.adata.uns[self.basis]["column_means"], dtype=np.float64)
+        pairs = self._pairs(self.coordinates / np.sqrt(self.values), self.values)
+        centered = CenteredKernel(kernel, uniform_weights(len(means)), means, float(means.mean()))
+        return Embedding(Eigenfunctions(centered, pairs), root_scale(pairs))
+
+    def _of_walk(self, affinity: Any) -> Embedding:
+        transitions = Transitions.of(affinity.weights, 1.0 if self.method == "diffmap" else 0.0)
+        kernel, m = transitions.kernel(affinity), len(self.coordinates)
+        if self.method == "diffmap":
+            pairs = self._pairs(self.coordinates, self.values)
+            return Embedding(Eigenfunctions(kernel, pairs), RootScale(np.full(len(pairs), m**-0.5)))
+        largest = np.where(component_labels(transitions.matrix) == 0, transitions.sums, 0.0)
+        vectors = self.coordinates * np.sqrt(transitions.sums / m)[:, None]
+        trivial = np.sqrt(largest / largest.sum())
+        pairs = self._pairs(np.column_stack([trivial, vectors]), np.concatenate([[1.0], self.values]))
+        return Embedding(
+            Eigenfunctions(kernel, pairs), GeneralizedScale(float(transitions.sums.mean())), trivial=1
+        )
+
+    def _pairs(self, vectors: np.ndarray, values: np.ndarray) -> EigenPairs:
+        """Return the stored eigenpairs; raise ValueError if the vectors are no longer orthonormal."""
+        if np.abs(vectors.T @ vectors - np.eye(len(values))).max() > 1e-3:
+            raise ValueError(
+                f"adata_ref.obsm['X_{self.basis}'] no longer belongs to these cells (were some removed?); run"
+                f" tl.{self.method} again"
+            )
+        return EigenPairs(values, np.ascontiguousarray(vectors), np.zeros(len(values)), "stored")

@@ -1,0 +1,230 @@
+"""``tl.place``: new cells on the map of a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape._extras import optional_import
+from eigenscape._typing import is_sparse
+from eigenscape.graph.sparse_distances import reassemble
+from eigenscape.kernels.neighbor_weights import NeighborAffinity
+from eigenscape.methods.pseudotime import pseudotime_coordinates
+from eigenscape.sc._data import check_annotated, check_writable, computing, output, representation
+from eigenscape.sc._model import StoredMap
+from eigenscape.sc._projection import Projection, new_rows
+from eigenscape.sc._pseudotime import pseudotime_distances, root_cell
+
+#: A new row this near to a reference cell, relative to its length, is the same cell projected anew.
+_SAME = 1e-5
+
+
+def place(
+    adata: Any,
+    adata_ref: Any,
+    *,
+    basis: str = "diffmap",
+    obs: str | Iterable[str] | None = None,
+    neighbors_key: str | None = None,
+    n_jobs: int | None = None,
+    copy: bool = False,
+) -> Any:
+    """Place new cells on the map of a reference, by the Nystrom formula (Bengio eq. 20).
+
+    A new cell gets the edges and weights that it would have as a cell of the reference, and from these the
+    values of the eigenfunctions. No cell of the reference moves, and no new cell affects another one. A cell
+    of the reference gets its own coordinates.
+
+    Parameters
+    ----------
+    adata : AnnData
+        New cells, preprocessed as the reference was. Genes are matched by name. If the reference is
+        represented by its PCA, they are projected on its axes (``varm["PCs"]``); other representations must
+        be in ``obsm``.
+    adata_ref : AnnData
+        Reference with a map of ``eigenscape.sc.tl``, or scanpy's diffusion map. It may have been written to
+        a file and read again.
+    basis : str, default="diffmap"
+        Name of the map, its ``key_added``.
+    obs : str, iterable of str or None, default=None
+        Columns of ``adata_ref.obs`` with labels for the new cells. A label is the one with the largest share
+        of the weights of a cell's neighbours, and the share is its confidence. Missing labels of the
+        reference are not counted.
+    neighbors_key : str or None, default=None
+        Neighbour graph of the reference for labels, if the map has none (kernel PCA); None: "neighbors".
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results; ``adata`` is not changed then.
+
+    Returns
+    -------
+    AnnData or None
+        ``obsm["X_diffmap"]`` (or the name of another basis); for each column of labels ``obs[name]`` and
+        ``obs[name + "_confidence"]``; ``obs["dpt_pseudotime"]`` if the reference has that of
+        :func:`eigenscape.sc.tl.dpt`; ``obs["place_distance"]``, the mean distance to the nearest reference
+        cells over its median in the reference; ``obs["place_novelty"]``, the share of reference cells for
+        which that distance is smaller; and, for a PCA, ``obs["place_residual"]``, the share of reference
+        cells that are nearer to the principal subspace.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from eigenscape import sc
+    >>> X = np.random.default_rng(0).standard_normal((200, 5))
+    >>> reference, new = anndata.AnnData(X[:150]), anndata.AnnData(X[150:])
+    >>> sc.pp.neighbors(reference)
+    >>> sc.tl.diffmap(reference, n_comps=3)
+    >>> sc.tl.place(new, reference)
+    >>> new.obsm["X_diffmap"].shape
+    (50, 3)
+    """
+    check_annotated(adata)
+    check_annotated(adata_ref, "adata_ref")
+    check_writable(adata, copy)
+    columns = [obs] if isinstance(obs, str) else list(obs or [])
+    stored = StoredMap.of(adata_ref, basis)
+    with computing(n_jobs):
+        reference = Reference.of(stored, bool(columns), neighbors_key, n_jobs)
+        cells = reference.cells(new_rows(adata, adata_ref, *stored.field()))
+        coordinates = stored.embedding(reference.rows, reference.affinity, n_jobs).transform(cells.rows)
+        found: dict[str, Any] = {}
+        if cells.weights is not None:
+            for name in columns:
+                found.update(_labels(adata_ref, name, cells.weights))
+            found.update(_novelty(cells.mean_distances, reference.mean_distances))
+        if stored.method == "diffmap":
+            found.update(_pseudotime(stored, coordinates, cells.nearest))
+        if stored.field()[0] == "X_pca" and "PCs" in adata_ref.varm:
+            found["place_residual"] = _residual_shares(adata, adata_ref)
+    adata = output(adata, copy)
+    adata.obsm[f"X_{basis}"] = coordinates
+    for name, values in found.items():
+        adata.obs[name] = values
+    return adata if copy else None
+
+
+@dataclass(frozen=True, eq=False)
+class NewCells:
+    """New cells relative to a reference."""
+
+    rows: Any  # (n_new, d), rows of reference cells for those that are the same
+    nearest: np.ndarray | None  # (n_new,) nearest reference cell
+    mean_distances: np.ndarray  # (n_new,) to the nearest reference cells
+    weights: sparse.csr_array | None  # (n_new, n_ref)
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Rows of the reference cells and, unless the map has no graph, their affinity."""
+
+    rows: Any
+    affinity: NeighborAffinity | None
+
+    @staticmethod
+    def of(stored: StoredMap, labels: bool, neighbors_key: str | None, n_jobs: int | None) -> Reference:
+        """Return the reference of a map; ``labels`` states whether a graph is needed in any case."""
+        rows, _ = representation(stored.adata, *stored.field())
+        if stored.method == "kernel_pca" and not labels:
+            return Reference(rows, None)
+        graph = stored.stored_graph(neighbors_key)
+        if stored.method == "kernel_pca" and graph.rows().shape != rows.shape:
+            raise ValueError(
+                "the neighbour graph of adata_ref has another representation than the map; compute it with"
+                " the use_rep and n_pcs of tl.kernel_pca, and pass its neighbors_key"
+            )
+        return Reference(rows, graph.affinity(rows, n_jobs))
+
+    @property
+    def mean_distances(self) -> np.ndarray:
+        """Mean distance (n_ref,) of each reference cell to its neighbours."""
+        assert self.affinity is not None
+        lists = self.affinity.graph.neighbors
+        return np.add.reduceat(lists.data, lists.indptr[:-1]) / np.diff(lists.indptr)
+
+    def cells(self, rows: Any) -> NewCells:
+        """Return new cells with their neighbours; those that are reference cells get the rows of these."""
+        rows = rows.astype(self.rows.dtype)
+        if self.affinity is None:
+            return NewCells(rows, None, np.empty(0), None)
+        graph = self.affinity.graph
+        assert graph.n_neighbors is not None
+        lengths, indices = graph.index.nearest(rows, graph.n_neighbors)
+        nearest, means = indices[:, 0], lengths.mean(axis=1)
+        squares = rows.multiply(rows).sum(axis=1) if is_sparse(rows) else np.einsum("ij,ij->i", rows, rows)
+        same = np.flatnonzero(lengths[:, 0] <= _SAME * np.sqrt(np.asarray(squares).ravel()))
+        if len(same):
+            rows = _replace_rows(rows, same, self.rows[nearest[same]])
+            means[same] = self.mean_distances[nearest[same]]
+        return NewCells(rows, nearest, means, self.affinity(rows))
+
+
+def _replace_rows(rows: Any, which: np.ndarray, others: Any) -> Any:
+    """Return a copy of dense or sparse rows, of which those at ``which`` are replaced."""
+    if not is_sparse(rows):
+        rows = rows.copy()
+        rows[which] = others
+        return rows
+    rest = np.setdiff1d(np.arange(rows.shape[0]), which)
+    return reassemble([(which, others), (rest, rows[rest])])
+
+
+def _labels(adata_ref: Any, name: str, weights: sparse.csr_array) -> dict[str, Any]:
+    """Return the labels of new cells by the weights of their neighbours, and the shares of these weights."""
+    pandas = optional_import("pandas", "sc.tl.place")
+    if name not in adata_ref.obs:
+        names = ", ".join(map(repr, adata_ref.obs.columns)) or "none"
+        raise ValueError(f"adata_ref.obs has no column {name!r}; it has {names}")
+    column = pandas.Series(np.asarray(adata_ref.obs[name]), dtype=adata_ref.obs[name].dtype)
+    if pandas.api.types.is_float_dtype(column.dtype):
+        raise ValueError(f"adata_ref.obs[{name!r}] is not categorical; labels must be categories or text")
+    labels = column.astype("category").cat
+    codes, categories = labels.codes.to_numpy(), labels.categories
+    if not (codes >= 0).any():
+        raise ValueError(f"adata_ref.obs[{name!r}] has no label; all are missing")
+    known = np.flatnonzero(codes >= 0)
+    indicator = sparse.csr_array(
+        (np.ones(len(known)), (known, codes[known])), shape=(len(codes), len(categories))
+    )
+    votes = (weights @ indicator).toarray()
+    total = votes.sum(axis=1)
+    best = np.where(total > 0, votes.argmax(axis=1), -1)
+    confidence = np.divide(votes.max(axis=1), total, out=np.zeros(len(total)), where=total > 0)
+    return {
+        name: pandas.Categorical.from_codes(best, categories=categories),
+        f"{name}_confidence": confidence,
+    }
+
+
+def _novelty(new: np.ndarray, reference: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the distances over their median in the reference, and their shares of smaller ones there."""
+    return {"place_distance": new / np.median(reference), "place_novelty": _shares(new, reference)}
+
+
+def _shares(new: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Return the share of reference values below each new value."""
+    return np.searchsorted(np.sort(reference), new) / len(reference)
+
+
+def _pseudotime(stored: StoredMap, coordinates: np.ndarray, nearest: np.ndarray | None) -> dict[str, Any]:
+    """Return the pseudotime of new cells, if the reference has one computed from the same map."""
+    recorded = stored.adata.uns.get("dpt", {}).get("params", {})
+    if str(recorded.get("basis")) != stored.basis or "dpt_pseudotime" not in stored.adata.obs:
+        return {}
+    assert nearest is not None
+    root, n_dcs = root_cell(stored.adata, None), int(recorded["n_dcs"])
+    distances = pseudotime_distances(stored.adata, stored.basis, n_dcs)
+    n_stationary, n_dcs = int(distances.labels.max()) + 1, min(n_dcs, len(stored.values))
+    new = pseudotime_coordinates(stored.values[:n_dcs], coordinates[:, :n_dcs], n_stationary)
+    times = np.linalg.norm(new - distances.coordinates[root], axis=1) / float(recorded["scale"])
+    times[distances.labels[nearest] != distances.labels[root]] = np.inf
+    return {"dpt_pseudotime": times}
+
+
+def _residual_shares(adata: Any, adata_ref: Any) -> np.ndarray:
+    projection = Projection.of(adata_ref)
+    return _shares(projection.residuals(adata), projection.residuals(adata_ref))
