@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from eigenscape._extras import optional_import
+from eigenscape._numbers import check_numbers
 from eigenscape._threads import kept_threads, single_blas_thread
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._rows import check_numbers
 from eigenscape.estimators._validation import check_count, check_jobs
 from eigenscape.solvers import SolverConfig
 
