@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from eigenscape._extras import optional_import
@@ -15,6 +16,7 @@ from eigenscape._threads import kept_threads, single_blas_thread
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._rows import check_numbers
+from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_count, check_jobs
 from eigenscape.solvers import SolverConfig
 
@@ -55,11 +57,13 @@ def output(adata: Any, copy: bool) -> Any:
 
 
 def in_memory(values: Any) -> Any:
-    """Return a matrix that may be lazy (dask) or on disk (h5py, backed sparse) as an array or csr_array."""
+    """Return a matrix that may be a table, lazy (dask) or on disk (h5py, backed sparse) as an array."""
     if is_collection(values):
         values = values.compute()
     elif hasattr(values, "to_memory"):
         values = values.to_memory()
+    elif hasattr(values, "to_numpy"):  # a table in obsm
+        values = values.to_numpy()
     if is_sparse(values):
         return sparse.csr_array(values)
     return values if isinstance(values, np.ndarray) else np.asarray(values[...])
@@ -128,9 +132,9 @@ def computing(n_jobs: int | None) -> Iterator[None]:
         yield
 
 
-def solver_config(random_state: int, n_jobs: int | None) -> SolverConfig:
+def solver_config(random_state: Seed, n_jobs: int | None) -> SolverConfig:
     """Return the default eigensolver with a seed."""
-    return SolverConfig(seed=check_count("random_state", random_state, minimum=0), n_jobs=n_jobs)
+    return SolverConfig(seed=int(check_random_state(random_state).randint(2**31 - 1)), n_jobs=n_jobs)
 
 
 def check_components(n_comps: int, n_obs: int, trivial: int = 0) -> int:
