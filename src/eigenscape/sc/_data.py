@@ -82,11 +82,11 @@ def numeric_rows(values: Any, field: str) -> Any:
     return rows
 
 
-def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[Any, str]:
-    """Return the rows that represent cells, and the name of their field ("X" or a key of ``obsm``).
+def representation_field(adata: Any, use_rep: str | None, n_pcs: int | None) -> str:
+    """Return the name of the rows that represent cells, "X" or a key of ``obsm``, without reading them.
 
     By default these are, as in scanpy, ``obsm["X_pca"]`` if there are more than 50 genes, and ``X`` otherwise
-    or if ``n_pcs=0``. ``n_pcs`` limits the number of columns.
+    or if ``n_pcs=0``.
     """
     if n_pcs is not None:
         check_count("n_pcs", n_pcs, minimum=0)
@@ -97,15 +97,21 @@ def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[
                 f"adata.obsm has no 'X_pca', the default for more than {_MANY_GENES} genes; run"
                 " scanpy.pp.pca first, or pass use_rep='X' or another key of obsm"
             )
-    if use_rep == "X":
-        if n_pcs:
-            raise ValueError(f"n_pcs={n_pcs} is for a representation in obsm, got use_rep='X'; leave it out")
-        if adata.X is None:
-            raise ValueError("adata.X is None; pass use_rep= with the name of a key of obsm")
-        return numeric_rows(adata.X, "adata.X"), "X"
-    if use_rep not in adata.obsm:
-        known = ", ".join(map(repr, ["X", *adata.obsm])) if len(adata.obsm) else "'X'"
+    if use_rep == "X" and n_pcs:
+        raise ValueError(f"n_pcs={n_pcs} is for a representation in obsm, got use_rep='X'; leave it out")
+    if use_rep == "X" and adata.X is None:
+        raise ValueError("adata.X is None; pass use_rep= with the name of a key of obsm")
+    if use_rep != "X" and use_rep not in adata.obsm:
+        known = ", ".join(map(repr, ["X", *adata.obsm]))
         raise ValueError(f"adata.obsm has no {use_rep!r}; choose use_rep among {known}")
+    return use_rep
+
+
+def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[Any, str]:
+    """Return the rows that represent cells (``n_pcs`` of their columns), and the name of their field."""
+    use_rep = representation_field(adata, use_rep, n_pcs)
+    if use_rep == "X":
+        return numeric_rows(adata.X, "adata.X"), "X"
     rows = numeric_rows(adata.obsm[use_rep], f"adata.obsm[{use_rep!r}]")
     if n_pcs and n_pcs > rows.shape[1]:
         raise ValueError(
