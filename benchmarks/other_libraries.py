@@ -61,7 +61,7 @@ class Tapkee:
 
 
 class ScanpyDiffusionMap:
-    """Diffusion map of scanpy, or of a package with the same functions: ``pp.neighbors`` and ``tl.diffmap``."""
+    """Diffusion map of scanpy or a package with its functions: ``pp.neighbors`` and ``tl.diffmap``."""
 
     def __init__(self, n_neighbors: int, n_components: int = 2, package: str = "scanpy") -> None:
         import anndata

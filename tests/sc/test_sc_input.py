@@ -148,6 +148,33 @@ def test_representations(adata):
     refused(lambda: sc.pp.neighbors(wide, use_rep="X"), "adata.X is None", "obsm")
 
 
+def test_tables_in_obsm(adata):
+    import pandas as pd
+
+    adata.obsm["table"] = pd.DataFrame(
+        np.asarray(adata.X[:, :4]), index=adata.obs_names, columns=list("abcd")
+    )
+    adata.obsm["array"] = np.asarray(adata.X[:, :4])
+    sc.pp.neighbors(adata, use_rep="table", key_added="table")
+    sc.pp.neighbors(adata, use_rep="array", key_added="array")
+    assert (adata.obsp["table_distances"] != adata.obsp["array_distances"]).nnz == 0
+
+
+@pytest.mark.parametrize("method", ["umap", "gauss"])
+def test_equal_cells(method):
+    cells = anndata.AnnData(np.ones((50, 3)))
+    sc.pp.neighbors(cells, method=method)
+    assert (cells.obsp["connectivities"].data > 0).all()
+    assert cells.obsp["connectivities"].sum(axis=1).min() > 0
+
+
+def test_seeds(adata):
+    sc.pp.neighbors(adata)
+    for seed in (None, 3, np.random.RandomState(0)):
+        sc.tl.laplacian_eigenmaps(adata, random_state=seed)
+    refused(lambda: sc.tl.diffmap(adata, random_state="a"), "'a'")
+
+
 def test_numbers_that_are_not_finite(adata):
     adata.X[5, 2] = np.nan
     refused(lambda: sc.pp.neighbors(adata), "NaN", "row 5")

@@ -105,7 +105,7 @@ class GaussWeights:
     def weigh(self, lengths: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         left, right = left[:, 0], right[:, 0]
         total = left + right
-        return np.sqrt(2 * np.sqrt(left * right) / total) * np.exp(-np.square(lengths) / total)
+        return np.sqrt(2 * np.sqrt(left) * np.sqrt(right) / total) * np.exp(-np.square(lengths) / total)
 
 
 def sorted_lists(table: sparse.csr_array, k: int) -> np.ndarray:

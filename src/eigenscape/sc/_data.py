@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from eigenscape._extras import optional_import
@@ -15,6 +16,7 @@ from eigenscape._numbers import check_numbers
 from eigenscape._threads import kept_threads, single_blas_thread
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
+from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_count, check_jobs
 from eigenscape.solvers import SolverConfig
 
@@ -55,11 +57,13 @@ def output(adata: Any, copy: bool) -> Any:
 
 
 def in_memory(values: Any) -> Any:
-    """Return a matrix that may be lazy (dask) or on disk (h5py, backed sparse) as an array or csr_array."""
+    """Return a matrix that may be a table, lazy (dask) or on disk (h5py, backed sparse) as an array."""
     if is_collection(values):
         values = values.compute()
     elif hasattr(values, "to_memory"):
         values = values.to_memory()
+    elif hasattr(values, "to_numpy"):  # a table in obsm
+        values = values.to_numpy()
     if is_sparse(values):
         return sparse.csr_array(values)
     return values if isinstance(values, np.ndarray) else np.asarray(values[...])
@@ -78,11 +82,11 @@ def numeric_rows(values: Any, field: str) -> Any:
     return rows
 
 
-def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[Any, str]:
-    """Return the rows that represent cells, and the name of their field ("X" or a key of ``obsm``).
+def representation_field(adata: Any, use_rep: str | None, n_pcs: int | None) -> str:
+    """Return the name of the rows that represent cells, "X" or a key of ``obsm``, without reading them.
 
     By default these are, as in scanpy, ``obsm["X_pca"]`` if there are more than 50 genes, and ``X`` otherwise
-    or if ``n_pcs=0``. ``n_pcs`` limits the number of columns.
+    or if ``n_pcs=0``.
     """
     if n_pcs is not None:
         check_count("n_pcs", n_pcs, minimum=0)
@@ -93,15 +97,21 @@ def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[
                 f"adata.obsm has no 'X_pca', the default for more than {_MANY_GENES} genes; run"
                 " scanpy.pp.pca first, or pass use_rep='X' or another key of obsm"
             )
-    if use_rep == "X":
-        if n_pcs:
-            raise ValueError(f"n_pcs={n_pcs} is for a representation in obsm, got use_rep='X'; leave it out")
-        if adata.X is None:
-            raise ValueError("adata.X is None; pass use_rep= with the name of a key of obsm")
-        return numeric_rows(adata.X, "adata.X"), "X"
-    if use_rep not in adata.obsm:
-        known = ", ".join(map(repr, ["X", *adata.obsm])) if len(adata.obsm) else "'X'"
+    if use_rep == "X" and n_pcs:
+        raise ValueError(f"n_pcs={n_pcs} is for a representation in obsm, got use_rep='X'; leave it out")
+    if use_rep == "X" and adata.X is None:
+        raise ValueError("adata.X is None; pass use_rep= with the name of a key of obsm")
+    if use_rep != "X" and use_rep not in adata.obsm:
+        known = ", ".join(map(repr, ["X", *adata.obsm]))
         raise ValueError(f"adata.obsm has no {use_rep!r}; choose use_rep among {known}")
+    return use_rep
+
+
+def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[Any, str]:
+    """Return the rows that represent cells (``n_pcs`` of their columns), and the name of their field."""
+    use_rep = representation_field(adata, use_rep, n_pcs)
+    if use_rep == "X":
+        return numeric_rows(adata.X, "adata.X"), "X"
     rows = numeric_rows(adata.obsm[use_rep], f"adata.obsm[{use_rep!r}]")
     if n_pcs and n_pcs > rows.shape[1]:
         raise ValueError(
@@ -128,9 +138,9 @@ def computing(n_jobs: int | None) -> Iterator[None]:
         yield
 
 
-def solver_config(random_state: int, n_jobs: int | None) -> SolverConfig:
+def solver_config(random_state: Seed, n_jobs: int | None) -> SolverConfig:
     """Return the default eigensolver with a seed."""
-    return SolverConfig(seed=check_count("random_state", random_state, minimum=0), n_jobs=n_jobs)
+    return SolverConfig(seed=int(check_random_state(random_state).randint(2**31 - 1)), n_jobs=n_jobs)
 
 
 def check_components(n_comps: int, n_obs: int, trivial: int = 0) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape.estimators._types import Seed
 from eigenscape.methods.transitions import Transitions
 from eigenscape.sc._data import (
     check_annotated,
@@ -24,7 +25,7 @@ def diffmap(
     n_comps: int = 15,
     *,
     neighbors_key: str | None = None,
-    random_state: int = 0,
+    random_state: Seed = 0,
     key_added: str = "diffmap",
     n_jobs: int | None = None,
     copy: bool = False,
@@ -44,7 +45,7 @@ def diffmap(
         Number of eigenvectors, the stationary one included.
     neighbors_key : str or None, default=None
         Key of ``uns`` with the neighbour graph; None: "neighbors".
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of the eigensolver.
     key_added : str, default="diffmap"
         Name of the results.
@@ -88,7 +89,7 @@ def laplacian_eigenmaps(
     n_comps: int = 2,
     *,
     neighbors_key: str | None = None,
-    random_state: int = 0,
+    random_state: Seed = 0,
     key_added: str = "laplacian_eigenmaps",
     n_jobs: int | None = None,
     copy: bool = False,
@@ -106,7 +107,7 @@ def laplacian_eigenmaps(
         Number of coordinates.
     neighbors_key : str or None, default=None
         Key of ``uns`` with the neighbour graph; None: "neighbors".
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of the eigensolver.
     key_added : str, default="laplacian_eigenmaps"
         Name of the results.

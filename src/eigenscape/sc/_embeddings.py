@@ -9,6 +9,7 @@ import numpy as np
 from eigenscape._extras import optional_import
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators import KernelPCA, SpectralClustering
+from eigenscape.estimators._types import Seed
 from eigenscape.methods.isomap import isomap as geodesic_map
 from eigenscape.methods.kernel_pca import require_components
 from eigenscape.normalize.center import CenteredKernel
@@ -31,7 +32,7 @@ def isomap(
     n_comps: int = 2,
     *,
     neighbors_key: str | None = None,
-    random_state: int = 0,
+    random_state: Seed = 0,
     key_added: str = "isomap",
     n_jobs: int | None = None,
     copy: bool = False,
@@ -47,7 +48,7 @@ def isomap(
         Number of coordinates.
     neighbors_key : str or None, default=None
         Key of ``uns`` with the neighbour graph; None: "neighbors".
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of the eigensolver.
     key_added : str, default="isomap"
         Name of the results.
@@ -85,7 +86,7 @@ def kernel_pca(
     gamma: float | None = None,
     degree: float = 3,
     coef0: float = 1,
-    random_state: int = 0,
+    random_state: Seed = 0,
     key_added: str = "kernel_pca",
     n_jobs: int | None = None,
     copy: bool = False,
@@ -110,7 +111,7 @@ def kernel_pca(
         Degree of a polynomial kernel.
     coef0 : float, default=1
         Constant of a polynomial or sigmoid kernel.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of the eigensolver.
     key_added : str, default="kernel_pca"
         Name of the results.
@@ -157,7 +158,7 @@ def spectral_clustering(
     *,
     neighbors_key: str | None = None,
     n_init: int = 10,
-    random_state: int = 0,
+    random_state: Seed = 0,
     key_added: str = "spectral_clustering",
     n_jobs: int | None = None,
     copy: bool = False,
@@ -175,7 +176,7 @@ def spectral_clustering(
         Key of ``uns`` with the neighbour graph; None: "neighbors".
     n_init : int, default=10
         Number of runs of k-means, of which the best is used.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed.
     key_added : str, default="spectral_clustering"
         Name of the results.
@@ -205,7 +206,7 @@ def spectral_clustering(
     adata = output(adata, copy)
     names = np.arange(n_clusters).astype(str)
     adata.obs[key_added] = pandas.Categorical(names[model.labels_], categories=names)
-    params = {"method": "spectral_clustering", "n_clusters": n_clusters, "random_state": random_state}
+    params: dict[str, Any] = {"method": "spectral_clustering", "n_clusters": n_clusters}
     if neighbors_key is not None:
         params["neighbors_key"] = neighbors_key
     adata.uns[key_added] = {"params": params, "ncut": float(model.ncut_)}

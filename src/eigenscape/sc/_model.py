@@ -17,7 +17,7 @@ from eigenscape.methods.laplacian import GeneralizedScale
 from eigenscape.methods.transitions import Transitions
 from eigenscape.normalize.center import CenteredKernel, uniform_weights
 from eigenscape.pieces import split_graph
-from eigenscape.sc._data import in_memory, representation
+from eigenscape.sc._data import in_memory, representation_field
 from eigenscape.sc._graph import StoredGraph
 from eigenscape.solvers import EigenPairs
 
@@ -66,7 +66,8 @@ class StoredMap:
         params = self.params if self.method == "kernel_pca" else self.stored_graph().params
         use_rep, n_pcs = params.get("use_rep"), params.get("n_pcs")
         n_pcs = None if n_pcs is None else int(n_pcs)
-        return representation(self.adata, None if use_rep is None else str(use_rep), n_pcs)[1], n_pcs
+        use_rep = None if use_rep is None else str(use_rep)
+        return representation_field(self.adata, use_rep, n_pcs), n_pcs
 
     def embedding(self, rows: Any, affinity: BoundKernel | None, n_jobs: int | None = None) -> Embedding:
         """Return the map as a function of rows, given those of the cells and their affinity."""

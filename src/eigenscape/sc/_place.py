@@ -88,9 +88,10 @@ def place(
     check_writable(adata, copy)
     columns = [obs] if isinstance(obs, str) else list(obs or [])
     stored = StoredMap.of(adata_ref, basis)
+    field, n_pcs = stored.field()
     with computing(n_jobs):
         reference = Reference.of(stored, bool(columns), neighbors_key, n_jobs)
-        cells = reference.cells(new_rows(adata, adata_ref, *stored.field()))
+        cells = reference.cells(new_rows(adata, adata_ref, field, n_pcs))
         coordinates = stored.embedding(reference.rows, reference.affinity, n_jobs).transform(cells.rows)
         found: dict[str, Any] = {}
         if cells.weights is not None:
@@ -99,7 +100,7 @@ def place(
             found.update(_novelty(cells.mean_distances, reference.mean_distances))
         if stored.method == "diffmap":
             found.update(_pseudotime(stored, coordinates, cells.nearest))
-        if stored.field()[0] == "X_pca" and "PCs" in adata_ref.varm:
+        if field == "X_pca" and "PCs" in adata_ref.varm:
             found["place_residual"] = _residual_shares(adata, adata_ref)
     adata = output(adata, copy)
     adata.obsm[f"X_{basis}"] = coordinates

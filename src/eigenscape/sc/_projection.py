@@ -21,7 +21,7 @@ def new_rows(adata: Any, adata_ref: Any, field: str, n_pcs: int | None) -> Any:
         order = gene_positions(adata, adata_ref.var_names, "adata", "adata_ref")
         return numeric_rows(adata.X, "adata.X")[:, order]
     if field == "X_pca" and "PCs" in adata_ref.varm:
-        return Projection.of(adata_ref).scores(adata)[:, :n_pcs]
+        return Projection.of(adata_ref).scores(adata)[:, : n_pcs or None]
     if field not in adata.obsm:
         raise ValueError(
             f"adata.obsm has no {field!r}, the representation of adata_ref; compute it for the new cells with"
@@ -34,7 +34,7 @@ def new_rows(adata: Any, adata_ref: Any, field: str, n_pcs: int | None) -> Any:
             f"adata.obsm[{field!r}] has {rows.shape[1]} columns, but that of adata_ref has {width}; compute"
             " it with the same model"
         )
-    return rows[:, :n_pcs]
+    return rows[:, : n_pcs or None]
 
 
 @dataclass(frozen=True, eq=False)
