@@ -23,6 +23,7 @@ __all__ = [
     "LaplacianEigenmaps",
     "LocalityPreservingProjection",
     "LocallyLinearEmbedding",
+    "ManifoldParzen",
     "MetricMap",
     "MixturePPCA",
     "OrdinalMDS",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
     from eigenscape.estimators.lle import LocallyLinearEmbedding
     from eigenscape.estimators.locality_preserving import LocalityPreservingProjection
+    from eigenscape.estimators.manifold_parzen import ManifoldParzen
     from eigenscape.estimators.mds import ClassicalMDS
     from eigenscape.estimators.metric_map import MetricMap
     from eigenscape.estimators.mixture_ppca import MixturePPCA
@@ -79,6 +81,7 @@ _NAMES = {
     "laplacian_eigenmaps": ("LaplacianEigenmaps",),
     "lle": ("LocallyLinearEmbedding",),
     "locality_preserving": ("LocalityPreservingProjection",),
+    "manifold_parzen": ("ManifoldParzen",),
     "mds": ("ClassicalMDS",),
     "metric_map": ("MetricMap",),
     "mixture_ppca": ("MixturePPCA",),
