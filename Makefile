@@ -1,4 +1,5 @@
 # Every target sets itself up: it needs Python 3.11 or newer, make and the package index.
+# With another Python: make test PYTHON=python3.13 VENV=.venv-3.13
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -175,7 +175,7 @@ def test_row_counts_may_be_unknown() -> None:
 
 
 def test_sparse_partitions() -> None:
-    thin = sparse.random_array((240, 8), density=0.3, rng=np.random.default_rng(0), format="csr")
+    thin = sparse.random_array((240, 8), density=0.3, random_state=np.random.default_rng(0), format="csr")
     rows = da.from_array(thin.toarray(), chunks=(100, 8)).map_blocks(sparse.csr_array)
     one, many = es.PCA(2).fit(thin), es.PCA(2).fit(rows)
     assert_allclose(many.components_, one.components_, atol=1e-10)

@@ -211,7 +211,7 @@ def test_open_parameters_of_kernels_are_those_of_one_machine(cls, kernel):
 
 
 def test_dense_and_sparse_partitions_in_any_order():
-    S = sparse.random_array((600, 40), density=0.1, rng=np.random.default_rng(0), format="csr")
+    S = sparse.random_array((600, 40), density=0.1, random_state=np.random.default_rng(0), format="csr")
     alone = KernelPCA(kernel="cosine", dictionary_size=30).fit(S)
     for kinds in ((np.asarray, sparse.csr_array), (sparse.csr_array, np.asarray)):
         parts = [kind(part.toarray()) for kind, part in zip(kinds, (S[:250], S[250:]), strict=True)]
@@ -273,7 +273,7 @@ def test_float32_rows_come_out_as_float32():
 
 
 def test_sparse_blocks():
-    S = sparse.random_array((600, 40), density=0.1, rng=np.random.default_rng(0), format="csr")
+    S = sparse.random_array((600, 40), density=0.1, random_state=np.random.default_rng(0), format="csr")
     blocks = da.from_array(S.toarray(), chunks=(200, 40)).map_blocks(sparse.csr_array)
     model = KernelPCA(kernel="cosine", dictionary_tol=0.3).fit(blocks)
     alone = KernelPCA(kernel="cosine", dictionary_tol=0.3).fit(S)

@@ -128,7 +128,7 @@ def test_bad_data(name, change, message, no_work):
 
 @pytest.mark.parametrize("name", SPARSE)
 def test_nan_in_sparse_data(name, no_work):
-    X = sparse.random_array((40, 6), density=0.5, rng=0, format="csr")
+    X = sparse.random_array((40, 6), density=0.5, random_state=0, format="csr")
     X.data[3] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         make(name).fit(X)

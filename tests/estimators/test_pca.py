@@ -38,10 +38,11 @@ def rows(n: int, d: int, offset: float = 0.0, seed: int = 0) -> np.ndarray:
 def few_counts(n: int, d: int, seed: int = 0) -> sparse.csr_array:
     """Return sparse rows of counts over a few topics."""
     rng = np.random.default_rng(seed)
-    topics = sparse.random_array((8, d), density=min(0.1, 100 / d), rng=rng)
+    topics = sparse.random_array((8, d), density=min(0.1, 100 / d), random_state=rng)
     shares = rng.dirichlet(np.full(8, 0.2), n)
     return sparse.csr_array(
-        sparse.csr_array(shares) @ topics + sparse.random_array((n, d), density=min(0.01, 100 / d), rng=rng)
+        sparse.csr_array(shares) @ topics
+        + sparse.random_array((n, d), density=min(0.01, 100 / d), random_state=rng)
     )
 
 

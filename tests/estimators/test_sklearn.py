@@ -3,9 +3,11 @@ an import costs."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 from threadpoolctl import threadpool_limits
 
 import eigenscape
@@ -70,23 +72,31 @@ MAPS = [ProbabilisticPCA, FactorAnalysis, MixturePPCA]
 #: that need no fit.
 CHECKED = [
     *(cls() for cls in [*ALL, *MAPS]),
+    OrientedPCA(),
+    OrdinalMDS(n_init=2, max_iter=5000),
+    ProjectionPursuit(),
+    ProjectionPursuitDensity(n_init=3),
+    ProjectionPursuitRegressor(2, n_init=1, max_iter=5),
+    KernelEigenmap(),
+    LocalityPreservingProjection(n_components=1),
+    ClassicalMDS(metric="precomputed", n_components=1),
+    KernelPCA(kernel="precomputed", n_components=1),
+    LaplacianEigenmaps(affinity="precomputed", n_components=1, on_disconnected="per_component"),
+    Isomap(metric="precomputed", n_components=1, n_neighbors=4),
+]
+#: Further parameters, for the checks that depend on what is computed.
+CONFIGURED = [
     PCA(n_components=1, whiten=True, eigen_solver="lanczos"),
     PCA(n_components=0.9),
     PCA(n_components=None),
     ProbabilisticPCA(n_components=1, method="em"),
     ProbabilisticPCA(n_components="bayes"),
     MixturePPCA(n_mixtures=1, n_components=1),
-    OrientedPCA(),
     OrientedPCA(n_components=None, regularization=0.1),
-    OrdinalMDS(n_init=2, max_iter=5000),
     OrdinalMDS(n_init=1, n_components=1, ties="secondary", metric="cityblock", max_iter=5000),
     OrdinalMDS(n_init=1, n_components=1, metric="precomputed", max_iter=5000),
-    ProjectionPursuit(),
     ProjectionPursuit(n_components=1, index="kurtosis", n_init=3),
     ProjectionPursuit(n_components=1, index="friedman-tukey", n_init=3),
-    ProjectionPursuitDensity(n_init=3),
-    ProjectionPursuitRegressor(2, n_init=1, max_iter=5),
-    KernelEigenmap(),
     KernelEigenmap(
         n_components=1,
         n_kernels=4,
@@ -105,15 +115,12 @@ CHECKED = [
     ),
     KernelEigenmap(n_components=1, basis="features", correction="affine"),
     KernelEigenmap(n_components=1, n_kernels="auto", centers="kmeans", local_components=1),
-    LocalityPreservingProjection(n_components=1),
     LocalityPreservingProjection(n_components=1, affine=False, weights="binary", n_neighbors=4),
     KernelPCA(kernel="linear", n_components=1, eigen_solver="lanczos"),
     KernelPCA(kernel="poly", storage="blocked"),
     KernelPCA(kernel="sigmoid", order="magnitude"),
-    KernelPCA(kernel="precomputed", n_components=1),
     ClassicalMDS(metric="cityblock", indefinite="clip"),
     ClassicalMDS(metric="cityblock", indefinite="shift", n_components=1),
-    ClassicalMDS(metric="precomputed", n_components=1),
     LaplacianEigenmaps(affinity="rbf", n_components=1),
     LaplacianEigenmaps(
         affinity="rbf", include_diagonal=False, n_components=1, on_disconnected="per_component"
@@ -122,7 +129,6 @@ CHECKED = [
     LaplacianEigenmaps(
         affinity="radius", radius=5.0, weights="inverse", on_disconnected="largest", n_components=1
     ),
-    LaplacianEigenmaps(affinity="precomputed", n_components=1, on_disconnected="per_component"),
     LaplacianEigenmaps(independent=True, n_components=1, affinity="rbf"),
     DiffusionMap(n_components=1, affinity="rbf", bandwidth="local", n_neighbors=3, diffusion_time=0.5),
     DiffusionMap(
@@ -138,7 +144,6 @@ CHECKED = [
     SpectralClustering(n_clusters=3, n_neighbors=4, weights="heat", n_init=2),
     Isomap(n_neighbors=4, n_components=1, indefinite="shift"),
     Isomap(radius=3.0, n_components=1, on_disconnected="per_component"),
-    Isomap(metric="precomputed", n_components=1, n_neighbors=4),
     Isomap(ordinal=True, n_neighbors=4, n_components=1, n_init=1, max_iter=5000),
     Isomap(n_landmarks="auto", n_neighbors=4, n_components=1),
     Isomap(
@@ -170,6 +175,21 @@ CHECKED = [
     LaplacianEigenmaps(affinity="rbf", dictionary_tol=1e-4, n_components=1),
     SpectralClustering(n_clusters=2, affinity="rbf", dictionary_tol=1e-4, n_init=2),
 ]
+#: Checks whose outcome depends on the computation; the others concern validation and the class.
+_OF_COMPUTATION = re.compile(
+    "1sample|1feature|invariance|idempotent|unchanged|general|dtypes|n_iter|sparse_array|equivalence|nonsquare"
+    "|non_negative|partial_fit|clustering|readonly_memmap_input"
+)
+
+
+def chosen_checks() -> Iterator[Any]:
+    """All checks of ``CHECKED`` and some of ``CONFIGURED``."""
+    for estimator in [*CHECKED, *CONFIGURED]:
+        for model, check in estimator_checks_generator(estimator):
+            name = check.func.__name__
+            if estimator in CHECKED or _OF_COMPUTATION.search(name):
+                options = "".join(f"-{key}={value}" for key, value in check.keywords.items())
+                yield pytest.param(model, check, id=re.sub(r"\s", "", f"{estimator}-{name}{options}"))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -188,7 +208,7 @@ def one_thread() -> Iterator[None]:
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.IsolatedPointWarning")
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DegenerateSpectrumWarning")
-@parametrize_with_checks(CHECKED)
+@pytest.mark.parametrize(("estimator", "check"), list(chosen_checks()))
 def test_scikit_learn_checks(estimator, check) -> None:
     check(estimator)
 

@@ -1,6 +1,7 @@
 """Kills commands at every write and at random moments; see test_kills.py.
 
-Usage: kill_commands.py LIBRARY FOLDER COMMAND N_WRITES N_RANDOM SEED. Prints the number of kills as JSON.
+Usage: kill_commands.py LIBRARY FOLDER COMMAND[,COMMAND...] N_WRITES N_RANDOM SEED. Prints the number of kills
+of each command as JSON.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import time
 import warnings
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class Killer:
         self.faults = ctypes.CDLL(library)
         self.faults.arm.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
         self.faults.count.restype = ctypes.c_long
-        self.out = folder / "out"
+        self.out = folder / f"out-{command}"
         self.out.mkdir()
         self.targets = [self.out / word[1:] for word in COMMANDS[command] if word.startswith("@")]
         words = [f"{self.out}/{word[1:]}" if word.startswith("@") else word for word in COMMANDS[command]]
@@ -125,13 +125,9 @@ class Killer:
         assert names == sorted(path.name for path in self.targets), names
 
 
-def main(library: str, folder: str, command: str, n_writes: int, n_random: int, seed: int) -> dict[str, int]:
+def kill(killer: Killer, folder: Path, n_writes: int, n_random: int, seed: int) -> dict[str, int]:
     """Kill a command at ``n_writes`` of its writes and at ``n_random`` random moments."""
-    prepare(Path(folder))
-    killer = Killer(library, Path(folder), command)
-    for module in _MODULES:
-        import_module(module)
-    count = Path(folder) / "count"
+    count = folder / "count"
     start = time.monotonic()
     assert killer.run(0, count=count) == 0, "the command fails"
     seconds = time.monotonic() - start
@@ -154,8 +150,18 @@ def main(library: str, folder: str, command: str, n_writes: int, n_random: int, 
     return killed
 
 
+def main(library: str, folder: str, commands: str, *numbers: int) -> dict[str, dict[str, int]]:
+    """Kill each command; return the numbers of kills."""
+    prepare(Path(folder))
+    for module in _MODULES:
+        import_module(module)
+    return {
+        command: kill(Killer(library, Path(folder), command), Path(folder), *numbers)
+        for command in commands.split(",")
+    }
+
+
 if __name__ == "__main__":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        arguments: list[Any] = [*sys.argv[1:4], *map(int, sys.argv[4:7])]
-        print(json.dumps(main(*arguments)))
+        print(json.dumps(main(*sys.argv[1:4], *map(int, sys.argv[4:7]))))

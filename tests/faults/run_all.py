@@ -82,7 +82,7 @@ def kill(n_writes: int, n_random: int, seed: int) -> Iterator[Counts]:
     counts: Counts = {}
     for command in COMMANDS:
         succeeded, output = _script("kill_commands.py", command, str(n_writes), str(n_random), str(seed))
-        tried = sum(json.loads(output).values()) if succeeded else 0
+        tried = sum(json.loads(output)[command].values()) if succeeded else 0
         counts[command] = {"tried": tried, "torn or lost": int(not succeeded)}
         yield counts
 

@@ -122,7 +122,7 @@ def _npz() -> list[bytes]:
     for kind in ("csr", "csc", "coo"):
         buffer = io.BytesIO()
         sparse.save_npz(
-            buffer, sparse.random_array((N, 5), density=0.4, format=kind, rng=0), compressed=False
+            buffer, sparse.random_array((N, 5), density=0.4, format=kind, random_state=0), compressed=False
         )
         files.append(buffer.getvalue())
     return files
@@ -133,7 +133,7 @@ def _mtx() -> list[bytes]:
     from scipy.io import mmwrite
 
     files = []
-    matrix = sparse.random_array((N, 5), density=0.4, rng=0)
+    matrix = sparse.random_array((N, 5), density=0.4, random_state=0)
     square = sparse.csr_array(np.round(np.diag(np.ones(5)) + 0.5, 2))
     for content, options in ((matrix, {}), (matrix.toarray(), {}), (square, {"symmetry": "symmetric"})):
         buffer = io.BytesIO()

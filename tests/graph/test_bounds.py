@@ -94,7 +94,7 @@ def test_closest_pairs_of_groups_are_exact():
 
 
 def test_union_with_the_transpose():
-    A = sparse.random_array((60, 60), density=0.1, rng=np.random.default_rng(0), format="csr")
+    A = sparse.random_array((60, 60), density=0.1, random_state=np.random.default_rng(0), format="csr")
     expected, found = sparse.csr_array(A.maximum(A.T)), union_with_transpose(A)
     expected.sort_indices()
     assert_array_equal(found.toarray(), expected.toarray())
@@ -103,7 +103,7 @@ def test_union_with_the_transpose():
 
 def test_union_of_matrices_with_unsorted_rows_and_other_index_types():
     rng = np.random.default_rng(1)
-    A, B = (sparse.random_array((40, 70), density=0.1, rng=rng, format="csr") for _ in range(2))
+    A, B = (sparse.random_array((40, 70), density=0.1, random_state=rng, format="csr") for _ in range(2))
     B = B[:, ::-1]  # reverses the order within rows
     B.indices, B.indptr = B.indices.astype(np.int64), B.indptr.astype(np.int64)
     found = union(A, B)

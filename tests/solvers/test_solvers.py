@@ -132,7 +132,7 @@ def chain(n):
 
 
 def random_graph(n):
-    W = sparse.random_array((n, n), density=8 / n, rng=RNG(3))
+    W = sparse.random_array((n, n), density=8 / n, random_state=RNG(3))
     return sparse.csr_array(W + W.T + chain(n))
 
 

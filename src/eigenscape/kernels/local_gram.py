@@ -173,7 +173,7 @@ def _entries(table: Matrix, rows: np.ndarray, columns: np.ndarray) -> np.ndarray
         return np.asarray(table[rows, columns], dtype=np.float64)
     rows, columns = np.broadcast_arrays(rows, columns)
     # A csr_matrix returns a dense row, while the result of a csr_array depends on the version of SciPy.
-    return np.asarray(sparse.csr_matrix(table)[rows.ravel(), columns.ravel()]).reshape(rows.shape)
+    return np.asarray(sparse.csr_matrix(table)[rows.flatten(), columns.flatten()]).reshape(rows.shape)
 
 
 def _products(differences: np.ndarray) -> np.ndarray:

@@ -39,6 +39,14 @@ def model_of(values, shared=(), own=None):
     return model.fit(values["clean"], distorted=distorted, layer_distorted=layers)
 
 
+def assert_same_rows(one, other):
+    """Equal labels, and coordinates up to rounding: products depend on where arrays lie in memory."""
+    for name in ("id", "species"):
+        assert [row[name] for row in rows(one)] == [row[name] for row in rows(other)]
+    size = np.abs(numbers(other)).max()
+    np.testing.assert_allclose(numbers(one), numbers(other), rtol=0, atol=1e-13 * size)
+
+
 # --- embed and transform ------------------------------------------------------------------------------------
 
 
@@ -61,7 +69,7 @@ def test_sequences_are_embedded_saved_and_transformed(tmp_path, files, values):
     assert [row["species"] for row in rows(out)] == [f"p{4 * i // 40}" for i in range(len(features))]
 
     good("transform", model, files["clean"], "-o", again, "--plot", plots[1], "-q")
-    assert rows(again) == rows(out)
+    assert_same_rows(again, out)
     assert all(plot.stat().st_size for plot in plots)
     good("transform", model, files["late"], "-o", again, "--force -q")
     np.testing.assert_allclose(numbers(again), expected.transform(values["late"]), rtol=1e-9, atol=1e-9)
@@ -90,7 +98,7 @@ def test_versions_are_standardized_like_the_input(tmp_path, files, values):
         numbers(out), model_of(scaled, "ab").transform(scaled["clean"]), rtol=1e-7, atol=1e-9
     )
     good("transform", model, files["clean"], "-o", again, "-q")
-    assert rows(again) == rows(out)
+    assert_same_rows(again, out)
 
 
 @pytest.mark.parametrize("scaling", ["", "--standardize"])

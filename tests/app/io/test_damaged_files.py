@@ -26,7 +26,7 @@ RNG = np.random.default_rng(0)
 
 
 def damaged_csr(change: str) -> dict[str, np.ndarray]:
-    matrix = sparse.random_array((40, 12), density=0.3, rng=np.random.default_rng(0), format="csr")
+    matrix = sparse.random_array((40, 12), density=0.3, random_state=np.random.default_rng(0), format="csr")
     data, indices, indptr = matrix.data.copy(), matrix.indices.copy(), matrix.indptr.copy()
     if change == "large index":
         indices[5] = 10**8
@@ -103,7 +103,7 @@ def test_matrix_market_files(tmp_path: Path, content: bytes, message: str) -> No
 
 
 def test_matrix_market_round_trip(tmp_path: Path) -> None:
-    matrix = sparse.random_array((40, 12), density=0.3, rng=np.random.default_rng(0))
+    matrix = sparse.random_array((40, 12), density=0.3, random_state=np.random.default_rng(0))
     for array in (matrix, matrix.toarray(), sparse.csr_array(np.eye(6) + 1), np.zeros((3, 2))):
         mmwrite(tmp_path / "a.mtx", array)
         found = read(tmp_path / "a.mtx").array
@@ -189,7 +189,7 @@ def annotated(path: Path) -> Path:
     anndata = pytest.importorskip("anndata")
     import pandas as pd
 
-    matrix = sparse.random_array((60, 12), density=0.3, rng=np.random.default_rng(0), format="csr")
+    matrix = sparse.random_array((60, 12), density=0.3, random_state=np.random.default_rng(0), format="csr")
     obs = pd.DataFrame(
         {"kind": ["a", "b"] * 30, "age": np.arange(60.0)}, index=[f"cell{i}" for i in range(60)]
     )
@@ -199,7 +199,7 @@ def annotated(path: Path) -> Path:
 
 def test_h5ad_is_read_as_written(tmp_path: Path) -> None:
     table = read(annotated(tmp_path / "a.h5ad"))
-    expected = sparse.random_array((60, 12), density=0.3, rng=np.random.default_rng(0), format="csr")
+    expected = sparse.random_array((60, 12), density=0.3, random_state=np.random.default_rng(0), format="csr")
     np.testing.assert_array_equal(table.array.toarray(), expected.toarray())
     assert table.labels is not None
     assert table.labels.tolist() == ["a", "b"] * 30

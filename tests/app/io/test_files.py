@@ -314,7 +314,7 @@ def test_arrays_are_mapped_and_sparse_arrays_stay_sparse(tmp_path: Path) -> None
     np.save(tmp_path / "images.npy", np.arange(24.0).reshape(2, 3, 4))
     pictures = read(tmp_path / "images.npy")
     assert (pictures.array.shape, pictures.image_shape, pictures.kind) == ((2, 12), (3, 4), "images")
-    S = sparse.random_array((8, 5), density=0.4, format="coo", rng=0)
+    S = sparse.random_array((8, 5), density=0.4, format="coo", random_state=0)
     sparse.save_npz(tmp_path / "s.npz", S)
     mmwrite(tmp_path / "s.mtx", S)
     for name in ("s.npz", "s.mtx"):

@@ -122,7 +122,7 @@ def test_types_of_streamed_arrays(tmp_path: Path, dtype: str) -> None:
 def test_sparse_matrices_are_the_same_streamed(tmp_path: Path) -> None:
     from scipy.io import mmwrite
 
-    matrix = sparse.random_array((N, 6), density=0.3, format="csr", rng=0)
+    matrix = sparse.random_array((N, 6), density=0.3, format="csr", random_state=0)
     sparse.save_npz(tmp_path / "t.npz", matrix)
     mmwrite(tmp_path / "t.mtx", matrix)
     for name in ("t.npz", "t.mtx"):

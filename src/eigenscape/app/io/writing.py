@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import zipfile
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -201,5 +202,8 @@ def _write_npz(
     arrays: dict[str, Any] = {
         name: column.astype(str) if column.dtype.kind == "O" else column for name, column in beside.items()
     }
-    with part.open("wb") as file:
-        np.savez(file, **{"X": coordinates, "names": np.array(names), **arrays})
+    # numpy.savez of old versions does not close the archive if a write fails.
+    with zipfile.ZipFile(part, "w") as archive:
+        for name, array in {"X": coordinates, "names": np.array(names), **arrays}.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
