@@ -30,7 +30,11 @@ _IN_MEMORY_OPTIONS = (
     "--compact",
     "--label",
     "--id",
+    "--encode",
     "--missing",
+    "--use-rep",
+    "--layer",
+    "--obsp",
     "--size",
     "--kind",
     "--stream",
@@ -53,8 +57,8 @@ def check_options(ctx: typer.Context, out: str | None, force: bool, others: dict
         Paths that the folder must not be, contain or lie in, by their description.
     """
     for option in _IN_MEMORY_OPTIONS:
-        name = "id_column" if option == "--id" else option.removeprefix("--")
-        if ctx.params.get(name) not in (None, False, "error"):
+        name = "id_column" if option == "--id" else option.removeprefix("--").replace("-", "_")
+        if ctx.params.get(name) not in (None, False, "error", ""):
             raise CommandError(f"{option} needs the rows in memory, so it does not work with --dask; omit it")
     if out == "-":
         raise CommandError("-o - does not work with --dask, which writes a folder of parquet files")
@@ -85,6 +89,7 @@ def embed_on_cluster(
     estimator: BaseEstimator,
     *,
     columns: str | None,
+    exclude: str | None,
     out: str | None,
     save: str | None,
     command: str,
@@ -95,7 +100,7 @@ def embed_on_cluster(
 ) -> None:
     """Fit an estimator to the rows of a folder and write their coordinates, one file for each partition."""
     timer = Timer()
-    table = _read_collection(source, columns)
+    table = _read_collection(source, columns, exclude)
     with _connect(address, quiet) as client, show_progress(progress, quiet):
         memory = _announce_cost(estimator, table.array, client, quiet)
         with timer.measure("fit"):
@@ -170,10 +175,10 @@ def _quiet_logs() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _read_collection(source: str, columns: str | None) -> Table:
+def _read_collection(source: str, columns: str | None, exclude: str | None = None) -> Table:
     from eigenscape.app.io import read
 
-    return read(source, columns=split_names(columns), dask=True)
+    return read(source, columns=split_names(columns), exclude=split_names(exclude), dask=True)
 
 
 def _announce_cost(estimator: BaseEstimator, array: da.Array, client: Client, quiet: bool) -> float:

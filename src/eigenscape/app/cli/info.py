@@ -73,7 +73,7 @@ def _verify(model_file: str, source: str | None) -> Verification:
     saved = load_model(model_file)
     rows = None
     if source is not None:
-        rows = read_new_table(source, InputOptions(None, None), saved.notes, quiet=True).array
+        rows = read_new_table(source, InputOptions(missing=""), saved.notes, quiet=True).array
         rows = rows if saved.scaler is None else saved.scaler.transform(rows)
     return saved.estimator.verify(rows)
 

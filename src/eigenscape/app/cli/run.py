@@ -115,7 +115,7 @@ def build_estimator(
     kind : {"rows", "images", "distances", "affinities", "edges"}
         Kind of the input.
     array : csr_array, optional
-        The weights of an edge list.
+        The weights of an edge list, or the distances of a neighbour graph, all of which are used by default.
     """
     parameters = dict(parameters)
     if n_components is not None:
@@ -140,6 +140,9 @@ def build_estimator(
     every_edge = kind == "edges" and name == "metric" and parameters[name] == "precomputed"
     if every_edge and not {"n_neighbors", "radius"} & set(parameters):
         parameters["radius"] = 2.0 * float(array.max()) or 1.0  # every edge connects neighbours
+    is_graph = kind == "distances" and hasattr(array, "indptr") and "n_neighbors" in cls().get_params()
+    if is_graph and not {"n_neighbors", "radius"} & set(parameters):
+        parameters["n_neighbors"] = max(1, int((array.indptr[1:] - array.indptr[:-1]).min()))  # all stored
     return cls(**parameters)
 
 
