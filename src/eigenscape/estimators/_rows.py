@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from eigenscape._typing import is_sparse
+from eigenscape.estimators._tables import as_known_table, text_columns
 from eigenscape.exceptions import DataRangeError
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def validate_rows(
         Options of ``sklearn.utils.validation.check_array``.
     """
     missing = bool(getattr(estimator, "_missing", False))
+    X = as_known_table(X)
     try:
         rows = check_array(
             without_mask(X, missing),
@@ -57,9 +59,13 @@ def validate_rows(
     except (TypeError, ValueError) as error:
         if not any(words in str(error) for words in _CONVERSION):
             raise
-        raise type(error)(
-            f"X cannot be converted to numbers ({error}); pass rows of numbers of equal length"
-        ) from error
+        text = text_columns(X)
+        remedy = (
+            f"encode or drop {', '.join(map(repr, text[:5]))}"
+            if text
+            else "pass rows of numbers of equal length"
+        )
+        raise type(error)(f"X cannot be converted to numbers ({error}); {remedy}") from error
     check_numbers(
         rows,
         missing=missing,

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from eigenscape._format import format_bytes
+from eigenscape._progress_displays import format_duration
 from eigenscape.app.cli.distorted import is_sequence_method
 from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.estimators import IN_MEMORY, estimator_class, method_of
@@ -193,7 +194,7 @@ def _announce_cost(estimator: BaseEstimator, array: da.Array, client: Client, qu
     estimate = cost(estimator, array.shape[0], array.shape[1], max(array.chunks[0]), cores)
     print_message(
         f"{array.shape[0]} rows in {array.numblocks[0]} partitions on {cores} core(s):"
-        f" about {format_bytes(estimate.bytes_each)} per core and {_format_duration(estimate.seconds)}",
+        f" about {format_bytes(estimate.bytes_each)} per core and {format_duration(estimate.seconds)}",
         quiet,
     )
     limits = [worker["memory_limit"] / worker["nthreads"] for worker in workers if worker["memory_limit"]]
@@ -201,12 +202,6 @@ def _announce_cost(estimator: BaseEstimator, array: da.Array, client: Client, qu
         available = format_bytes(min(limits))
         print_message(f"warning: a worker has {available} per core; store the rows in smaller row groups")
     return estimate.bytes_each
-
-
-def _format_duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _write_partitions(

@@ -74,6 +74,7 @@ class InputOptions:
         return replace(
             selection,
             encode="onehot" if categories else selection.encode,
+            known_columns=tuple(notes.get("columns", ())),
             known_label=notes.get("label"),
             known_id=notes.get("id"),
             categories=categories and {name: tuple(values) for name, values in categories.items()},

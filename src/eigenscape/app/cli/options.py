@@ -198,7 +198,11 @@ AsJson = Annotated[bool, _option("--json", help="Print a summary as JSON to stan
 Quiet = Annotated[bool, _option("--quiet", "-q", help="Print only warnings and errors.", metavar="")]
 Progress = Annotated[
     bool | None,
-    _option("--progress/--no-progress", help="Show progress bars. Default: on a terminal.", metavar=""),
+    _option(
+        "--progress/--no-progress",
+        help="Show progress. Default: bars on a terminal, a line now and then elsewhere, after 2 s.",
+        metavar="",
+    ),
 ]
 Dask = Annotated[
     str | None,

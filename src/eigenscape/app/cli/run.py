@@ -82,15 +82,17 @@ class Timer:
 
 @contextmanager
 def show_progress(progress: bool | None, quiet: bool) -> Iterator[dict[str, float]]:
-    """Show progress bars for the block; the yielded dict holds the seconds of each stage after it.
+    """Show progress for the block; the yielded dict holds the seconds of each stage after it.
 
-    If ``progress`` is None, they are shown on a terminal unless ``quiet``.
+    If ``progress`` is None, it is shown unless ``quiet``: bars on a terminal, elsewhere lines of text, unless
+    the block takes less than two seconds.
     """
     from eigenscape._progress import recording, reporting
+    from eigenscape._progress_displays import QUIET_SECONDS
 
-    visible = sys.stderr.isatty() and not quiet if progress is None else progress
     seconds: dict[str, float] = {}
-    with reporting(visible), recording() as stages:
+    visible, delay = (not quiet, QUIET_SECONDS) if progress is None else (progress, 0.0)
+    with reporting(visible and sys.stderr is not None, delay), recording() as stages:
         yield seconds
     seconds.update({stage.name: stage.seconds for stage in stages})
 

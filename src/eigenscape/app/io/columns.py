@@ -94,19 +94,19 @@ def assign_roles(source: ColumnSource) -> ColumnRoles:
         for name in types
         if kinds[name] in ("text", "other")
         and not is_nested(types[name])
-        and name not in (selection.label, *selection.named(names))
+        and name not in (selection.label, *selection.named(names), *selection.known_columns)
         and not selection.excludes(name, kinds[name])
     ]
+    requested = selection
     if selection.id is None:
-        unique = (name for name in text if kinds[name] == "text" and _is_unique(source, name))
-        selection = replace(selection, id=next(unique, None))
+        selection = replace(selection, id=_find_id(source, [name for name in text if kinds[name] == "text"]))
     features = _find_features(source, selection, kinds)
     label = selection.label
     if label is None and selection.known_label is None and selection.encode is None:
         label = next((name for name in text if name != selection.id and _has_repeats(source, name)), None)
     used = (*(feature.column for feature in features), label, selection.id)
     others = tuple(name for name in types if name not in used)
-    remarks = _remarks(source, selection, [feature.column for feature in features])
+    remarks = _remarks(source, requested, [feature.column for feature in features])
     return ColumnRoles(features, label, selection.id, others, remarks)
 
 
@@ -132,6 +132,17 @@ def _find_features(
     if not features:
         raise InputFileError(f"{source.source} has no numeric column; {_describe_columns(source)}")
     return tuple(features)
+
+
+def _find_id(source: ColumnSource, text: Sequence[str]) -> str | None:
+    """Return the first text column whose values all differ, except numbers with units."""
+    for name in text:
+        if not _is_unique(source, name):
+            continue
+        summary = source.summaries([name]).get(name) if is_string(source.types[name]) else None
+        if summary is None or summary.value_with_unit is None:
+            return name
+    return None
 
 
 def _has_repeats(source: ColumnSource, name: str) -> bool:

@@ -43,7 +43,9 @@ class ColumnSelection:
     encode: str | None = None
     kind: str | None = None  # meaning of the numbers; None if it may be asked about
     part: tuple[str, str] | None = None  # of an AnnData file: ("obsm", key), ("layers", key), ("obsp", key)
-    #: Of the data that a model was fitted to: label and id, used if the file has them, and what was learnt.
+    #: Of the data that a model was fitted to: features, which are neither label nor id; label and id, used if
+    #: the file has them; and what was learnt.
+    known_columns: tuple[str, ...] = ()
     known_label: str | None = None
     known_id: str | None = None
     categories: Mapping[str, tuple[str, ...]] | None = None
