@@ -60,11 +60,9 @@ def validate_rows(
         if not any(words in str(error) for words in _CONVERSION):
             raise
         text = text_columns(X)
-        remedy = (
-            f"encode or drop {', '.join(map(repr, text[:5]))}"
-            if text
-            else "pass rows of numbers of equal length"
-        )
+        remedy = "pass rows of numbers of equal length"
+        if text:
+            remedy = f"encode or drop {', '.join(map(repr, text[:5]))}"
         raise type(error)(f"X cannot be converted to numbers ({error}); {remedy}") from error
     check_numbers(
         rows,

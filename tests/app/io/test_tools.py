@@ -140,7 +140,7 @@ def test_encoded_categories(tmp_path: Path, suffix: str) -> None:
 
 def test_columns_of_many_texts_are_not_encoded(tmp_path: Path) -> None:
     pd.DataFrame({"x": range(500), "t": [f"t{i % 300}" for i in range(500)]}).to_csv(tmp_path / "t.csv")
-    with pytest.raises(InputFileError, match="more than 200 different values.*--exclude t"):
+    with pytest.raises(InputFileError, match=r"more than 200 different values.*--exclude t"):
         read(tmp_path / "t.csv", encode="onehot")
 
 
@@ -190,7 +190,7 @@ def test_columns_without_values_and_infinite_values_are_errors(tmp_path: Path, m
     rows = RNG.normal(size=(N, 3))
     rows[:, 1] = np.nan
     np.save(tmp_path / "t.npy", rows)
-    with pytest.raises(InputFileError, match="column 'x1' .* is empty; .*--exclude x1"):
+    with pytest.raises(InputFileError, match=r"column 'x1' .* is empty; .*--exclude x1"):
         read(tmp_path / "t.npy", missing=missing)
     rows[:, 1] = np.inf
     np.save(tmp_path / "t.npy", rows)

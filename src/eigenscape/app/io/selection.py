@@ -133,7 +133,8 @@ class ColumnSelection:
         """
         kept = [name for name in kinds if not self.excludes(name, kinds[name])]
         for pattern in self.exclude:
-            if not any(pattern == name or _matches(pattern, name, kinds[name]) for name in kinds):
+            is_type = pattern.startswith(_DTYPE)  # no column of a type to exclude is not a mistake
+            if not is_type and not any(pattern == name or _matches(pattern, name, "") for name in kinds):
                 raise _no_match(pattern, kinds, source)
         usable = [
             name
