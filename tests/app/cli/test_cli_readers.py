@@ -74,7 +74,9 @@ def test_new_rows_are_filled_in_as_training_rows(table, tmp_path, missing):
     other = "mean" if missing == "ppca" else "ppca"
     line = bad("transform", model, few, "--missing", other, "--force -o", new)
     assert f"--missing {other} needs a model that was fitted with it" in line
-    assert "passed" in good("info", model, "--verify", table).stdout
+    stdout = good("info", model, "--verify", table).stdout
+    assert "training rows:  ok" in stdout
+    assert f"imputation='{missing}'" in stdout
 
 
 def test_new_rows_are_encoded_as_training_rows(table, tmp_path):
