@@ -111,6 +111,16 @@ def test_a_label_that_was_found_is_the_label_of_new_rows(table, tmp_path):
     assert set(rows(out)[0]) == {"id", "pca0", "pca1"}  # not the comment
 
 
+@pytest.mark.parametrize(
+    "notes", [{"imputation": {"method": "mean"}}, {"categories": 3}, {"imputation": [1]}, {"columns": 5}]
+)
+def test_damaged_descriptions_of_columns_are_one_line(table, tmp_path, notes):
+    model = eigenscape.PCA(2).fit(np.random.default_rng(0).normal(size=(20, 4)))
+    eigenscape.save(model, tmp_path / "m.model", notes=json.dumps(notes))
+    line = bad("transform", tmp_path / "m.model", table, "-o -")
+    assert "the description of columns of the model is damaged" in line
+
+
 def test_matrices_and_edges_are_asked_about(tmp_path):
     points = np.random.default_rng(0).normal(size=(20, 2))
     distances = np.linalg.norm(points[:, None] - points, axis=2)

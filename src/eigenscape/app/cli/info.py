@@ -53,8 +53,8 @@ def info(
     header = to_json(describe(model))
     notes = parse_notes(header["notes"])
     header["feature_names"] = header["feature_names"] or notes.pop("columns", None)
-    if "imputation" in notes:  # without its numbers
-        notes["imputation"] = notes["imputation"]["method"]
+    if isinstance(notes.get("imputation"), dict):  # without its numbers
+        notes["imputation"] = notes["imputation"].get("method")
     header["notes"] = notes or header["notes"]
     if verification is not None:
         header["verification"] = _as_dict(verification)

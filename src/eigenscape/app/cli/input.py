@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.errors import CommandError, print_message, with_option_names
 from eigenscape.app.cli.estimators import method_of
-from eigenscape.exceptions import InputFileError
+from eigenscape.exceptions import InputFileError, ModelFileError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -71,15 +71,18 @@ class InputOptions:
             annotated_part(self.use_rep, self.layer, self.obsp),
         )
         imputation, categories = notes.get("imputation"), notes.get("categories")
-        return replace(
-            selection,
-            encode="onehot" if categories else selection.encode,
-            known_columns=tuple(notes.get("columns", ())),
-            known_label=notes.get("label"),
-            known_id=notes.get("id"),
-            categories=categories and {name: tuple(values) for name, values in categories.items()},
-            imputation=imputation and Imputation.from_notes(imputation),
-        )
+        try:
+            return replace(
+                selection,
+                encode="onehot" if categories else selection.encode,
+                known_columns=tuple(notes.get("columns", ())),
+                known_label=notes.get("label"),
+                known_id=notes.get("id"),
+                categories=categories and {name: tuple(values) for name, values in categories.items()},
+                imputation=imputation and Imputation.from_notes(imputation),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:  # anything may be in a file
+            raise ModelFileError(f"the description of columns of the model is damaged: {error}") from error
 
 
 def split_names(text: str | None) -> list[str] | None:
@@ -275,9 +278,10 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
 
     Missing values are treated as those of the training rows if ``options.missing`` is empty.
     """
-    names = notes.get("columns", [])
-    missing = _new_missing(options.missing, notes)
+    names, requested = notes.get("columns", []), options.missing
     options = replace(options, size=notes.get("size"), missing="keep")
+    imputation = options.as_selection(notes).imputation
+    missing = _new_missing(requested, imputation)
     if source.endswith(".h5ad"):
         options = replace(options, use_rep=notes.get("use_rep"), layer=notes.get("layer"))
     if options.stream:
@@ -285,15 +289,14 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
         columns = ",".join(_stored_columns(names, notes)) if named else None
         return read_table(source, replace(options, columns=columns, missing=missing), quiet, notes)
     table = read_table(source, options, quiet, notes)
-    imputation = options.as_selection(notes).imputation
     if names:
         table = match_columns(table, names, options.label or notes.get("label"), quiet)
     return finish_rows(table, missing, quiet, imputation)
 
 
-def _new_missing(missing: str, notes: dict[str, Any]) -> str:
+def _new_missing(missing: str, imputation: Imputation | None) -> str:
     """Return how missing values of new rows are treated."""
-    method = notes.get("imputation", {}).get("method")
+    method = None if imputation is None else imputation.method
     if missing in ("mean", "ppca") and missing != method:
         raise CommandError(
             f"--missing {missing} needs a model that was fitted with it, which has the values to fill in;"

@@ -93,6 +93,10 @@ class Imputation:
             scales = np.array(notes["scales"], dtype=np.float64)
             loadings = np.array(notes["loadings"], dtype=np.float64)
             model = LatentGaussian(np.array(notes["center"], np.float64), loadings, float(notes["noise"]))
+            if not len(scales) == len(model.mean) == len(loadings) == len(notes["means"]):
+                raise ValueError("the numbers that missing values are filled in with have different lengths")
+        if notes["method"] not in ("mean", "ppca"):
+            raise ValueError("unknown method of imputation")
         return Imputation(notes["method"], np.array(notes["means"], dtype=np.float64), scales, model)
 
 
