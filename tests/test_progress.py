@@ -14,6 +14,7 @@ import pytest
 from sklearn.datasets import make_swiss_roll
 
 import eigenscape
+from eigenscape import _progress_displays
 from eigenscape._progress import Stage, _listener, recording, reporting, stage
 from eigenscape.quality import perturbation_stability
 
@@ -122,7 +123,7 @@ def test_a_stage_that_ends_late_disturbs_no_other():
 # --- bars ---------------------------------------------------------------------------------------------------
 
 
-def test_bars_go_to_standard_error_once_for_each_stage():
+def test_progress_goes_to_standard_error():
     code = (
         "import warnings; warnings.simplefilter('error')\n"
         "from sklearn.datasets import make_swiss_roll\n"
@@ -135,8 +136,16 @@ def test_bars_go_to_standard_error_once_for_each_stage():
     assert done.stdout == "10\n"
     for name in ("neighbours", "geodesics", "eigen-solve"):
         assert name in done.stderr
-    assert done.stderr.count("eigen-solve") == 1
-    assert "100%" in done.stderr
+    assert "\x1b" not in done.stderr  # not a terminal: lines of text
+    assert re.search(r"^eigen-solve \.\.\.$", done.stderr, re.MULTILINE)
+    assert re.search(r"^done: .*eigen-solve \d+\.\d s", done.stderr, re.MULTILINE)
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Let rich take standard error for a terminal."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
 
 
 def display():
@@ -148,7 +157,7 @@ def tasks():
     return display()._progress.tasks
 
 
-def test_lines_are_shared_and_lent(capsys):
+def test_lines_are_shared_and_lent(capsys, terminal):
     with reporting(True):
         outer = display()
         with reporting(True):
@@ -169,7 +178,7 @@ def test_lines_are_shared_and_lent(capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_a_bar_and_a_recording_hear_the_same(capsys):
+def test_a_bar_and_a_recording_hear_the_same(capsys, terminal):
     with recording() as stages, reporting(True), stage("work", total=2) as advance:
         advance(2)
     assert [s.name for s in stages] == ["work"]
@@ -178,7 +187,7 @@ def test_a_bar_and_a_recording_hear_the_same(capsys):
     assert [s.name for s in stages] == ["work"]
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.count("work") == 2
+    assert captured.err.count("100%") == 2
 
 
 def test_without_rich_progress_is_plain_text(capsys, monkeypatch):
@@ -196,6 +205,68 @@ def test_without_rich_progress_is_plain_text(capsys, monkeypatch):
     assert captured.out == ""
     assert captured.err.splitlines()[:2] == ["search ...", "solve ..."]
     assert re.fullmatch(r"done: search \d+\.\d s, solve \d+\.\d s", captured.err.splitlines()[2])
+
+
+def lines_of(monkeypatch, capsys, seconds, **options):
+    """Return the lines of a stage of ten steps within ``seconds`` that is not on a terminal."""
+    monkeypatch.setattr(_progress_displays, "LINE_SECONDS", 0.1)
+    with reporting(True, **options), stage("search", total=10) as advance:
+        for _ in range(10):
+            sleep(seconds / 10)
+            advance(1)
+    return capsys.readouterr().err.splitlines()
+
+
+def test_lines_with_the_remaining_time_come_now_and_then(monkeypatch, capsys):
+    monkeypatch.setattr(_progress_displays, "_MIN_SECONDS", 0.2)
+    first, *between, last = lines_of(monkeypatch, capsys, 1.0)
+    assert first == "search ..."
+    assert last.startswith("done: search ")
+    assert 2 <= len(between) <= 12
+    assert all(re.fullmatch(r"search: \d+ %, 1 s so far(, about 1 s left)?", line) for line in between)
+    assert any("left" in line for line in between)
+    shares = [int(re.search(r"(\d+) %", line)[1]) for line in between]
+    assert shares == sorted(shares)
+
+
+def test_stages_without_steps_are_reported_too(monkeypatch, capsys):
+    monkeypatch.setattr(_progress_displays, "LINE_SECONDS", 0.1)
+    with reporting(True), stage("solve"):
+        sleep(0.5)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "solve ..."
+    assert "solve: 1 s so far" in lines
+
+
+def test_nothing_is_printed_before_the_delay(monkeypatch, capsys):
+    assert lines_of(monkeypatch, capsys, 0.2, delay=5.0) == []
+    late = lines_of(monkeypatch, capsys, 1.0, delay=0.4)
+    assert late[0] == "search ..."
+    assert late[-1].startswith("done: ")
+
+
+def test_remaining_times_are_those_of_the_steps():
+    remaining = _progress_displays.remaining_time
+    assert remaining(60, 25, 100) == "about 3 min left"
+    assert remaining(60, 25, 100, bound=True) == "at most 3 min left"
+    assert remaining(10, 50, 100) == "about 10 s left"
+    assert remaining(3600, 10, 100) == "about 9.0 h left"
+    for unknown in ((60, 25, None), (0.5, 25, 100), (60, 0, 100), (60, 0.5, 100), (60, 100, 100)):
+        assert remaining(*unknown) == ""
+
+
+def test_steps_of_an_earlier_stage_do_not_count(monkeypatch):
+    """An iteration that converges early completes its line, which says nothing about the next one."""
+    monkeypatch.setattr(_progress_displays, "_MIN_SECONDS", 0.0)
+    with reporting(True):
+        with stage("iterations", total=1000, bound=True) as advance:
+            advance(10)
+        with stage("iterations", total=1000, bound=True) as advance:
+            sleep(0.3)
+            advance(100)
+            line = display().line("iterations")
+            text = line.describe("iterations", line.work.began + 30.0)
+    assert text.endswith("at most 4 min left")
 
 
 def test_estimators_within_others_open_no_second_bar(capsys):

@@ -6,13 +6,15 @@ announce their work by :func:`stage`, which has no effect if nothing is reported
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from eigenscape._progress_displays import ProgressDisplay
 
 
 class Stage(NamedTuple):
@@ -20,37 +22,6 @@ class Stage(NamedTuple):
 
     name: str
     seconds: float
-
-
-class ProgressLine(Protocol):
-    """State of one line of a progress display."""
-
-    completed: float
-    total: float | None
-
-
-class ProgressDisplay(Protocol):
-    """Interface of a progress display with one line per stage."""
-
-    def add(self, name: str, total: float | None) -> None:
-        """Add a line."""
-        ...
-
-    def line(self, name: str) -> ProgressLine:
-        """Return the state of a line."""
-        ...
-
-    def update(self, name: str, *, completed: float, total: float | None) -> None:
-        """Set the state of a line."""
-        ...
-
-    def advance(self, name: str, steps: float) -> None:
-        """Advance a line; called from several threads."""
-        ...
-
-    def close(self) -> None:
-        """Finish the display."""
-        ...
 
 
 @dataclass(eq=False)
@@ -71,7 +42,7 @@ class _Listener:
     running: list[_OpenStage] = field(default_factory=list)
     shown: set[str] = field(default_factory=set)  # stages that have a line
 
-    def show(self, name: str, total: float | None) -> Callable[[float], None]:
+    def show(self, name: str, total: float | None, bound: bool) -> Callable[[float], None]:
         """Add a line for the stage, or continue that of an earlier stage of the same name.
 
         Nested stages have no line, but the first one with a total advances the line of an enclosing stage
@@ -87,18 +58,15 @@ class _Listener:
             name = outermost.name
         if name not in self.shown:
             self.shown.add(name)
-            display.add(name, total)
+            display.add(name, total, bound)
         else:
-            completed = display.line(name).completed
-            display.update(name, completed=completed, total=None if total is None else completed + total)
+            display.restart(name, total, bound)
         return lambda steps: display.advance(name, steps)
 
     def complete(self, name: str) -> None:
         """Set the line of an outermost stage to its total."""
         if self.display is not None and len(self.running) == 1:
-            line = self.display.line(name)
-            whole = line.total or line.completed or 1
-            self.display.update(name, completed=whole, total=whole)
+            self.display.finish(name)
 
     def record(self, name: str, seconds: float) -> None:
         """Add the time of a stage; stages of the same name are summed."""
@@ -127,94 +95,20 @@ def _listening(listener: _Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
-class _RichDisplay:
-    """Progress bars by rich, on standard error, or below the cell of a notebook."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-        columns = (
-            TextColumn("{task.description:<28}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-        )
-        self._progress = Progress(*columns, console=Console(stderr=True))
-        self._tasks: dict[str, Any] = {}
-        self._progress.start()
-
-    def add(self, name: str, total: float | None) -> None:
-        self._tasks[name] = self._progress.add_task(name, total=total)
-
-    def line(self, name: str) -> ProgressLine:
-        return next(task for task in self._progress.tasks if task.id == self._tasks[name])
-
-    def update(self, name: str, *, completed: float, total: float | None) -> None:
-        self._progress.update(self._tasks[name], completed=completed, total=total)
-
-    def advance(self, name: str, steps: float) -> None:
-        self._progress.update(self._tasks[name], advance=steps)
-
-    def close(self) -> None:
-        self._progress.stop()
-
-
-@dataclass
-class _TextLine:
-    """State of a stage, and the times at which it began and was last updated."""
-
-    total: float | None
-    completed: float = 0.0
-    began: float = field(default_factory=perf_counter)
-    updated: float = field(default_factory=perf_counter)
-
-
-class _TextDisplay:
-    """Text on standard error, without rich: one line when a stage begins, and all durations at the end."""
-
-    def __init__(self) -> None:
-        self._lines: dict[str, _TextLine] = {}
-
-    def add(self, name: str, total: float | None) -> None:
-        self._lines[name] = _TextLine(total)
-        print(f"{name} ...", file=sys.stderr, flush=True)
-
-    def line(self, name: str) -> _TextLine:
-        return self._lines[name]
-
-    def update(self, name: str, *, completed: float, total: float | None) -> None:
-        line = self._lines[name]
-        line.completed, line.total, line.updated = completed, total, perf_counter()
-
-    def advance(self, name: str, steps: float) -> None:
-        line = self._lines[name]
-        line.completed, line.updated = line.completed + steps, perf_counter()
-
-    def close(self) -> None:
-        times = (f"{name} {line.updated - line.began:.1f} s" for name, line in self._lines.items())
-        print(f"done: {', '.join(times)}", file=sys.stderr, flush=True)
-
-
-def _open_display() -> ProgressDisplay:
-    """Return a display by rich, or by lines of text if rich is not installed."""
-    try:
-        return _RichDisplay()
-    except ModuleNotFoundError:
-        return _TextDisplay()
-
-
 @contextmanager
-def reporting(verbose: bool) -> Iterator[None]:
+def reporting(verbose: bool, delay: float = 0.0) -> Iterator[None]:
     """Show the stages announced inside the block on standard error if ``verbose`` is true.
 
-    A block inside another one that shows progress already has no effect.
+    On a terminal these are bars with the remaining time, elsewhere lines of text, the first one after
+    ``delay`` seconds. A block inside another one that shows progress already has no effect.
     """
     outer = _listener.get()
     if not verbose or (outer is not None and outer.display is not None):
         yield
         return
-    display = _open_display()
+    from eigenscape._progress_displays import open_display
+
+    display = open_display(delay)
     try:
         listener = _Listener(display) if outer is None else _Listener(display, outer.stages, outer.running)
         with _listening(listener):
@@ -253,8 +147,18 @@ def recording() -> Iterator[list[Stage]]:
 
 
 @contextmanager
-def stage(name: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
-    """Announce a stage of work; the block receives a function that advances it by a number of steps."""
+def stage(name: str, total: float | None = None, *, bound: bool = False) -> Iterator[Callable[[float], None]]:
+    """Announce a stage of work; the block receives a function that advances it by a number of steps.
+
+    Parameters
+    ----------
+    name : str
+        Name of the stage.
+    total : float, optional
+        Number of steps, from which the remaining time is estimated.
+    bound : bool, default=False
+        Whether fewer steps may suffice, as for an iteration that converges.
+    """
     listener = _listener.get()
     if listener is None:
         yield _silent
@@ -263,7 +167,7 @@ def stage(name: str, total: float | None = None) -> Iterator[Callable[[float], N
     listener.running.append(opened)
     start = perf_counter()
     try:
-        yield listener.show(name, total)
+        yield listener.show(name, total, bound)
         listener.complete(name)
     finally:
         seconds = perf_counter() - start

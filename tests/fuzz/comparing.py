@@ -21,10 +21,13 @@ def differences(streamed: Table, whole: Table) -> list[str]:
     streamed = in_memory(streamed)
     arrays = [
         name
-        for name in ("array", "labels", "ids")
+        for name in ("array", "labels", "ids", "rows")
         if not _equal(*(getattr(t, name) for t in (streamed, whole)))
     ]
-    others = ("names", "kind", "image_shape", "label_name", "id_name", "remarks")
+    others = (
+        "names", "kind", "image_shape", "label_name", "id_name", "remarks",
+        "categories", "dtypes", "n_dropped",
+    )  # fmt: skip
     return arrays + [name for name in others if getattr(streamed, name) != getattr(whole, name)]
 
 

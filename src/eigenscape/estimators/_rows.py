@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from eigenscape._numbers import check_numbers
 from eigenscape.estimators._annotated import NamedRows, named_rows
+from eigenscape.estimators._tables import as_known_table, text_columns
 from eigenscape.exceptions import DataRangeError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def validate_rows(
         Options of ``sklearn.utils.validation.check_array``.
     """
     missing = bool(getattr(estimator, "_missing", False))
-    X = named_rows(estimator, X, reset)
+    X = named_rows(estimator, as_known_table(X), reset)
     X, named = (X.values, X.table) if isinstance(X, NamedRows) else (X, X)
     try:
         rows = check_array(
@@ -51,9 +52,11 @@ def validate_rows(
     except (TypeError, ValueError) as error:
         if not any(words in str(error) for words in _CONVERSION):
             raise
-        raise type(error)(
-            f"X cannot be converted to numbers ({error}); pass rows of numbers of equal length"
-        ) from error
+        text = text_columns(X)
+        remedy = "pass rows of numbers of equal length"
+        if text:
+            remedy = f"encode or drop {', '.join(map(repr, text[:5]))}"
+        raise type(error)(f"X cannot be converted to numbers ({error}); {remedy}") from error
     check_numbers(
         rows,
         missing=missing,

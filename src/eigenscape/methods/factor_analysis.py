@@ -198,7 +198,7 @@ def _accelerated(
     states kept, and whether it converged.
     """
     history: list[float] = []
-    with stage("expectation maximisation", total=max_iter) as advance:
+    with stage("expectation maximisation", total=max_iter, bound=True) as advance:
         first, value = step(state)
         for n_steps in range(0, max_iter, 2):
             history.append(value)

@@ -222,7 +222,7 @@ class WeightedMixtureSamples:
 def run_mixture_em(mixture: Mixture, samples: MixtureSamples, options: MixtureOptions) -> MixtureResult:
     """Run EM until a step raises the log-likelihood by at most ``tol`` per observed value."""
     history: list[float] = []
-    with stage("expectation maximisation", total=options.max_iter) as advance:
+    with stage("expectation maximisation", total=options.max_iter, bound=True) as advance:
         for _ in range(options.max_iter):
             result = samples.expectation(mixture)
             history.append(result.log_likelihood)

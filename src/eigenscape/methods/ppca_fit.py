@@ -199,7 +199,7 @@ def run_em(
 ) -> EMResult:
     """Run EM from ``model`` until a step raises the log-likelihood by at most ``tol`` per observed value."""
     history: list[float] = []
-    with stage("expectation maximisation", total=max_iter) as advance:
+    with stage("expectation maximisation", total=max_iter, bound=True) as advance:
         for _ in range(max_iter):
             sums = samples.expectation(model)
             history.append(sums.log_likelihood)

@@ -54,7 +54,7 @@ def block_lanczos(
     Q, T, size = np.empty((capacity, m)), np.zeros((capacity, capacity)), 0
     block = _orthonormal(rng.standard_normal((WIDTH, m)), fixed)
     schedule = _Schedule(-(-max(_FIRST, 2 * count) // WIDTH))
-    with stage("eigen-solve", total=_STEPS) as advance:
+    with stage("eigen-solve", total=_STEPS, bound=True) as advance:
         for step in range(1, _STEPS + 1):
             advance(1)
             new = slice(size, size + WIDTH)

@@ -121,7 +121,7 @@ def block_krylov(
         guess[:, : start.shape[1]] = start[:, :block]
     basis.grow(guess)
     best, stalled = np.inf, 0
-    with stage("eigen-solve", total=options.max_iter) as advance:
+    with stage("eigen-solve", total=options.max_iter, bound=True) as advance:
         step = 0
         while step < options.max_iter:
             step += 1

@@ -263,7 +263,7 @@ def test_distances_edges_and_affinities(tmp_path, flowers):
 def test_standard_input_and_output(table, flowers):
     result = good("embed - -m pca -o -", stdin=table.read_text())
     found = list(csv.DictReader(result.stdout.splitlines()))
-    got = np.array([[float(row["pca_1"]), float(row["pca_2"])] for row in found])
+    got = np.array([[float(row["pca0"]), float(row["pca1"])] for row in found])
     np.testing.assert_allclose(got, eigenscape.PCA().fit(flowers[0][:100]).embedding_, atol=1e-10)
 
 

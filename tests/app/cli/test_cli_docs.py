@@ -116,5 +116,5 @@ def test_from_a_table_to_a_report_and_new_rows_in_two_commands(tmp_path):
     )
     placed = rows(tmp_path / "placed.csv")
     assert [row["kind"] for row in placed] == kind[2000:].tolist()
-    first = np.array([float(row["isomap_1"]) for row in placed])
+    first = np.array([float(row["isomap0"]) for row in placed])
     assert abs(np.corrcoef(first, color[2000:])[0, 1]) > 0.98  # the new rows lie along the unrolled length

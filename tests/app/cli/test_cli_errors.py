@@ -266,7 +266,7 @@ def test_a_full_disk_is_code_1_and_leaves_nothing(tmp_path, small):
 def test_a_broken_pipe_is_quiet(tmp_path):
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(100_000, 3)))
     with started("embed", tmp_path / "rows.npy", "-m", "pca", "-o", "-", "-q") as process:
-        assert process.stdout.readline().startswith('"pca_1"')
+        assert process.stdout.readline().startswith('"pca0"')
         process.stdout.close()
         stderr = process.stderr.read()
     assert stderr == ""

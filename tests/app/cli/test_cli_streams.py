@@ -32,7 +32,7 @@ def test_closed_standard_error(table: Path) -> None:
     done = run(f"embed {table} -m pca -o - --progress 2>&-")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert lines[0] == '"pca_1","pca_2"'
+    assert lines[0] == '"pca0","pca1"'
     assert len(lines) == 41
 
 

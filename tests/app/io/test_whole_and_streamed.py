@@ -91,7 +91,7 @@ WRITERS: dict[str, Callable[[Path, pa.Table], None]] = {
 }
 
 
-@pytest.mark.parametrize("missing", ["error", "drop", "keep"])
+@pytest.mark.parametrize("missing", ["error", "drop", "keep", "mean"])
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_streamed_equals_whole(tmp_path: Path, suffix: str, missing: str) -> None:
     table = pa.table(columns(gap=missing != "error"))
@@ -101,9 +101,11 @@ def test_streamed_equals_whole(tmp_path: Path, suffix: str, missing: str) -> Non
     WRITERS[suffix](path, table)
     options: list[dict[str, Any]] = [{}]
     if suffix in ("npy", "zarr", "npz"):
-        options.append({"columns": ["x0"]})
+        options += [{"columns": ["x0"]}, {"columns": "x?", "exclude": "x1"}, {"exclude": "dtype:int"}]
     elif suffix != "h5ad":
         options += [{"columns": ["n", "x"], "label": "flag"}, {"id": "kind", "label": "id"}]
+        options += [{"columns": ["dtype:float", "n*"], "exclude": "f*"}]
+        options += [{"encode": "onehot", "exclude": "flag"}] if missing in ("keep", "mean") else []
     for option in options:
         whole = read(path, missing=missing, **option)
         assert differences(read(path, missing=missing, stream=True, **option), whole) == []

@@ -11,7 +11,14 @@ from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.estimators import CLUSTERING, estimator_class, method_name
 from eigenscape.app.cli.input import InputOptions, input_kind, read_training_table
 from eigenscape.app.cli.options import MethodCommand, chosen_parameters, command_line
-from eigenscape.app.cli.output import check_targets, label_column, print_summary, save_model, write_plot
+from eigenscape.app.cli.output import (
+    check_targets,
+    label_column,
+    print_summary,
+    row_numbers,
+    save_model,
+    write_plot,
+)
 from eigenscape.app.cli.run import CommandFit, Timer, fit, summarize
 
 if TYPE_CHECKING:
@@ -56,7 +63,12 @@ def cluster(
     label: options.Label = None,
     id_column: options.Id = None,
     columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    encode: options.Encode = None,
     missing: options.Missing = "error",
+    use_rep: options.UseRep = None,
+    layer: options.Layer = None,
+    obsp: options.Obsp = None,
     size: options.Size = None,
     kind: options.Kind = None,
     standardize: options.Standardize = False,
@@ -85,7 +97,19 @@ def cluster(
         parameters[_COUNT[name]] = n_clusters
     elif _COUNT[name] not in parameters:
         print_message(f"{cls().get_params()[_COUNT[name]]} clusters by default; set it with -k", quiet)
-    input_options = InputOptions(label, id_column, columns, missing, size, input_kind(kind, parameters))
+    input_options = InputOptions(
+        label,
+        id_column,
+        columns,
+        missing,
+        size,
+        input_kind(kind, parameters),
+        exclude=exclude,
+        encode=encode,
+        use_rep=use_rep,
+        layer=layer,
+        obsp=obsp,
+    )
     timer = Timer()
     with timer.measure("reading"):
         table = read_training_table(source, input_options, quiet)
@@ -128,6 +152,7 @@ def _write_clusters(
         ids=table.ids,
         labels=table.labels,
         label_name=label_column(table, ["cluster"]),
+        extra=row_numbers(table),
         force=force,
         spreadsheet_safe=spreadsheet_safe,
     )

@@ -61,7 +61,12 @@ def compare(
     label: options.Label = None,
     id_column: options.Id = None,
     columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    encode: options.Encode = None,
     missing: options.Missing = "error",
+    use_rep: options.UseRep = None,
+    layer: options.Layer = None,
+    obsp: options.Obsp = None,
     size: options.Size = None,
     kind: options.Kind = None,
     standardize: options.Standardize = False,
@@ -92,7 +97,17 @@ def compare(
     parameters = {name: chosen_parameters(ctx, estimator_class(name)) for name in names}
     kinds = [input_kind(kind, chosen) for chosen in parameters.values()]
     input_options = InputOptions(
-        label, id_column, columns, missing, size, next((found for found in kinds if found), None)
+        label,
+        id_column,
+        columns,
+        missing,
+        size,
+        next((found for found in kinds if found), None),
+        exclude=exclude,
+        encode=encode,
+        use_rep=use_rep,
+        layer=layer,
+        obsp=obsp,
     )
     timer = Timer()
     with timer.measure("reading"):

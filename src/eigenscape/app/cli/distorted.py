@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.estimators import method_of
-from eigenscape.app.cli.input import InputOptions, read_new_table
+from eigenscape.app.cli.input import InputOptions, column_notes, read_new_table
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -150,15 +150,10 @@ def read_distorted(
     files: DistortedFiles, table: Table, options: InputOptions, quiet: bool
 ) -> DistortedVersions:
     """Read the distorted versions of a table: the same columns, and the same rows in the same order."""
-    notes = {
-        "columns": list(table.names),
-        "label": table.label_name,
-        "id": table.id_name,
-        "size": options.size,
-    }
+    notes = column_notes(table, options)
     arrays = {}
     for name in files.names:
-        version = read_new_table(name, InputOptions(kind=options.kind), notes, quiet)
+        version = read_new_table(name, InputOptions(kind=options.kind, missing=""), notes, quiet)
         _check_aligned(version, table)
         arrays[name] = version.array
     return DistortedVersions(files, arrays)

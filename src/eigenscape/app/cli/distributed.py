@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from eigenscape._format import format_bytes
+from eigenscape._progress_displays import format_duration
 from eigenscape.app.cli.distorted import is_sequence_method
 from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.estimators import IN_MEMORY, estimator_class, method_of
@@ -30,7 +31,11 @@ _IN_MEMORY_OPTIONS = (
     "--compact",
     "--label",
     "--id",
+    "--encode",
     "--missing",
+    "--use-rep",
+    "--layer",
+    "--obsp",
     "--size",
     "--kind",
     "--stream",
@@ -53,8 +58,8 @@ def check_options(ctx: typer.Context, out: str | None, force: bool, others: dict
         Paths that the folder must not be, contain or lie in, by their description.
     """
     for option in _IN_MEMORY_OPTIONS:
-        name = "id_column" if option == "--id" else option.removeprefix("--")
-        if ctx.params.get(name) not in (None, False, "error"):
+        name = "id_column" if option == "--id" else option.removeprefix("--").replace("-", "_")
+        if ctx.params.get(name) not in (None, False, "error", ""):
             raise CommandError(f"{option} needs the rows in memory, so it does not work with --dask; omit it")
     if out == "-":
         raise CommandError("-o - does not work with --dask, which writes a folder of parquet files")
@@ -85,6 +90,7 @@ def embed_on_cluster(
     estimator: BaseEstimator,
     *,
     columns: str | None,
+    exclude: str | None,
     out: str | None,
     save: str | None,
     command: str,
@@ -95,7 +101,7 @@ def embed_on_cluster(
 ) -> None:
     """Fit an estimator to the rows of a folder and write their coordinates, one file for each partition."""
     timer = Timer()
-    table = _read_collection(source, columns)
+    table = _read_collection(source, columns, exclude)
     with _connect(address, quiet) as client, show_progress(progress, quiet):
         memory = _announce_cost(estimator, table.array, client, quiet)
         with timer.measure("fit"):
@@ -170,10 +176,10 @@ def _quiet_logs() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _read_collection(source: str, columns: str | None) -> Table:
+def _read_collection(source: str, columns: str | None, exclude: str | None = None) -> Table:
     from eigenscape.app.io import read
 
-    return read(source, columns=split_names(columns), dask=True)
+    return read(source, columns=split_names(columns), exclude=split_names(exclude), dask=True)
 
 
 def _announce_cost(estimator: BaseEstimator, array: da.Array, client: Client, quiet: bool) -> float:
@@ -188,7 +194,7 @@ def _announce_cost(estimator: BaseEstimator, array: da.Array, client: Client, qu
     estimate = cost(estimator, array.shape[0], array.shape[1], max(array.chunks[0]), cores)
     print_message(
         f"{array.shape[0]} rows in {array.numblocks[0]} partitions on {cores} core(s):"
-        f" about {format_bytes(estimate.bytes_each)} per core and {_format_duration(estimate.seconds)}",
+        f" about {format_bytes(estimate.bytes_each)} per core and {format_duration(estimate.seconds)}",
         quiet,
     )
     limits = [worker["memory_limit"] / worker["nthreads"] for worker in workers if worker["memory_limit"]]
@@ -196,12 +202,6 @@ def _announce_cost(estimator: BaseEstimator, array: da.Array, client: Client, qu
         available = format_bytes(min(limits))
         print_message(f"warning: a worker has {available} per core; store the rows in smaller row groups")
     return estimate.bytes_each
-
-
-def _format_duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _write_partitions(

@@ -48,7 +48,12 @@ def embed(
     label: options.Label = None,
     id_column: options.Id = None,
     columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    encode: options.Encode = None,
     missing: options.Missing = "error",
+    use_rep: options.UseRep = None,
+    layer: options.Layer = None,
+    obsp: options.Obsp = None,
     size: options.Size = None,
     kind: options.Kind = None,
     stream: options.Stream = False,
@@ -97,6 +102,7 @@ def embed(
             source,
             build_estimator(cls, parameters, dimensions, "rows"),
             columns=columns,
+            exclude=exclude,
             out=out,
             save=save,
             command=command,
@@ -116,6 +122,11 @@ def embed(
         size,
         input_kind(kind, parameters),
         use_stream(source, stream, cls.__name__),
+        exclude=exclude,
+        encode=encode,
+        use_rep=use_rep,
+        layer=layer,
+        obsp=obsp,
     )
     timer = Timer()
     with timer.measure("reading"):

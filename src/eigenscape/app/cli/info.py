@@ -53,6 +53,8 @@ def info(
     header = to_json(describe(model))
     notes = parse_notes(header["notes"])
     header["feature_names"] = header["feature_names"] or notes.pop("columns", None)
+    if isinstance(notes.get("imputation"), dict):  # without its numbers
+        notes["imputation"] = notes["imputation"].get("method")
     header["notes"] = notes or header["notes"]
     if verification is not None:
         header["verification"] = _as_dict(verification)
@@ -73,7 +75,7 @@ def _verify(model_file: str, source: str | None) -> Verification:
     saved = load_model(model_file)
     rows = None
     if source is not None:
-        rows = read_new_table(source, InputOptions(None, None), saved.notes, quiet=True).array
+        rows = read_new_table(source, InputOptions(missing=""), saved.notes, quiet=True).array
         rows = rows if saved.scaler is None else saved.scaler.transform(rows)
     return saved.estimator.verify(rows)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.errors import CommandError, print_message, with_option_names
 from eigenscape.app.cli.estimators import method_of
-from eigenscape.exceptions import InputFileError
+from eigenscape.exceptions import InputFileError, ModelFileError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.preprocessing import StandardScaler
 
     from eigenscape.app.io import Table
+    from eigenscape.app.io.imputation import Imputation
+    from eigenscape.app.io.selection import ColumnSelection
 
 #: Number of column names that a message shows.
-_SHOWN_READ, _SHOWN_ERROR = 8, 10
+_SHOWN_READ, _SHOWN_ERROR, _SHOWN_ODD = 8, 10, 4
 #: Classes that can be fitted in chunks.
 _STREAMING = ("GreedySpectralEmbedding", "PCA")
 #: Size of a file in bytes from which these are fitted in chunks by default.
@@ -44,18 +48,41 @@ class InputOptions:
     size: str | None = None
     kind: str | None = None
     stream: bool = False
+    exclude: str | None = None
+    encode: str | None = None
+    use_rep: str | None = None
+    layer: str | None = None
+    obsp: str | None = None
 
-    def as_arguments(self) -> dict[str, Any]:
-        """Return the keyword arguments for :func:`eigenscape.read`."""
-        return {
-            "columns": split_names(self.columns),
-            "label": self.label,
-            "id": self.id,
-            "size": _image_size(self.size),
-            "kind": self.kind,
-            "missing": self.missing,
-            "stream": self.stream,
-        }
+    def as_selection(self, notes: dict[str, Any]) -> ColumnSelection:
+        """Return the selection for the reader, with the columns that a model was fitted to, if any."""
+        from eigenscape.app.io.imputation import Imputation
+        from eigenscape.app.io.reading import annotated_part
+        from eigenscape.app.io.selection import ColumnSelection
+
+        selection = ColumnSelection.from_options(
+            split_names(self.columns),
+            self.label,
+            self.id,
+            self.missing,
+            split_names(self.exclude),
+            self.encode,
+            self.kind,
+            annotated_part(self.use_rep, self.layer, self.obsp),
+        )
+        imputation, categories = notes.get("imputation"), notes.get("categories")
+        try:
+            return replace(
+                selection,
+                encode="onehot" if categories else selection.encode,
+                known_columns=tuple(notes.get("columns", ())),
+                known_label=notes.get("label"),
+                known_id=notes.get("id"),
+                categories=categories and {name: tuple(values) for name, values in categories.items()},
+                imputation=imputation and Imputation.from_notes(imputation),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:  # anything may be in a file
+            raise ModelFileError(f"the description of columns of the model is damaged: {error}") from error
 
 
 def split_names(text: str | None) -> list[str] | None:
@@ -98,16 +125,24 @@ def use_stream(source: str, requested: bool, class_name: str) -> bool:
     return sum(file.stat().st_size for file in files) > STREAM_BYTES
 
 
-def read_table(source: str, options: InputOptions, quiet: bool = False) -> Table:
-    """Read a file, or CSV from standard input if ``source`` is ``-``."""
+def read_table(
+    source: str, options: InputOptions, quiet: bool = False, notes: dict[str, Any] | None = None
+) -> Table:
+    """Read a file, or CSV from standard input if ``source`` is ``-``.
+
+    ``notes`` describe the columns that a model was fitted to: label and id are used if the file has them, and
+    text is encoded and missing values are filled in as those of the training rows.
+    """
     import numpy as np
 
-    from eigenscape.app.io import read
+    from eigenscape.app.io.reading import read_selection
 
-    table = read(source, **options.as_arguments())
+    selection = options.as_selection(notes or {})
+    table = read_selection(source, selection, _image_size(options.size), options.stream)
     if isinstance(table.array, np.memmap) and not options.stream:
         table = replace(table, array=np.asarray(table.array))  # estimators fit a memmap in chunks
     print_message(f"read {table.source or source}: {_describe(table)}", quiet)
+    print_missing(table, quiet)
     return table
 
 
@@ -142,7 +177,15 @@ def row_chunks(X: Any) -> Iterable[Any]:
 
 def column_roles(table: Table) -> dict[str, Any]:
     """Return which columns are used, for ``--json``."""
-    return {"columns": list(table.names), "label": table.label_name, "id": table.id_name}
+    roles: dict[str, Any] = {
+        "columns": list(table.names),
+        "label": table.label_name,
+        "id": table.id_name,
+        "dropped_rows": table.n_dropped,
+    }
+    if table.imputation is not None:
+        roles["imputed_values"] = table.imputation.n_values
+    return roles
 
 
 def _describe(table: Table) -> str:
@@ -150,12 +193,35 @@ def _describe(table: Table) -> str:
     from eigenscape.app.io.table import default_names
 
     shape = getattr(table.array, "shape", None)
-    parts = [f"{_count(shape[0], 'row')}, {_count(shape[1], 'column')}" if shape else "rows in chunks"]
+    rows = _count(shape[0], "row") if shape else "rows in chunks"
+    parts = [f"{rows}, {_count(len(table.names), 'column')}"]
     if table.kind == "rows" and tuple(table.names) != default_names(len(table.names)):
-        more = ", ..." if len(table.names) > _SHOWN_READ else ""
-        parts[0] += f" ({', '.join(table.names[:_SHOWN_READ])}{more})"
+        parts[0] += f" ({_summarize_names(table)})"
     roles = {"label": table.label_name, "id": table.id_name}
     return ", ".join(parts + [f"{role} {name}" for role, name in roles.items() if name is not None])
+
+
+def _summarize_names(table: Table) -> str:
+    """List the names of columns; numbered ones are joined, and columns of an unusual type are named.
+
+    A single column of integers among many others, which may not belong to the features, is seen in this way.
+    """
+    groups: dict[str, list[str]] = {}
+    for name in table.names:
+        stem = re.sub(r"\d+", "0", name) if re.search(r"\d", name) else name
+        groups.setdefault(stem, []).append(name)
+    shown = []
+    for names in groups.values():
+        shown += names if len(names) < 4 else [f"{names[0]} ... {names[-1]}"]
+    text = ", ".join(shown[:_SHOWN_READ])
+    if len(shown) > _SHOWN_READ:
+        text += f", ..., {shown[-1]}"
+    kinds = Counter(table.dtypes)
+    for kind, word in (("int", "integers"), ("bool", "true or false")):
+        odd = [name for name, found in zip(table.names, table.dtypes, strict=False) if found == kind]
+        if 0 < len(odd) <= _SHOWN_ODD and kinds[kind] < len(table.names) / 2:
+            text += f"; {word}: {', '.join(odd)}"
+    return text
 
 
 def _count(number: int, noun: str) -> str:
@@ -192,39 +258,97 @@ def parse_notes(text: str | None) -> dict[str, Any]:
     return notes if isinstance(notes, dict) else {}
 
 
+def column_notes(table: Table, options: InputOptions) -> dict[str, Any]:
+    """Return the description of the columns that a model is fitted to, which is saved with it."""
+    notes = {
+        "columns": list(table.names),
+        "label": table.label_name,
+        "id": table.id_name,
+        "size": options.size,
+        "use_rep": options.use_rep,
+        "layer": options.layer,
+        "categories": table.categories or None,
+        "imputation": table.imputation and table.imputation.to_notes(),
+    }
+    return {name: value for name, value in notes.items() if value is not None}
+
+
 def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], quiet: bool) -> Table:
-    """Read new rows with the columns that a model was fitted to, in the same order."""
-    names = notes.get("columns", [])
+    """Read new rows with the columns that a model was fitted to, in the same order.
+
+    Missing values are treated as those of the training rows if ``options.missing`` is empty.
+    """
+    names, requested = notes.get("columns", []), options.missing
+    options = replace(options, size=notes.get("size"), missing="keep")
+    imputation = options.as_selection(notes).imputation
+    missing = _new_missing(requested, imputation)
+    if source.endswith(".h5ad"):
+        options = replace(options, use_rep=notes.get("use_rep"), layer=notes.get("layer"))
     if options.stream:
-        has_names = not source.endswith(".npy")
-        columns = ",".join(names) if has_names and names else None
-        return read_table(source, replace(options, columns=columns), quiet)
-    table = _read_with_roles(source, replace(options, missing="keep", size=notes.get("size")), notes, quiet)
-    if not names:
-        return table
-    return match_columns(table, names, options.label or notes.get("label"), options.missing, quiet)
+        named = names and not source.endswith((".npy", ".zarr"))
+        columns = ",".join(_stored_columns(names, notes)) if named else None
+        return read_table(source, replace(options, columns=columns, missing=missing), quiet, notes)
+    table = read_table(source, options, quiet, notes)
+    if names:
+        table = match_columns(table, names, options.label or notes.get("label"), quiet)
+    return finish_rows(table, missing, quiet, imputation)
 
 
-def _read_with_roles(source: str, options: InputOptions, notes: dict[str, Any], quiet: bool) -> Table:
-    """Read with the label and id columns of the training file, if the new file has them."""
-    known = replace(options, label=options.label or notes.get("label"), id=options.id or notes.get("id"))
-    if source == "-" or known == options:  # standard input can be read only once
-        return read_table(source, options, quiet)
-    for attempt in (known, replace(known, label=options.label), replace(known, id=options.id)):
-        try:
-            return read_table(source, attempt, quiet)
-        except InputFileError as error:
-            if "has no column" not in str(error):
-                raise
-    return read_table(source, options, quiet)
+def _new_missing(missing: str, imputation: Imputation | None) -> str:
+    """Return how missing values of new rows are treated."""
+    method = None if imputation is None else imputation.method
+    if missing in ("mean", "ppca") and missing != method:
+        raise CommandError(
+            f"--missing {missing} needs a model that was fitted with it, which has the values to fill in;"
+            " use --missing drop"
+        )
+    return missing or method or "error"
 
 
-def match_columns(table: Table, wanted: Sequence[str], label: str | None, missing: str, quiet: bool) -> Table:
+def _stored_columns(names: Sequence[str], notes: dict[str, Any]) -> list[str]:
+    """Return the columns of a file that a model needs: encoded ones by the name that they have there."""
+    origin = {
+        f"{column}_{value}": column
+        for column, values in notes.get("categories", {}).items()
+        for value in values
+    }
+    return list(dict.fromkeys(origin.get(name, name) for name in names))
+
+
+def finish_rows(table: Table, missing: str, quiet: bool, imputation: Imputation | None = None) -> Table:
+    """Apply the option ``--missing`` to a table, and print what was done."""
+    from eigenscape.app.io.missing import handle_missing
+
+    table = handle_missing(table, missing, imputation)
+    print_missing(table, quiet)
+    return table
+
+
+def print_missing(table: Table, quiet: bool) -> None:
+    """Print how many rows were dropped, or how many values were filled in."""
+    if table.n_dropped and table.rows is not None:
+        kept = "ids" if table.ids is not None else "row numbers"
+        print_message(
+            f"dropped {table.n_dropped} of {_count(table.n_dropped + len(table.rows), 'row')} with missing or"
+            f" infinite values; the output has the {kept} of the others",
+            quiet,
+        )
+    found = table.imputation
+    if found is not None and found.n_values:
+        by = "the mean of its column" if found.method == "mean" else "probabilistic PCA"
+        error = f" (error on hidden values: {found.error:.2f} of their spread)" if found.error else ""
+        print_message(
+            f"filled in {_count(found.n_values, 'missing value')} in {_count(found.n_rows, 'row')}, each by"
+            f" {by}{error}",
+            quiet,
+        )
+
+
+def match_columns(table: Table, wanted: Sequence[str], label: str | None, quiet: bool) -> Table:
     """Select and order the columns that a model was fitted to: by name, or by position without names.
 
     Other columns are dropped with a message, except for the column of labels.
     """
-    from eigenscape.app.io.missing import handle_missing
     from eigenscape.app.io.table import default_names
 
     table = _parse_text_columns(table, wanted)
@@ -238,10 +362,10 @@ def match_columns(table: Table, wanted: Sequence[str], label: str | None, missin
         others = [name for name in names if name not in wanted]
         if others:
             print_message(f"columns that the model does not use are ignored: {list_names(others)}", quiet)
-        return handle_missing(_select_columns(table, [names.index(name) for name in wanted]), missing)
+        return _select_columns(table, [names.index(name) for name in wanted])
     by_position = tuple(names) == default_names(len(names)) or tuple(wanted) == default_names(len(wanted))
     if by_position and len(names) == len(wanted):
-        return handle_missing(table, missing)
+        return table
     if by_position:
         raise InputFileError(
             f"{table.source} has {len(names)} numeric columns, but the model was fitted to {len(wanted)}"
@@ -277,7 +401,7 @@ def _parse_text_columns(table: Table, wanted: Sequence[str]) -> Table:
             )
         extra = {known: values for known, values in table.extra.items() if known != name}
         array = np.column_stack([table.array, column])
-        table = replace(table, array=array, names=(*table.names, name), extra=extra)
+        table = replace(table, array=array, names=(*table.names, name), extra=extra, dtypes=())
     return table
 
 
@@ -285,7 +409,7 @@ def _select_columns(table: Table, indices: list[int]) -> Table:
     import numpy as np
 
     names = tuple(table.names[index] for index in indices)
-    return replace(table, array=table.array[:, np.array(indices, dtype=np.intp)], names=names)
+    return replace(table, array=table.array[:, np.array(indices, dtype=np.intp)], names=names, dtypes=())
 
 
 def list_names(names: Sequence[str]) -> str:

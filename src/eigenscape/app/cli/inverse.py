@@ -10,7 +10,14 @@ import typer
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.estimators import method_of
-from eigenscape.app.cli.input import InputOptions, list_names, load_model, match_columns, read_table
+from eigenscape.app.cli.input import (
+    InputOptions,
+    finish_rows,
+    list_names,
+    load_model,
+    match_columns,
+    read_table,
+)
 from eigenscape.app.cli.output import check_targets, coordinate_names, label_column, print_summary
 from eigenscape.app.cli.run import show_progress
 from eigenscape.exceptions import InputFileError
@@ -81,13 +88,11 @@ def inverse(
 
 def _match_coordinates(table: Table, wanted: Sequence[str], label: str | None, quiet: bool) -> Table:
     """Select the columns of coordinates by name, or by position if the table has none of these names."""
-    from eigenscape.app.io.missing import handle_missing
-
     if set(wanted) & {*table.names, *table.extra, table.label_name}:
-        return match_columns(table, wanted, label, "error", quiet)
+        return finish_rows(match_columns(table, wanted, label, quiet), "error", quiet)
     if len(table.names) != len(wanted):
         raise InputFileError(
             f"{table.source} has {len(table.names)} numeric column(s) ({list_names(table.names)}), but the"
             f" model has {len(wanted)} coordinates; name their columns {list_names(wanted)}"
         )
-    return handle_missing(table, "error")
+    return finish_rows(table, "error", quiet)

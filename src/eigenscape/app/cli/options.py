@@ -34,25 +34,77 @@ Dimensions = Annotated[
 
 Label = Annotated[
     str | None,
-    _option(help="Column of labels. Default: the first text column.", metavar="COLUMN", panel="Reading"),
+    _option(
+        help="Column of labels. Default: the first text column with repeated values.",
+        metavar="COLUMN",
+        panel="Reading",
+    ),
 ]
 Id = Annotated[
-    str | None, _option("--id", help="Column of row identifiers.", metavar="COLUMN", panel="Reading")
+    str | None,
+    _option(
+        "--id",
+        help="Column of row identifiers. Default: id, or a text column whose values all differ.",
+        metavar="COLUMN",
+        panel="Reading",
+    ),
 ]
 Columns = Annotated[
     str | None,
     _option(
-        help="Columns to use, separated by commas. Default: all numeric columns.",
+        help="Columns to use, separated by commas: names, wildcards ('px*') or types (dtype:float, int, bool,"
+        " number, text). Default: all numeric columns.",
         metavar="A,B,C",
+        panel="Reading",
+    ),
+]
+Exclude = Annotated[
+    str | None,
+    _option(help="Columns not to use, in the form of --columns.", metavar="A,B,C", panel="Reading"),
+]
+Encode = Annotated[
+    str | None,
+    _option(
+        help="Use text columns, too: a column of 0 and 1 for each value.", metavar="onehot", panel="Reading"
+    ),
+]
+UseRep = Annotated[
+    str | None,
+    _option(
+        "--use-rep",
+        help="Read obsm[KEY] of an h5ad file instead of X, such as X_pca.",
+        metavar="KEY",
+        panel="Reading",
+    ),
+]
+Layer = Annotated[
+    str | None,
+    _option(help="Read layers[KEY] of an h5ad file instead of X.", metavar="KEY", panel="Reading"),
+]
+Obsp = Annotated[
+    str | None,
+    _option(
+        help="Read the graph obsp[KEY] of an h5ad file: distances or connectivities.",
+        metavar="KEY",
         panel="Reading",
     ),
 ]
 Missing = Annotated[
     str,
     _option(
-        help="Treatment of rows with missing values; keep is for probabilistic-pca and mixture-ppca.",
-        metavar="error|drop|keep",
+        help="Treatment of missing values: drop their rows, fill in the mean of the column or what"
+        " probabilistic PCA expects, or keep them (probabilistic-pca, factor-analysis, mixture-ppca).",
+        metavar="error|drop|mean|ppca|keep",
         panel="Reading",
+    ),
+]
+NewMissing = Annotated[
+    str,
+    _option(
+        help="Treatment of missing values. Default: fill in as for the training rows, or error.",
+        metavar="error|drop|mean|ppca|keep",
+        panel="Reading",
+        show_default=False,
     ),
 ]
 Size = Annotated[
@@ -146,7 +198,11 @@ AsJson = Annotated[bool, _option("--json", help="Print a summary as JSON to stan
 Quiet = Annotated[bool, _option("--quiet", "-q", help="Print only warnings and errors.", metavar="")]
 Progress = Annotated[
     bool | None,
-    _option("--progress/--no-progress", help="Show progress bars. Default: on a terminal.", metavar=""),
+    _option(
+        "--progress/--no-progress",
+        help="Show progress. Default: bars on a terminal, a line now and then elsewhere, after 2 s.",
+        metavar="",
+    ),
 ]
 Dask = Annotated[
     str | None,

@@ -17,7 +17,8 @@ import typer
 
 from eigenscape._format import to_json
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.input import InputOptions, is_streamed
+from eigenscape.app.cli.estimators import METHODS
+from eigenscape.app.cli.input import InputOptions, column_notes, is_streamed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,7 +101,7 @@ def write_coordinates(
     from eigenscape.app.io import write_table
 
     names = coordinate_names(method, embedding.shape[1])
-    extra = {} if clusters is None else {"cluster": clusters}
+    extra = row_numbers(table) | ({} if clusters is None else {"cluster": clusters})
     write_table(
         path,
         embedding,
@@ -111,21 +112,27 @@ def write_coordinates(
         extra=extra,
         force=force,
         like=table.source if table.source.endswith(".h5ad") else None,
+        rows=table.rows,
         method=method.replace("-", "_"),
         spreadsheet_safe=spreadsheet_safe,
     )
 
 
 def coordinate_names(method: str, count: int) -> list[str]:
-    """Return the names of the columns of coordinates: ``kernel_pca_1``, ``kernel_pca_2``, ..."""
-    return [f"{method.replace('-', '_')}_{number + 1}" for number in range(count)]
+    """Return the names of the columns of coordinates, as ``get_feature_names_out``: ``kernelpca0``, ..."""
+    return [f"{METHODS[method].lower()}{number}" for number in range(count)]
+
+
+def row_numbers(table: Table) -> dict[str, np.ndarray]:
+    """Return a column ``row`` of the rows in the file, counted from 1, if some were dropped without ids."""
+    return {} if table.rows is None or table.ids is not None else {"row": table.rows + 1}
 
 
 def label_column(table: Table, used: Sequence[str]) -> str:
     """Return the name of the column of labels: that of the input, or "label" if it has none or is in use."""
     name = table.label_name
     unnamed = name is None or re.fullmatch(r"x\d+", name) is not None  # x0, x1, ... are default names
-    return "label" if unnamed or name in (*used, "id") else str(name)
+    return "label" if unnamed or name in (*used, "id", "row") else str(name)
 
 
 def write_plot(
@@ -195,13 +202,7 @@ def save_model(
     from eigenscape.app.io import describe, save
 
     table, model, n_rows = result.table, result.estimator, len(result.embedding)
-    notes = {
-        "columns": list(table.names),
-        "label": options.label,
-        "id": options.id,
-        "size": options.size,
-        "command": command,
-    }
+    notes = {**column_notes(table, options), "command": command}
     if compact is not None and compact is not True and compact >= n_rows:
         print_message(f"--compact {compact} is ignored: there are only {n_rows} rows", quiet)
         compact = None
@@ -212,7 +213,7 @@ def save_model(
         path,
         compact=compact,
         force=force,
-        notes=json.dumps({name: value for name, value in notes.items() if value is not None}),
+        notes=json.dumps(notes),
         data=None if is_streamed(table.array) or table.kind == "edges" else table.array,
     )
     compacted = describe(path)["compact"]

@@ -82,15 +82,17 @@ class Timer:
 
 @contextmanager
 def show_progress(progress: bool | None, quiet: bool) -> Iterator[dict[str, float]]:
-    """Show progress bars for the block; the yielded dict holds the seconds of each stage after it.
+    """Show progress for the block; the yielded dict holds the seconds of each stage after it.
 
-    If ``progress`` is None, they are shown on a terminal unless ``quiet``.
+    If ``progress`` is None, it is shown unless ``quiet``: bars on a terminal, elsewhere lines of text, unless
+    the block takes less than two seconds.
     """
     from eigenscape._progress import recording, reporting
+    from eigenscape._progress_displays import QUIET_SECONDS
 
-    visible = sys.stderr.isatty() and not quiet if progress is None else progress
     seconds: dict[str, float] = {}
-    with reporting(visible), recording() as stages:
+    visible, delay = (not quiet, QUIET_SECONDS) if progress is None else (progress, 0.0)
+    with reporting(visible and sys.stderr is not None, delay), recording() as stages:
         yield seconds
     seconds.update({stage.name: stage.seconds for stage in stages})
 
@@ -115,7 +117,7 @@ def build_estimator(
     kind : {"rows", "images", "distances", "affinities", "edges"}
         Kind of the input.
     array : csr_array, optional
-        The weights of an edge list.
+        The weights of an edge list, or the distances of a neighbour graph, all of which are used by default.
     """
     parameters = dict(parameters)
     if n_components is not None:
@@ -140,6 +142,9 @@ def build_estimator(
     every_edge = kind == "edges" and name == "metric" and parameters[name] == "precomputed"
     if every_edge and not {"n_neighbors", "radius"} & set(parameters):
         parameters["radius"] = 2.0 * float(array.max()) or 1.0  # every edge connects neighbours
+    is_graph = kind == "distances" and hasattr(array, "indptr") and "n_neighbors" in cls().get_params()
+    if is_graph and not {"n_neighbors", "radius"} & set(parameters):
+        parameters["n_neighbors"] = max(1, int((array.indptr[1:] - array.indptr[:-1]).min()))  # all stored
     return cls(**parameters)
 
 

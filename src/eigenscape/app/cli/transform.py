@@ -28,7 +28,7 @@ def transform(
     spreadsheet_safe: options.SpreadsheetSafe = False,
     label: options.Label = None,
     id_column: options.Id = None,
-    missing: options.Missing = "error",
+    missing: options.NewMissing = "",
     stream: options.Stream = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

@@ -16,9 +16,10 @@ from eigenscape._extras import optional_import
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits, require
 from eigenscape._typing import is_sparse
-from eigenscape.app.io.annotated import read_h5ad
+from eigenscape.app.io.annotated import LABEL_NAME, find_annotations, read_h5ad, without_roles
 from eigenscape.app.io.child import call_child
-from eigenscape.app.io.columns import EXACT_INTEGER, ColumnSelection, integer_error
+from eigenscape.app.io.conversion import EXACT_INTEGER, integer_error
+from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.sparse_checks import check_market, checked_csr
 from eigenscape.app.io.table import Table, default_names
 from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
@@ -28,8 +29,6 @@ from eigenscape.streams import SlicedChunks
 _DATA_NAMES = ("X", "data", "array", "coordinates")
 #: Arrays with more columns are rejected: each column has a name.
 _MAX_COLUMNS = 10_000_000
-_LABEL_NAMES = ("labels", "label", "y")
-_ID_NAMES = ("ids", "id")
 
 
 def read_npy(path: Path, selection: ColumnSelection, stream: bool) -> Table:
@@ -86,30 +85,19 @@ def _read_archive(
     data = candidates[0] if candidates else matrices[0]
     n_samples, n_columns = arrays[data].shape[:2]
     beside = {name: array for name, array in arrays.items() if array.shape == (n_samples,)}
-    label = _find_array(beside, selection.label, _LABEL_NAMES, path)
-    ids = _find_array(beside, selection.id, _ID_NAMES, path)
     names = arrays.get("names")
-    table = Table(
-        arrays[data],
-        beside.get(label or ""),
-        beside.get(ids or ""),
-        tuple(map(str, names)) if names is not None and names.shape == (n_columns,) else (),
-        {name: array for name, array in beside.items() if name not in (label, ids)},
-        source=str(path),
+    roles = find_annotations(beside, selection, path, "array")
+    stored = arrays.get(LABEL_NAME)  # of labels that this library wrote
+    if roles.label_name == "labels" and stored is not None and stored.shape == ():
+        roles = replace(roles, label_name=str(stored))
+    table = replace(
+        roles,
+        array=arrays[data],
+        names=tuple(map(str, names)) if names is not None and names.shape == (n_columns,) else (),
     )
     names_matrix = selection.columns is not None and selection.columns[0] in matrices
     columns = None if names_matrix else selection.columns
-    return table_from_array(table, ColumnSelection(columns, missing=selection.missing), stream)
-
-
-def _find_array(
-    arrays: dict[str, np.ndarray], requested: str | None, usual: tuple[str, ...], path: Path
-) -> str | None:
-    if requested is not None and requested not in arrays:
-        raise InputFileError(
-            f"{path} has no array {requested!r} with one value per row; it has {', '.join(arrays) or 'none'}"
-        )
-    return requested or next((name for name in usual if name in arrays), None)
+    return table_from_array(table, replace(without_roles(selection), columns=columns), stream)
 
 
 def read_mtx(path: Path, selection: ColumnSelection, stream: bool) -> Table:
@@ -174,9 +162,8 @@ def _damage(source: str) -> Iterator[None]:
 
 
 def read_annotated(path: Path, selection: ColumnSelection, stream: bool) -> Table:  # noqa: ARG001
-    """Read ``X`` and ``obs`` of an AnnData file into memory."""
-    columns_only = ColumnSelection(selection.columns, missing=selection.missing)
-    return table_from_array(read_h5ad(path, selection), columns_only, stream=False)
+    """Read ``X``, or another part, and ``obs`` of an AnnData file into memory."""
+    return table_from_array(read_h5ad(path, selection), without_roles(selection), stream=False)
 
 
 def table_from_array(table: Table, selection: ColumnSelection, stream: bool) -> Table:
@@ -201,17 +188,14 @@ def table_from_array(table: Table, selection: ColumnSelection, stream: bool) -> 
             " or damaged?"
         )
     names = table.names or default_names(n_columns)
-    selection.check(names, source)
-    indices = None
-    if selection.columns is not None:
-        place = {name: i for i, name in enumerate(names)}
-        indices, names = tuple(place[name] for name in selection.columns), selection.columns
+    table, indices = _select_columns(table, names, selection)
+    names = table.names
     if stream and not sparse.issparse(array):
         chunks = ArrayChunks(SlicedChunks(array), source, indices)
         if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
             for chunk in chunks.stored():
                 _check_integers(chunk, names, source)
-        return replace(table, array=chunks, names=names)
+        return replace(table, array=chunks)
     if indices is not None:
         array = array[:, indices]
     if not _is_float(array.dtype):
@@ -220,7 +204,45 @@ def table_from_array(table: Table, selection: ColumnSelection, stream: bool) -> 
             remedy = "store it as floating-point numbers, or use stream=True"
             require(8 * array.size, f"reading {source}", remedy)
         array = array.astype(np.float64)
-    return replace(table, array=array, names=names)
+    return replace(table, array=array)
+
+
+def _select_columns(
+    table: Table, names: tuple[str, ...], selection: ColumnSelection
+) -> tuple[Table, tuple[int, ...] | None]:
+    """Return the table with the names of its features and the columns that are label or id, and the indices.
+
+    The indices of the features are None for all columns.
+    """
+    selection.check(names, table.source)
+    kind = {"f": "float", "b": "bool"}.get(table.array.dtype.kind, "int")
+    label, id_name = (
+        requested or (known if known in names else None)
+        for requested, known in (
+            (selection.label, selection.known_label),
+            (selection.id, selection.known_id),
+        )
+    )
+    if selection.columns is None and not selection.exclude and label is None and id_name is None:
+        return replace(table, names=names, dtypes=(kind,) * len(names)), None
+    place = {name: i for i, name in enumerate(names)}
+    chosen = replace(selection, label=label, id=id_name).features(dict.fromkeys(names, kind), table.source)
+    if not chosen:
+        raise InputFileError(f"no column of {table.source} is left; change columns or exclude (--exclude)")
+    table = replace(table, names=chosen, dtypes=(kind,) * len(chosen))
+    if label is not None:
+        table = replace(table, labels=_column(table.array, place[label]), label_name=label)
+    if id_name is not None:
+        table = replace(table, ids=_column(table.array, place[id_name]), id_name=id_name)
+    return table, tuple(place[name] for name in chosen)
+
+
+def _column(array: Any, index: int) -> np.ndarray:
+    """Return a column of an array of two or three dimensions."""
+    if is_sparse(array):
+        return np.asarray(array[:, [index]].toarray()).ravel()
+    place = np.unravel_index(index, array.shape[1:])
+    return np.asarray(array[(slice(None), *map(int, place))])
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,6 +76,8 @@ def call_child(module: str, argument: str, path: Path) -> Answer:
         raise InputFileError(f"{path} is damaged: the library that reads it ended without a result")
     if "memory" in answer.header:
         raise NotEnoughMemoryError(f"reading {path} needs more memory than is available; store fewer rows")
+    if "invalid" in answer.header:
+        raise InputFileError(answer.header["invalid"])
     if "error" in answer.header:
         kind = path.suffix.removeprefix(".")
         raise InputFileError(f"{path} is damaged or not an {kind} file: {answer.header['error']}")
@@ -101,6 +103,8 @@ def serve(module: str, argument: str, memory: int) -> None:
         answer: Answer = import_module(module).answer(argument)
     except MemoryError:
         answer = Answer({"memory": True}, [])
+    except InputFileError as error:  # the file is not damaged
+        answer = Answer({"invalid": str(error)}, [])
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         answer = Answer({"error": reason}, [])

@@ -11,61 +11,20 @@ import numpy as np
 from eigenscape._extras import optional_import
 from eigenscape._memory import require
 from eigenscape.app.io.cells import TextSummary
+from eigenscape.app.io.conversion import column_kind, is_nested, is_string, to_array, to_floats
+from eigenscape.app.io.features import FeatureColumn, feature_names, fill_features, find_categories
 from eigenscape.app.io.missing import empty_column_error
+from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table, default_names, format_names
 from eigenscape.exceptions import InputFileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MISSING = ("error", "drop", "keep")
 #: A column is reported as a row counter only if it has at least this many rows.
 _MIN_COUNTER_ROWS = 5
-#: Larger integers are not all represented in double precision.
-EXACT_INTEGER = 2**53
-
-
-@dataclass(frozen=True)
-class ColumnSelection:
-    """Columns requested by the caller; None where the file decides."""
-
-    columns: tuple[str, ...] | None = None
-    label: str | None = None
-    id: str | None = None
-    missing: str = "error"
-
-    @staticmethod
-    def from_options(
-        columns: str | Sequence[str] | None,
-        label: str | None,
-        id: str | None,  # noqa: A002
-        missing: str,
-    ) -> ColumnSelection:
-        """Check the options of :func:`eigenscape.read` and return the selection."""
-        if missing not in MISSING:
-            raise ValueError(f"missing={missing!r} must be one of {', '.join(map(repr, MISSING))}")
-        if columns is not None:
-            columns = (columns,) if isinstance(columns, str) else tuple(columns)
-        return ColumnSelection(columns, label, id, missing)
-
-    def check(self, names: Sequence[str], source: str) -> None:
-        """Raise if a requested column is not among ``names``."""
-        for name in (*(self.columns or ()), self.label, self.id):
-            if name is not None and name not in names:
-                similar = [known for known in names if known.casefold() == name.casefold()]
-                hint = f"; did you mean {similar[0]!r}?" if similar else ""
-                shown = format_names(tuple(names), 20)
-                raise InputFileError(f"{source} has no column {name!r}; it has {shown}{hint}")
-
-    def complete(self, names: Sequence[str]) -> ColumnSelection:
-        """Use columns named ``label`` and ``id``, in any case, unless others are requested."""
-        taken = (*(self.columns or ()), self.label, self.id)
-
-        def find(word: str) -> str | None:
-            matches = [name for name in names if name.casefold() == word and name not in taken]
-            return word if word in matches else next(iter(matches), None)
-
-        return replace(self, label=self.label or find("label"), id=self.id or find("id"))
+#: Names of the columns of a list of edges, which is asked about.
+_EDGE_ENDS = (("source", "target"), ("from", "to"), ("src", "dst"))
 
 
 class ColumnSource(Protocol):
@@ -90,7 +49,7 @@ class ColumnSource(Protocol):
 class ColumnRoles:
     """Use of the columns of a file."""
 
-    features: tuple[str, ...]
+    features: tuple[FeatureColumn, ...]
     label: str | None
     id: str | None
     others: tuple[str, ...]
@@ -100,6 +59,7 @@ class ColumnRoles:
 def read_columns(source: ColumnSource, stream: bool) -> Table:
     """Read the table of a source, whole or as chunks of rows."""
     roles = assign_roles(source)
+    names = feature_names(roles.features, source.source)
     if stream:
         _reject_empty_columns(source, roles.features)
     used = [name for name in (roles.label, roles.id) if name is not None]
@@ -108,54 +68,106 @@ def read_columns(source: ColumnSource, stream: bool) -> Table:
         ColumnChunks(source, roles.features) if stream else _read_array(source, roles.features),
         labels=None if roles.label is None else beside[roles.label],
         ids=None if roles.id is None else beside[roles.id],
-        names=roles.features,
+        names=names,
         extra={name: beside[name] for name in roles.others if name in beside},
         source=source.source,
         label_name=roles.label,
         id_name=roles.id,
         remarks=roles.remarks,
+        categories={f.column: f.categories for f in roles.features if f.categories is not None},
+        dtypes=tuple(feature.kind for feature in roles.features for _ in feature.names),
     )
 
 
 def assign_roles(source: ColumnSource) -> ColumnRoles:
-    """Decide which columns are features, label and id, from all rows."""
-    selection, types = source.selection, source.types
-    selection.check(list(types), source.source)
-    selection = selection.complete(list(types))
-    text = [name for name in types if not is_number(types[name])]
-    features = selection.columns
-    if features is None:
-        features = tuple(name for name in types if name not in (*text, selection.label, selection.id))
-    for name in features:
-        if name in text:
-            raise InputFileError(
-                f"column {name!r} of {source.source} contains {types[name]}, not numbers; remove it"
-                " from columns"
-            )
-    if not features:
-        raise InputFileError(f"{source.source} has no numeric column; {_describe_columns(source)}")
-    candidates = [name for name in text if name != selection.id and not is_nested(types[name])]
-    label = selection.label or _find_label(source, candidates)
-    others = tuple(name for name in types if name not in (*features, label, selection.id))
-    remarks = _remarks(source, selection, features)
+    """Decide which columns are features, label and id, from all rows.
+
+    A text column whose values all differ is an id, if none is requested; the label is a text column with
+    repeated values. Text that is encoded is a feature, so only a column named ``label`` is then a label.
+    """
+    types, names = source.types, list(source.types)
+    source.selection.check(names, source.source)
+    selection = source.selection.complete(names)
+    kinds = {name: column_kind(types[name]) for name in types}
+    text = [
+        name
+        for name in types
+        if kinds[name] in ("text", "other")
+        and not is_nested(types[name])
+        and name not in (selection.label, *selection.named(names), *selection.known_columns)
+        and not selection.excludes(name, kinds[name])
+    ]
+    requested = selection
+    if selection.id is None:
+        selection = replace(selection, id=_find_id(source, [name for name in text if kinds[name] == "text"]))
+    features = _find_features(source, selection, kinds)
+    label = selection.label
+    if label is None and selection.known_label is None and selection.encode is None:
+        label = next((name for name in text if name != selection.id and _has_repeats(source, name)), None)
+    used = (*(feature.column for feature in features), label, selection.id)
+    others = tuple(name for name in types if name not in used)
+    remarks = _remarks(source, requested, [feature.column for feature in features])
     return ColumnRoles(features, label, selection.id, others, remarks)
 
 
-def _find_label(source: ColumnSource, text: Sequence[str]) -> str | None:
-    """Return the first text column with repeated values, or the first text column."""
-    return next((name for name in text if _has_repeats(source, name)), next(iter(text), None))
+def _find_features(
+    source: ColumnSource, selection: ColumnSelection, kinds: Mapping[str, str]
+) -> tuple[FeatureColumn, ...]:
+    """Return the features; raise if a requested column cannot be one, or there is none."""
+    names = selection.features(kinds, source.source)
+    features = []
+    for name in names:
+        if selection.encodes(name, kinds[name]):
+            known = (selection.categories or {}).get(name)
+            categories = known or find_categories(source.read([name]), name, source.source)
+            features.append(FeatureColumn(name, "text", tuple(categories), known is not None))
+        elif kinds[name] in ("text", "other"):
+            encode = "; encode='onehot' (--encode onehot) uses categories" if kinds[name] == "text" else ""
+            raise InputFileError(
+                f"column {name!r} of {source.source} contains {source.types[name]}, not numbers; remove it"
+                f" from columns{encode}"
+            )
+        else:
+            features.append(FeatureColumn(name, kinds[name]))
+    if not features:
+        raise InputFileError(f"{source.source} has no numeric column; {_describe_columns(source)}")
+    return tuple(features)
+
+
+def _find_id(source: ColumnSource, text: Sequence[str]) -> str | None:
+    """Return the first text column whose values all differ, except numbers with units."""
+    for name in text:
+        if not _is_unique(source, name):
+            continue
+        summary = source.summaries([name]).get(name) if is_string(source.types[name]) else None
+        if summary is None or summary.value_with_unit is None:
+            return name
+    return None
 
 
 def _has_repeats(source: ColumnSource, name: str) -> bool:
+    """Return whether a value, other than missing ones, occurs twice."""
+    return _count_distinct(source, name)[0]
+
+
+def _is_unique(source: ColumnSource, name: str) -> bool:
+    """Return whether all values differ and none is missing."""
+    has_repeats, has_missing = _count_distinct(source, name)
+    return not has_repeats and not has_missing
+
+
+def _count_distinct(source: ColumnSource, name: str) -> tuple[bool, bool]:
+    """Return whether a value is repeated, where the search ends, and whether one is missing."""
     seen: set[object] = set()
-    n_rows = 0
+    n_values, has_missing = 0, False
     for block in source.read([name]):
-        column = to_array(block[name])
-        n_rows += len(column)
-        seen.update(column.tolist())
-        if len(seen) < n_rows:
-            return True
-    return False
+        values = [value for value in to_array(block[name]).tolist() if value != ""]
+        has_missing = has_missing or len(values) < len(block[name])
+        n_values += len(values)
+        seen.update(values)
+        if len(seen) < n_values:
+            return True, has_missing
+    return False, has_missing
 
 
 def _describe_columns(source: ColumnSource) -> str:
@@ -169,9 +181,9 @@ def _describe_columns(source: ColumnSource) -> str:
 def _remarks(source: ColumnSource, selection: ColumnSelection, features: Sequence[str]) -> tuple[str, ...]:
     """Return notes about columns whose interpretation may not be the intended one."""
     types = optional_import("pyarrow", "reading a table").types
-    remarks = []
-    chosen = (selection.label, selection.id, *(selection.columns or ()))
-    names = [name for name in source.types if name not in chosen]
+    remarks = _edge_remarks(source)
+    chosen = (selection.label, selection.id, *selection.named(list(source.types)))
+    names = [name for name in source.types if name not in chosen and selection.may_use(name)]
     text = [name for name in names if is_string(source.types[name]) and name not in source.codes]
     summaries = source.summaries(text)
     for name in names:
@@ -193,6 +205,20 @@ def _remarks(source: ColumnSource, selection: ColumnSelection, features: Sequenc
                 " numbers to use it"
             )
     return tuple(remarks)
+
+
+def _edge_remarks(source: ColumnSource) -> list[str]:
+    """Return a note if the columns are named as those of a list of edges, and their meaning is not given."""
+    names = {name.casefold(): name for name in source.types}
+    ends = next((ends for ends in _EDGE_ENDS if set(ends) <= set(names)), None)
+    if ends is None or len(names) > 3 or source.selection.kind is not None:
+        return []
+    first, second = (names[end] for end in ends)
+    return [
+        f"columns {first!r} and {second!r} look like edges of a graph, but every line is read as a row of"
+        " features; read the graph with kind='edges' (--kind edges), or confirm with kind='rows'"
+        " (--kind rows)"
+    ]
 
 
 def _is_row_number(source: ColumnSource, name: str) -> bool:
@@ -221,21 +247,22 @@ def summarize_text(
     return summaries
 
 
-def _read_array(source: ColumnSource, features: tuple[str, ...]) -> np.ndarray:
+def _read_array(source: ColumnSource, features: tuple[FeatureColumn, ...]) -> np.ndarray:
     """Return the features of all rows in one array."""
-    blocks = list(source.read(features))
-    n_rows = sum(len(block[features[0]]) for block in blocks)
+    columns = [feature.column for feature in features]
+    blocks = list(source.read(columns))
+    n_rows = sum(len(block[columns[0]]) for block in blocks)
+    width = sum(len(feature.names) for feature in features)
     require(
-        8 * n_rows * len(features),
+        8 * n_rows * width,
         f"reading {source.source}",
         "select fewer columns, or use stream=True with an estimator that learns from chunks",
     )
-    array = np.empty((n_rows, len(features)))
+    array = np.empty((n_rows, width))
     start = 0
     for block in blocks:
-        stop = start + len(block[features[0]])
-        for i, name in enumerate(features):
-            array[start:stop, i] = _feature(block[name], name, source.source)
+        stop = start + len(block[columns[0]])
+        fill_features(array[start:stop], block, features, source.source)
         start = stop
     return array
 
@@ -245,22 +272,23 @@ class ColumnChunks:
     """Features of a source as arrays of rows, read again in every iteration."""
 
     columns: ColumnSource
-    features: tuple[str, ...]
+    features: tuple[FeatureColumn, ...]
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        for block in self.columns.read(self.features):
-            chunk = np.empty((len(block[self.features[0]]), len(self.features)))
-            for i, name in enumerate(self.features):
-                chunk[:, i] = _feature(block[name], name, self.columns.source)
+        names = [feature.column for feature in self.features]
+        width = sum(len(feature.names) for feature in self.features)
+        for block in self.columns.read(names):
+            chunk = np.empty((len(block[names[0]]), width))
+            fill_features(chunk, block, self.features, self.columns.source)
             yield chunk
 
 
-def _reject_empty_columns(source: ColumnSource, features: Sequence[str]) -> None:
+def _reject_empty_columns(source: ColumnSource, features: Sequence[FeatureColumn]) -> None:
     """Raise if a feature is known by its type to have no value in any row."""
     null = optional_import("pyarrow", "reading a table").null()
-    for name in features:
-        if source.types[name] == null and source.selection.missing != "keep":
-            raise empty_column_error(name, source.source)
+    for feature in features:
+        if source.types[feature.column] == null and source.selection.missing != "keep":
+            raise empty_column_error(feature.column, source.source)
 
 
 def collect(source: ColumnSource, names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -273,80 +301,3 @@ def collect(source: ColumnSource, names: Sequence[str]) -> dict[str, np.ndarray]
         name: to_array(pa.chunked_array([chunk for block in blocks for chunk in block[name].chunks], kind))
         for name, kind in ((name, blocks[0][name].type) for name in names)
     }
-
-
-def is_string(dtype: pa.DataType) -> bool:
-    """Return whether an arrow type is text."""
-    types = optional_import("pyarrow", "reading a table").types
-    return bool(types.is_string(dtype) or types.is_large_string(dtype))
-
-
-def is_nested(dtype: pa.DataType) -> bool:
-    """Return whether an arrow type is a list, a structure or a map."""
-    return bool(optional_import("pyarrow", "reading a table").types.is_nested(dtype))
-
-
-def is_number(dtype: pa.DataType) -> bool:
-    """Return whether an arrow type is numeric; a column without values is."""
-    types = optional_import("pyarrow", "reading a table").types
-    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
-    return any(test(dtype) for test in tests)
-
-
-def _feature(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray:
-    """Convert a numeric column to floats; raise if an integer is too large for double precision."""
-    if _has_large_integers(column):
-        raise integer_error(name, source)
-    return to_floats(column)
-
-
-def _has_large_integers(column: pa.ChunkedArray) -> bool:
-    """Return whether a column is of integers, some of which are too large for double precision."""
-    types = optional_import("pyarrow", "reading a table").types
-    is_decimal = types.is_decimal(column.type) and column.type.scale <= 0
-    if not is_decimal and not (types.is_integer(column.type) and column.type.bit_width == 64):
-        return False
-    limits = optional_import("pyarrow.compute", "reading a table").min_max(column).as_py()
-    return limits["max"] is not None and max(limits["max"], -limits["min"]) > EXACT_INTEGER
-
-
-def integer_error(name: str, source: str) -> InputFileError:
-    """Return the error for a feature with integers beyond 2^53."""
-    return InputFileError(
-        f"column {name!r} of {source} has integers beyond 2^53, which floating-point numbers do not represent"
-        f" exactly; use it as id={name!r} (--id {name}) or label, exclude it, or store it as floating-point"
-        " numbers"
-    )
-
-
-def to_floats(column: pa.ChunkedArray) -> np.ndarray:
-    """Convert a numeric arrow column to floats, missing values to NaN."""
-    pa = optional_import("pyarrow", "reading a table")
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
-    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
-
-
-def to_array(column: pa.ChunkedArray) -> np.ndarray:
-    """Convert an arrow column to numbers if it is numeric, to text otherwise; missing text is empty.
-
-    Integers that floating-point numbers do not represent become text if some values are missing.
-    """
-    pa = optional_import("pyarrow", "reading a table")
-    if pa.types.is_dictionary(column.type) and is_number(column.type.value_type):
-        column = column.cast(column.type.value_type)
-    if column.null_count and _has_large_integers(column):
-        column = column.cast(pa.string())
-    if is_number(column.type):
-        exact = pa.types.is_integer(column.type) and column.null_count == 0
-        return np.asarray(column.to_numpy()) if exact else to_floats(column)
-    if pa.types.is_nested(column.type):
-        values = ["" if value is None else str(value) for value in column.to_pylist()]
-        return np.array(values, dtype=object)
-    parts = [np.empty(0, dtype=object)]
-    for chunk in column.chunks:  # rows with the same text share one object
-        encoded = chunk.dictionary_encode()
-        values = ["" if value is None else str(value) for value in encoded.dictionary.to_pylist()]
-        indices = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        parts.append(np.array([*values, ""], dtype=object)[indices])  # -1: the text appended last
-    return np.concatenate(parts)

@@ -15,9 +15,10 @@ from eigenscape._extras import optional_import
 from eigenscape.app.io import reading
 from eigenscape.app.io.arrays import ArrayChunks
 from eigenscape.app.io.columnar import ColumnarSource
-from eigenscape.app.io.columns import ColumnChunks, ColumnSelection
+from eigenscape.app.io.columns import ColumnChunks
 from eigenscape.app.io.formats import EDGES, TEXT, extension
 from eigenscape.app.io.missing import ValidatedChunks
+from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import (
@@ -39,6 +40,7 @@ def read(
     path: str | Path,
     *,
     columns: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
     label: str | None = None,
     id: str | None = None,  # noqa: A002
 ) -> Table:
@@ -50,11 +52,14 @@ def read(
         A parquet file or a folder of them, a zarr array or an npy file, on storage that all workers can
         access under the same path.
     columns : str or sequence of str, optional
-        Columns of the array, in this order. If None, all numeric columns except the label and the id.
+        Columns of the array, in this order: names, patterns such as ``"px*"``, or ``"dtype:float"``. If
+        None, all numeric columns except the label and the id.
+    exclude : str or sequence of str, optional
+        Columns that are not used, in the same form.
     label : str, optional
         Column of labels. If None, the column named ``label``, or the first text column with repeated values.
     id : str, optional
-        Column of row ids. If None, the column named ``id``.
+        Column of row ids. If None, the column named ``id``, or the first text column whose values all differ.
 
     Returns
     -------
@@ -72,7 +77,7 @@ def read(
     >>> PCA(n_components=2).fit(X).embedding_.shape
     (1000, 2)
     """
-    return reading.read(path, columns=columns, label=label, id=id, dask=True)
+    return reading.read(path, columns=columns, exclude=exclude, label=label, id=id, dask=True)
 
 
 def read_collection(path: str | Path, selection: ColumnSelection) -> Table:
@@ -100,9 +105,10 @@ def as_collection(chunks: Iterable[Any], source: str = "the stream") -> da.Array
     if isinstance(chunks, ValidatedChunks) and chunks.missing != "drop":
         chunks = chunks.chunks
     if isinstance(chunks, ColumnChunks) and isinstance(chunks.columns, ColumnarSource):
-        if not chunks.columns.is_parquet or not chunks.columns.is_plain(chunks.features):
+        names = tuple(feature.column for feature in chunks.features)
+        if not chunks.columns.is_parquet or not chunks.columns.is_plain(names):
             raise _not_partitioned(source)
-        chunks = ParquetChunks(chunks.columns.path, chunks.features)
+        chunks = ParquetChunks(chunks.columns.path, names)
     if isinstance(chunks, ParquetChunks):
         return _from_row_groups(chunks)
     if isinstance(chunks, ArrayChunks):

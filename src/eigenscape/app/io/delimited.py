@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from eigenscape._extras import optional_import
 from eigenscape._memory import require
 from eigenscape.app.io.cells import MISSING_MARKERS, TextSummary, to_numbers
-from eigenscape.app.io.columns import ColumnSelection, is_string, read_columns, summarize_text
+from eigenscape.app.io.columns import read_columns, summarize_text
+from eigenscape.app.io.conversion import is_string
+from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table
 from eigenscape.app.io.text_blocks import PARSED_BYTES, TextInput
 from eigenscape.app.io.text_layout import TextLayout, find_layout
@@ -143,18 +145,30 @@ class DelimitedSource:
             (selection.id, types.is_integer),
             (selection.label, lambda kind: types.is_integer(kind) or types.is_floating(kind)),
         ]
-        return {
+        encoded = set(selection.categories or ()) & set(self.types)  # also if all values are digits here
+        return encoded | {
             name
             for name, is_kept in tests
-            if name in self.types and name not in (selection.columns or ()) and not is_kept(self.types[name])
+            if name in self.types
+            and name not in selection.named(list(self.types))
+            and not is_kept(self.types[name])
         }
 
     def _summarize_text(self) -> dict[str, TextSummary]:
         """Summarize text columns; find those that are numeric apart from blanks, and raise for mistakes."""
         pa = optional_import("pyarrow", _PURPOSE)
         selection = self.selection.complete(list(self.types))
-        excluded = {selection.label, selection.id, *(self.codes - set(selection.columns or ()))}
-        names = [name for name, kind in self.types.items() if kind == pa.string() and name not in excluded]
+        excluded = {
+            selection.label,
+            selection.id,
+            *(selection.categories or ()),
+            *(self.codes - set(selection.named(list(self.types)))),
+        }
+        names = [
+            name
+            for name, kind in self.types.items()
+            if kind == pa.string() and name not in excluded and selection.may_use(name)
+        ]
         if not names:
             return {}
         summaries = summarize_text(self._parse_blocks({name: self.types[name] for name in names}), names)

@@ -1,4 +1,4 @@
-"""Rows with missing or infinite values: report, drop or keep them."""
+"""Rows with missing or infinite values: report, drop or keep them, or fill in the missing values."""
 
 from __future__ import annotations
 
@@ -10,20 +10,30 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape.app.io.imputation import Imputation, impute
 from eigenscape.app.io.table import Table, format_names
 from eigenscape.exceptions import InputFileError
 
+#: Options with which NaN is not an error.
+_ACCEPTED = ("keep", "mean", "ppca")
 
-def handle_missing(table: Table, missing: str) -> Table:
+
+def handle_missing(table: Table, missing: str, imputation: Imputation | None = None) -> Table:
     """Apply the option ``missing`` of :func:`eigenscape.read` to a table.
 
-    Chunks are checked when they are iterated over. With ``missing="drop"`` and labels or ids, all chunks are
-    read once to find the rows to drop.
+    Chunks are checked when they are iterated over. With ``missing="drop"`` or ``"mean"``, all chunks are read
+    once before: to find the rows to drop, or the means. ``imputation`` is that of a model, if any.
     """
+    table = _check_rows(table, missing)
+    return impute(table, missing, imputation) if missing in ("mean", "ppca") else table
+
+
+def _check_rows(table: Table, missing: str) -> Table:
+    """Drop or reject rows with values that are not accepted."""
     if not hasattr(table.array, "shape"):
         return _handle_missing_chunks(table, missing)
     with_nan, infinite = nonfinite_rows(table.array)
-    rejected = infinite if missing == "keep" else np.union1d(with_nan, infinite)
+    rejected = infinite if missing in _ACCEPTED else np.union1d(with_nan, infinite)
     if len(rejected) == 0:
         return table
     n_samples, n_columns = table.array.shape
@@ -36,7 +46,7 @@ def handle_missing(table: Table, missing: str) -> Table:
         keep = np.setdiff1d(np.arange(n_samples), rejected)
         if len(keep) == 0:
             raise _nothing_left(table.source)
-        return table.select_rows(keep)
+        return replace(table.select_rows(keep), rows=keep, n_dropped=len(rejected))
     raise _nonfinite_error(table.source, with_nan, infinite, rejected, columns)
 
 
@@ -59,20 +69,21 @@ class ValidatedChunks:
         if n_kept == 0:
             raise _nothing_left(self.source)
 
-    def kept_rows(self) -> np.ndarray:
-        """Return the indices of the rows that are not dropped."""
+    def kept_rows(self) -> tuple[np.ndarray, int]:
+        """Return the indices of the rows that are not dropped, and the number of those that are."""
         kept, start = [], 0
         for chunk, rejected in self._checked():
             kept.append(start + np.setdiff1d(np.arange(len(chunk)), rejected))
             start += len(chunk)
-        return np.concatenate([np.empty(0, dtype=np.intp), *kept])
+        rows = np.concatenate([np.empty(0, dtype=np.intp), *kept])
+        return rows, start - len(rows)
 
     def _checked(self) -> Iterator[tuple[Any, np.ndarray]]:
         """Yield each chunk with the rows to drop; raise unless they may be dropped."""
         start = 0
         for chunk in self.chunks:
             with_nan, infinite = nonfinite_rows(chunk)
-            rejected = infinite if self.missing == "keep" else np.union1d(with_nan, infinite)
+            rejected = infinite if self.missing in _ACCEPTED else np.union1d(with_nan, infinite)
             if len(rejected) and self.missing != "drop":
                 named = len(self.names) == chunk.shape[1]
                 columns = [self.names[i] for i in _nonfinite_columns(chunk, rejected)] if named else []
@@ -86,9 +97,10 @@ class ValidatedChunks:
 def _handle_missing_chunks(table: Table, missing: str) -> Table:
     chunks = ValidatedChunks(table.array, missing, table.source, table.names)
     table = replace(table, array=chunks)
-    if missing != "drop" or (table.labels is None and table.ids is None and not table.extra):
+    if missing != "drop":
         return table
-    return table.select_rows(chunks.kept_rows())
+    kept, n_dropped = chunks.kept_rows()
+    return replace(table.select_rows(kept), rows=kept, n_dropped=n_dropped) if n_dropped else table
 
 
 def nonfinite_rows(array: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -126,7 +138,9 @@ def _reject_empty_columns(table: Table, columns: Sequence[str]) -> None:
 
 def empty_column_error(name: str, source: str) -> InputFileError:
     """Return the error for a column without any value."""
-    return InputFileError(f"column {name!r} of {source} is empty; exclude it with columns=[...] (--columns)")
+    return InputFileError(
+        f"column {name!r} of {source} is empty; exclude it with exclude=[{name!r}] (--exclude {name})"
+    )
 
 
 def _nothing_left(source: str) -> InputFileError:
@@ -153,7 +167,8 @@ def _nonfinite_error(
     remedy = "missing='drop' (--missing drop) drops them"
     if len(infinite) == 0:
         remedy += (
-            ", missing='keep' (--missing keep) keeps NaN for estimators that support it"
+            ", missing='mean' (--missing mean) or missing='ppca' (--missing ppca) fills them in,"
+            " missing='keep' (--missing keep) keeps NaN for estimators that support it"
             " (ProbabilisticPCA, FactorAnalysis, MixturePPCA)"
         )
     return InputFileError(

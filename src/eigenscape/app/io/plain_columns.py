@@ -43,12 +43,14 @@ def is_list(dtype: pa.DataType) -> bool:
 
 
 def _plain_type(dtype: pa.DataType) -> pa.DataType:
-    """Return the type without extension, dictionary of numbers, run-end encoding and list view."""
+    """Return the type without extension, dictionary of numbers, run-end encoding and views."""
     pa = optional_import("pyarrow", _PURPOSE)
     if isinstance(dtype, pa.BaseExtensionType):
         return _plain_type(dtype.storage_type)
     if _is_run_end_encoded(dtype) or (pa.types.is_dictionary(dtype) and not _is_text(dtype.value_type)):
         return _plain_type(dtype.value_type)
+    if _is_string_view(dtype):
+        return pa.large_string()
     if _is_list_view(dtype):
         return pa.large_list(dtype.value_type)
     return dtype
@@ -61,6 +63,10 @@ def _decode(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     if _is_list_view(column.type):
         pa = optional_import("pyarrow", _PURPOSE)
         return pa.chunked_array([_from_list_view(chunk) for chunk in column.chunks], kind)
+    pa = optional_import("pyarrow", _PURPOSE)
+    if pa.types.is_dictionary(column.type) and _is_string_view(column.type.value_type):  # pyarrow casts none
+        chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
+        return pa.chunked_array(chunks, kind)
     return column if column.type == kind else column.cast(kind)
 
 
@@ -81,6 +87,12 @@ def _is_list_view(dtype: pa.DataType) -> bool:
     types = optional_import("pyarrow", _PURPOSE).types
     names = ("is_list_view", "is_large_list_view")  # since pyarrow 16
     return any(getattr(types, name)(dtype) for name in names if hasattr(types, name))
+
+
+def _is_string_view(dtype: pa.DataType) -> bool:
+    """Return whether a type is the text of polars (since pyarrow 16)."""
+    types = optional_import("pyarrow", _PURPOSE).types
+    return bool(hasattr(types, "is_string_view") and types.is_string_view(dtype))
 
 
 def _is_text(dtype: pa.DataType) -> bool:

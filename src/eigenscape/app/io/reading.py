@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from eigenscape._extras import optional_import
-from eigenscape.app.io import arrays, columnar, images, relations
-from eigenscape.app.io.columns import ColumnSelection
+from eigenscape.app.io import annotated, arrays, columnar, images, relations
 from eigenscape.app.io.delimited import read_delimited
 from eigenscape.app.io.formats import EDGES, TEXT, extension
 from eigenscape.app.io.missing import handle_missing
-from eigenscape.app.io.table import KINDS, Table
+from eigenscape.app.io.selection import ColumnSelection
+from eigenscape.app.io.table import Table
 from eigenscape.app.io.text_blocks import TextInput, read_bytes
 from eigenscape.exceptions import InputFileError
 
@@ -21,8 +22,13 @@ def read(
     path: str | Path,
     *,
     columns: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
     label: str | None = None,
     id: str | None = None,  # noqa: A002
+    encode: str | None = None,
+    use_rep: str | None = None,
+    layer: str | None = None,
+    obsp: str | None = None,
     size: int | tuple[int, int] | None = None,
     kind: str | None = None,
     missing: str = "error",
@@ -40,23 +46,37 @@ def read(
     path : str or Path
         File or folder to read.
     columns : str or sequence of str, optional
-        Columns of the array, in this order. If None, all numeric columns except the label and the id. For an
-        npz archive with several matrices, the name of the matrix.
+        Columns of the array, in this order: names, patterns such as ``"px*"``, or ``"dtype:float"`` (float,
+        int, bool, number or text). If None, all numeric columns except the label and the id. For an npz
+        archive with several matrices, the name of the matrix.
+    exclude : str or sequence of str, optional
+        Columns that are not used, in the same form.
     label : str, optional
         Column of labels. If None, the column named ``label`` in any case, or the first text column with
-        repeated values, or the first text column.
+        repeated values.
     id : str, optional
-        Column of row ids. If None, the column named ``id`` in any case, or a first column without a name, as
-        pandas and R write it. Ids and codes with leading zeros, such as ``00417``, are text.
+        Column of row ids. If None, the column named ``id`` in any case, a first column without a name, as
+        pandas and R write it, or the first text column whose values all differ. Ids and codes with leading
+        zeros, such as ``00417``, are text.
+    encode : {"onehot"}, optional
+        Use text columns, too: one column of 0 and 1 for each of their values, ``color_blue``, ``color_red``,
+        ... A missing value is missing in all of them. The label is then the column named ``label``, if none
+        is given.
+    use_rep, layer, obsp : str, optional
+        What is read from an h5ad file instead of ``X``: an entry of ``obsm`` (``"X_pca"``), an entry of
+        ``layers``, or a graph of ``obsp``, which is a matrix of distances if its name contains "distances",
+        and of affinities otherwise.
     size : int or (height, width), optional
         Size to which the images of a folder are resized.
     kind : {"rows", "distances", "affinities", "edges", "images"}, optional
         Meaning of the numbers. Matrices of distances or affinities are checked: square, symmetric,
         non-negative; distances have a zero diagonal. Edges are rows with source, target and optionally
         weight; the array is the symmetric sparse matrix of weights.
-    missing : {"error", "drop", "keep"}, default="error"
-        Treatment of rows with missing or infinite values: raise an error, drop them, or keep NaN for
-        estimators that support it (infinite values raise an error).
+    missing : {"error", "drop", "keep", "mean", "ppca"}, default="error"
+        Treatment of rows with missing or infinite values: raise an error; drop them (``rows`` of the result
+        are then the indices of the others); keep NaN for estimators that support it; or fill in the mean of
+        the column, or the value that probabilistic PCA expects given the rest of the row. With the last
+        three, infinite values raise an error.
     stream : bool, default=False
         If True, ``array`` is an iterable of chunks of rows with bounded memory, for estimators that learn
         from a stream. The result is otherwise the same, except that ``extra`` is empty. Text files are read
@@ -64,7 +84,8 @@ def read(
         and images are read into memory.
     dask : bool, default=False
         If True, ``array`` is a dask array whose partitions are read by the workers: parquet files and folders
-        of them, zarr and npy. Options other than ``columns``, ``label`` and ``id`` are not supported.
+        of them, zarr and npy. Options other than ``columns``, ``exclude``, ``label`` and ``id`` are not
+        supported.
 
     Returns
     -------
@@ -92,11 +113,11 @@ def read(
     >>> [chunk.shape for chunk in read(file, stream=True).array]
     [(3, 2)]
     """
-    selection = ColumnSelection.from_options(columns, label, id, missing)
-    if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind={kind!r} must be one of {', '.join(map(repr, KINDS))}")
+    part = annotated_part(use_rep, layer, obsp)
+    selection = ColumnSelection.from_options(columns, label, id, missing, exclude, encode, kind, part)
     if dask:
         others = {
+            "encode": encode is not None,
             "size": size is not None,
             "kind": kind is not None,
             "missing": missing != "error",
@@ -111,13 +132,39 @@ def read(
         from eigenscape.app.io.dask_reading import read_collection
 
         return read_collection(path, selection)
+    return read_selection(path, selection, size, stream)
+
+
+def annotated_part(use_rep: str | None, layer: str | None, obsp: str | None) -> tuple[str, str] | None:
+    """Return the part of an AnnData file to read; raise if several are requested."""
+    requested = {"obsm": use_rep, "layers": layer, "obsp": obsp}
+    parts = [(group, key) for group, key in requested.items() if key is not None]
+    if len(parts) > 1:
+        raise ValueError("use_rep (--use-rep), layer (--layer) and obsp (--obsp) exclude each other")
+    return parts[0] if parts and parts[0] != ("obsm", "X") else None
+
+
+def read_selection(
+    path: str | Path,
+    selection: ColumnSelection,
+    size: int | tuple[int, int] | None = None,
+    stream: bool = False,
+) -> Table:
+    """Read a table; see :func:`eigenscape.read`."""
+    selection = replace(selection, kind=annotated.graph_kind(selection))
+    if selection.part is not None and not str(path).endswith(".h5ad"):
+        raise InputFileError(f"{path} is not an h5ad file, so it has no {' '.join(selection.part)}")
+    if selection.kind in ("distances", "affinities", "edges") and selection.missing in ("mean", "ppca"):
+        raise InputFileError(
+            f"{path}: missing {selection.kind} are not filled in; use missing='error' (--missing error)"
+        )
     if str(path) == "-":
         text = TextInput(sys.stdin.buffer.read(), "standard input")
-        return _read_text(text, selection, None, kind, stream=False)
+        return _read_text(text, selection, None, stream=False)
     path = Path(path).expanduser()
     check_input(path)
     try:
-        return _read_path(path, selection, size, kind, stream)
+        return _read_path(path, selection, size, stream)
     except PermissionError as error:
         raise InputFileError(f"{path} cannot be read: permission denied; check its permissions") from error
 
@@ -133,9 +180,9 @@ def check_input(path: Path) -> None:
 
 
 def _read_path(
-    path: Path, selection: ColumnSelection, size: int | tuple[int, int] | None, kind: str | None, stream: bool
+    path: Path, selection: ColumnSelection, size: int | tuple[int, int] | None, stream: bool
 ) -> Table:
-    suffix = extension(path)
+    suffix, kind = extension(path), selection.kind
     if path.is_file():
         if path.stat().st_size == 0:
             raise InputFileError(f"{path} is empty")
@@ -144,9 +191,11 @@ def _read_path(
         if suffix in TEXT:
             whole = not stream or kind in ("distances", "affinities")
             text = TextInput(read_bytes(path) if whole else path, str(path))
-            return _read_text(text, selection, TEXT[suffix], kind, stream)
-    table = handle_missing(read_non_text(path, selection, size, stream), selection.missing)
-    return relations.as_relation(table, kind)
+            return _read_text(text, selection, TEXT[suffix], stream)
+    table = read_non_text(path, selection, size, stream)
+    remarks = relations.matrix_remarks(table, selection)
+    table = handle_missing(table, selection.missing, selection.imputation)
+    return relations.as_relation(replace(table, remarks=(*table.remarks, *remarks)), kind)
 
 
 def read_non_text(
@@ -168,11 +217,13 @@ def read_non_text(
     raise InputFileError(f"{path} has the unsupported file extension {suffix!r}; use one of {supported}")
 
 
-def _read_text(
-    text: TextInput, selection: ColumnSelection, delimiter: str | None, kind: str | None, stream: bool
-) -> Table:
+def _read_text(text: TextInput, selection: ColumnSelection, delimiter: str | None, stream: bool) -> Table:
+    kind = selection.kind
     if kind == "edges":
         return relations.read_edges_text(text, selection)
     if kind in ("distances", "affinities"):
         return relations.read_matrix_text(text, kind, delimiter)
-    return handle_missing(read_delimited(text, selection, delimiter, stream), selection.missing)
+    table = read_delimited(text, selection, delimiter, stream)
+    remarks = relations.matrix_remarks(table, selection)
+    table = handle_missing(table, selection.missing, selection.imputation)
+    return replace(table, remarks=(*table.remarks, *remarks))

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from eigenscape._memory import row_blocks
 from eigenscape.app.io import columnar
-from eigenscape.app.io.columns import ColumnSelection, is_number, to_floats
+from eigenscape.app.io.conversion import is_number, to_floats
 from eigenscape.app.io.delimited import parse_text, read_delimited
 from eigenscape.app.io.formats import extension
 from eigenscape.app.io.missing import handle_missing
+from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table, default_names
 from eigenscape.app.io.text_blocks import TextInput, check_utf8, read_bytes
 from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines, find_layout
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Asymmetry and self-distances up to this share of the largest entry are rounding errors.
 _ROUNDING = 1e-8
+#: Numbers of rows of tables that may be matrices of distances.
+_MIN_MATRIX, _MAX_MATRIX = 4, 20_000
 _SOURCE_NAMES = ("source", "from", "src", "i", "a")
 _TARGET_NAMES = ("target", "to", "dst", "j", "b")
 _WEIGHT_NAMES = ("weight", "w", "value", "affinity", "similarity")
@@ -35,6 +39,52 @@ def as_relation(table: Table, kind: str | None) -> Table:
     if kind in ("distances", "affinities"):
         return check_relation(replace(table, kind=kind))
     return table
+
+
+def matrix_remarks(table: Table, selection: ColumnSelection) -> tuple[str, ...]:
+    """Return a note if rows look like a matrix of distances or affinities, and their meaning is not given."""
+    width = len(table.names)
+    if selection.kind is not None or table.kind != "rows" or not _MIN_MATRIX <= width <= _MAX_MATRIX:
+        return ()
+    for value, kind in ((0.0, "distances"), (1.0, "affinities")):
+        matrix = _square(table.array, width, value)
+        if matrix is not None and _is_symmetric(matrix) and matrix.max() > 0:
+            return (
+                f"the table is square and symmetric with a diagonal of {value:g}, like a matrix of {kind},"
+                f" but its rows are read as features; use kind={kind!r} (--kind {kind}), or confirm with"
+                " kind='rows' (--kind rows)",
+            )
+    return ()
+
+
+def _square(rows: Any, width: int, diagonal: float) -> Any:
+    """Return the rows as a matrix if there are as many as columns, with this diagonal; otherwise None."""
+    whole = hasattr(rows, "shape")
+    if whole and rows.shape != (width, width):
+        return None
+    if isinstance(rows, sparse.csr_array):
+        return rows if (rows.diagonal() == diagonal).all() and np.isfinite(rows.data).all() else None
+    blocks, n_rows = [], 0
+    for block in (rows[part] for part in row_blocks(width, 8 * width)) if whole else rows:
+        stop = n_rows + len(block)
+        if stop > width or (np.diagonal(block[:, n_rows:stop]) != diagonal).any():
+            return None
+        blocks.append(block)
+        n_rows = stop
+    if n_rows < width:
+        return None
+    return rows if whole else np.concatenate(blocks)
+
+
+def _is_symmetric(matrix: Any) -> bool:
+    """Return whether a matrix is finite, non-negative and symmetric up to rounding."""
+    if isinstance(matrix, sparse.csr_array):
+        return matrix.min() >= 0 and abs(matrix - matrix.T).max() <= _ROUNDING * matrix.max()
+    tolerance = _ROUNDING * float(matrix.max())  # NaN compares as False below
+    return all(
+        bool((matrix[part] >= 0).all() and (abs(matrix[part] - matrix[:, part].T) <= tolerance).all())
+        for part in row_blocks(matrix.shape[0], 8 * matrix.shape[0])
+    )
 
 
 def read_matrix_text(text: TextInput, kind: str, delimiter: str | None) -> Table:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from eigenscape.app.io.imputation import Imputation
 
 KINDS = ("rows", "distances", "affinities", "edges", "images")
 
@@ -39,6 +42,16 @@ class Table:
     remarks : tuple of str
         Notes about columns whose interpretation may not be the intended one, such as a feature that counts
         the rows.
+    categories : dict of str to tuple of str
+        Categories of each text column that is encoded, in the order of its features.
+    dtypes : tuple of str
+        Kind of each column of ``array`` as stored: "float", "int", "bool" or "text"; empty if unknown.
+    rows : ndarray of shape (n_samples,) or None
+        Indices of the rows in the file, if some were dropped.
+    n_dropped : int
+        Number of rows that were dropped because of missing or infinite values.
+    imputation : Imputation or None
+        How missing values were filled in, if they were.
     """
 
     array: Any
@@ -52,6 +65,11 @@ class Table:
     label_name: str | None = None
     id_name: str | None = None
     remarks: tuple[str, ...] = ()
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    dtypes: tuple[str, ...] = ()
+    rows: np.ndarray | None = None
+    n_dropped: int = 0
+    imputation: Imputation | None = None
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.array, self.labels, self.ids))
@@ -82,6 +100,7 @@ class Table:
             ids=None if self.ids is None else self.ids[rows],
             names=names,
             extra={name: column[rows] for name, column in self.extra.items()},
+            rows=None if self.rows is None else self.rows[rows],
         )
 
 

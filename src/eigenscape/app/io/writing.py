@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.io import mmwrite
 
 from eigenscape._extras import optional_import
-from eigenscape.app.io.annotated import write_h5ad
+from eigenscape.app.io.annotated import LABEL_NAME, write_h5ad
 from eigenscape.app.io.atomic import whole_file
 from eigenscape.app.io.formats import ARROW, PARQUET, extension
 from eigenscape.app.io.table import default_names
@@ -39,6 +39,7 @@ def write_table(
     force: bool = False,
     like: str | Path | None = None,
     method: str = "embedding",
+    rows: ArrayLike | None = None,
     spreadsheet_safe: bool = False,
 ) -> None:
     """Write a table of coordinates atomically, in the format defined by the file extension.
@@ -57,7 +58,7 @@ def write_table(
     labels : array-like of shape (n_samples,), optional
         Labels, the last column. Ignored for npy and mtx.
     label_name : str, default="label"
-        Name of the column of labels; always ``labels`` in npz.
+        Name of the column of labels. In npz the labels are ``labels``, and their name ``label_name``.
     extra : mapping of str to array-like of shape (n_samples,), optional
         Further columns. Ignored for npy and mtx.
     force : bool, default=False
@@ -66,6 +67,9 @@ def write_table(
         An h5ad file; the coordinates are added to a copy of it. Used for h5ad only.
     method : str, default="embedding"
         The coordinates are stored as ``obsm["X_<method>"]``. Used for h5ad only.
+    rows : array-like of shape (n_samples,), optional
+        Indices of the observations of ``like`` that the coordinates belong to. If None, all. Used for h5ad
+        only.
     spreadsheet_safe : bool, default=False
         If True, text of csv and tsv files that a spreadsheet would take for a formula (ids, labels and names
         that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return) is preceded by an apostrophe.
@@ -110,13 +114,16 @@ def write_table(
         elif suffix == ".npz":
             renamed = {"id": "ids", label_name: "labels"}
             others = {renamed.get(name, name): columns[name] for name in columns if name not in names}
+            if labels is not None:
+                others[LABEL_NAME] = np.array(label_name)
             _write_npz(part, coordinates, names, others)
         elif suffix == ".mtx":
             with part.open("wb") as file:
                 mmwrite(file, coordinates)
         else:
             others = {name: columns[name] for name in columns if name not in names}
-            write_h5ad(part, coordinates, None if like is None else Path(like), method, others)
+            source = None if like is None else Path(like)
+            write_h5ad(part, coordinates, source, method, others, None if rows is None else np.asarray(rows))
 
 
 def check_format(path: str | Path) -> str:

@@ -1,0 +1,116 @@
+"""Features made of the columns of a file: numbers as they are, or an indicator of each category."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eigenscape._extras import optional_import
+from eigenscape.app.io.conversion import exact_floats
+from eigenscape.exceptions import InputFileError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: A column with more categories is not encoded.
+_MAX_CATEGORIES = 200
+#: Cells of text that are missing values, not categories; "none" is a category.
+_MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?")
+
+
+@dataclass(frozen=True)
+class FeatureColumn:
+    """A column of a file and the features made of it.
+
+    Attributes
+    ----------
+    column : str
+        Name of the column.
+    kind : str
+        Kind of its values: "float", "int", "bool" or "text".
+    categories : tuple of str or None
+        Values for each of which there is an indicator, 1 or 0; None for numbers.
+    known : bool
+        Whether the categories are those of a model, so that the file may have others.
+    """
+
+    column: str
+    kind: str = "float"
+    categories: tuple[str, ...] | None = None
+    known: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features: ``color``, or ``color_blue``, ``color_red``, ..."""
+        if self.categories is None:
+            return (self.column,)
+        return tuple(f"{self.column}_{category}" for category in self.categories)
+
+    def values(self, cells: pa.ChunkedArray, source: str) -> np.ndarray:
+        """Return the features of a block of rows, (n, len(names)); NaN where the cell is missing."""
+        if self.categories is None:
+            return exact_floats(cells, self.column, source)[:, None]
+        pa = optional_import("pyarrow", "reading a table")
+        compute = optional_import("pyarrow.compute", "reading a table")
+        text = cells.cast(pa.string())
+        missing = np.asarray(_is_missing(text))
+        place = compute.index_in(text, value_set=pa.array(self.categories, pa.string()))
+        place = np.asarray(compute.fill_null(place, -1))
+        found = np.zeros((len(text), len(self.categories)))
+        rows = np.flatnonzero(place >= 0)
+        found[rows, place[rows]] = 1.0
+        found[missing] = np.nan
+        unknown = np.flatnonzero((place < 0) & ~missing)
+        if len(unknown):
+            warnings.warn(
+                f"column {self.column!r} of {source} has values that are not among the categories of the"
+                f" model, such as {text[int(unknown[0])].as_py()!r}; their encoded columns are 0",
+                UserWarning,
+                stacklevel=2,
+            )
+        return found
+
+
+def feature_names(features: Sequence[FeatureColumn], source: str) -> tuple[str, ...]:
+    """Return the names of all features; raise if one occurs twice."""
+    names = tuple(name for feature in features for name in feature.names)
+    if len(set(names)) < len(names):
+        name = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputFileError(f"{source}: two features are named {name!r} after encoding; rename a column")
+    return names
+
+
+def fill_features(
+    out: np.ndarray, block: Mapping[str, pa.ChunkedArray], features: Sequence[FeatureColumn], source: str
+) -> None:
+    """Write the features of a block of rows to ``out``, (n, number of features)."""
+    start = 0
+    for feature in features:
+        stop = start + len(feature.names)
+        out[:, start:stop] = feature.values(block[feature.column], source)
+        start = stop
+
+
+def find_categories(blocks: Iterator[dict[str, pa.ChunkedArray]], name: str, source: str) -> tuple[str, ...]:
+    """Return the distinct values of a text column in all rows, sorted; raise if there are too many."""
+    pa = optional_import("pyarrow", "reading a table")
+    found: set[str] = set()
+    for block in blocks:
+        cells = block[name].cast(pa.string())
+        found.update(cell for cell in cells.unique().to_pylist() if cell not in (None, *_MISSING))
+        if len(found) > _MAX_CATEGORIES:
+            raise InputFileError(
+                f"column {name!r} of {source} has more than {_MAX_CATEGORIES} different values, too many to"
+                f" encode; exclude it with exclude=[{name!r}] (--exclude {name})"
+            )
+    return tuple(sorted(found))
+
+
+def _is_missing(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    pa = optional_import("pyarrow", "reading a table")
+    compute = optional_import("pyarrow.compute", "reading a table")
+    return compute.or_(compute.is_null(text), compute.is_in(text, value_set=pa.array(_MISSING)))
