@@ -108,10 +108,11 @@ def make_compact(model: BaseEstimator, size: int | None) -> CompactModel:
 
 
 def _unused_rows(model: BaseEstimator) -> tuple[Any, ...] | None:
-    """Return arrays of training rows that ``transform`` does not use; None if it needs the rows."""
+    """Return training rows and moments that ``transform`` does not use; None if it needs the rows."""
     inner = vars(model).get("_model_")
     if isinstance(inner, Embedding) and isinstance(inner.kernel, LowRankKernel):
-        return (inner.kernel.X,)
+        moments = inner.eigenfunctions.moments  # for the loss, and to continue a stream
+        return (inner.kernel.X, moments if isinstance(moments, np.ndarray) else moments.second)
     if "components_" in vars(model) or not isinstance(
         inner, (Embedding, PiecewiseEmbedding, OrdinalEmbedding)
     ):
