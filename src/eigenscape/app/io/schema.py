@@ -120,7 +120,9 @@ def drop_attributes(schema: dict[str, Any], names: tuple[str, ...]) -> None:
         state = node.get("content")
         if str(node.get("__module__")).startswith("eigenscape.") and isinstance(state, dict):
             content, keys = state.get("content"), state.get("key_types")
-            for name in set(names).intersection(content if isinstance(content, dict) else ()):
+            if not isinstance(content, dict) or not isinstance(keys, dict):
+                continue
+            for name in set(names).intersection(content):
                 del content[name]
                 keys["content"].pop()  # all are strings
 
