@@ -48,6 +48,7 @@ __all__ = [
     "read",
     "report",
     "save",
+    "shared_neighbors",
 ]
 
 if TYPE_CHECKING:
@@ -78,12 +79,14 @@ if TYPE_CHECKING:
         SpectralClustering,
         graph_embedding,
     )
+    from eigenscape.graph.shared import shared_neighbors
     from eigenscape.io import load, read, save
 
 _MODULES = ("datasets", "distributed", "exceptions", "io", "kernels", "nystrom", "plot", "quality", "report")
 _HOMES = {
     **dict.fromkeys(__all__, "eigenscape.estimators"),
     **dict.fromkeys(("load", "read", "save"), "eigenscape.io"),
+    "shared_neighbors": "eigenscape.graph.shared",
     **{name: f"eigenscape.{name}" for name in _MODULES},
 }
 __getattr__, __dir__ = attach(__name__, _HOMES)

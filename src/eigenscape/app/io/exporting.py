@@ -123,6 +123,8 @@ def _is_computed(cls: type, name: str, value: Any) -> bool:
     return isinstance(getattr(cls, name, None), cached_property) and not isinstance(value, bool | int | float)
 
 
+#: Packages whose objects may be among the parameters of a stored model.
+_KNOWN = ("eigenscape", "numpy", "scipy", "builtins")
 #: What to use instead of an object that cannot be serialized, by parameter.
 _REMEDIES = {
     "neighbors": "Use neighbors='exact' or a tuple (indices, distances)",
@@ -135,7 +137,7 @@ _REMEDIES = {
 def check_parameters(model: BaseEstimator) -> None:
     """Raise if a parameter is a user-defined callable or kernel, which cannot be serialized."""
     for name, value in model.get_params(deep=False).items():
-        is_known = type(value).__module__.split(".")[0] in ("eigenscape", "numpy", "scipy", "builtins")
+        is_known = type(value).__module__.split(".")[0] in _KNOWN
         if callable(value) and (not is_known or isinstance(value, (FunctionType, BuiltinFunctionType, type))):
             shown = getattr(value, "__name__", type(value).__name__)
             raise ModelFileError(
@@ -148,6 +150,9 @@ def check_parameters(model: BaseEstimator) -> None:
                 f"{type(model).__name__} was fitted with {name}={type(value).__name__}; user-defined kernels"
                 f" cannot be serialized. Use a kernel of eigenscape.kernels, or {name}='precomputed'"
             )
+        if isinstance(value, tuple):  # (indices, distances, index)
+            foreign = [part for part in value if type(part).__module__.split(".")[0] not in _KNOWN]
+            is_known, value = not foreign, (foreign or [value])[0]
         if isinstance(value, SolverConfig) and not isinstance(value.method, str):
             is_known, value = False, value.method
         if not is_known:
