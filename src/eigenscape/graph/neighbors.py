@@ -34,6 +34,7 @@ TREE_FEATURES = 16
 #: Above this many points, or this many operations, ``"auto"`` searches high-dimensional rows approximately:
 #: blocks take time ``n^2 (d + 64)``, the second term for the selection.
 EXACT_POINTS, EXACT_OPERATIONS = 30_000, 1e11
+STRATEGIES = ("auto", "exact", "approximate")
 APPROXIMATE_METRICS = ("euclidean", "l2", "cosine")
 
 _MINKOWSKI = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblock": 1.0, "chebyshev": np.inf}
@@ -155,6 +156,11 @@ def _given_index(
                 f" {len(neighbors)} elements"
             )
         search: Any = neighbors[2] if len(neighbors) == 3 and neighbors[2] is not None else "exact"
+        if isinstance(search, np.ndarray | tuple) or (isinstance(search, str) and search not in STRATEGIES):
+            raise ValueError(
+                "the third element of neighbors=(indices, distances, index) must be a neighbour index or None,"
+                f" got 3 elements, the last of which is a {type(search).__name__}"
+            )
         base = neighbor_index(X, metric, metric_params, n_jobs, search, distinct)
         return neighbor_list_index(base, (neighbors[0], neighbors[1]), distinct)
     if isinstance(neighbors, type):
@@ -180,8 +186,9 @@ def _given_index(
             rows = X if group is None else X[group]
             lengths = exact_lengths(rows, rows, indices, searcher.recompute)
         return neighbor_list_index(given, (indices, lengths), distinct, search_if_short=True)
+    shown = repr(neighbors) if isinstance(neighbors, str | int | float | None) else name
     raise ValueError(
-        f"neighbors={neighbors!r} is not known; choose 'auto', 'exact' or 'approximate', or pass a neighbour"
-        " index, an object with kneighbors(X, n_neighbors), an index of pynndescent or faiss, or a tuple"
-        " (indices, distances)"
+        f"neighbors={shown} is not known; choose 'auto', 'exact' or 'approximate', or pass a neighbour index,"
+        " an object with kneighbors(X, n_neighbors), an index of pynndescent or faiss, or a tuple (indices,"
+        " distances)"
     )
