@@ -52,6 +52,7 @@ __all__ = [
     "report",
     "save",
     "sc",
+    "shared_neighbors",
 ]
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
         SpectralClustering,
         graph_embedding,
     )
+    from eigenscape.graph.shared import shared_neighbors
     from eigenscape.io import load, read, save
 
 _MODULES = (
@@ -102,6 +104,7 @@ _MODULES = (
 _HOMES = {
     **dict.fromkeys(__all__, "eigenscape.estimators"),
     **dict.fromkeys(("load", "read", "save"), "eigenscape.io"),
+    "shared_neighbors": "eigenscape.graph.shared",
     **{name: f"eigenscape.{name}" for name in _MODULES},
 }
 __getattr__, __dir__ = attach(__name__, _HOMES)

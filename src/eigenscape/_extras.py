@@ -14,6 +14,7 @@ EXTRAS = {
     "distributed": "dask",
     "matplotlib": "plot",
     "numpydoc": "cli",
+    "onnx": "onnx",
     "PIL": "cli",
     "plotly": "cli",
     "pyarrow": "cli",

@@ -3,6 +3,26 @@
 Public names of :mod:`eigenscape.app.io`.
 """
 
-from eigenscape.app.io import Table, check_target, describe, load, read, save, whole_file, write_table
+from eigenscape.app.io import (
+    Table,
+    check_target,
+    describe,
+    export_onnx,
+    load,
+    read,
+    save,
+    whole_file,
+    write_table,
+)
 
-__all__ = ["Table", "check_target", "describe", "load", "read", "save", "whole_file", "write_table"]
+__all__ = [
+    "Table",
+    "check_target",
+    "describe",
+    "export_onnx",
+    "load",
+    "read",
+    "save",
+    "whole_file",
+    "write_table",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
+from eigenscape.dictionary.feature_moments import FeatureMoments
 from eigenscape.dictionary.readers import ArrayReader, map_blocks
 from eigenscape.dictionary.source import PointArray
 from eigenscape.dictionary.span import Span
@@ -40,6 +42,17 @@ class Normalization:
     def center(self) -> np.ndarray:
         """The vector that is subtracted from the features."""
         return self.mean if self.kind == "additive" else np.zeros_like(self.mean)
+
+
+def normalized_moment(
+    moments: FeatureMoments, normalization: Normalization, span: Span, n_train: int
+) -> np.ndarray:
+    """Return ``C = sum_i p(x_i) p(x_i)'`` (m, m) of the normalised features.
+
+    ``moments`` are those of all points, weighted by ``1 / E(x)`` for divisive normalisation.
+    """
+    moment = moments.second_moment(normalization.center, span)
+    return moment / n_train if normalization.kind == "divisive" else moment
 
 
 def warn_isolated(n_isolated: int, min_average: float) -> None:
@@ -159,7 +172,7 @@ class LowRankEigenfunctions:
 
     kernel: LowRankKernel
     pairs: EigenPairs
-    moment: np.ndarray  # C, (m, m)
+    moments: FeatureMoments | np.ndarray  # of the features before normalisation, or C itself
     on_training: np.ndarray | None = None  # values at the training points (n, r), if they are in memory
 
     __repr__ = short_repr
@@ -167,6 +180,13 @@ class LowRankEigenfunctions:
     @property
     def n_train(self) -> int:
         return self.kernel.n_train
+
+    @cached_property
+    def moment(self) -> np.ndarray:
+        """``C``, (m, m)."""
+        if isinstance(self.moments, np.ndarray):
+            return self.moments
+        return normalized_moment(self.moments, self.kernel.normalization, self.kernel.span, self.n_train)
 
     def __call__(self, Y: PointArray) -> np.ndarray:
         return self.kernel.product(Y, self.pairs.vectors * np.sqrt(self.n_train / self.pairs.values))

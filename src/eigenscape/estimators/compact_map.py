@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from eigenscape.dictionary.low_rank import LowRankKernel
+from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.source import ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
@@ -78,12 +78,20 @@ def make_compact(model: BaseEstimator, size: int | None) -> CompactModel:
     unused = _unused_rows(model)
     if unused is not None:
         return CompactModel(model, {"size": None, "error": 0.0}, unused)
+    return make_compact_map(model, size)
+
+
+def make_compact_map(model: BaseEstimator, size: int | None) -> CompactModel:
+    """Return a :class:`CompactMap` of ``size`` training rows; None for as many as are worth their size."""
     name, parameters = type(model).__name__, model.get_params(deep=False)
     if any(isinstance(value, str) and value.startswith("precomputed") for value in parameters.values()):
         raise ValueError(
             f"this {name} is fitted to a precomputed matrix and has no rows; save it without compact"
         )
-    rows, coordinates = _rows_and_coordinates(model._model_)
+    inner = vars(model).get("_model_")
+    if not isinstance(inner, (Embedding, PiecewiseEmbedding, OrdinalEmbedding)):
+        raise ValueError(f"{name} does not contain its training rows; save it without compact")
+    rows, coordinates = _rows_and_coordinates(inner)
     if np.ndim(rows) != 2:
         raise ValueError(
             f"{name} was fitted to objects that are not rows of numbers; save it without compact"
@@ -108,10 +116,12 @@ def make_compact(model: BaseEstimator, size: int | None) -> CompactModel:
 
 
 def _unused_rows(model: BaseEstimator) -> tuple[Any, ...] | None:
-    """Return arrays of training rows that ``transform`` does not use; None if it needs the rows."""
+    """Return training rows and moments that ``transform`` does not use; None if it needs the rows."""
     inner = vars(model).get("_model_")
     if isinstance(inner, Embedding) and isinstance(inner.kernel, LowRankKernel):
-        return (inner.kernel.X,)
+        assert isinstance(inner.eigenfunctions, LowRankEigenfunctions)
+        moments = inner.eigenfunctions.moments  # for the loss, and to continue a stream
+        return (inner.kernel.X, moments if isinstance(moments, np.ndarray) else moments.second)
     if "components_" in vars(model) or not isinstance(
         inner, (Embedding, PiecewiseEmbedding, OrdinalEmbedding)
     ):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
@@ -58,6 +59,20 @@ class Threshold:
 
     def predict(self, coordinates: np.ndarray) -> np.ndarray:
         return (coordinates[:, 0] > self.value).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestCenter:
+    """Assigns the label of the nearest centre."""
+
+    centers: np.ndarray  # (n_clusters, n_components)
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.centers)
+
+    def predict(self, coordinates: np.ndarray) -> np.ndarray:
+        return cdist(coordinates, self.centers, "sqeuclidean").argmin(axis=1)
 
 
 @documented
@@ -265,12 +280,13 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         if self.assign_labels == "threshold":
             matrix = None if isinstance(weights, LowRankOperator) else weights.matrix()
             assert matrix is not None
-            rule: Threshold | KMeans = Threshold(best_threshold(matrix, model.coordinates[:, 0]))
-            attributes = {"threshold_": rule.value}
+            value = best_threshold(matrix, model.coordinates[:, 0])
+            rule: Threshold | NearestCenter = Threshold(value)
+            attributes = {"threshold_": value}
         else:
             with stage("clustering"):
                 rule = self._kmeans(coordinates)
-            attributes = {"cluster_centers_": rule.cluster_centers_}
+            attributes = {"cluster_centers_": rule.centers}
         attributes["_rule_"] = rule
         attributes["labels_"] = rule.predict(coordinates).astype(np.int64)
         attributes["ncut_"] = normalized_cut(weights, rule.predict(model.coordinates))
@@ -282,15 +298,14 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         rule = self._kmeans(model.transform(distributed.evenly_spaced(blocks, _KMEANS_ROWS)))
         sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, model, rule)
         cut = low_rank_cut(model.kernel.span.from_values(sums))
-        return result.with_attributes(
-            {"cluster_centers_": rule.cluster_centers_, "ncut_": cut, "_rule_": rule}
-        )
+        return result.with_attributes({"cluster_centers_": rule.centers, "ncut_": cut, "_rule_": rule})
 
-    def _kmeans(self, coordinates: np.ndarray) -> KMeans:
+    def _kmeans(self, coordinates: np.ndarray) -> NearestCenter:
         """Return the best of ``n_init`` runs of k-means, finished by scikit-learn's estimator."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         centers = cluster_centers(coordinates, self.n_clusters, self.n_init, seed, self.n_jobs)
-        return KMeans(self.n_clusters, init=centers, n_init=1).fit(coordinates)
+        kmeans = KMeans(self.n_clusters, init=centers, n_init=1).fit(coordinates)
+        return NearestCenter(kmeans.cluster_centers_)
 
     @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:

@@ -13,6 +13,7 @@ remedy: more cells, and more candidates or components.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from eigenscape._threads import parallel_map, run_parallel
 from eigenscape._typing import Rows
 from eigenscape.exceptions import DataRangeError
 from eigenscape.graph.blocks import BlockIndex, of_unit_magnitude, spanning_pairs
-from eigenscape.graph.cells import Projection, build_cells, nearest_center
+from eigenscape.graph.cells import Cells, Projection, build_cells, nearest_center
 from eigenscape.graph.search import RadiusQuery, RowSearch
 from eigenscape.graph.sparse_distances import distance_table, neighbor_table, other_neighbors_table
 
@@ -120,11 +121,22 @@ class ApproximateIndex(RowSearch):
         run_parallel(project, row_blocks(n_rows, rows.itemsize * rows.shape[1], 2**20), self.n_jobs)
         return Projection(points, rest, doubt)
 
-    def _build(self) -> None:
-        """Project the points and assign them to cells."""
-        self._points = self._project(self._rows)
+    @cached_property
+    def _points(self) -> Projection:
+        """The projections of all points."""
+        return self._project(self._rows)
+
+    @cached_property
+    def _cells(self) -> Cells:
+        """The cells of all points; built anew in a loaded model, as compiled code must not trust a file."""
         n_cells = min(int(np.clip(2 * self.n_points**0.5, 16, 4096)), self.n_points)
-        self._cells = build_cells(self._points.points, n_cells, self.n_jobs)
+        return build_cells(self._points.points, n_cells, self.n_jobs)
+
+    def _use_components(self, count: int) -> None:
+        """Set the number of components, for which cells are built anew."""
+        self._n_coordinates = count
+        for name in ("_points", "_cells"):
+            self.__dict__.pop(name, None)
 
     def _tune(self) -> None:
         """Choose the numbers of components, cells and candidates by the neighbours of a sample."""
@@ -133,8 +145,8 @@ class ApproximateIndex(RowSearch):
         truth = _true_neighbors(self._rows, self._rows[sample], k, self.n_jobs)
         d = self._rows.shape[1]
         choices = [d] if self._directions is None else [c for c in _COMPONENTS if c < d]
-        for self._n_coordinates in choices:
-            self._build()
+        for count in choices:
+            self._use_components(count)
             self._visits = self._visits_needed(sample, truth)
             enough, recall = self._candidates_needed(sample, truth)
             if enough <= _MOST_CANDIDATES * k and recall >= RECALL:
@@ -178,6 +190,7 @@ class ApproximateIndex(RowSearch):
         length, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
         counts = np.zeros(len(rows), dtype=np.int64)
         points, cells = self._points, self._cells
+        visits = min(self._visits, cells.n_cells)
         squares, offsets, others = np.empty(0), None, 0
         if reach is not None:
             squares, offsets, others = reach.squares, reach.offsets, min(_RADIUS_CANDIDATES, self.n_points)
@@ -188,7 +201,7 @@ class ApproximateIndex(RowSearch):
 
         def measure(block: slice) -> tuple[np.ndarray, ...]:
             some = own[block]
-            near, found = cells.candidates(queries.points[some], self._visits, wanted, offsets, others)
+            near, found = cells.candidates(queries.points[some], visits, wanted, offsets, others)
             return rerank(
                 rows, self._rows, some, found, near, wanted, queries.rest, points.rest, queries.doubt,
                 points.doubt, squares, length, index, counts,
@@ -282,13 +295,8 @@ class ApproximateIndex(RowSearch):
         return BlockIndex(Z, self.metric, {}, self.n_jobs)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cells": None, "_points": None, "_reach": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the index; cells are built anew, as compiled code must not trust the places in a file."""
-        self.__dict__.update(state)
-        self._build()
-        self._visits = min(self._visits, self._cells.n_cells)
+        computed = ("_cells", "_points", "_reach")
+        return {name: value for name, value in self.__dict__.items() if name not in computed}
 
 
 def _principal_directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:

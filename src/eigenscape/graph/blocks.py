@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -76,9 +77,16 @@ class BlockIndex(RowSearch):
         keep = X.dtype == np.float32 and self._euclidean and not is_sparse(X)
         self.X = np.ascontiguousarray(X) if keep else _float64(sparse.csr_array(X) if is_sparse(X) else X)
         self.n_points = self.X.shape[0]
+
+    @cached_property
+    def _bounds(self) -> DistanceBounds | None:
+        """Lower bounds of the Euclidean distances of dense rows, which a model file does not contain."""
         dense = self._euclidean and not is_sparse(self.X)
-        self._bounds = DistanceBounds(np.asarray(self.X), n_jobs) if dense else None
-        self._norms = _squared_norms(self.X) if self._euclidean and is_sparse(self.X) else None
+        return DistanceBounds(np.asarray(self.X), self.n_jobs) if dense else None
+
+    @cached_property
+    def _norms(self) -> np.ndarray | None:
+        return _squared_norms(self.X) if self._euclidean and is_sparse(self.X) else None
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         from eigenscape._compiled.nearest import nearest_exact

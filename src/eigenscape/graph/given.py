@@ -11,12 +11,15 @@ from sklearn.base import clone
 
 from eigenscape._typing import Rows
 from eigenscape.exceptions import UndefinedKernelError
+from eigenscape.graph.foreign import exact_lengths
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.graph.search import NeighborIndex, RadiusQuery, RowSearch
-from eigenscape.graph.sparse_distances import distance_table, neighbor_table
+from eigenscape.graph.sparse_distances import distance_table, nearest_entries
 
 #: Number of neighbours requested first by a radius search, and the factor by which it grows.
 _FIRST, _GROWTH = 16, 4
+#: Number of points, and of their neighbours, by which the recall of an index is measured.
+_SAMPLE, _NEIGHBORS = 200, 10
 
 
 @runtime_checkable
@@ -32,26 +35,69 @@ class SearcherIndex(RowSearch):
     """Index that delegates to an object with scikit-learn's ``kneighbors``, fitted to the rows ``X``.
 
     An object with ``get_params`` is cloned and the clone fitted, so the object itself is not modified. Other
-    objects are used as they are and must have been fitted to the same rows.
+    objects are used as they are and must have been fitted to the same rows, or to all samples, of which
+    ``group`` (n_samples,) are the rows ``X``. ``exact`` searches parts of the rows and new points among each
+    other, if the object cannot be fitted to these.
     """
 
     known_symmetric = False
 
-    def __init__(self, X: Rows, searcher: NeighborSearcher) -> None:
-        self.X, self.n_points = X, X.shape[0]
+    def __init__(
+        self,
+        X: Rows,
+        searcher: NeighborSearcher,
+        group: np.ndarray | None = None,
+        exact: NeighborIndex | None = None,
+    ) -> None:
+        self.X, self.n_points, self._exact = X, X.shape[0], exact
         self._refit = hasattr(searcher, "get_params") and hasattr(searcher, "fit")
         self._searcher = clone(searcher).fit(X) if self._refit else searcher
         fitted = getattr(self._searcher, "n_samples_fit_", self.n_points)
-        if fitted != self.n_points:
+        self._group = group if group is not None and fitted == len(group) != self.n_points else None
+        if fitted != self.n_points and self._group is None:
+            samples = f"{self.n_points} distinct ones" if group is None else f"{len(group)} samples"
             raise ValueError(
                 f"neighbors={type(searcher).__name__} was fitted to {fitted} samples, but there are"
-                f" {self.n_points} distinct ones; fit it to the distinct rows of X"
+                f" {samples}; fit it to the same rows as the estimator"
             )
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        if self._group is None:
+            return self._nearest_samples(Y, k, self.n_points)
+        n_samples = len(self._group)
+        count = min(2 * k, n_samples)
+        while True:  # until there are k distinct rows among the nearest samples
+            length, index = self._nearest_samples(Y, count, n_samples)
+            index = self._group[index]
+            repeated = np.zeros(index.shape, dtype=bool)
+            order = np.argsort(index, axis=1, kind="stable")
+            ranked = np.take_along_axis(index, order, axis=1)
+            np.put_along_axis(repeated[:, :], order[:, 1:], ranked[:, 1:] == ranked[:, :-1], axis=1)
+            if count == n_samples or (~repeated).sum(axis=1).min(initial=k) >= k:
+                break
+            count = min(2 * count, n_samples)
+        first = np.argsort(repeated, axis=1, kind="stable")[:, :k]
+        return _sorted_lists(
+            np.take_along_axis(index, first, axis=1), np.take_along_axis(length, first, axis=1)
+        )
+
+    def _nearest_samples(self, Y: Rows, k: int, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances and indices (n_new, k) of the nearest fitted samples."""
         name = f"neighbors={type(self._searcher).__name__}"
         distances, indices = (np.asarray(part) for part in self._searcher.kneighbors(Y, n_neighbors=k))
-        return _sorted_lists(*_check_lists(indices, distances, (Y.shape[0], k), self.n_points, name))
+        indices, distances = _check_lists(indices, distances, (Y.shape[0], k), n_samples, name)
+        recompute = getattr(self._searcher, "recompute", None)
+        if recompute is not None:
+            rows = indices if self._group is None else self._group[indices]
+            distances = exact_lengths(Y, self.X, rows, recompute)
+        return _sorted_lists(indices, distances)
+
+    def measure_recall(self, exact: NeighborIndex) -> None:
+        """Set ``recall``: the fraction of the nearest neighbours of a sample that the object finds."""
+        sample = np.linspace(0, self.n_points - 1, min(_SAMPLE, self.n_points)).astype(np.intp)
+        k = min(_NEIGHBORS, self.n_points)
+        found, true = self.nearest(self.X[sample], k)[0], exact.nearest(self.X[sample], k)[0]
+        self.recall = float(np.mean(found <= true[:, -1:] * (1 + 1e-6)))
 
     def search_radius(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
         """Request more and more neighbours, until the last one is farther away than the largest radius."""
@@ -70,7 +116,9 @@ class SearcherIndex(RowSearch):
     def radius_query(self, radii: np.ndarray) -> RadiusQuery:
         return RadiusQuery(self, radii)
 
-    def subset(self, which: np.ndarray) -> SearcherIndex:
+    def subset(self, which: np.ndarray) -> NeighborIndex:
+        if self._exact is not None:
+            return self._exact.subset(which)
         if not self._refit:
             raise ValueError(
                 f"neighbors={type(self._searcher).__name__} cannot be fitted to a part of the samples, which"
@@ -78,7 +126,9 @@ class SearcherIndex(RowSearch):
             )
         return SearcherIndex(self.X[which], self._searcher)
 
-    def over(self, Z: Rows) -> SearcherIndex:
+    def over(self, Z: Rows) -> NeighborIndex:
+        if self._exact is not None:
+            return index_over(self._exact, Z)
         if not self._refit:
             raise UndefinedKernelError(
                 f"neighbors={type(self._searcher).__name__} cannot be fitted to new points, so the distances"
@@ -93,17 +143,23 @@ class NeighborListIndex:
 
     base: NeighborIndex
     table: sparse.csr_array  # (n_points, n_points) distances to the neighbours given
+    search_if_short: bool = False  # whether ``base`` is searched if the lists are too short
 
-    recall = 1.0
     known_symmetric = False
 
     @property
     def n_points(self) -> int:
         return self.base.n_points
 
+    @property
+    def recall(self) -> float:
+        return self.base.recall
+
     def nearest_others_graph(self, k: int) -> sparse.csr_array:
         table = self.table
         counts = np.diff(table.indptr)
+        if counts.min() < k and self.search_if_short:
+            return self.base.nearest_others_graph(k)
         if counts.min() < k:
             poorest = int(np.argmin(counts))
             raise ValueError(
@@ -111,10 +167,7 @@ class NeighborListIndex:
                 f" sample {poorest}, but n_neighbors={k} are needed; list more neighbours or lower"
                 " n_neighbors"
             )
-        row = np.repeat(np.arange(self.n_points), counts)
-        order = np.lexsort((table.indices, table.data, row))
-        pick = order[table.indptr[:-1, None] + np.arange(k)]
-        return neighbor_table(table.data[pick], table.indices[pick], self.n_points)
+        return nearest_entries(table, k)
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         return self.base.nearest(Y, k)
@@ -154,7 +207,10 @@ def index_over(index: NeighborIndex, Z: Rows) -> NeighborIndex:
 
 
 def neighbor_list_index(
-    base: NeighborIndex, lists: tuple[Any, Any], distinct: tuple[np.ndarray, np.ndarray] | None
+    base: NeighborIndex,
+    lists: tuple[Any, Any],
+    distinct: tuple[np.ndarray, np.ndarray] | None,
+    search_if_short: bool = False,
 ) -> NeighborListIndex:
     """Return an index whose neighbours of the training points are the given lists.
 
@@ -167,6 +223,8 @@ def neighbor_list_index(
     distinct : tuple (first, group) or None
         Result of :func:`~eigenscape.graph.row_index.distinct_rows`, if the samples were reduced to distinct
         rows. Lists of duplicates are dropped, and duplicates within a list are merged.
+    search_if_short : bool, default=False
+        Whether ``base`` is searched if more neighbours are needed than are listed, instead of an error.
     """
     n = base.n_points if distinct is None else len(distinct[1])
     first, group = (np.arange(n), np.arange(n)) if distinct is None else distinct
@@ -179,9 +237,8 @@ def neighbor_list_index(
     row, column, length = row[order], column[order], length[order]
     new = np.ones(len(row), dtype=bool)
     new[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
-    return NeighborListIndex(
-        base, distance_table(row[new], column[new], length[new], (len(first), len(first)))
-    )
+    table = distance_table(row[new], column[new], length[new], (len(first), len(first)))
+    return NeighborListIndex(base, table, search_if_short)
 
 
 def _check_lists(

@@ -29,6 +29,7 @@ from eigenscape._typing import Rows
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.graph.search import NeighborIndex, RadiusQuery
+from eigenscape.graph.shared import nearest_others_graph
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, reassemble, scatter_rows
 from eigenscape.graph.union import transpose, union, union_with_transpose
 
@@ -176,7 +177,7 @@ def nearest_neighbor_graph(
     ``rows`` is the index that recognises the points, if it has been computed.
     """
     with stage("neighbours"):
-        chosen = index.nearest_others_graph(n_neighbors)
+        chosen = nearest_others_graph(index, n_neighbors)
     if chosen.data.max() <= SHORTEST:
         raise ValueError(
             "all distances between neighbours are zero, so the metric does not distinguish the points and"

@@ -21,6 +21,7 @@ import numpy as np
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex, Metric, resolve_metric_params
+from eigenscape.graph.foreign import DescentSearcher, exact_lengths, foreign_searcher
 from eigenscape.graph.given import NeighborSearcher, SearcherIndex, neighbor_list_index
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.search import NeighborIndex
@@ -33,13 +34,18 @@ TREE_FEATURES = 16
 #: Above this many points, or this many operations, ``"auto"`` searches high-dimensional rows approximately:
 #: blocks take time ``n^2 (d + 64)``, the second term for the selection.
 EXACT_POINTS, EXACT_OPERATIONS = 30_000, 1e11
+STRATEGIES = ("auto", "exact", "approximate")
 APPROXIMATE_METRICS = ("euclidean", "l2", "cosine")
 
 _MINKOWSKI = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblock": 1.0, "chebyshev": np.inf}
 
 #: Values of ``neighbors``: the name of a strategy, an index, a searcher, or ``(indices, distances)``.
 Neighbors: TypeAlias = (
-    Literal["auto", "exact", "approximate"] | NeighborIndex | NeighborSearcher | tuple[Any, Any]
+    Literal["auto", "exact", "approximate"]
+    | NeighborIndex
+    | NeighborSearcher
+    | tuple[Any, Any]
+    | tuple[Any, Any, Any]
 )
 
 
@@ -77,7 +83,10 @@ def neighbor_index(
           as it is and must have been fitted to ``X``.
         - A tuple ``(indices, distances)`` of two arrays of shape (n_samples, k): the neighbours of the
           training points, with or without the points themselves. New points are searched exactly by
-          ``metric``.
+          ``metric``. A third element, as in UMAP's ``precomputed_knn``, is an index for new points, or None.
+        - An index of pynndescent (``NNDescent``) or faiss, of all samples, with the metric ``metric``;
+          squared distances are converted, and inner products are for unit rows and ``metric="cosine"``. New
+          points are searched in it; parts of a disconnected graph exactly.
     distinct : tuple (first, group), optional
         Result of :func:`~eigenscape.graph.row_index.distinct_rows`, if ``X`` holds the distinct rows of a
         larger set of samples to which an index or ``(indices, distances)`` refers.
@@ -130,7 +139,7 @@ def _given_index(
     metric: Metric,
     metric_params: dict[str, Any] | None,
     n_jobs: int | None,
-    neighbors: NeighborIndex | NeighborSearcher | tuple[Any, Any],
+    neighbors: Any,
     distinct: tuple[np.ndarray, np.ndarray] | None,
 ) -> NeighborIndex:
     """Return the index for an object of the user."""
@@ -141,11 +150,19 @@ def _given_index(
             " are searched; use neighbors='auto'"
         )
     if isinstance(neighbors, tuple):
-        if len(neighbors) != 2:
-            raise ValueError(f"neighbors must be a tuple (indices, distances), got {len(neighbors)} elements")
-        return neighbor_list_index(
-            neighbor_index(X, metric, metric_params, n_jobs, "exact"), neighbors, distinct
-        )
+        if len(neighbors) not in (2, 3):
+            raise ValueError(
+                "neighbors must be a tuple (indices, distances) or (indices, distances, index), got"
+                f" {len(neighbors)} elements"
+            )
+        search: Any = neighbors[2] if len(neighbors) == 3 and neighbors[2] is not None else "exact"
+        if isinstance(search, np.ndarray | tuple) or (isinstance(search, str) and search not in STRATEGIES):
+            raise ValueError(
+                "the third element of neighbors=(indices, distances, index) must be a neighbour index or None,"
+                f" got 3 elements, the last of which is a {type(search).__name__}"
+            )
+        base = neighbor_index(X, metric, metric_params, n_jobs, search, distinct)
+        return neighbor_list_index(base, (neighbors[0], neighbors[1]), distinct)
     if isinstance(neighbors, type):
         raise ValueError(f"neighbors must be an object, got the class {neighbors.__name__}")
     if isinstance(neighbors, NeighborIndex):
@@ -154,9 +171,24 @@ def _given_index(
         if neighbors.n_points != m:
             raise ValueError(f"neighbors={name} indexes {neighbors.n_points} points, but there are {m}")
         return neighbors
+    group = None if distinct is None else distinct[1]
     if isinstance(neighbors, NeighborSearcher):
-        return SearcherIndex(X, neighbors)
+        return SearcherIndex(X, neighbors, group)
+    searcher = foreign_searcher(neighbors, metric, X)
+    if searcher is not None:
+        exact = neighbor_index(X, metric, metric_params, n_jobs, "exact")
+        given = SearcherIndex(X, searcher, group, exact)
+        given.measure_recall(exact)
+        if not isinstance(searcher, DescentSearcher) or (searcher.lists[0] < 0).any():
+            return given
+        indices, lengths = searcher.lists
+        if searcher.recompute is not None:
+            rows = X if group is None else X[group]
+            lengths = exact_lengths(rows, rows, indices, searcher.recompute)
+        return neighbor_list_index(given, (indices, lengths), distinct, search_if_short=True)
+    shown = repr(neighbors) if isinstance(neighbors, str | int | float | None) else name
     raise ValueError(
-        f"neighbors={neighbors!r} is not known; choose 'auto', 'exact' or 'approximate', or pass a neighbour"
-        " index, an object with kneighbors(X, n_neighbors), or a tuple (indices, distances)"
+        f"neighbors={shown} is not known; choose 'auto', 'exact' or 'approximate', or pass a neighbour index,"
+        " an object with kneighbors(X, n_neighbors), an index of pynndescent or faiss, or a tuple (indices,"
+        " distances)"
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from functools import singledispatch
+from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
@@ -96,9 +96,13 @@ class RowIndex:
 
     def __init__(self, X: Rows) -> None:
         self.X: Any = X
-        hashes = row_hashes(X)
-        self._order = np.argsort(hashes, kind="stable")
-        self._sorted = hashes[self._order]
+
+    @cached_property
+    def ranked_hashes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The order of the rows by their hashes, and the sorted hashes."""
+        hashes = row_hashes(self.X)
+        order = np.argsort(hashes, kind="stable")
+        return order, hashes[order]
 
     def find(self, Y: Rows) -> np.ndarray:
         """Return for each row of ``Y`` the index of the first equal row of ``X``, or -1."""
@@ -106,23 +110,25 @@ class RowIndex:
 
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices of the first of each group of equal rows, and the group of every row."""
-        first = np.arange(len(self._sorted))
-        again = self._sorted[1:] == self._sorted[:-1]
+        order, ranked = self.ranked_hashes
+        first = np.arange(len(ranked))
+        again = ranked[1:] == ranked[:-1]
         if not again.any():
             return first, first
         shared = np.concatenate([again, [False]]) | np.concatenate([[False], again])
-        some, hashes = self._order[shared], self._sorted[shared]
+        some, hashes = order[shared], ranked[shared]
         first[some] = self._find(self.X[some], hashes)
         return np.unique(first, return_inverse=True)
 
     def _find(self, Y: Rows, hashes: np.ndarray) -> np.ndarray:
+        order, ranked = self.ranked_hashes
         found = np.full(len(hashes), -1, dtype=np.intp)
-        place = np.searchsorted(self._sorted, hashes)
+        place = np.searchsorted(ranked, hashes)
         seek = np.arange(len(hashes))
         while len(seek):  # after a collision of hashes, the next row with the same hash is tried
-            seek = seek[place[seek] < len(self._sorted)]
-            seek = seek[self._sorted[place[seek]] == hashes[seek]]
-            candidate = self._order[place[seek]]
+            seek = seek[place[seek] < len(ranked)]
+            seek = seek[ranked[place[seek]] == hashes[seek]]
+            candidate = order[place[seek]]
             same = rows_equal(self.X, candidate, Y[seek]) if len(seek) else np.empty(0, dtype=bool)
             found[seek[same]] = candidate[same]
             seek = seek[~same]

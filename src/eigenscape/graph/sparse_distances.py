@@ -58,6 +58,15 @@ def other_neighbors_table(length: np.ndarray, column: np.ndarray) -> sparse.csr_
     return neighbor_table(length[other].reshape(n, k), column[other].reshape(n, k), n)
 
 
+def nearest_entries(table: sparse.csr_array, k: int) -> sparse.csr_array:
+    """Return the ``k`` smallest entries of each row, which has at least as many; ties by column."""
+    n_rows = table.shape[0]
+    row = np.repeat(np.arange(n_rows), np.diff(table.indptr))
+    order = np.lexsort((table.indices, table.data, row))
+    pick = order[table.indptr[:-1, None] + np.arange(k)]
+    return neighbor_table(table.data[pick], table.indices[pick], n_rows)
+
+
 def distance_table(
     row: np.ndarray, column: np.ndarray, length: np.ndarray, shape: tuple[int, int]
 ) -> sparse.csr_array:

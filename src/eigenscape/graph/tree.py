@@ -30,14 +30,13 @@ class TreeIndex(RowSearch):
         self.X = np.asarray(X, dtype=np.float64)
         self.power, self.n_jobs = power, n_jobs
         self.n_points = len(self.X)
-        self._tree = KDTree(self.X)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_tree"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._tree = KDTree(self.X)  # fast to build, and identical
+    @cached_property
+    def _tree(self) -> KDTree:
+        return KDTree(self.X)  # fast to build, and identical in a loaded model
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         Y = np.asarray(Y, dtype=np.float64)

@@ -8,7 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel, Normalization
+from eigenscape.dictionary.low_rank import (
+    LowRankEigenfunctions,
+    LowRankKernel,
+    Normalization,
+    normalized_moment,
+)
 from eigenscape.dictionary.source import PointArray
 from eigenscape.dictionary.span import MAX_ROUNDING
 from eigenscape.eigenfunctions import Embedding, PlainScale, RootScale
@@ -89,19 +94,21 @@ def low_rank_eigenfunctions(
                 "the kernel is zero between the dictionary and all samples; use a dictionary near the"
                 " samples, or a wider kernel (a smaller gamma)"
             )
-        moment = state.weighted_moments.second_moment(np.zeros(span.size), span) / n
+        moments = state.weighted_moments
+        moment = normalized_moment(moments, normalization, span, n)
         if state.exact and options.averages == "implicit":
             pairs = _pairs_after_trivial(moment, normalization.mean, n_components, allow_fewer)
         else:
             pairs = _leading_pairs(moment, n_components + 1, allow_fewer)
     else:
-        moment = state.moments.second_moment(normalization.center, span)
+        moments = state.moments
+        moment = normalized_moment(moments, normalization, span, n)
         pairs = _leading_pairs(moment, n_components, allow_fewer)
     kernel = LowRankKernel(span, normalization, span.members if X is None else X, n)
-    values = LowRankEigenfunctions(kernel, pairs, moment)(kernel.X)
+    values = LowRankEigenfunctions(kernel, pairs, moments)(kernel.X)
     signs = np.where(np.einsum("ir,ir->r", values, canonical_signs(values)) < 0, -1.0, 1.0)
     pairs = replace(pairs, vectors=pairs.vectors * signs)
-    return LowRankEigenfunctions(kernel, pairs, moment, None if X is None else values * signs)
+    return LowRankEigenfunctions(kernel, pairs, moments, None if X is None else values * signs)
 
 
 def _leading_pairs(moment: np.ndarray, count: int, allow_fewer: bool) -> EigenPairs:

@@ -14,6 +14,7 @@ from eigenscape.app.cli.cluster import ClusterCommand, cluster
 from eigenscape.app.cli.compare import CompareCommand, compare
 from eigenscape.app.cli.embed import embed
 from eigenscape.app.cli.errors import INTERRUPTED, handle_errors
+from eigenscape.app.cli.export import export
 from eigenscape.app.cli.info import info
 from eigenscape.app.cli.inverse import inverse
 from eigenscape.app.cli.methods import methods
@@ -86,6 +87,7 @@ app.command(cls=CompareCommand)(compare)
 app.command(cls=ClusterCommand)(cluster)
 app.command()(inverse)
 app.command()(info)
+app.command()(export)
 app.command()(methods)
 app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     reproduce

@@ -27,6 +27,7 @@ from eigenscape.app.cli.run import (
     warn_of_few_points,
     warn_of_scales,
 )
+from eigenscape.graph.shared import shared_neighbors
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -119,7 +120,7 @@ def compare(
         dominance = warn_of_scales(estimators, table)
     models: dict[str, BaseEstimator] = {}
     summaries: dict[str, Any] = {}
-    with show_progress(progress, quiet):
+    with show_progress(progress, quiet), shared_neighbors():
         for name in names:
             try:
                 cls = estimator_class(name)

@@ -6,11 +6,22 @@ from eigenscape._lazy import attach
 
 TYPE_CHECKING = False  # to type checkers it is True; importing typing would take most of the import time
 
-__all__ = ["Table", "check_target", "describe", "load", "read", "save", "whole_file", "write_table"]
+__all__ = [
+    "Table",
+    "check_target",
+    "describe",
+    "export_onnx",
+    "load",
+    "read",
+    "save",
+    "whole_file",
+    "write_table",
+]
 
 if TYPE_CHECKING:
     from eigenscape.app.io.atomic import check_target, whole_file
     from eigenscape.app.io.models import describe, load
+    from eigenscape.app.io.onnx_export import export_onnx
     from eigenscape.app.io.reading import read
     from eigenscape.app.io.saving import save
     from eigenscape.app.io.table import Table
@@ -25,6 +36,7 @@ _NAMES = {
         "describe",
         "load",
     ),
+    "onnx_export": ("export_onnx",),
     "reading": ("read",),
     "saving": ("save",),
     "table": ("Table",),

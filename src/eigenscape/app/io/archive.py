@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+import sys
 import unicodedata
 import zipfile
 import zlib
@@ -12,13 +13,21 @@ from pathlib import Path
 from typing import IO, Any
 
 from eigenscape._format import format_bytes
+from eigenscape._memory import fits
 from eigenscape.exceptions import ModelFileError
 
-#: Version of the layout of model files. Later versions are rejected. Files of earlier versions can be
-#: described but not loaded: format 1 (eigenscape 0.1) has other classes and private attributes.
-FORMAT = 2
+#: Version of model files: the classes and attributes in them. Files of earlier formats are migrated
+#: (:mod:`eigenscape.app.io.migrations`): 1 is that of eigenscape 0.1, 2 that of development versions of 0.2.
+#: Files of later formats are rejected.
+FORMAT = 3
+#: Counts additions that this format can do without, such as a new class: files of a later revision are read.
+REVISION = 0
+#: The first format with compressed members and packed arrays.
+COMPRESSED = 3
 HEADER, SCHEMA = "eigenscape.json", "schema.json"
-_MAX_HEADER_BYTES = 2**24
+_MAX_HEADER_BYTES, _MAX_SCHEMA_BYTES = 2**24, 2**28
+#: Share of its size that compression must save in the first bytes of a member, and their number.
+_LEAST_SAVED, _FIRST_BYTES = 0.1, 2**18
 
 #: Errors that reading a damaged or malicious file may raise.
 UNREADABLE = (
@@ -36,7 +45,7 @@ UNREADABLE = (
 
 
 def open_archive(file: IO[bytes], path: Path) -> zipfile.ZipFile:
-    """Open a model file; raise unless it is complete, uncompressed and not larger than the file itself."""
+    """Open a model file; raise unless it is complete and fits in memory."""
     try:
         archive = zipfile.ZipFile(file)
         members = archive.infolist()
@@ -45,14 +54,23 @@ def open_archive(file: IO[bytes], path: Path) -> zipfile.ZipFile:
     names = [member.filename for member in members]
     if HEADER not in names or SCHEMA not in names or len(set(names)) < len(names):
         raise ModelFileError(f"{path} is damaged, truncated or not a model file of eigenscape")
-    size = path.stat().st_size
     declared = sum(member.file_size for member in members)
-    if any(member.compress_type != zipfile.ZIP_STORED for member in members) or declared > size:
+    methods = {member.compress_type for member in members}
+    if not methods <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise ModelFileError(f"{path} is compressed by a method that eigenscape does not use")
+    if archive.getinfo(SCHEMA).file_size > _MAX_SCHEMA_BYTES or not fits(declared, share=0.5):
         raise ModelFileError(
-            f"{path} has {size} bytes and would decompress to {declared}; model files are not compressed, so"
-            " eigenscape did not write it"
+            f"{path} would decompress to {format_bytes(declared)}, which do not fit in memory, or its schema"
+            f" exceeds {format_bytes(_MAX_SCHEMA_BYTES)}"
         )
     return archive
+
+
+def write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """Add a member to an archive, compressed if that makes it smaller by more than a tenth."""
+    first = content[:_FIRST_BYTES]
+    pays = len(zlib.compress(first, 1)) < (1 - _LEAST_SAVED) * len(first)
+    archive.writestr(name, content, zipfile.ZIP_DEFLATED if pays else zipfile.ZIP_STORED)
 
 
 def read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
@@ -77,20 +95,15 @@ def read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     if number > FORMAT:
         version = one_line(str(header.get("version", "unknown")))
         raise ModelFileError(
-            f"{path} was written by eigenscape {version} in format {number}, and this version reads formats"
-            f" up to {FORMAT}; update eigenscape"
+            f"{path} was written by eigenscape {version} in format {number}, and eigenscape {own_version()}"
+            f" reads formats up to {FORMAT}; update eigenscape to {version} or later"
         )
     return header
 
 
-def check_format(header: dict[str, Any], path: Path) -> None:
-    """Raise if the model was written in an earlier format, whose classes no longer exist."""
-    if header["format"] < FORMAT:
-        version = one_line(str(header.get("version", "unknown")))
-        raise ModelFileError(
-            f"{path} was written by eigenscape {version} in format {header['format']}, which this version"
-            f" cannot load; fit and save the model again, or install eigenscape {version}"
-        )
+def own_version() -> str:
+    """Return the version of eigenscape."""
+    return str(sys.modules["eigenscape"].__version__)  # an import would point upwards in the layers
 
 
 def check_members(archive: zipfile.ZipFile, header: dict[str, Any], path: Path) -> None:
@@ -108,13 +121,18 @@ def check_members(archive: zipfile.ZipFile, header: dict[str, Any], path: Path) 
             raise ModelFileError(f"{path} is damaged: the checksum of {one_line(name)} is wrong")
 
 
+def digest(content: bytes) -> str:
+    """Return the hash of the content of a member."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
 def checksum(archive: zipfile.ZipFile, name: str) -> str:
     """Return the hash of a member."""
-    digest = hashlib.blake2b(digest_size=16)
+    total = hashlib.blake2b(digest_size=16)
     with archive.open(name) as member:
         while block := member.read(2**22):
-            digest.update(block)
-    return digest.hexdigest()
+            total.update(block)
+    return total.hexdigest()
 
 
 def one_line(text: str) -> str:

@@ -1,7 +1,13 @@
-"""Copies of fitted models for model files: everything ``transform`` needs, and no other n x n matrix."""
+"""Copies of fitted models for model files: everything ``transform`` needs, and no other n x n matrix.
+
+Arrays are stored in the fewest bytes that represent them exactly (:mod:`eigenscape._stored`), equal ones
+once, and what a cached property computes from the rest of an object is not stored.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -9,7 +15,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from eigenscape._omitted import OmittedArray
+from eigenscape._stored import PackedArray, pack
 from eigenscape.exceptions import ModelFileError
+from eigenscape.graph.row_index import RowIndex
 from eigenscape.solvers import SolverConfig
 
 #: Attributes that contain rows of the training data. In a model of a precomputed matrix these are rows of
@@ -43,6 +51,8 @@ class Exporter:
         self._copies: dict[int, tuple[Any, Any]] = {
             id(array): (array, OmittedArray(array.shape)) for array in omitted if array is not None
         }
+        #: The values of packed arrays by their hash: equal ones are stored once.
+        self._values: dict[bytes, np.ndarray] = {}
 
     def __call__(self, value: Any) -> Any:
         """Return a copy of a value."""
@@ -57,8 +67,8 @@ class Exporter:
                 f"the model contains the function {getattr(value, '__name__', value)!r}, which cannot be"
                 " serialized"
             )
-        if isinstance(value, np.memmap):
-            return np.asarray(value)
+        if isinstance(value, np.ndarray):
+            return self._copy_array(np.asarray(value))
         if isinstance(value, dict):
             return {key: self(item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
@@ -66,9 +76,39 @@ class Exporter:
             return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
         if type(value).__module__.startswith("eigenscape.") and not isinstance(value, type):
             copy = object.__new__(type(value))
-            vars(copy).update({name: self._copy_attribute(name, item) for name, item in vars(value).items()})
+            vars(copy).update(self._copy_attributes(value))
             return copy
         return value
+
+    def _copy_array(self, array: np.ndarray) -> Any:
+        """Return an array as it is stored."""
+        packed = pack(array)
+        if isinstance(packed, PackedArray):
+            packed.values = self._once(packed.values)
+        elif array.dtype == np.float32:  # rows, which may be stored elsewhere in double precision
+            return self._once(array)
+        return packed
+
+    def _once(self, values: np.ndarray) -> np.ndarray:
+        """Return the first array with the same values."""
+        header = f"{values.dtype.str} {values.shape} {values.flags.f_contiguous}".encode()
+        digest = hashlib.blake2b(header, digest_size=16)
+        digest.update(values.tobytes(order="K"))
+        return self._values.setdefault(digest.digest(), values)
+
+    def _copy_attributes(self, value: Any) -> dict[str, Any]:
+        """Return copies of the attributes of an object, without those that are computed from others."""
+        if isinstance(value, RowIndex) and isinstance(self._copy_attribute("X", value.X), OmittedArray):
+            return {"X": self._copy_attribute("X", value.X), "ranked_hashes": self(value.ranked_hashes)}
+        computed = {name for name, item in vars(value).items() if _is_computed(type(value), name, item)}
+        copies = {
+            name: self._copy_attribute(name, item)
+            for name, item in vars(value).items()
+            if name not in computed
+        }
+        if any(isinstance(copy, OmittedArray) for copy in copies.values()):  # nothing to compute from
+            copies |= {name: self(vars(value)[name]) for name in computed}
+        return copies
 
     def _copy_attribute(self, name: str, value: Any) -> Any:
         if name in _STREAMS:
@@ -78,6 +118,13 @@ class Exporter:
         return self(value)
 
 
+def _is_computed(cls: type, name: str, value: Any) -> bool:
+    """Return whether an attribute is an array or an object that a cached property computes again."""
+    return isinstance(getattr(cls, name, None), cached_property) and not isinstance(value, bool | int | float)
+
+
+#: Packages whose objects may be among the parameters of a stored model.
+_KNOWN = ("eigenscape", "numpy", "scipy", "builtins")
 #: What to use instead of an object that cannot be serialized, by parameter.
 _REMEDIES = {
     "neighbors": "Use neighbors='exact' or a tuple (indices, distances)",
@@ -90,7 +137,7 @@ _REMEDIES = {
 def check_parameters(model: BaseEstimator) -> None:
     """Raise if a parameter is a user-defined callable or kernel, which cannot be serialized."""
     for name, value in model.get_params(deep=False).items():
-        is_known = type(value).__module__.split(".")[0] in ("eigenscape", "numpy", "scipy", "builtins")
+        is_known = type(value).__module__.split(".")[0] in _KNOWN
         if callable(value) and (not is_known or isinstance(value, (FunctionType, BuiltinFunctionType, type))):
             shown = getattr(value, "__name__", type(value).__name__)
             raise ModelFileError(
@@ -103,6 +150,9 @@ def check_parameters(model: BaseEstimator) -> None:
                 f"{type(model).__name__} was fitted with {name}={type(value).__name__}; user-defined kernels"
                 f" cannot be serialized. Use a kernel of eigenscape.kernels, or {name}='precomputed'"
             )
+        if isinstance(value, tuple):  # (indices, distances, index)
+            foreign = [part for part in value if type(part).__module__.split(".")[0] not in _KNOWN]
+            is_known, value = not foreign, (foreign or [value])[0]
         if isinstance(value, SolverConfig) and not isinstance(value.method, str):
             is_known, value = False, value.method
         if not is_known:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import io
 import json
-import sys
 import warnings
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -24,16 +25,20 @@ from eigenscape._omitted import OmittedArray
 from eigenscape.app.io.archive import (
     FORMAT,
     HEADER,
-    check_format,
+    REVISION,
+    SCHEMA,
     check_members,
-    checksum,
+    digest,
     one_line,
     open_archive,
+    own_version,
     read_header,
+    write_member,
 )
 from eigenscape.app.io.atomic import whole_file
 from eigenscape.app.io.exporting import Exporter, check_parameters
-from eigenscape.app.io.schema import check_contents
+from eigenscape.app.io.restoring import Restorer, scaler_from_state, scaler_state
+from eigenscape.app.io.schema import check_contents, drop_attributes, read_schema, rename_classes
 from eigenscape.exceptions import ModelFileError
 
 #: Number of eigenvalues in the description.
@@ -77,24 +82,30 @@ def write_model(
         Scaler that is applied before the model; both are stored as a pipeline.
     """
     skops = optional_import("skops.io", "saving a model")
-    exported = Exporter(_is_precomputed(original), omitted)(model)
+    exporter = Exporter(_is_precomputed(original), omitted)
+    exported = exporter(model)
     if scaler is not None:
-        exported = Pipeline([("standardize", scaler), ("map", exported)])
+        exported = {"standardize": exporter(scaler_state(scaler)), "map": exported}
     header = {
         **_header(original, notes, data),
         "standardized": scaler is not None,
-        "type": type(exported).__name__,
+        "type": "Pipeline" if scaler is not None else type(model).__name__,
         "compact": compact,
+        "members": {},
     }
-    with whole_file(path, force=force) as part:
-        with part.open("wb") as file:
-            skops.dump(exported, file)
-        with zipfile.ZipFile(part) as archive:
-            header["members"] = {
-                member.filename: checksum(archive, member.filename) for member in archive.infolist()
-            }
-        with zipfile.ZipFile(part, "a") as archive:
-            archive.writestr(HEADER, json.dumps(header, indent=1))
+    with whole_file(path, force=force) as part, zipfile.ZipFile(part, "w") as archive:
+        dumped = io.BytesIO()
+        skops.dump(exported, dumped)
+        with zipfile.ZipFile(dumped) as written:
+            for name in written.namelist():
+                content = _without_blanks(written.read(name)) if name == SCHEMA else written.read(name)
+                header["members"][name] = digest(content)
+                write_member(archive, name, content)
+        write_member(archive, HEADER, json.dumps(header, indent=1).encode())
+
+
+def _without_blanks(schema: bytes) -> bytes:
+    return json.dumps(json.loads(schema), separators=(",", ":")).encode()
 
 
 def load(path: str | Path) -> Any:
@@ -117,20 +128,19 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is damaged, truncated, written by a later version or by 0.1, larger when loaded than
-        expected, or contains other types.
+        If the file is damaged, truncated, written in a later format, does not fit in memory, or contains
+        other types.
     """
-    skops = optional_import("skops.io", "loading a model")
     path = _check_path(path)
-    with path.open("rb") as file:
-        with open_archive(file, path) as archive:
-            header = read_header(archive, path)
-            check_format(header, path)
-            check_members(archive, header, path)
-            types = check_contents(archive, path)
-        file.seek(0)
+    with path.open("rb") as file, open_archive(file, path) as archive:
+        header = read_header(archive, path)
+        check_members(archive, header, path)
         try:
-            model = skops.load(file, trusted=types)
+            model = (
+                _load_current(file, archive, path)
+                if header["format"] == FORMAT
+                else _load_earlier(archive, header["format"], path)
+            )
         except ModelFileError:
             raise
         except KeyError as error:
@@ -149,6 +159,42 @@ def load(path: str | Path) -> Any:
     return model
 
 
+def _load_current(file: IO[bytes], archive: zipfile.ZipFile, path: Path) -> Any:
+    """Load a model of the current format."""
+    skops = optional_import("skops.io", "loading a model")
+    types = check_contents(read_schema(archive, path), archive, path)
+    file.seek(0)
+    stored = Restorer()(skops.load(file, trusted=types))
+    if not isinstance(stored, dict):
+        return stored
+    return Pipeline([("standardize", scaler_from_state(stored["standardize"])), ("map", stored["map"])])
+
+
+def _load_earlier(archive: zipfile.ZipFile, number: int, path: Path) -> Any:
+    """Load a model of an earlier format, from a copy of the file with the current names of the classes."""
+    from eigenscape.app.io.migrations import DROPPED, current_name, migrate
+
+    skops = optional_import("skops.io", "loading a model")
+    schema = read_schema(archive, path)
+    drop_attributes(schema, DROPPED.get(number, ()))
+    rename_classes(schema, lambda name: current_name(name, number, FORMAT))
+    types = check_contents(schema, archive, path, number)
+    copy = io.BytesIO()
+    with zipfile.ZipFile(copy, "w") as target:
+        for name in set(archive.namelist()) - {HEADER, SCHEMA}:
+            target.writestr(name, archive.read(name))
+        target.writestr(SCHEMA, json.dumps(schema))
+    copy.seek(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InconsistentVersionWarning)  # only public attributes are kept
+        model = skops.load(copy, trusted=types)
+    restore = Restorer(lambda value: migrate(value, number, FORMAT))
+    if not isinstance(model, Pipeline):
+        return restore(model)
+    scaler = scaler_from_state(scaler_state(model.steps[0][1]))
+    return Pipeline([("standardize", scaler), ("map", restore(model.steps[1][1]))])
+
+
 def describe(path: str | Path) -> dict[str, Any]:
     """Return the description of a model file without loading the model.
 
@@ -162,11 +208,11 @@ def describe(path: str | Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``method``, ``version`` (of eigenscape), ``format``, ``date``, ``parameters``, ``n_samples``,
-        ``n_features``, ``n_components``, ``feature_names``, ``spectrum``, ``fingerprint`` (of the training
-        data), ``standardized``, ``compact`` (None, or the ``size`` of the dictionary and its leave-one-out
-        ``error`` on the training samples; the error of other samples may be larger), ``notes``, ``size`` (of
-        the file, in bytes).
+        ``method``, ``version`` (of eigenscape), ``format`` and ``revision`` (of the file), ``date``,
+        ``parameters``, ``n_samples``, ``n_features``, ``n_components``, ``feature_names``, ``spectrum``,
+        ``fingerprint`` (of the training data), ``standardized``, ``compact`` (None, or the ``size`` of the
+        dictionary and its leave-one-out ``error`` on the training samples; the error of other samples may be
+        larger), ``notes``, ``size`` (of the file, in bytes).
     """
     path = _check_path(path)
     with path.open("rb") as file, open_archive(file, path) as archive:
@@ -205,7 +251,8 @@ def _header(model: BaseEstimator, notes: str | None, data: Any) -> dict[str, Any
     names = getattr(model, "feature_names_in_", None)
     return {
         "format": FORMAT,
-        "version": sys.modules["eigenscape"].__version__,  # an import would point upwards in the layers
+        "revision": REVISION,
+        "version": own_version(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": type(model).__name__,
         "parameters": to_json(model.get_params(deep=False), max_items=20, allow_nan=True),

@@ -74,9 +74,9 @@ def save(
     300
     """
     check_target(path, force)
-    scaler, model = _split_scaler(model)
+    scaler, model = split_scaler(model)
     check_model(model)
-    small = CompactModel(model, {}) if compact is None else make_compact(model, _dictionary_size(compact))
+    small = CompactModel(model, {}) if compact is None else make_compact(model, dictionary_size(compact))
     write_model(
         small.model,
         model,
@@ -90,7 +90,7 @@ def save(
     )
 
 
-def _dictionary_size(compact: object) -> int | None:
+def dictionary_size(compact: object) -> int | None:
     """Return the number of samples that a compact model keeps; None if it is to be found."""
     if compact is True:
         return None
@@ -99,7 +99,7 @@ def _dictionary_size(compact: object) -> int | None:
     return int(compact)
 
 
-def _split_scaler(model: BaseEstimator) -> tuple[StandardScaler | None, BaseEstimator]:
+def split_scaler(model: BaseEstimator) -> tuple[StandardScaler | None, BaseEstimator]:
     """Return the scaler before a model, or None, and the model."""
     if not isinstance(model, Pipeline):
         return None, model

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits
-from eigenscape.app.io.archive import SCHEMA, UNREADABLE, one_line
+from eigenscape.app.io.archive import COMPRESSED, FORMAT, HEADER, SCHEMA, UNREADABLE, one_line
 from eigenscape.app.io.sparse_checks import check_indices
 from eigenscape.exceptions import ModelFileError
 
@@ -35,10 +36,12 @@ _CONTAINERS = {"list", "tuple", "dict", "set"}
 _NUMBERS = {"bool", "bool_", "str_", "intp", "float16", "float32", "float64", "longdouble"}
 _NUMBERS |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _SPARSE = _by_module(sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
+#: Until format 2 models contained estimators of scikit-learn.
 _ESTIMATORS = _by_module(KMeans, Pipeline, StandardScaler)
 #: Modules and packages of eigenscape whose classes a model may contain.
 _IN_MODELS = {
     "_omitted",
+    "_stored",
     "dictionary",
     "eigenfunctions",
     "estimators",
@@ -64,7 +67,7 @@ class _Loader(NamedTuple):
 
 #: The permitted loaders. They call nothing that is named in a file, except the types listed here.
 _LOADERS = {
-    "ObjectNode": _Loader(_ESTIMATORS, (), own_classes=True),
+    "ObjectNode": _Loader({}, (), own_classes=True),
     "TupleNode": _Loader({"builtins": {"tuple"}}, own_classes=True),
     "JsonNode": _Loader({"builtins": _SCALARS}),
     "DictNode": _Loader({"builtins": {"dict"}}, ("content", "key_types")),
@@ -78,14 +81,8 @@ _LOADERS = {
 }
 
 
-def check_contents(archive: zipfile.ZipFile, path: Path) -> list[str]:
-    """Return the types in a model file.
-
-    Raises
-    ------
-    ModelFileError
-        If a type is not one that models of eigenscape consist of, or the arrays need too much memory.
-    """
+def read_schema(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+    """Return the schema of a model file: a tree of nodes, each an object with its type and loader."""
     try:
         schema = json.loads(archive.read(SCHEMA))
     except UNREADABLE as error:
@@ -93,8 +90,11 @@ def check_contents(archive: zipfile.ZipFile, path: Path) -> list[str]:
     is_schema = isinstance(schema, dict) and "__loader__" in schema
     if not is_schema or not isinstance(schema.get("protocol"), int):
         raise ModelFileError(f"{path} is damaged: its schema has no loader or no protocol number")
-    types: set[str] = set()
-    members: dict[Any, str] = {}
+    return schema
+
+
+def nodes_of(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield all nodes of a schema."""
     pending: list[Any] = [schema]
     while pending:
         node = pending.pop()
@@ -102,14 +102,57 @@ def check_contents(archive: zipfile.ZipFile, path: Path) -> list[str]:
             pending.extend(node)
         elif isinstance(node, dict):
             if "__loader__" in node:
-                types.add(_check_type(node, path))
-                _record_member(node, members, archive, path)
+                yield node
             pending.extend(node.values())
+
+
+def rename_classes(schema: dict[str, Any], rename: Callable[[str], str]) -> None:
+    """Replace the full names of the classes of eigenscape in a schema by their current ones."""
+    for node in nodes_of(schema):
+        module, name = node.get("__module__"), node.get("__class__")
+        if isinstance(module, str) and isinstance(name, str) and module.startswith("eigenscape."):
+            node["__module__"], node["__class__"] = rename(f"{module}.{name}").rsplit(".", 1)
+
+
+def drop_attributes(schema: dict[str, Any], names: tuple[str, ...]) -> None:
+    """Remove attributes of objects of eigenscape from a schema."""
+    for node in nodes_of(schema):
+        state = node.get("content")
+        if str(node.get("__module__")).startswith("eigenscape.") and isinstance(state, dict):
+            content, keys = state.get("content"), state.get("key_types")
+            if not isinstance(content, dict) or not isinstance(keys, dict):
+                continue
+            for name in set(names).intersection(content):
+                del content[name]
+                keys["content"].pop()  # all are strings
+
+
+def check_contents(
+    schema: dict[str, Any], archive: zipfile.ZipFile, path: Path, number: int = FORMAT
+) -> list[str]:
+    """Return the types in a model file of format ``number``.
+
+    Raises
+    ------
+    ModelFileError
+        If a type is not one that models of eigenscape consist of, or the arrays need too much memory.
+    """
+    types: set[str] = set()
+    members: dict[Any, str] = {}
+    for node in nodes_of(schema):
+        types.add(_check_type(node, path, _ESTIMATORS if number < COMPRESSED else {}))
+        _record_member(node, members, archive, path)
+    unused = {member.filename for member in archive.infolist()} - {*members.values(), SCHEMA, HEADER}
+    if unused and number == FORMAT:
+        raise ModelFileError(
+            f"{path} contains {one_line(min(unused))}, which its schema does not refer to; eigenscape did not"
+            " write it"
+        )
     _check_memory(archive, list(members.values()), path)
     return sorted(types)
 
 
-def _check_type(node: dict[str, Any], path: Path) -> str:
+def _check_type(node: dict[str, Any], path: Path, estimators: dict[str, set[str]]) -> str:
     """Return the full name of the type of a node; raise unless its loader and type are permitted."""
     loader_name, module, name = node.get("__loader__"), node.get("__module__"), node.get("__class__")
     loader = _LOADERS.get(loader_name) if isinstance(loader_name, str) else None
@@ -119,7 +162,10 @@ def _check_type(node: dict[str, Any], path: Path) -> str:
             f"{path} contains {full_name} with the loader {one_line(str(loader_name))}, which models of"
             " eigenscape do not use; it was not loaded"
         )
-    if name not in loader.types.get(module, ()) and not (loader.own_classes and _is_own_class(module, name)):
+    known = loader.types.get(module, ())
+    if loader_name == "ObjectNode":
+        known = estimators.get(module, ())
+    if name not in known and not (loader.own_classes and _is_own_class(module, name)):
         raise ModelFileError(
             f"{path} contains {full_name} with the loader {loader_name}, a type that models of eigenscape do"
             " not use; it was not loaded"

@@ -1,0 +1,252 @@
+"""Write golden model files of the installed version, and the schemas of the current one.
+
+    python tests/app/io/golden/write.py files     # at a release: VERSION.zip, never changed afterwards
+    python tests/app/io/golden/write.py schemas   # after a change of FORMAT or REVISION: schemas/*.txt
+
+The script imports nothing but eigenscape and uses parameters that 0.1 has, so that it runs with any version.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+import eigenscape as es
+
+FOLDER = Path(__file__).parent
+N_TRAIN, N_NEW = 36, 5
+
+
+def data(kind: str) -> tuple[Any, Any]:
+    """Return training and new samples of a kind."""
+    rng = np.random.default_rng(7)
+    t, height = 3 * np.pi * (rng.random(N_TRAIN + N_NEW) - 0.5), 2 * rng.random(N_TRAIN + N_NEW)
+    rows = np.column_stack([np.sin(t), height, np.sign(t) * (np.cos(t) - 1)])
+    if kind == "wide":
+        rows = np.tanh(rows @ rng.standard_normal((3, 18)))
+    if kind == "counts":
+        rows = sparse.csr_array(rng.poisson(0.8, (N_TRAIN + N_NEW, 9)) + np.eye(1, 9))
+    if kind == "split":
+        rows[: N_TRAIN // 3] += 40
+    if kind == "float32":
+        rows = rows.astype(np.float32)
+    train, new = rows[:N_TRAIN], rows[N_TRAIN:]
+    if kind == "twins":
+        train = np.concatenate([train[:-4], train[:4]])
+    if kind in ("distances", "similarities"):
+        tables = cdist(train, train), cdist(new, train)
+        return tables if kind == "distances" else tuple(np.exp(-table) for table in tables)
+    return train, new
+
+
+#: Estimator, parameters and kind of data of each model.
+MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "PCA": ("PCA", {}, "rows"),
+    "PCA-whiten": ("PCA", {"whiten": True}, "wide"),
+    "PCA-sparse": ("PCA", {}, "counts"),
+    "ProbabilisticPCA": ("ProbabilisticPCA", {}, "wide"),
+    "MixturePPCA": ("MixturePPCA", {"n_init": 2}, "wide"),
+    "OrientedPCA": ("OrientedPCA", {}, "classes"),
+    "LocalityPreservingProjection": ("LocalityPreservingProjection", {"n_neighbors": 6}, "wide"),
+    "ProjectionPursuit": ("ProjectionPursuit", {}, "rows"),
+    "KernelPCA": ("KernelPCA", {}, "rows"),
+    "KernelPCA-poly": ("KernelPCA", {"kernel": "poly"}, "float32"),
+    "KernelPCA-cosine": ("KernelPCA", {"kernel": "cosine"}, "counts"),
+    "KernelPCA-laplacian": ("KernelPCA", {"kernel": "laplacian"}, "wide"),
+    "KernelPCA-sigmoid": ("KernelPCA", {"kernel": "sigmoid", "order": "magnitude"}, "rows"),
+    "KernelPCA-precomputed": ("KernelPCA", {"kernel": "precomputed"}, "similarities"),
+    "KernelPCA-dictionary": ("KernelPCA", {"dictionary_size": 12}, "rows"),
+    "ClassicalMDS": ("ClassicalMDS", {}, "rows"),
+    "ClassicalMDS-clip": ("ClassicalMDS", {"metric": "cityblock", "indefinite": "clip"}, "wide"),
+    "ClassicalMDS-shift": ("ClassicalMDS", {"metric": "cityblock", "indefinite": "shift"}, "wide"),
+    "ClassicalMDS-precomputed": ("ClassicalMDS", {"metric": "precomputed"}, "distances"),
+    "OrdinalMDS": ("OrdinalMDS", {"n_init": 1}, "rows"),
+    "LandmarkMDS": ("LandmarkMDS", {"n_landmarks": 9}, "rows"),
+    "FastMap": ("FastMap", {}, "rows"),
+    "MetricMap": ("MetricMap", {}, "rows"),
+    "Isomap": ("Isomap", {"n_neighbors": 6}, "rows"),
+    "Isomap-wide": ("Isomap", {"n_neighbors": 6}, "wide"),
+    "Isomap-landmarks": ("Isomap", {"n_neighbors": 6, "n_landmarks": 9}, "rows"),
+    "Isomap-ordinal": ("Isomap", {"n_neighbors": 6, "ordinal": True, "n_init": 1}, "rows"),
+    "Isomap-precomputed": ("Isomap", {"n_neighbors": 6, "metric": "precomputed"}, "distances"),
+    "Isomap-split": ("Isomap", {"n_neighbors": 4, "on_disconnected": "per_component"}, "split"),
+    "LocallyLinearEmbedding": ("LocallyLinearEmbedding", {"n_neighbors": 7}, "rows"),
+    "LocallyLinearEmbedding-ltsa": ("LocallyLinearEmbedding", {"n_neighbors": 8, "method": "ltsa"}, "wide"),
+    "LocallyLinearEmbedding-c": ("LocallyLinearEmbedding", {"n_neighbors": 7, "c": 2.0}, "twins"),
+    "LaplacianEigenmaps": ("LaplacianEigenmaps", {"n_neighbors": 6}, "rows"),
+    "LaplacianEigenmaps-rbf": ("LaplacianEigenmaps", {"affinity": "rbf"}, "wide"),
+    "LaplacianEigenmaps-radius": ("LaplacianEigenmaps", {"affinity": "radius", "radius": 1.3}, "twins"),
+    "LaplacianEigenmaps-split": (
+        "LaplacianEigenmaps",
+        {"n_neighbors": 4, "on_disconnected": "per_component"},
+        "split",
+    ),
+    "LaplacianEigenmaps-largest": (
+        "LaplacianEigenmaps",
+        {"n_neighbors": 4, "on_disconnected": "largest"},
+        "split",
+    ),
+    "LaplacianEigenmaps-dictionary": (
+        "LaplacianEigenmaps",
+        {"affinity": "rbf", "dictionary_size": 12},
+        "rows",
+    ),
+    "LaplacianEigenmaps-sparse": ("LaplacianEigenmaps", {"n_neighbors": 6}, "counts"),
+    "DiffusionMap": ("DiffusionMap", {"affinity": "rbf"}, "rows"),
+    "DiffusionMap-graph": ("DiffusionMap", {"affinity": "nearest_neighbors", "n_neighbors": 6}, "wide"),
+    "SpectralClustering": ("SpectralClustering", {"n_clusters": 3, "n_neighbors": 6}, "rows"),
+    "SpectralClustering-threshold": (
+        "SpectralClustering",
+        {"n_clusters": 2, "n_neighbors": 6, "assign_labels": "threshold"},
+        "rows",
+    ),
+    "KernelEigenmap": ("KernelEigenmap", {"n_neighbors": 6}, "rows"),
+    "GreedySpectralEmbedding": ("GreedySpectralEmbedding", {"tol": 1e-2}, "rows"),
+    "GreedySpectralEmbedding-divisive": (
+        "GreedySpectralEmbedding",
+        {"tol": 1e-2, "normalization": "divisive"},
+        "float32",
+    ),
+    "GreedySpectralEmbedding-stream": ("GreedySpectralEmbedding", {"tol": 1e-2}, "stream"),
+    "DistortionDiscriminantAnalysis": (
+        "DistortionDiscriminantAnalysis",
+        {"layers": [(2, 3, 2)]},
+        "distorted",
+    ),
+    "standardized": ("KernelPCA", {}, "standardized"),
+    "compact": ("Isomap", {"n_neighbors": 6}, "compact"),
+    # since 0.2
+    "FactorAnalysis": ("FactorAnalysis", {"n_components": 1}, "wide"),
+    "ProjectionPursuitRegressor": ("ProjectionPursuitRegressor", {"n_terms": 1}, "classes"),
+    "ProjectionPursuitDensity": ("ProjectionPursuitDensity", {}, "rows"),
+    "LaplacianEigenmaps-local": ("LaplacianEigenmaps", {"n_neighbors": 6, "weights": "local"}, "rows"),
+}
+
+
+def fit(name: str) -> Any:
+    """Return a fitted model."""
+    method, parameters, kind = MODELS[name]
+    model, (train, _) = getattr(es, method)(**parameters), data(kind)
+    if kind == "classes":
+        return model.fit(train, np.arange(len(train)) % 3)
+    if kind == "stream":
+        return model.partial_fit(train[:20]).partial_fit(train[20:])
+    if kind == "distorted":
+        return model.fit(train, distorted=[train + 0.1 * np.sin(7 * train)])
+    if kind == "standardized":
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        return make_pipeline(StandardScaler(), model).fit(train)
+    return model.fit(train)
+
+
+def places(model: Any, name: str) -> dict[str, np.ndarray]:
+    """Return what a model computes for its training samples and new ones."""
+    found = {}
+    for part, rows in zip(("train", "new"), data(MODELS[name][2]), strict=True):
+        for method in ("transform", "predict", "score_samples"):
+            if hasattr(model, method):
+                found[f"{part}-{method}"] = getattr(model, method)(rows)
+    return found
+
+
+def save(model: Any, name: str, path: Path) -> None:
+    """Save a model as the golden file has it."""
+    es.save(model, path, force=True, **({"compact": 20} if name == "compact" else {}))
+
+
+def saved_models() -> Iterator[tuple[str, Path]]:
+    """Fit and save every model that this version has; yield names and files."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in MODELS:
+            if hasattr(es, MODELS[name][0]) and not (es.__version__ == "0.1.0" and name.endswith("-local")):
+                save(fit(name), name, Path(folder) / name)
+                yield name, Path(folder) / name
+
+
+def write_files() -> None:
+    """Write models, and what they compute, to an archive with the name of this version."""
+    target = FOLDER / f"{es.__version__}.zip"
+    if target.exists():
+        raise SystemExit(f"{target} exists; golden files are never changed")
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_LZMA) as archive:
+        for name, file in saved_models():
+            archive.writestr(f"{name}.skops", file.read_bytes())
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = places(es.load(file), name)
+            content = io.BytesIO()
+            np.savez(content, **found)
+            archive.writestr(f"{name}.npz", content.getvalue())
+    print(f"{target}: {target.stat().st_size} bytes")
+
+
+def stored_attributes(file: Path) -> dict[str, set[str]]:
+    """Return the types of each attribute of each class of eigenscape in a model file."""
+    with zipfile.ZipFile(file) as archive:
+        pending: list[Any] = [json.loads(archive.read("schema.json"))]
+    found: dict[str, set[str]] = {}
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list):
+            pending.extend(node)
+        elif isinstance(node, dict):
+            pending.extend(node.values())
+            if (
+                str(node.get("__module__")).startswith("eigenscape.")
+                and node.get("__loader__") == "ObjectNode"
+            ):
+                name = f"{node['__module__'].removeprefix('eigenscape.')}.{node['__class__']}"
+                state = node["content"].get("content") if isinstance(node.get("content"), dict) else None
+                found.setdefault(name, set())
+                for attribute, value in state.items() if isinstance(state, dict) else ():
+                    found.setdefault(f"{name}.{attribute}", set()).add(_kind(value))
+    return found
+
+
+def _kind(node: dict[str, Any]) -> str:
+    name = str(node["__class__"])
+    if node["__loader__"] == "JsonNode":
+        return type(json.loads(node["content"])).__name__
+    # Whether an array is packed depends on its values.
+    return {"PackedArray": "ndarray"}.get(name, name)
+
+
+def schemas() -> dict[str, str]:
+    """Return the stored attributes of all models of each estimator, as text."""
+    merged: dict[str, dict[str, set[str]]] = {}
+    for name, file in saved_models():
+        target = merged.setdefault(MODELS[name][0], {})
+        for attribute, kinds in stored_attributes(file).items():
+            if not attribute.startswith("_stored."):
+                target.setdefault(attribute, set()).update(kinds)
+    return {
+        method: "".join(
+            f"{name}: {' | '.join(sorted(kinds))}\n" if kinds else f"{name}\n"
+            for name, kinds in sorted(found.items())
+        )
+        for method, found in merged.items()
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["files"]:
+        write_files()
+    elif sys.argv[1:] == ["schemas"]:
+        for method, text in schemas().items():
+            (FOLDER / "schemas" / f"{method}.txt").write_text(text)
+    else:
+        raise SystemExit(__doc__)
