@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 from typing import Any
 
 import pytest
@@ -66,6 +67,7 @@ def run(few_points: int, fast: bool) -> Outcomes:
     modules = [f"sklearn.{module}" for module in (FAST if fast else MODULES) if available(module)]
     options = ["-q", "-c", os.devnull, "--tb=short", "-p", "no:cacheprovider", "--disable-warnings"]
     outcomes = Outcomes()
+    os.chdir(tempfile.mkdtemp())  # where pytest finds no configuration and no tests of ours
     # Of the tests of t-SNE only those of trustworthiness concern us.
     pytest.main([*options, "-k", "not t_sne or trustworthiness", "--pyargs", *modules], plugins=[outcomes])
     return outcomes

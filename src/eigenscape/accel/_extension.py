@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -22,9 +22,9 @@ from eigenscape._memory import row_blocks
 from eigenscape._threads import single_blas_thread
 from eigenscape.accel._loss import Rows, pair_loss
 from eigenscape.exceptions import RankError
-from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.row_index import RowIndex
-from eigenscape.graph.search import NeighborIndex
+
+if TYPE_CHECKING:
+    from eigenscape.graph.search import NeighborIndex
 
 #: Eigenvalues ``1 - s`` below this are rounding errors of zero.
 _ZERO = 1e-9
@@ -45,6 +45,8 @@ def place(Y: np.ndarray, X: np.ndarray, affinities: Any, A: Any, Z: np.ndarray) 
     Z : ndarray of shape (n, r)
         Their coordinates.
     """
+    from eigenscape.graph.row_index import RowIndex
+
     out = np.empty((len(Y), Z.shape[1]))
     train = RowIndex(X).find(Y)
     known, new = np.flatnonzero(train >= 0), np.flatnonzero(train < 0)
@@ -104,6 +106,8 @@ class NeighborAffinities:
 
     @staticmethod
     def of(rows: np.ndarray, k: int, n_jobs: int | None) -> NeighborAffinities:
+        from eigenscape.graph.neighbors import neighbor_index
+
         index = neighbor_index(rows, n_jobs=n_jobs, neighbors="exact")
         with single_blas_thread():
             return NeighborAffinities(index, index.nearest(rows, k)[0][:, -1], k)

@@ -18,7 +18,6 @@ from eigenscape.accel._paths import shortest_path
 from eigenscape.accel._rebind import rebound
 from eigenscape.accel._record import left, ran_here, recorded
 from eigenscape.accel._settings import FEW, is_few
-from eigenscape.graph.geodesics import extend_geodesics
 
 _fit_transform = rebound(
     _Isomap._fit_transform,
@@ -53,6 +52,8 @@ class Isomap(_Isomap):
 
     def _transform_in_blocks(self, X: Any) -> np.ndarray:
         """Continue the paths from the neighbours of each new point, without a matrix for all new points."""
+        from eigenscape.graph.geodesics import extend_geodesics
+
         entries = self._entry_edges(X)
         m = self.nbrs_.n_samples_fit_
         parts = []
@@ -92,6 +93,8 @@ class Isomap(_Isomap):
         -------
         float
         """
+        from eigenscape.graph.geodesics import extend_geodesics
+
         check_is_fitted(self)
         center = self.kernel_pca_._centerer
         with recorded("Isomap.loss"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -18,8 +18,9 @@ from eigenscape.accel._rebind import rebound
 from eigenscape.accel._record import left, ran_here, recorded
 from eigenscape.accel._settings import is_few
 from eigenscape.accel._solve import UnsupportedProblemError, leading
-from eigenscape.kernels.pairwise import kernel_by_name
-from eigenscape.operators import Operator, centered, gram
+
+if TYPE_CHECKING:
+    from eigenscape.operators import Operator
 
 Pairs = tuple[np.ndarray, np.ndarray]
 #: Kernels that are the same functions here.
@@ -66,6 +67,8 @@ class _OperatorCenterer:
         return self
 
     def transform(self, K: Operator, copy: bool) -> Operator:
+        from eigenscape.operators import centered
+
         m = K.shape[0]
         return centered(K, np.full(m, 1 / m))
 
@@ -101,6 +104,9 @@ class KernelPCA(theirs.KernelPCA):
 
     def _fit_here(self, X: Any) -> KernelPCA:
         """Fit with a kernel matrix that is stored, a product of thin matrices, or applied in blocks."""
+        from eigenscape.kernels.pairwise import kernel_by_name
+        from eigenscape.operators import gram
+
         X = validate_data(self, X, accept_sparse="csr", copy=self.copy_X)
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         kernel = kernel_by_name(self.kernel, gamma=self.gamma_, degree=self.degree, coef0=self.coef0)

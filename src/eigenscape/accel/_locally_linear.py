@@ -18,9 +18,6 @@ from eigenscape.accel._record import left, ran_here, recorded
 from eigenscape.accel._settings import FEW, is_few
 from eigenscape.accel._solve import UnsupportedProblemError, lowest
 from eigenscape.exceptions import UndefinedKernelError
-from eigenscape.kernels.local import barycentric_weights
-from eigenscape.kernels.local_gram import RowGram
-from eigenscape.methods.alignment import alignment_matrix, modified_factor, tangent_factor
 
 _original = theirs._locally_linear_embedding
 #: Regularisation below which local problems are singular, and their solutions rounding errors.
@@ -31,6 +28,8 @@ _MODIFIED_REG = 1e-3
 
 def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tuple[np.ndarray, float]:
     """Return the embedding and its squared error, as scikit-learn's function with the same arguments."""
+    from eigenscape.methods.alignment import alignment_matrix
+
     method, reg = options.get("method", "standard"), options.get("reg", 1e-3)
     n_jobs = options.get("n_jobs")
     searcher = NearestNeighbors(n_neighbors=n_neighbors + 1, n_jobs=n_jobs).fit(X)
@@ -98,6 +97,10 @@ def _factor(
 
     Its Hessian estimator uses all vectors orthogonal to the tangent space, so that it equals that of LTSA.
     """
+    from eigenscape.kernels.local import barycentric_weights
+    from eigenscape.kernels.local_gram import RowGram
+    from eigenscape.methods.alignment import modified_factor, tangent_factor
+
     pattern = _pattern(columns)
     if method == "standard":
         weights = barycentric_weights(RowGram(X), pattern, reg, n_jobs)
@@ -124,6 +127,9 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
 
     def transform(self, X: Any) -> Any:
         """Transform new points, as :meth:`sklearn.manifold.LocallyLinearEmbedding.transform`."""
+        from eigenscape.kernels.local import barycentric_weights
+        from eigenscape.kernels.local_gram import RowGram
+
         check_is_fitted(self)
         with recorded("LocallyLinearEmbedding.transform"):
             rows = np.asarray(validate_data(self, X, reset=False), dtype=np.float64)
@@ -152,6 +158,8 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
         -------
         float
         """
+        from eigenscape.methods.alignment import alignment_matrix
+
         check_is_fitted(self)
         if X is not None:
             raise UndefinedKernelError(

@@ -13,8 +13,6 @@ import numpy as np
 
 from eigenscape._memory import row_blocks
 from eigenscape._threads import single_blas_thread
-from eigenscape.quality.loss import squares_of_expansion
-from eigenscape.quality.pair_moments import n_pairs
 
 #: Returns the values (b, n) of a kernel between a block of points and all of them.
 Rows = Callable[[slice], Any]
@@ -22,6 +20,9 @@ Rows = Callable[[slice], Any]
 
 def pair_loss(kernel: Rows, left: np.ndarray, right: np.ndarray, *, training: bool) -> float:
     """Return the mean square of ``k(x_i, x_j) - left_i . right_j``; of different points unless training."""
+    from eigenscape.quality.loss import squares_of_expansion
+    from eigenscape.quality.pair_moments import n_pairs
+
     n = len(left)
     count, total = np.array([left.shape[1]]), 0.0
     n_ordered = n * n if training else n_pairs(n)

@@ -14,7 +14,6 @@ from eigenscape._memory import row_blocks
 from eigenscape._threads import single_blas_thread
 from eigenscape.accel._record import left, ran_here
 from eigenscape.accel._settings import FEW, is_few
-from eigenscape.graph.neighbors import TREE_FEATURES, neighbor_index
 
 #: Distances that differ by less than this part may be in another order in scikit-learn, which rounds them.
 _TIE = 1e-7
@@ -79,6 +78,8 @@ def nearest(
 
     Rows with ties, about which neighbours belong to the graph, are searched by scikit-learn, too.
     """
+    from eigenscape.graph.neighbors import neighbor_index
+
     X = np.asarray(searcher._fit_X)
     count = k if with_self else k + 1
     with single_blas_thread():
@@ -113,6 +114,10 @@ def _reason(searcher: NearestNeighbors, k: int) -> str:
         return "metric is a function" if callable(metric) else f"metric={metric!r}"
     if np.asarray(X).dtype != np.float64:
         return f"{np.asarray(X).dtype} rows"
+    if is_few(len(X), compiled=False):
+        return FEW
+    from eigenscape.graph.neighbors import TREE_FEATURES
+
     if is_few(len(X), compiled=X.shape[1] > TREE_FEATURES):
         return FEW
     return "" if k + 2 <= len(X) else "n_neighbors near n_samples"

@@ -25,7 +25,6 @@ from eigenscape.accel._laplacian import spectral_embedding
 from eigenscape.accel._neighbors import kneighbors_graph
 from eigenscape.accel._rebind import rebound, validated
 from eigenscape.accel._record import ran_here, recorded
-from eigenscape.graph.row_index import RowIndex
 
 
 def _has_rows(estimator: Any) -> bool:
@@ -77,6 +76,8 @@ class SpectralClustering(theirs.SpectralClustering):
         -------
         ndarray of shape (n_new,)
         """
+        from eigenscape.graph.row_index import RowIndex
+
         check_is_fitted(self)
         Y = validate_data(self, X, dtype=np.float64, reset=False)
         with recorded("SpectralClustering.predict"):
