@@ -48,6 +48,7 @@ class Row(NamedTuple):
 
     @property
     def ratio(self) -> float:
+        """Time of scikit-learn divided by that of eigenscape.accel."""
         return self.theirs / self.ours
 
 

@@ -16,8 +16,8 @@ from eigenscape.accel._loss import centered_loss, distance_kernel, require_betwe
 from eigenscape.accel._neighbors import kneighbors_graph, radius_neighbors_graph
 from eigenscape.accel._paths import shortest_path
 from eigenscape.accel._rebind import rebound
-from eigenscape.accel._record import left, ran_here, recorded
-from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._record import is_few, left, ran_here, recorded
+from eigenscape.accel._settings import FEW
 
 _fit_transform = rebound(
     _Isomap._fit_transform,

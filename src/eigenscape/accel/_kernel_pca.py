@@ -15,8 +15,7 @@ from eigenscape._memory import row_blocks
 from eigenscape._threads import single_blas_thread
 from eigenscape.accel._loss import centered_loss, require_between
 from eigenscape.accel._rebind import rebound
-from eigenscape.accel._record import left, ran_here, recorded
-from eigenscape.accel._settings import is_few
+from eigenscape.accel._record import is_few, left, ran_here, recorded
 from eigenscape.accel._solve import UnsupportedProblemError, leading
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from eigenscape._threads import single_blas_thread
 from eigenscape.accel._neighbors import can_search, nearest
 from eigenscape.accel._rebind import rebound, validated
-from eigenscape.accel._record import left, ran_here, recorded
-from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._record import is_few, left, ran_here, recorded
+from eigenscape.accel._settings import FEW
 from eigenscape.accel._solve import UnsupportedProblemError, lowest
 from eigenscape.exceptions import UndefinedKernelError
 
@@ -28,8 +28,6 @@ _MODIFIED_REG = 1e-3
 
 def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tuple[np.ndarray, float]:
     """Return the embedding and its squared error, as scikit-learn's function with the same arguments."""
-    from eigenscape.methods.alignment import alignment_matrix
-
     method, reg = options.get("method", "standard"), options.get("reg", 1e-3)
     n_jobs = options.get("n_jobs")
     searcher = NearestNeighbors(n_neighbors=n_neighbors + 1, n_jobs=n_jobs).fit(X)
@@ -38,6 +36,8 @@ def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tu
         if method != "standard" and len(np.unique(columns)) < len(columns):
             # Their rows of the matrix are zero, and its null space has more dimensions than are wanted.
             raise UnsupportedProblemError("points that are no neighbours of others")
+        from eigenscape.methods.alignment import alignment_matrix
+
         with single_blas_thread():
             factor = _factor(np.asarray(searcher._fit_X), columns, method, n_components, reg, n_jobs)
         values, vectors = lowest(

@@ -12,8 +12,8 @@ from sklearn.neighbors import radius_neighbors_graph as _radius_neighbors_graph
 
 from eigenscape._memory import row_blocks
 from eigenscape._threads import single_blas_thread
-from eigenscape.accel._record import left, ran_here
-from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._record import is_few, left, ran_here
+from eigenscape.accel._settings import FEW
 
 #: Distances that differ by less than this part may be in another order in scikit-learn, which rounds them.
 _TIE = 1e-7

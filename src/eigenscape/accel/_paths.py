@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path as _shortest_path
 
-from eigenscape.accel._record import left, ran_here
-from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._record import is_few, left, ran_here
+from eigenscape.accel._settings import FEW
 
 
 def shortest_path(graph: Any, method: Any = "auto", directed: bool = False) -> np.ndarray:

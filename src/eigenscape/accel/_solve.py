@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import connected_components
 
 from eigenscape._threads import single_blas_thread
 from eigenscape._typing import is_sparse
-from eigenscape.accel._record import ran_here
-from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._record import is_few, ran_here
+from eigenscape.accel._settings import FEW
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from sklearn.utils.validation import _num_samples
 from eigenscape._memory import row_blocks
 from eigenscape._threads import parallel_map
 from eigenscape.accel._rebind import validated
-from eigenscape.accel._record import left, ran_here, recorded
-from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._record import is_few, left, ran_here, recorded
+from eigenscape.accel._settings import FEW
 
 #: Metrics whose value for two rows depends on these rows only.
 _METRICS = ("euclidean", "l2", "cosine", "manhattan", "l1", "cityblock", "chebyshev", "sqeuclidean")
