@@ -38,7 +38,6 @@ PARAMETERS: Mapping[str, Mapping[str, str]] = {
     },
     "SpectralClustering": {
         "eigen_tol": "use tol",
-        "n_components": "leave it out: the number of eigenvectors is n_clusters",
         "kernel_params": "pass a kernel of eigenscape as affinity",
         "degree": "pass a kernel of eigenscape as affinity",
         "coef0": "pass a kernel of eigenscape as affinity",
