@@ -32,10 +32,8 @@ ATTRIBUTES: dict[str, dict[str, tuple[str, str]]] = {
         "kernel_pca_": ("eigenvalues_", "the spectrum"),
         "dist_matrix_": ("kernel_", "`kernel_(X)` are the centred `-d^2 / 2`; the distances are not stored"),
     },
-    "LocallyLinearEmbedding": {"reconstruction_error_": ("eigenvalues_", "the sum of `1 - eigenvalues_`")},
-    "LaplacianEigenmaps": {"affinity_matrix_": ("kernel_", "`kernel_(X)` is the divided affinity")},
+    "LocallyLinearEmbedding": {"reconstruction_error_": ("reconstruction_error", "a method")},
     "KernelPCA": {"eigenvectors_": ("embedding_", "scaled by the roots of `eigenvalues_`")},
-    "SpectralClustering": {"affinity_matrix_": ("kernel_", "`kernel_(X)` is the divided affinity")},
 }
 HEAD = f"""# From scikit-learn
 

@@ -15,7 +15,12 @@ from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._affinity import AffinityOptions, bind_affinity, fit_affinity_dictionary
+from eigenscape.estimators._affinity import (
+    AffinityMatrixMixin,
+    AffinityOptions,
+    bind_affinity,
+    fit_affinity_dictionary,
+)
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._dictionary import (
@@ -80,13 +85,15 @@ class Rotation:
 
 
 @documented
-class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMixin, Estimator):
+class SpectralClustering(
+    ClusterMixin, AffinityMatrixMixin, DictionaryMixin, EmbeddingMixin, KernelMixin, Estimator
+):
     r"""Spectral clustering: clusters from the eigenfunctions of the normalised affinity.
 
     The affinity is divided by the square roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"``
     scales the rows of the first eigenfunctions to length one and runs k-means (Ng, Jordan and Weiss).
     "discretize" rotates these rows to be as near as possible to indicators of clusters (Yu and Shi 2003),
-    "cluster_qr" by the pivots of a QR decomposition (Damle, Minden and Ying 2019), which has no start to
+    "cluster_qr" by the pivots of a QR decomposition (Damle et al. 2019), which has no start to
     choose; a point belongs to the largest of its rotated coordinates. "threshold" splits the samples in two
     at the value of the second generalised eigenvector with the smallest normalised cut (Shi and Malik). New
     points are mapped by the Nystrom formula and assigned by the same centres, rotation or threshold.
@@ -146,6 +153,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         Value at which the coordinate is cut. Set if ``assign_labels="threshold"``.
     {eigenvalues_}
     {kernel_}
+    {affinity_matrix_}
     {component_labels_}
     {n_connected_components_}
     {degrees_}

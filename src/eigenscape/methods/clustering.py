@@ -67,7 +67,7 @@ def discretizing_rotation(Z: np.ndarray, seed: int) -> np.ndarray:
 
 
 def pivoted_rotation(V: np.ndarray) -> np.ndarray:
-    """Return the rotation (k, k) of eigenvectors ``V`` (n, k) by ``k`` pivots (Damle, Minden and Ying 2019).
+    """Return the rotation (k, k) of eigenvectors ``V`` (n, k) by ``k`` pivots (Damle et al. 2019).
 
     The pivots of a QR decomposition of ``V'`` are points of ``k`` clusters, and the orthogonal polar factor
     of their columns rotates each of them to an axis: a point belongs to the largest magnitude in its row of
