@@ -25,7 +25,10 @@ THEIRS: dict[str, Any] = {
     "KernelPCA": decomposition.KernelPCA,
     "SpectralClustering": cluster.SpectralClustering,
     "PCA": decomposition.PCA,
+    "FactorAnalysis": decomposition.FactorAnalysis,
 }
+if hasattr(manifold, "ClassicalMDS"):  # since scikit-learn 1.8
+    THEIRS["ClassicalMDS"] = manifold.ClassicalMDS
 #: Fitted attributes of scikit-learn with another name here; those not listed have the same or none.
 ATTRIBUTES: dict[str, dict[str, tuple[str, str]]] = {
     "Isomap": {

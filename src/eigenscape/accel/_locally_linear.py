@@ -51,7 +51,7 @@ def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tu
     except UnsupportedProblemError as reason:
         left("embedding", str(reason), instead=True)
         return _original(X, n_neighbors=n_neighbors, n_components=n_components, **options)
-    return vectors[:, 1:], float(values[1:].sum())
+    return vectors[:, 1:], values[1:].sum()
 
 
 def _neighbors(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def kneighbors_graph(
     n = len(neighbors)
     data = np.ones(n * n_neighbors) if mode == "connectivity" else distances.ravel()
     # The one without neighbours has the class (matrix or array) that scikit-learn is configured to return.
-    like = type(searcher.kneighbors_graph(searcher._fit_X[:1], n_neighbors=1))
+    like = type(_without_names(searcher).kneighbors_graph(searcher._fit_X[:1], n_neighbors=1))
     return like((data, neighbors.ravel(), np.arange(0, n * n_neighbors + 1, n_neighbors)), shape=(n, n))
 
 
@@ -87,13 +88,21 @@ def nearest(
     tied = np.flatnonzero(distances[:, count - 1] >= (1 - _TIE) * distances[:, count])
     distances, neighbors = distances[:, :count], neighbors[:, :count]
     if len(tied):
-        neighbors[tied] = searcher.kneighbors(X[tied], count, return_distance=False)
+        neighbors[tied] = _without_names(searcher).kneighbors(X[tied], count, return_distance=False)
     for block in row_blocks(len(tied), 16.0 * count * X.shape[1]):
         rows = tied[block]
         between = X[neighbors[rows]] - X[rows][:, None, :]
         distances[rows] = np.sqrt(np.einsum("ijk,ijk->ij", between, between))
     ran_here("neighbours")
     return (distances, neighbors) if with_self else _without_self(distances, neighbors)
+
+
+def _without_names(searcher: NearestNeighbors) -> NearestNeighbors:
+    """Return the search without names of features: rows of its own array have none, about which it warns."""
+    if hasattr(searcher, "feature_names_in_"):
+        searcher = copy.copy(searcher)
+        del searcher.feature_names_in_
+    return searcher
 
 
 def _without_self(distances: np.ndarray, neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

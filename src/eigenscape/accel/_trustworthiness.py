@@ -40,7 +40,7 @@ def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: A
 
         total = sum(parallel_map(penalty, row_blocks(n, 32.0 * n)))
         ran_here("ranks")
-    return 1.0 - total * (2.0 / (n * n_neighbors * (2.0 * n - 3.0 * n_neighbors - 1.0)))
+    return np.float64(1.0 - total * (2.0 / (n * n_neighbors * (2.0 * n - 3.0 * n_neighbors - 1.0))))
 
 
 def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int) -> np.ndarray:
