@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test accel fuzz faults minimums memory reproduce bench bench-quick lint format clean
+.PHONY: demo test accel accel-oldest fuzz faults minimums memory reproduce bench bench-quick lint format clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -17,6 +17,14 @@ test: $(READY)
 accel: $(READY)
 	$(BIN)/python tests/accel/sklearn_suite.py --few-points 0
 	$(BIN)/python tests/accel/sklearn_suite.py
+
+# The same with the oldest supported versions, in a fresh environment.
+accel-oldest:
+	$(PYTHON) -m venv --clear build/accel-oldest
+	build/accel-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+		--requirement tests/packaging/oldest.txt --editable . pytest
+	build/accel-oldest/bin/python tests/accel/sklearn_suite.py --few-points 0
+	build/accel-oldest/bin/python tests/accel/sklearn_suite.py
 
 # The property tests with random seeds; a failure prints how to reproduce it.
 fuzz: $(READY)

@@ -100,6 +100,7 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
         if body:
             text += [f"## {title}", "", *markdown_table(HEAD, body)]
     text += [*images.values(), ""]
+    text += ["Whole scripts under `eigenscape.accel`: [drop-in.md](drop-in.md).", ""]
     text += ["## How it is measured", "", NOTES.strip(), ""]
     head = ("case", "contender", "time", "speedup", "memory", "error", "transform", "solver")
     text += ["## All contenders", "", *markdown_table(head, contenders(rows))]

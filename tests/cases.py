@@ -475,6 +475,19 @@ def _threshold() -> None:
         add(f"threshold-{solver}", "curve", eigen_solver=solver)
     add("threshold-radius", "curve", affinity="radius", radius=1.0)
     add("threshold-rbf", "curve", affinity="rbf")
+
+
+def _rotations() -> None:
+    """Spectral clustering by a rotation of the eigenfunctions, and by k-means on more of them."""
+    for rule in ("discretize", "cluster_qr"):
+        add = partial(_add, cls=SpectralClustering, n_clusters=3, assign_labels=rule)
+        add(f"{rule}-neighbors", "curve")
+        add(f"{rule}-twins", "twins")
+        add(f"{rule}-rbf", "curve", affinity="rbf")
+        add(f"{rule}-dictionary", "curve", affinity="rbf", dictionary_tol=1e-4)
+        add(f"{rule}-parts", "split", on_disconnected="per_component")
+    _add("more-components", "curve", SpectralClustering, n_clusters=3, n_components=5, n_init=2)
+    _add("fewer-components", "curve", SpectralClustering, n_clusters=4, n_components=2, n_init=2)
     add("threshold-rbf-no-diagonal", "curve", affinity="rbf", include_diagonal=False)
     add("threshold-precomputed-sparse", "sparse similarities", affinity="precomputed")
     add("threshold-twins", "twins", weights="heat")
@@ -942,6 +955,7 @@ _affinities(DiffusionMap)
 _diffusion()
 _affinities(SpectralClustering, n_clusters=3, n_init=3)
 _threshold()
+_rotations()
 _isomap()
 _landmark_mds()
 _landmark_isomap()

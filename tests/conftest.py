@@ -46,4 +46,4 @@ def all_sizes():
     _settings.set_few_points(0)
     accel.reset()
     yield
-    _settings.set_few_points(_settings.FEW_POINTS)
+    _settings.set_few_points(None)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 from typing import Any
 
 import pytest
 
 from eigenscape import accel
-from eigenscape.accel import _settings
 
 #: Tests that fail if all sizes run in eigenscape, with the reason; docs/accel.md lists them, too.
 KNOWN = {
@@ -58,7 +58,7 @@ def available(module: str) -> bool:
     return find_spec(f"sklearn.{module}") is not None
 
 
-def run(few_points: int, fast: bool) -> Outcomes:
+def run(few_points: int | None, fast: bool) -> Outcomes:
     """Run the tests in this process and return their outcomes."""
     os.environ.setdefault("SKLEARN_RUN_FLOAT32_TESTS", "1")
     accel.install(few_points=few_points)  # before the test modules import anything
@@ -66,6 +66,7 @@ def run(few_points: int, fast: bool) -> Outcomes:
     modules = [f"sklearn.{module}" for module in (FAST if fast else MODULES) if available(module)]
     options = ["-q", "-c", os.devnull, "--tb=short", "-p", "no:cacheprovider", "--disable-warnings"]
     outcomes = Outcomes()
+    os.chdir(tempfile.mkdtemp())  # where pytest finds no configuration and no tests of ours
     # Of the tests of t-SNE only those of trustworthiness concern us.
     pytest.main([*options, "-k", "not t_sne or trustworthiness", "--pyargs", *modules], plugins=[outcomes])
     return outcomes
@@ -74,7 +75,7 @@ def run(few_points: int, fast: bool) -> Outcomes:
 def main() -> int:
     """Run the tests and print the rate of passes and the share of calls that ran in eigenscape."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--few-points", type=int, default=_settings.FEW_POINTS)
+    parser.add_argument("--few-points", type=int, default=None)
     parser.add_argument("--fast", action="store_true", help="run a part that takes seconds")
     arguments = parser.parse_args()
     outcomes = run(arguments.few_points, arguments.fast)

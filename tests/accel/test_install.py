@@ -18,6 +18,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_swiss_roll
 
 from eigenscape import accel
+from eigenscape.accel import _settings
 from eigenscape.accel._patch import REPLACED, pairs
 
 pytestmark = pytest.mark.usefixtures("uninstalled")
@@ -189,6 +190,20 @@ def test_few_points_are_recorded_as_such() -> None:
     assert (row.place, row.calls) == ("small", 1)
 
 
+def test_limits_belong_to_the_outermost_call() -> None:
+    from eigenscape.accel._record import is_few, recorded
+
+    assert set(_settings.FEW_POINTS) == {name for _, name, _ in REPLACED}
+    assert all(limit >= 1000 for limit in _settings.FEW_POINTS.values())
+    with recorded("Isomap.fit"), recorded("KernelPCA.fit"):
+        assert not is_few(2000, compiled=True)
+    with recorded("KernelPCA.fit"):
+        assert is_few(2000, compiled=True)
+        with accel.accelerated(few_points=1999):
+            assert not is_few(2000, compiled=True)
+    assert not is_few(301, compiled=False)
+
+
 def test_ipython_extension() -> None:
     accel.load_ipython_extension(None)
     assert accel.is_installed()
@@ -196,11 +211,23 @@ def test_ipython_extension() -> None:
     assert not accel.is_installed()
 
 
+def test_install_loads_little() -> None:
+    """The core is loaded when a step needs it: importing all of it takes longer than 100 ms."""
+    code = (
+        "import sys, sklearn.manifold, sklearn.cluster, sklearn.decomposition; before = set(sys.modules);"
+        "from eigenscape import accel; accel.install(); loaded = set(sys.modules) - before;"
+        "core = [name for name in loaded if name.startswith('eigenscape.')"
+        " and not name.startswith(('eigenscape.accel', 'eigenscape._', 'eigenscape.exceptions'))];"
+        "assert not core, core; assert len(loaded) < 40, sorted(loaded)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
 def test_import_loads_no_compiled_code() -> None:
     code = (
         "import sys; from eigenscape import accel; accel.install();"
         "from sklearn.manifold import Isomap; from sklearn.datasets import make_swiss_roll;"
-        "Isomap(n_neighbors=10).fit(make_swiss_roll(800)[0]); assert 'numba' not in sys.modules"
+        "Isomap(n_neighbors=10).fit(make_swiss_roll(1000)[0]); assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
     assert np.all([name in dir(accel) for _, name, _ in REPLACED])

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_digits
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
@@ -78,3 +78,48 @@ def test_cache(tmp_path: Path) -> None:
     scores = [clone(pipeline).fit(X, y).score(X, y) for _ in range(2)]
     assert scores[0] == scores[1]
     assert sum(row.calls for row in accel.report().rows if row.name == "KernelPCA.fit") == 1
+
+
+def test_metadata_routing() -> None:
+    import sklearn
+
+    def build() -> tuple[Any, float]:
+        from sklearn.manifold import Isomap
+
+        with sklearn.config_context(enable_metadata_routing=True):
+            last = RidgeClassifier().set_fit_request(sample_weight=True)
+            pipeline = make_pipeline(Isomap(n_neighbors=8, n_components=4), last)
+            pipeline.fit(X, y, sample_weight=np.arange(len(X)))
+            routing = {name: str(step.get_metadata_routing()) for name, step in pipeline.named_steps.items()}
+            return routing, pipeline.score(X, y)
+
+    before, after = run(build)
+    assert before[0] == after[0]
+    assert before[1] == pytest.approx(after[1], abs=0.02)
+
+
+def test_names_of_columns_give_no_new_warnings(recwarn: pytest.WarningsRecorder) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=[f"pixel {number}" for number in range(X.shape[1])])
+
+    def build() -> list[str]:
+        from sklearn.manifold import Isomap
+
+        model = Isomap(n_neighbors=8).fit(frame)
+        model.transform(frame.iloc[:3])
+        return list(model.feature_names_in_)
+
+    before, after = run(build)
+    assert before == after == list(frame.columns)
+    assert not [warning for warning in recwarn if "feature names" in str(warning.message)]
+
+
+def test_types_of_numbers() -> None:
+    def build() -> tuple[type, type]:
+        from sklearn.manifold import LocallyLinearEmbedding, trustworthiness
+
+        model = LocallyLinearEmbedding(n_neighbors=12).fit(X)
+        return type(model.reconstruction_error_), type(trustworthiness(X, model.embedding_))
+
+    before, after = run(build)
+    assert before == after

@@ -25,17 +25,18 @@ THEIRS: dict[str, Any] = {
     "KernelPCA": decomposition.KernelPCA,
     "SpectralClustering": cluster.SpectralClustering,
     "PCA": decomposition.PCA,
+    "FactorAnalysis": decomposition.FactorAnalysis,
 }
+if hasattr(manifold, "ClassicalMDS"):  # since scikit-learn 1.8
+    THEIRS["ClassicalMDS"] = manifold.ClassicalMDS
 #: Fitted attributes of scikit-learn with another name here; those not listed have the same or none.
 ATTRIBUTES: dict[str, dict[str, tuple[str, str]]] = {
     "Isomap": {
         "kernel_pca_": ("eigenvalues_", "the spectrum"),
         "dist_matrix_": ("kernel_", "`kernel_(X)` are the centred `-d^2 / 2`; the distances are not stored"),
     },
-    "LocallyLinearEmbedding": {"reconstruction_error_": ("eigenvalues_", "the sum of `1 - eigenvalues_`")},
-    "LaplacianEigenmaps": {"affinity_matrix_": ("kernel_", "`kernel_(X)` is the divided affinity")},
+    "LocallyLinearEmbedding": {"reconstruction_error_": ("reconstruction_error", "a method")},
     "KernelPCA": {"eigenvectors_": ("embedding_", "scaled by the roots of `eigenvalues_`")},
-    "SpectralClustering": {"affinity_matrix_": ("kernel_", "`kernel_(X)` is the divided affinity")},
 }
 HEAD = f"""# From scikit-learn
 

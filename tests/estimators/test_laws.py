@@ -162,7 +162,7 @@ def n_trivial(model: Any) -> int:
 
 def n_asked(model: Any) -> float:
     if isinstance(model, SpectralClustering):
-        return 1 if model.assign_labels == "threshold" else model.n_clusters
+        return 1 if model.assign_labels == "threshold" else model.n_components or model.n_clusters
     return np.inf if model.n_components is None else model.n_components
 
 
@@ -466,10 +466,11 @@ def parameters_of(model: Any) -> dict[str, Any]:
 
 def with_components(model: Any, n: int) -> Any:
     """The estimator with ``n`` coordinates (clusters: from three on, for the data may have three
-    components)."""
-    return model.set_params(
-        **({"n_clusters": n + 2} if isinstance(model, SpectralClustering) else {"n_components": n})
-    )
+    components, and two coordinates)."""
+    if isinstance(model, SpectralClustering):
+        given = model.n_components is not None
+        return model.set_params(**({"n_components": n + 1} if given else {"n_clusters": n + 2}))
+    return model.set_params(n_components=n)
 
 
 def discarded(model: Any, K: np.ndarray) -> float:

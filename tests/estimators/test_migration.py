@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.utils import all_estimators
+from sklearn.utils._param_validation import StrOptions
 
 import eigenscape
-from eigenscape.estimators._migration import PARAMETERS
+from eigenscape import accel
+from eigenscape.estimators._migration import _ACCELERATED, PARAMETERS
 from tests.estimators.migration_page import PAGE, THEIRS, page
 
 
@@ -33,6 +36,42 @@ def test_every_parameter_of_scikit_learn_exists_or_is_explained(name: str) -> No
     accepted = set(inspect.signature(getattr(eigenscape, name)).parameters)
     theirs = set(inspect.signature(THEIRS[name]).parameters)
     assert theirs <= accepted | set(PARAMETERS[name])
+
+
+def test_all_classes_of_the_same_name_are_compared() -> None:
+    same = set(eigenscape.__all__) & {name for name, _ in all_estimators()}
+    assert same <= set(THEIRS)
+
+
+def test_a_class_without_acceleration_does_not_name_it() -> None:
+    with pytest.raises(TypeError, match="import the class from scikit-learn"):
+        eigenscape.PCA(svd_solver="full")
+    assert not hasattr(accel, "PCA")
+    for name in _ACCELERATED:
+        ours = "SpectralEmbedding" if name == "LaplacianEigenmaps" else name
+        assert ours in dir(accel)
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_values_of_scikit_learn_are_accepted_or_explained(name: str) -> None:
+    """Every string that scikit-learn's class accepts, except metrics, which are those of its search."""
+    X = np.abs(np.random.default_rng(0).standard_normal((60, 5)))
+    ours = getattr(eigenscape, name)
+    parameters = inspect.signature(ours).parameters
+    for parameter, constraints in THEIRS[name]._parameter_constraints.items():
+        if parameter not in parameters or parameter == "metric" or not isinstance(constraints, list):
+            continue
+        for value in sorted(v for c in constraints if isinstance(c, StrOptions) for v in c.options):
+            if value.startswith("precomputed"):
+                continue
+            model = ours(2, **{parameter: value}) if parameter != "n_components" else ours(value)
+            message = ""
+            try:
+                model.fit(X)
+            except ValueError as error:
+                message = str(error)
+            named = re.findall(r"'([\w-]+)'", message.partition("use eigenscape.accel")[0])
+            assert not message or set(named) - {value}, (parameter, value)  # what to use instead
 
 
 @pytest.mark.parametrize(

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.decomposition import _kernel_pca as theirs
 from sklearn.preprocessing import KernelCenterer
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from eigenscape._memory import row_blocks
 from eigenscape._threads import single_blas_thread
+from eigenscape.accel._loss import centered_loss, require_between
 from eigenscape.accel._rebind import rebound
-from eigenscape.accel._record import left, ran_here, recorded
-from eigenscape.accel._settings import is_few
+from eigenscape.accel._record import is_few, left, ran_here, recorded
 from eigenscape.accel._solve import UnsupportedProblemError, leading
-from eigenscape.kernels.pairwise import kernel_by_name
-from eigenscape.operators import Operator, centered, gram
+
+if TYPE_CHECKING:
+    from eigenscape.operators import Operator
 
 Pairs = tuple[np.ndarray, np.ndarray]
 #: Kernels that are the same functions here.
@@ -64,12 +66,17 @@ class _OperatorCenterer:
         return self
 
     def transform(self, K: Operator, copy: bool) -> Operator:
+        from eigenscape.operators import centered
+
         m = K.shape[0]
         return centered(K, np.full(m, 1 / m))
 
 
 class KernelPCA(theirs.KernelPCA):
-    """:class:`sklearn.decomposition.KernelPCA`, computed by eigenscape; same parameters and attributes."""
+    """:class:`sklearn.decomposition.KernelPCA`, computed by eigenscape.
+
+    Parameters and attributes are the same; ``loss`` measures the error of the expansion.
+    """
 
     _centerer: Any
 
@@ -96,6 +103,9 @@ class KernelPCA(theirs.KernelPCA):
 
     def _fit_here(self, X: Any) -> KernelPCA:
         """Fit with a kernel matrix that is stored, a product of thin matrices, or applied in blocks."""
+        from eigenscape.kernels.pairwise import kernel_by_name
+        from eigenscape.operators import gram
+
         X = validate_data(self, X, accept_sparse="csr", copy=self.copy_X)
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         kernel = kernel_by_name(self.kernel, gamma=self.gamma_, degree=self.degree, coef0=self.coef0)
@@ -122,6 +132,52 @@ class KernelPCA(theirs.KernelPCA):
             left("eigenvectors", "kernel not symmetric")
             return super()._fit_transform_in_place(K)
         return _solve(self, K)
+
+    def loss(self, X: Any = None, between: Any = None) -> float:
+        """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
+
+        scikit-learn has no such method.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), optional
+            Held-out points, at least 2, as for ``transform``. If None, the training points.
+        between : array-like of shape (n_new, n_new), optional
+            For ``kernel="precomputed"``: the kernel among the held-out points.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        center, given = self._centerer, self.kernel == "precomputed"
+        with recorded("KernelPCA.loss"):
+            ran_here("loss")
+            if X is None:
+                # scikit-learn may have centred a given matrix in place; centring it again changes nothing.
+                means = self.X_fit_.mean(axis=1) if given else center.K_fit_rows_
+                return centered_loss(
+                    lambda block: self._kernel_of(self.X_fit_[block], self.X_fit_),
+                    means,
+                    means.mean(),
+                    self.eigenvectors_ * np.sqrt(self.eigenvalues_),
+                    training=True,
+                )
+            Y = validate_data(self, X, accept_sparse="csr", reset=False)
+            table = require_between(between, Y.shape[0]) if given else None
+            blocks = row_blocks(Y.shape[0], 16.0 * self.X_fit_.shape[0])
+            means = np.concatenate([self._kernel_of(Y[rows], self.X_fit_).mean(axis=1) for rows in blocks])
+            return centered_loss(
+                lambda block: self._get_kernel(Y[block], Y) if table is None else table[block],
+                means,
+                center.K_fit_all_,
+                self.transform(X),
+                training=False,
+            )
+
+    def _kernel_of(self, Y: Any, X: Any) -> Any:
+        """Return the kernel of some points and the training points; precomputed, it is ``Y`` itself."""
+        return Y if self.kernel == "precomputed" else self._get_kernel(Y, X)
 
 
 def _is_symmetric(K: np.ndarray, block: int = 1024) -> bool:

@@ -11,8 +11,8 @@ from sklearn.manifold import _spectral_embedding as theirs
 from sklearn.utils import check_random_state, check_symmetric
 
 from eigenscape._typing import is_sparse
-from eigenscape.accel._record import left
-from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._record import is_few, left
+from eigenscape.accel._settings import FEW
 from eigenscape.accel._solve import UnsupportedProblemError, component_labels, lowest
 
 _original = theirs._spectral_embedding

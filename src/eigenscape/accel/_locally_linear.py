@@ -14,16 +14,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from eigenscape._threads import single_blas_thread
 from eigenscape.accel._neighbors import can_search, nearest
 from eigenscape.accel._rebind import rebound, validated
-from eigenscape.accel._record import left, ran_here, recorded
-from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._record import is_few, left, ran_here, recorded
+from eigenscape.accel._settings import FEW
 from eigenscape.accel._solve import UnsupportedProblemError, lowest
-from eigenscape.kernels.local import barycentric_weights
-from eigenscape.kernels.local_gram import RowGram
-from eigenscape.methods.alignment import alignment_matrix, tangent_factor
+from eigenscape.exceptions import UndefinedKernelError
 
 _original = theirs._locally_linear_embedding
 #: Regularisation below which local problems are singular, and their solutions rounding errors.
 _LEAST_REG = 1e-12
+#: Regularisation that scikit-learn uses in modified LLE, whatever ``reg``.
+_MODIFIED_REG = 1e-3
 
 
 def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tuple[np.ndarray, float]:
@@ -36,6 +36,8 @@ def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tu
         if method != "standard" and len(np.unique(columns)) < len(columns):
             # Their rows of the matrix are zero, and its null space has more dimensions than are wanted.
             raise UnsupportedProblemError("points that are no neighbours of others")
+        from eigenscape.methods.alignment import alignment_matrix
+
         with single_blas_thread():
             factor = _factor(np.asarray(searcher._fit_X), columns, method, n_components, reg, n_jobs)
         values, vectors = lowest(
@@ -49,7 +51,7 @@ def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tu
     except UnsupportedProblemError as reason:
         left("embedding", str(reason), instead=True)
         return _original(X, n_neighbors=n_neighbors, n_components=n_components, **options)
-    return vectors[:, 1:], float(values[1:].sum())
+    return vectors[:, 1:], values[1:].sum()
 
 
 def _neighbors(
@@ -95,10 +97,16 @@ def _factor(
 
     Its Hessian estimator uses all vectors orthogonal to the tangent space, so that it equals that of LTSA.
     """
+    from eigenscape.kernels.local import barycentric_weights
+    from eigenscape.kernels.local_gram import RowGram
+    from eigenscape.methods.alignment import modified_factor, tangent_factor
+
     pattern = _pattern(columns)
     if method == "standard":
         weights = barycentric_weights(RowGram(X), pattern, reg, n_jobs)
         return sparse.csr_array(sparse.eye_array(len(columns)) - weights)
+    if method == "modified":
+        return modified_factor(RowGram(X), pattern, n_components, _MODIFIED_REG, n_jobs)
     return tangent_factor(RowGram(X), pattern, n_components, n_jobs)
 
 
@@ -110,7 +118,7 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
     """:class:`sklearn.manifold.LocallyLinearEmbedding`, computed by eigenscape.
 
     Parameters and attributes are the same. ``transform`` gives training points their place in ``embedding_``,
-    which scikit-learn's weights do not.
+    which scikit-learn's weights do not, and ``loss`` measures the error of the expansion.
     """
 
     def _fit_transform(self, X: Any) -> None:
@@ -119,6 +127,9 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
 
     def transform(self, X: Any) -> Any:
         """Transform new points, as :meth:`sklearn.manifold.LocallyLinearEmbedding.transform`."""
+        from eigenscape.kernels.local import barycentric_weights
+        from eigenscape.kernels.local_gram import RowGram
+
         check_is_fitted(self)
         with recorded("LocallyLinearEmbedding.transform"):
             rows = np.asarray(validate_data(self, X, reset=False), dtype=np.float64)
@@ -136,6 +147,32 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
             embedded[known] = self.embedding_[columns[known, same[known].argmax(axis=1)]]
             ran_here("weights")
             return embedded
+
+    def loss(self, X: None = None) -> float:
+        """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
+
+        The kernel is ``I - M`` on the training points, ``M`` the matrix of the method; it is not defined
+        between new points, so that ``X`` must be None. scikit-learn has no such method.
+
+        Returns
+        -------
+        float
+        """
+        from eigenscape.methods.alignment import alignment_matrix
+
+        check_is_fitted(self)
+        if X is not None:
+            raise UndefinedKernelError(
+                "the kernel of locally linear embedding is not defined between new points; call loss()"
+            )
+        with recorded("LocallyLinearEmbedding.loss"):
+            ran_here("loss")
+            train = np.asarray(self.nbrs_._fit_X, dtype=np.float64)
+            columns = self.nbrs_.kneighbors(train, self.n_neighbors + 1, return_distance=False)[:, 1:]
+            factor = _factor(train, columns, self.method, self.n_components, self.reg, self.n_jobs)
+            kernel = sparse.eye_array(len(train)) - alignment_matrix(factor)
+            kept = 1 - np.square(factor @ self.embedding_).sum(axis=0)  # eigenvalues of I - M
+            return max(float(np.square(kernel.data).sum() - 1 - np.square(kept).sum()), 0.0) / len(train) ** 2
 
 
 def _recorded(*args: Any, **kwargs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,8 @@ from sklearn.neighbors import radius_neighbors_graph as _radius_neighbors_graph
 
 from eigenscape._memory import row_blocks
 from eigenscape._threads import single_blas_thread
-from eigenscape.accel._record import left, ran_here
-from eigenscape.accel._settings import FEW, is_few
-from eigenscape.graph.neighbors import TREE_FEATURES, neighbor_index
+from eigenscape.accel._record import is_few, left, ran_here
+from eigenscape.accel._settings import FEW
 
 #: Distances that differ by less than this part may be in another order in scikit-learn, which rounds them.
 _TIE = 1e-7
@@ -54,7 +54,7 @@ def kneighbors_graph(
     n = len(neighbors)
     data = np.ones(n * n_neighbors) if mode == "connectivity" else distances.ravel()
     # The one without neighbours has the class (matrix or array) that scikit-learn is configured to return.
-    like = type(searcher.kneighbors_graph(searcher._fit_X[:1], n_neighbors=1))
+    like = type(_without_names(searcher).kneighbors_graph(searcher._fit_X[:1], n_neighbors=1))
     return like((data, neighbors.ravel(), np.arange(0, n * n_neighbors + 1, n_neighbors)), shape=(n, n))
 
 
@@ -79,6 +79,8 @@ def nearest(
 
     Rows with ties, about which neighbours belong to the graph, are searched by scikit-learn, too.
     """
+    from eigenscape.graph.neighbors import neighbor_index
+
     X = np.asarray(searcher._fit_X)
     count = k if with_self else k + 1
     with single_blas_thread():
@@ -86,13 +88,21 @@ def nearest(
     tied = np.flatnonzero(distances[:, count - 1] >= (1 - _TIE) * distances[:, count])
     distances, neighbors = distances[:, :count], neighbors[:, :count]
     if len(tied):
-        neighbors[tied] = searcher.kneighbors(X[tied], count, return_distance=False)
+        neighbors[tied] = _without_names(searcher).kneighbors(X[tied], count, return_distance=False)
     for block in row_blocks(len(tied), 16.0 * count * X.shape[1]):
         rows = tied[block]
         between = X[neighbors[rows]] - X[rows][:, None, :]
         distances[rows] = np.sqrt(np.einsum("ijk,ijk->ij", between, between))
     ran_here("neighbours")
     return (distances, neighbors) if with_self else _without_self(distances, neighbors)
+
+
+def _without_names(searcher: NearestNeighbors) -> NearestNeighbors:
+    """Return the search without names of features: rows of its own array have none, about which it warns."""
+    if hasattr(searcher, "feature_names_in_"):
+        searcher = copy.copy(searcher)
+        del searcher.feature_names_in_
+    return searcher
 
 
 def _without_self(distances: np.ndarray, neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -113,6 +123,10 @@ def _reason(searcher: NearestNeighbors, k: int) -> str:
         return "metric is a function" if callable(metric) else f"metric={metric!r}"
     if np.asarray(X).dtype != np.float64:
         return f"{np.asarray(X).dtype} rows"
+    if is_few(len(X), compiled=False):
+        return FEW
+    from eigenscape.graph.neighbors import TREE_FEATURES
+
     if is_few(len(X), compiled=X.shape[1] > TREE_FEATURES):
         return FEW
     return "" if k + 2 <= len(X) else "n_neighbors near n_samples"

@@ -8,9 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path as _shortest_path
 
-from eigenscape.accel._record import left, ran_here
-from eigenscape.accel._settings import FEW, is_few
-from eigenscape.graph.geodesics import vertex_geodesics
+from eigenscape.accel._record import is_few, left, ran_here
+from eigenscape.accel._settings import FEW
 
 
 def shortest_path(graph: Any, method: Any = "auto", directed: bool = False) -> np.ndarray:
@@ -21,6 +20,8 @@ def shortest_path(graph: Any, method: Any = "auto", directed: bool = False) -> n
     if reason:
         left("shortest paths", reason)
         return _shortest_path(graph, method=method, directed=directed)
+    from eigenscape.graph.geodesics import vertex_geodesics
+
     lengths = vertex_geodesics(_undirected(graph))
     ran_here("shortest paths")
     return lengths

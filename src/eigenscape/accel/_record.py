@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from eigenscape.accel._settings import FEW
+from eigenscape.accel._settings import FEW, few_points
 
 
 @dataclass
@@ -107,6 +107,15 @@ def recorded(name: str) -> Iterator[None]:
         _current.call = None
     call.seconds = time.perf_counter() - start
     _add(call)
+
+
+def is_few(n_points: int, *, compiled: bool) -> bool:
+    """Return whether a step of the present call is left to SciPy and scikit-learn for its few points.
+
+    ``compiled`` tells whether the step needs compiled code. Steps of one call have the same limit.
+    """
+    name = "" if _current.call is None else _current.call.name.partition(".")[0]
+    return n_points <= few_points(name, compiled=compiled)
 
 
 def _add(call: Call) -> None:

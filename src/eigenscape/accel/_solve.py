@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -10,11 +10,13 @@ from scipy.sparse.csgraph import connected_components
 
 from eigenscape._threads import single_blas_thread
 from eigenscape._typing import is_sparse
-from eigenscape.accel._record import ran_here
-from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._record import is_few, ran_here
+from eigenscape.accel._settings import FEW
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
-from eigenscape.operators import DenseOperator, Operator, SparseOperator
-from eigenscape.solvers import Order, SemidefiniteProblem, SolverConfig, principal, smallest
+
+if TYPE_CHECKING:
+    from eigenscape.operators import Operator
+    from eigenscape.solvers import Order
 
 
 class UnsupportedProblemError(Exception):
@@ -30,6 +32,9 @@ def leading(
         raise UnsupportedProblemError(FEW)
     if 5 * count > m:
         raise UnsupportedProblemError("many eigenvectors")
+    from eigenscape.operators import DenseOperator
+    from eigenscape.solvers import SolverConfig, principal
+
     dtype = np.float32 if isinstance(matrix, np.ndarray) and matrix.dtype == np.float32 else np.float64
     operator = DenseOperator(matrix) if isinstance(matrix, np.ndarray) else matrix
     solver = SolverConfig(tol=1e-6 if dtype == np.float32 else 1e-10)
@@ -56,6 +61,9 @@ def lowest(
 
     ``matrix`` is positive semi-definite and ``matrix @ null`` is zero.
     """
+    from eigenscape.operators import DenseOperator, SparseOperator
+    from eigenscape.solvers import SemidefiniteProblem, SolverConfig, smallest
+
     null = null / np.linalg.norm(null)
     if count == 1:
         return np.zeros(1), null[:, None]

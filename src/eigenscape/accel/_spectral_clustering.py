@@ -12,23 +12,34 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigenscape.accel._extension import neighbor_affinities, place, require_rows, training_rows
+from eigenscape.accel._extension import (
+    KernelAffinities,
+    NeighborAffinities,
+    new_loss,
+    place,
+    require_rows,
+    training_loss,
+    training_rows,
+)
 from eigenscape.accel._laplacian import spectral_embedding
 from eigenscape.accel._neighbors import kneighbors_graph
 from eigenscape.accel._rebind import rebound, validated
 from eigenscape.accel._record import ran_here, recorded
-from eigenscape.graph.row_index import RowIndex
+
+
+def _has_rows(estimator: Any) -> bool:
+    return not (callable(estimator.affinity) or str(estimator.affinity).startswith("precomputed"))
 
 
 def _can_predict(estimator: Any) -> bool:
-    given = callable(estimator.affinity) or str(estimator.affinity).startswith("precomputed")
-    return not given and estimator.assign_labels == "kmeans"
+    return _has_rows(estimator) and estimator.assign_labels == "kmeans"
 
 
 class SpectralClustering(theirs.SpectralClustering):
     """:class:`sklearn.cluster.SpectralClustering`, computed by eigenscape.
 
-    Parameters and attributes are the same; ``predict`` assigns new points to the clusters.
+    Parameters and attributes are the same; ``predict`` assigns new points to the clusters, and ``loss``
+    measures the error of the expansion.
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -45,8 +56,8 @@ class SpectralClustering(theirs.SpectralClustering):
         )
         with recorded("SpectralClustering.fit"):
             body(self, X, y)
-        if _can_predict(self):
-            self._rows_, self._map_ = training_rows(X), maps[0]  # for `predict`
+        # For `predict` and `loss`.
+        self._map_, self._rows_ = maps[0], training_rows(X) if _has_rows(self) else None
         return self
 
     @available_if(_can_predict)
@@ -65,6 +76,8 @@ class SpectralClustering(theirs.SpectralClustering):
         -------
         ndarray of shape (n_new,)
         """
+        from eigenscape.graph.row_index import RowIndex
+
         check_is_fitted(self)
         Y = validate_data(self, X, dtype=np.float64, reset=False)
         with recorded("SpectralClustering.predict"):
@@ -77,13 +90,39 @@ class SpectralClustering(theirs.SpectralClustering):
             train = RowIndex(rows).find(Y)
             return np.where(train >= 0, self.labels_[train], labels).astype(self.labels_.dtype)
 
-    def _affinities(self, rows: np.ndarray) -> Any:
-        """Return the function that computes the affinities of new points to the training points."""
+    def loss(self, X: Any = None) -> float:
+        """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
+
+        The kernel are the affinities, without those of points to themselves, divided by the roots of their
+        sums. scikit-learn has no such method.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), optional
+            Held-out points, at least 2; not with precomputed affinities. If None, the training points.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        with recorded("SpectralClustering.loss"):
+            ran_here("loss")
+            if X is None:
+                return training_loss(self.affinity_matrix_, self._map_)
+            rows = require_rows(self._rows_)
+            Y = validate_data(self, X, dtype=np.float64, reset=False)
+            return new_loss(Y, rows, self._affinities(rows), self.affinity_matrix_, self._map_)
+
+    def _affinities(self, rows: np.ndarray) -> KernelAffinities | NeighborAffinities:
+        """Return the affinities of new points."""
         if self.affinity == "nearest_neighbors":
-            return neighbor_affinities(rows, self.n_neighbors, self.n_jobs)
+            return NeighborAffinities.of(rows, self.n_neighbors, self.n_jobs)
         params = dict(self.kernel_params or {})
         params.update(gamma=self.gamma, degree=self.degree, coef0=self.coef0)  # in scikit-learn's order
-        return lambda Y: pairwise_kernels(Y, rows, metric=self.affinity, filter_params=True, **params)
+        return KernelAffinities(
+            rows, lambda Y, Z: pairwise_kernels(Y, Z, metric=self.affinity, filter_params=True, **params)
+        )
 
 
 _function = rebound(theirs.spectral_clustering, SpectralClustering=SpectralClustering)

@@ -11,7 +11,16 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigenscape.accel._extension import neighbor_affinities, place, require_rows, training_rows
+from eigenscape.accel._extension import (
+    KernelAffinities,
+    NeighborAffinities,
+    new_loss,
+    place,
+    require_rows,
+    training_loss,
+    training_rows,
+    with_constant,
+)
 from eigenscape.accel._laplacian import spectral_embedding as _embed
 from eigenscape.accel._neighbors import kneighbors_graph
 from eigenscape.accel._rebind import rebound, validated
@@ -29,7 +38,8 @@ def _has_rows(estimator: Any) -> bool:
 class SpectralEmbedding(theirs.SpectralEmbedding):
     """:class:`sklearn.manifold.SpectralEmbedding`, computed by eigenscape.
 
-    Parameters and attributes are the same; ``transform`` places new points.
+    Parameters and attributes are the same; ``transform`` places new points, and ``loss`` measures the error
+    of the expansion.
     """
 
     def _get_affinity_matrix(self, X: Any, Y: Any = None) -> Any:
@@ -64,11 +74,37 @@ class SpectralEmbedding(theirs.SpectralEmbedding):
             affinities = self._affinities(rows)
             return place(Y, rows, affinities, self.affinity_matrix_, self.embedding_)
 
-    def _affinities(self, rows: np.ndarray) -> Any:
-        """Return the function that computes the affinities of new points to the training points."""
+    def loss(self, X: Any = None) -> float:
+        """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
+
+        The kernel are the affinities, without those of points to themselves, divided by the roots of their
+        sums. scikit-learn has no such method.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), optional
+            Held-out points, at least 2, where ``transform`` is available. If None, the training points.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        with recorded("SpectralEmbedding.loss"):
+            ran_here("loss")
+            A = self.affinity_matrix_
+            Z = with_constant(A, self.embedding_)
+            if X is None:
+                return training_loss(A, Z)
+            rows = require_rows(self._rows_)
+            Y = validate_data(self, X, dtype=np.float64, reset=False)
+            return new_loss(Y, rows, self._affinities(rows), A, Z)
+
+    def _affinities(self, rows: np.ndarray) -> KernelAffinities | NeighborAffinities:
+        """Return the affinities of new points."""
         if self.affinity == "rbf":
-            return lambda Y: rbf_kernel(Y, rows, gamma=self.gamma_)
-        return neighbor_affinities(rows, self.n_neighbors_, self.n_jobs)
+            return KernelAffinities(rows, lambda Y, Z: rbf_kernel(Y, Z, gamma=self.gamma_))
+        return NeighborAffinities.of(rows, self.n_neighbors_, self.n_jobs)
 
 
 def _recorded(*args: Any, **kwargs: Any) -> Any:

@@ -14,8 +14,8 @@ from sklearn.utils.validation import _num_samples
 from eigenscape._memory import row_blocks
 from eigenscape._threads import parallel_map
 from eigenscape.accel._rebind import validated
-from eigenscape.accel._record import left, ran_here, recorded
-from eigenscape.accel._settings import FEW, is_few
+from eigenscape.accel._record import is_few, left, ran_here, recorded
+from eigenscape.accel._settings import FEW
 
 #: Metrics whose value for two rows depends on these rows only.
 _METRICS = ("euclidean", "l2", "cosine", "manhattan", "l1", "cityblock", "chebyshev", "sqeuclidean")
@@ -40,7 +40,7 @@ def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: A
 
         total = sum(parallel_map(penalty, row_blocks(n, 32.0 * n)))
         ran_here("ranks")
-    return 1.0 - total * (2.0 / (n * n_neighbors * (2.0 * n - 3.0 * n_neighbors - 1.0)))
+    return np.float64(1.0 - total * (2.0 / (n * n_neighbors * (2.0 * n - 3.0 * n_neighbors - 1.0))))
 
 
 def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int) -> np.ndarray:

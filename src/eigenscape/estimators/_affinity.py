@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from eigenscape.estimators._base import FitResult, spectral_attributes, spectral_result
 from eigenscape.estimators._dictionary import bind, dictionary_attributes, fit_by_dictionary
 from eigenscape.estimators._graph import (
@@ -25,9 +27,10 @@ from eigenscape.estimators._validation import (
 from eigenscape.graph.neighborhood import Joined, NeighborGraph
 from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
 from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, edge_weight, local_affinity
-from eigenscape.kernels.base import BoundKernel, Kernel
+from eigenscape.kernels.base import BoundKernel, Kernel, gram_matrix
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
 from eigenscape.methods.independence import Independence, Selection
+from eigenscape.normalize import DividedKernel
 from eigenscape.pieces import Action, Affinity, Split, split_affinity, split_graph
 
 #: Affinities that are sparse graphs.
@@ -144,6 +147,27 @@ class KernelSamples:
         return spectral_result(
             embedding, {**component_attributes(split.labels), **width_attributes(self.kernel)}
         )
+
+
+class AffinityMatrixMixin:
+    """``affinity_matrix_`` of estimators that divide an affinity by its sums."""
+
+    @property
+    def affinity_matrix_(self) -> Any:
+        """Affinities (m, m) of the ``m`` distinct training samples, computed at each access.
+
+        Sparse if the affinity is a graph. Not available with a dictionary or if components are embedded
+        separately.
+        """
+        check_is_fitted(self, "n_iter_")
+        kernel = self.kernel_  # type: ignore[attr-defined]
+        if not isinstance(kernel, DividedKernel):
+            raise AttributeError(
+                "affinity_matrix_ is not available with a dictionary or if components are embedded"
+                " separately; kernel_ has the divided affinities"
+            )
+        matrix = gram_matrix(kernel.base)
+        return kernel.base(kernel.base.X) if matrix is None else matrix
 
 
 def bind_affinity(

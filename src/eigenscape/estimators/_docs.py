@@ -251,6 +251,9 @@ eigenvalues_/landmarks : ndarray of shape (n_components,)
 kernel_/landmarks : BoundKernel
     Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the landmarks,
     which are ``kernel_.X``.
+affinity_matrix_ : sparse array or ndarray of shape (m, m)
+    Affinities of the distinct training samples, computed at each access; sparse if the affinity is a graph.
+    Not available with a dictionary or if components are embedded separately.
 kernel_ : BoundKernel
     Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
     samples.

@@ -9,6 +9,15 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+#: Classes of which eigenscape.accel has scikit-learn's interface; the others are imported from scikit-learn.
+_ACCELERATED = (
+    "ClassicalMDS",
+    "Isomap",
+    "KernelPCA",
+    "LaplacianEigenmaps",
+    "LocallyLinearEmbedding",
+    "SpectralClustering",
+)
 _DROP_IN = "or use eigenscape.accel for scikit-learn's own interface"
 _SEARCH = "use neighbors='exact' or 'approximate'"
 _FASTEST = "leave it out: the fastest method is chosen"
@@ -38,12 +47,18 @@ PARAMETERS: Mapping[str, Mapping[str, str]] = {
     },
     "SpectralClustering": {
         "eigen_tol": "use tol",
-        "n_components": "leave it out: the number of eigenvectors is n_clusters",
         "kernel_params": "pass a kernel of eigenscape as affinity",
         "degree": "pass a kernel of eigenscape as affinity",
         "coef0": "pass a kernel of eigenscape as affinity",
     },
     "ClassicalMDS": {"dissimilarity": "use metric='precomputed'"},
+    "FactorAnalysis": {
+        "svd_method": _NOT_NEEDED,
+        "iterated_power": _NOT_NEEDED,
+        "copy": "leave it out: X is never modified",
+        "noise_variance_init": "leave it out: the start is chosen",
+        "rotation": "rotate components_ afterwards",
+    },
     "PCA": {
         "svd_solver": "use eigen_solver",
         "copy": "leave it out: X is never modified",
@@ -76,8 +91,9 @@ def explain_parameters(estimator: type) -> None:
     def checked(self: Any, *args: Any, **parameters: Any) -> None:
         for parameter in parameters:
             if parameter in hints:
+                other = _DROP_IN if name in _ACCELERATED else "or import the class from scikit-learn"
                 raise TypeError(
-                    f"{parameter} is a parameter of scikit-learn's class; {hints[parameter]}, {_DROP_IN}"
+                    f"{parameter} is a parameter of scikit-learn's class; {hints[parameter]}, {other}"
                 )
         create(self, *args, **parameters)
 

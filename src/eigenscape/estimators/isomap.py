@@ -296,6 +296,17 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
             }
         )
 
+    def reconstruction_error(self) -> float:
+        """Return the root mean squared error of the centred geodesic kernel of the training samples.
+
+        It is the root of :meth:`loss`, and the same number as that of scikit-learn's method.
+
+        Returns
+        -------
+        float
+        """
+        return float(np.sqrt(self.loss()))
+
     def _neighborhood(self) -> Neighborhood:
         return Neighborhood(
             self.n_neighbors,

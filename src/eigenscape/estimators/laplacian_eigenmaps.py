@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eigenscape.estimators._affinity import (
+    AffinityMatrixMixin,
     AffinityOptions,
     bind_affinity,
     check_independence,
@@ -32,7 +33,9 @@ from eigenscape.solvers import NAMES
 
 
 @documented
-class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class LaplacianEigenmaps(
+    AffinityMatrixMixin, DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator
+):
     r"""Laplacian eigenmaps: the smoothest functions on a neighbourhood graph as coordinates.
 
     With affinities :math:`K`, degrees :math:`S` and the Laplacian :math:`S - K`, solve
@@ -77,6 +80,7 @@ class LaplacianEigenmaps(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMi
     {eigenvalues_/parts}
         They are :math:`l_r = 1 - \sigma_r`.
     {kernel_}
+    {affinity_matrix_}
     {component_labels_}
     {n_connected_components_}
     {degrees_}

@@ -168,6 +168,19 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
         result = graph.result(join(maps, split, self.n_components), split.labels, self.n_components)
         return result.with_attributes(spectral_attributes(result.embedding))
 
+    def reconstruction_error(self) -> float:
+        """Return the sum of the eigenvalues of :math:`M` that the coordinates belong to.
+
+        It is the squared error of the reconstruction of unit vectors from their neighbours, and the same
+        number as scikit-learn's ``reconstruction_error_``.
+
+        Returns
+        -------
+        float
+        """
+        self._check_fitted()
+        return float(((1.0 if self.c is None else self.c) - self.eigenvalues_).sum())
+
     def _neighborhood(self) -> Neighborhood:
         return Neighborhood(
             self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs

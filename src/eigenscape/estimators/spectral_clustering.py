@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -16,7 +16,12 @@ from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._affinity import AffinityOptions, bind_affinity, fit_affinity_dictionary
+from eigenscape.estimators._affinity import (
+    AffinityMatrixMixin,
+    AffinityOptions,
+    bind_affinity,
+    fit_affinity_dictionary,
+)
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._dictionary import (
@@ -38,8 +43,10 @@ from eigenscape.methods.clustering import (
     best_threshold,
     cluster_centers,
     cluster_sums,
+    discretizing_rotation,
     low_rank_cut,
     normalized_cut,
+    pivoted_rotation,
 )
 from eigenscape.methods.dictionary_embedding import greedy_spectral_map
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions, spectral_map
@@ -47,6 +54,7 @@ from eigenscape.operators import Operator, gram
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
 from eigenscape.solvers import NAMES
 
+AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold"]
 #: Number of evenly spaced rows of a collection that k-means is fitted to.
 _KMEANS_ROWS = 50_000
 
@@ -75,24 +83,46 @@ class NearestCenter:
         return cdist(coordinates, self.centers, "sqeuclidean").argmin(axis=1)
 
 
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """Assigns points to the largest entry of their rotated coordinates."""
+
+    matrix: np.ndarray  # (n_clusters, n_clusters)
+    magnitude: bool  # whether entries are compared by their magnitude
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.matrix)
+
+    def predict(self, coordinates: np.ndarray) -> np.ndarray:
+        rotated = coordinates @ self.matrix
+        return np.argmax(np.abs(rotated) if self.magnitude else rotated, axis=1)
+
+
 @documented
-class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMixin, Estimator):
-    r"""Spectral clustering: k-means or a threshold on the eigenfunctions of the normalised affinity.
+class SpectralClustering(
+    ClusterMixin, AffinityMatrixMixin, DictionaryMixin, EmbeddingMixin, KernelMixin, Estimator
+):
+    r"""Spectral clustering: clusters from the eigenfunctions of the normalised affinity.
 
     The affinity is divided by the square roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"``
-    scales the rows of the first ``n_clusters`` eigenfunctions to length one and runs k-means (Ng, Jordan and
-    Weiss). ``assign_labels="threshold"`` splits the samples in two at the value of the second generalised
-    eigenvector with the smallest normalised cut (Shi and Malik). New points are mapped by the Nystrom formula
-    and assigned to the nearest centre, or by the threshold.
+    scales the rows of the first eigenfunctions to length one and runs k-means (Ng, Jordan and Weiss).
+    "discretize" rotates these rows to be as near as possible to indicators of clusters (Yu and Shi 2003),
+    "cluster_qr" by the pivots of a QR decomposition (Damle et al. 2019), which has no start to
+    choose; a point belongs to the largest of its rotated coordinates. "threshold" splits the samples in two
+    at the value of the second generalised eigenvector with the smallest normalised cut (Shi and Malik). New
+    points are mapped by the Nystrom formula and assigned by the same centres, rotation or threshold.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters, and of coordinates for "kmeans". Must be 2 for "threshold".
-    assign_labels : {"kmeans", "threshold"}, default="kmeans"
+        Number of clusters. Must be 2 for "threshold".
+    assign_labels : {"kmeans", "discretize", "cluster_qr", "threshold"}, default="kmeans"
         Method that derives the clusters from the coordinates, as above.
+    n_components : int or None, default=None
+        Number of eigenfunctions for "kmeans". If None, ``n_clusters``, which the other methods need.
     n_init : int, default=10
-        Number of starts of k-means. Ignored for "threshold".
+        Number of starts of k-means. Ignored by the other methods.
     {affinity}
     {n_neighbors}
     {joined}
@@ -128,14 +158,17 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
     ncut_ : float
         Normalised cut, summed over clusters: 0 for clusters without connections, ``n_clusters - 1`` or more
         for a random assignment.
-    embedding_ : ndarray of shape (n_samples, n_clusters), or (n_samples, 1) for "threshold"
+    embedding_ : ndarray of shape (n_samples, n_components), or (n_samples, 1) for "threshold"
         Coordinates of the training samples.
-    cluster_centers_ : ndarray of shape (n_clusters, n_clusters)
+    cluster_centers_ : ndarray of shape (n_clusters, n_components)
         Centres of k-means. Set if ``assign_labels="kmeans"``.
+    rotation_ : ndarray of shape (n_clusters, n_clusters)
+        Rotation of the coordinates. Set if ``assign_labels`` is "discretize" or "cluster_qr".
     threshold_ : float
         Value at which the coordinate is cut. Set if ``assign_labels="threshold"``.
     {eigenvalues_}
     {kernel_}
+    {affinity_matrix_}
     {component_labels_}
     {n_connected_components_}
     {degrees_}
@@ -170,7 +203,8 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         self,
         n_clusters: int = 8,
         *,
-        assign_labels: Literal["kmeans", "threshold"] = "kmeans",
+        assign_labels: AssignLabels = "kmeans",
+        n_components: int | None = None,
         n_init: int = 10,
         affinity: KernelLike = "nearest_neighbors",
         n_neighbors: int | None = None,
@@ -196,6 +230,7 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
     ) -> None:
         self.n_clusters = n_clusters
         self.assign_labels = assign_labels
+        self.n_components = n_components
         self.n_init = n_init
         self.affinity = affinity
         self.n_neighbors = n_neighbors
@@ -220,33 +255,16 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
-        n_clusters = check_count("n_clusters", self.n_clusters)
-        check_choice("assign_labels", self.assign_labels, ("kmeans", "threshold"))
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        check_count("n_init", self.n_init)
+        n_components = self._check_parameters(n_points(X))
         by_threshold = self.assign_labels == "threshold"
-        if by_threshold and n_clusters != 2:
-            raise ValueError(
-                f"assign_labels='threshold' gives two clusters, got n_clusters={n_clusters}; use"
-                " assign_labels='kmeans'"
-            )
-        if n_clusters > n_points(X):
-            raise ValueError(
-                f"n_clusters={n_clusters} needs at least {n_clusters} samples, got n_samples={n_points(X)};"
-                " lower n_clusters"
-            )
-        if by_threshold and uses_dictionary(self):
-            raise ValueError(
-                "assign_labels='threshold' compares all cuts, which needs all similarities; use 'kmeans'"
-                " with a dictionary"
-            )
         options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
         if check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
-            return self._embed_dictionary(X, options, blocks)
-        n_components = 1 if by_threshold else n_clusters
+            return self._embed_dictionary(X, options, n_components, blocks)
         samples = bind_affinity(X, options, n_components)
         separate = self.on_disconnected == "per_component"
-        split = samples.split("whole" if separate else self.on_disconnected, n_clusters if separate else None)
+        split = samples.split(
+            "whole" if separate else self.on_disconnected, self.n_clusters if separate else None
+        )
         affinity = split.parts[0]  # the largest component, or all samples
         weights = gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.weights is None else affinity.weights
         if by_threshold and weights.storage == "blocked":
@@ -260,12 +278,52 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
         result = samples.result(join([model], split, n_components), split, n_components)
         return self._assign(result, model, weights)
 
-    def _embed_dictionary(self, X: Any, options: AffinityOptions, blocks: Any) -> FitResult:
+    def _check_parameters(self, n_samples: int) -> int:
+        """Return the number of coordinates, or raise ValueError."""
+        n_clusters = check_count("n_clusters", self.n_clusters)
+        check_choice("assign_labels", self.assign_labels, get_args(AssignLabels))
+        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        check_count("n_init", self.n_init)
+        by_threshold = self.assign_labels == "threshold"
+        if by_threshold and n_clusters != 2:
+            raise ValueError(
+                f"assign_labels='threshold' gives two clusters, got n_clusters={n_clusters}; use"
+                " assign_labels='kmeans'"
+            )
+        if by_threshold and uses_dictionary(self):
+            raise ValueError(
+                "assign_labels='threshold' compares all cuts, which needs all similarities; use 'kmeans'"
+                " with a dictionary"
+            )
+        wanted = n_clusters
+        if self.n_components is not None:
+            wanted = check_count("n_components", self.n_components)
+            if self.assign_labels != "kmeans" and wanted != n_clusters:
+                raise ValueError(
+                    f"assign_labels={self.assign_labels!r} needs as many coordinates as clusters, got"
+                    f" n_components={wanted} and n_clusters={n_clusters}; leave n_components out, or use"
+                    " assign_labels='kmeans'"
+                )
+            if wanted == 1 < n_clusters:
+                raise ValueError(
+                    f"n_components=1: rows of one coordinate are equal after scaling to length one, got"
+                    f" n_clusters={n_clusters}; use n_components of at least 2"
+                )
+        for name, value in (("n_clusters", n_clusters), ("n_components", wanted)):
+            if value > n_samples:
+                raise ValueError(
+                    f"{name}={value} needs at least {value} samples, got n_samples={n_samples}; lower {name}"
+                )
+        return 1 if by_threshold else wanted
+
+    def _embed_dictionary(
+        self, X: Any, options: AffinityOptions, n_components: int, blocks: Any
+    ) -> FitResult:
         dictionary = dictionary_options(self, "divisive")
         state, attributes = fit_affinity_dictionary(
-            X, options, dictionary, self.n_clusters, blocks, self.dictionary
+            X, options, dictionary, n_components, blocks, self.dictionary
         )
-        model = greedy_spectral_map(state, dictionary, self.n_clusters, X if blocks is None else None)
+        model = greedy_spectral_map(state, dictionary, n_components, X if blocks is None else None)
         warn_if_disconnected(model, self.on_disconnected)
         result = spectral_result(model, attributes)
         if blocks is not None:
@@ -276,29 +334,37 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
     def _assign(self, result: FitResult, model: Embedding, weights: Operator | LowRankOperator) -> FitResult:
         """Assign samples to clusters; ``model`` and ``weights`` are those of the part that is embedded."""
         coordinates = result.coordinates()
-        attributes: dict[str, Any]
+        rule: Threshold | Rotation | NearestCenter
         if self.assign_labels == "threshold":
             matrix = None if isinstance(weights, LowRankOperator) else weights.matrix()
             assert matrix is not None
-            value = best_threshold(matrix, model.coordinates[:, 0])
-            rule: Threshold | NearestCenter = Threshold(value)
-            attributes = {"threshold_": value}
+            rule = Threshold(best_threshold(matrix, model.coordinates[:, 0]))
         else:
             with stage("clustering"):
-                rule = self._kmeans(coordinates)
-            attributes = {"cluster_centers_": rule.centers}
-        attributes["_rule_"] = rule
-        attributes["labels_"] = rule.predict(coordinates).astype(np.int64)
-        attributes["ncut_"] = normalized_cut(weights, rule.predict(model.coordinates))
+                rule = self._rule(coordinates, model.eigenfunctions.on_training)
+        attributes = {
+            **_rule_attributes(rule),
+            "labels_": rule.predict(coordinates).astype(np.int64),
+            "ncut_": normalized_cut(weights, rule.predict(model.coordinates)),
+        }
         return result.with_attributes(attributes)
 
     def _assign_blocks(self, result: FitResult, blocks: Any) -> FitResult:
-        """Run k-means on evenly spaced rows of a collection; compute its cut by sums over all rows."""
-        model = result.embedding
-        rule = self._kmeans(model.transform(distributed.evenly_spaced(blocks, _KMEANS_ROWS)))
+        """Cluster evenly spaced rows of a collection; compute the cut by sums over all rows."""
+        model, rows = result.embedding, distributed.evenly_spaced(blocks, _KMEANS_ROWS)
+        rule = self._rule(model.transform(rows), model.functions(rows))
         sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, model, rule)
         cut = low_rank_cut(model.kernel.span.from_values(sums))
-        return result.with_attributes({"cluster_centers_": rule.centers, "ncut_": cut, "_rule_": rule})
+        return result.with_attributes({**_rule_attributes(rule), "ncut_": cut})
+
+    def _rule(self, coordinates: np.ndarray, functions: np.ndarray) -> Rotation | NearestCenter:
+        """Return the rule that assigns coordinates; ``functions`` are the eigenfunctions, not scaled."""
+        if self.assign_labels == "cluster_qr":
+            return Rotation(pivoted_rotation(functions), magnitude=True)
+        if self.assign_labels == "discretize":
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            return Rotation(discretizing_rotation(coordinates, seed), magnitude=False)
+        return self._kmeans(coordinates)
 
     def _kmeans(self, coordinates: np.ndarray) -> NearestCenter:
         """Return the best of ``n_init`` runs of k-means, finished by scikit-learn's estimator."""
@@ -327,3 +393,12 @@ class SpectralClustering(ClusterMixin, DictionaryMixin, EmbeddingMixin, KernelMi
 
     def _precomputed_kind(self) -> str:
         return "affinity" if self.affinity == "precomputed" else "distance"
+
+
+def _rule_attributes(rule: Threshold | Rotation | NearestCenter) -> dict[str, Any]:
+    """Return the fitted attributes that describe how points are assigned."""
+    if isinstance(rule, Threshold):
+        return {"_rule_": rule, "threshold_": rule.value}
+    if isinstance(rule, Rotation):
+        return {"_rule_": rule, "rotation_": rule.matrix}
+    return {"_rule_": rule, "cluster_centers_": rule.centers}

@@ -36,7 +36,7 @@ def alignment_factor(
             weights = barycentric_weights(gram, graph.neighbors, reg, n_jobs)
             return sparse.csr_array(sparse.eye_array(m) - weights)  # I - W, Bengio sec. 2.6
         if method == "modified":
-            return _stack(_modified(gram, graph.neighbors, n_components, reg, n_jobs), m)
+            return modified_factor(gram, graph.neighbors, n_components, reg, n_jobs)
         patch = {"hessian": _hessian, "ltsa": _tangent}[method]
 
         def work(rows: np.ndarray, columns: np.ndarray) -> Patch:
@@ -60,6 +60,13 @@ def tangent_factor(
 
     patches = over_neighborhoods(work, neighborhoods, gram, n_jobs)
     return _stack(patches, neighborhoods.shape[1])
+
+
+def modified_factor(
+    gram: LocalGram, neighbors: sparse.csr_array, n_components: int, reg: float, n_jobs: int | None = None
+) -> sparse.csr_array:
+    """Return the factor ``F`` of modified LLE, given the neighbours (n, m) of each point."""
+    return _stack(_modified(gram, neighbors, n_components, reg, n_jobs), neighbors.shape[1])
 
 
 def alignment_matrix(factor: sparse.csr_array) -> sparse.csr_array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._threads import parallel_map
@@ -15,6 +15,8 @@ from eigenscape.kernels.base import n_points
 from eigenscape.operators import Operator
 from eigenscape.quality.cuts import cut_of_sums
 
+#: Maximum number of rotations in the discretisation of Yu and Shi.
+_ROTATIONS = 100
 #: Maximum number of iterations of k-means, and their tolerance relative to the variance of the features.
 _KMEANS_STEPS, _KMEANS_TOL = 300, 1e-4
 
@@ -35,6 +37,45 @@ def cluster_centers(
         return improve_centers(X, centers, _KMEANS_STEPS, tol), centers
 
     return min(parallel_map(run, draws, n_jobs), key=lambda found: found[0])[1]
+
+
+def discretizing_rotation(Z: np.ndarray, seed: int) -> np.ndarray:
+    """Return the rotation (k, k) that brings unit rows ``Z`` (n, k) nearest to indicators (Yu and Shi 2003).
+
+    It alternates between the nearest indicators ``X`` of ``Z R`` (their eq. 24: the largest entry of each
+    row) and the nearest rotation ``R = V U'`` with ``X' Z = U S V'`` (eq. 25 to 27), until the trace of ``S``
+    stays the same. The first rotation consists of rows of ``Z`` that are nearly orthogonal.
+    """
+    n, k = Z.shape
+    R = np.empty((k, k))
+    R[:, 0] = Z[np.random.default_rng(seed).integers(n)]
+    overlap = np.zeros(n)
+    for column in range(1, k):
+        overlap += np.abs(Z @ R[:, column - 1])
+        R[:, column] = Z[np.argmin(overlap)]
+    last = -np.inf
+    for _ in range(_ROTATIONS):
+        labels = np.argmax(Z @ R, axis=1)
+        sums = np.zeros((k, k))
+        np.add.at(sums, labels, Z)  # X' Z
+        U, S, V = linalg.svd(sums)
+        R = V.T @ U.T
+        if S.sum() - last <= 1e-12 * n:
+            break
+        last = S.sum()
+    return R
+
+
+def pivoted_rotation(V: np.ndarray) -> np.ndarray:
+    """Return the rotation (k, k) of eigenvectors ``V`` (n, k) by ``k`` pivots (Damle et al. 2019).
+
+    The pivots of a QR decomposition of ``V'`` are points of ``k`` clusters, and the orthogonal polar factor
+    of their columns rotates each of them to an axis: a point belongs to the largest magnitude in its row of
+    ``V R``.
+    """
+    k = V.shape[1]
+    pivots = linalg.qr(V.T, mode="r", pivoting=True)[1][:k]
+    return linalg.polar(V[pivots].T)[0]
 
 
 def normalized_cut(weights: Operator | LowRankOperator, labels: np.ndarray) -> float:
