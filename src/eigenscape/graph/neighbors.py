@@ -158,8 +158,8 @@ def _given_index(
         search: Any = neighbors[2] if len(neighbors) == 3 and neighbors[2] is not None else "exact"
         if isinstance(search, np.ndarray | tuple) or (isinstance(search, str) and search not in STRATEGIES):
             raise ValueError(
-                "the third element of neighbors=(indices, distances, index) must be an index or None,"
-                f" got 3 elements, the last of which is a {type(search).__name__}"
+                "the third element of neighbors=(indices, distances, index) must be a neighbour index or"
+                f" None, got 3 elements, the last of which is a {type(search).__name__}"
             )
         base = neighbor_index(X, metric, metric_params, n_jobs, search, distinct)
         return neighbor_list_index(base, (neighbors[0], neighbors[1]), distinct)
