@@ -40,9 +40,10 @@ Counts = dict[str, dict[str, int]]
 def fuzz_files(total: int, seed: int) -> Iterator[Counts]:
     """Read mutated files; yield the counts of each format after each batch.
 
-    A batch that was stored before is not repeated, so that a long run can be continued.
+    A batch of a run that was interrupted is not repeated, so that a long run can be continued.
     """
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in SEEDS}
+    done: list[Path] = []
     for batch in range(max(1, total // _BATCH)):
         unit = min(total, _BATCH) / sum(_SHARES.values())
         cases = {kind: math.ceil(unit * share) for kind, share in _SHARES.items()}
@@ -52,7 +53,10 @@ def fuzz_files(total: int, seed: int) -> Iterator[Counts]:
             file.write_text(json.dumps(result.as_dict()))
         for kind, found in json.loads(file.read_text()).items():
             counts[kind].update(found)
+        done.append(file)
         yield {kind: dict(counter) for kind, counter in counts.items()}
+    for file in done:  # the next run reads all files again
+        file.unlink()
 
 
 def fuzz_data(total: int, seed: int) -> Iterator[Counts]:
