@@ -60,8 +60,9 @@ def handle_errors(debug: bool) -> Iterator[None]:
 def _print_warnings() -> Iterator[None]:
     """Print each UserWarning (the base class of all warnings of this library) as one line; ignore others."""
 
-    def show(message: Warning | str, *_: object, **__: object) -> None:
-        print_message(f"warning: {with_option_names(' '.join(str(message).split()))}")
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        if issubclass(category, UserWarning):  # imported packages may change the filters
+            print_message(f"warning: {with_option_names(' '.join(str(message).split()))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
