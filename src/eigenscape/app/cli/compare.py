@@ -27,7 +27,6 @@ from eigenscape.app.cli.run import (
     warn_of_few_points,
     warn_of_scales,
 )
-from eigenscape.graph.shared import shared_neighbors
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -84,6 +83,8 @@ def compare(
         eigenscape compare iris.csv --report comparison.html
         eigenscape compare iris.csv -m pca -m isomap -m lle --n-neighbors 12 --report comparison.html
     """
+    from eigenscape.graph.shared import shared_neighbors
+
     names = list(dict.fromkeys(method_name(name) for name in method or _DEFAULT_METHODS))
     if len(names) < 2:
         raise CommandError(f"a comparison needs two different methods, got {names[0]} only; add another -m")
