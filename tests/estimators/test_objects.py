@@ -88,7 +88,9 @@ def test_objects_for_a_disconnected_graph(choice):
     [
         ({"neighbors": lists(X[:50], 10)}, r"shape \(90, 10\), got indices of shape \(50, 10\)"),
         ({"neighbors": lists(X, 10)[::-1]}, r"the order is \(indices, distances\)"),
-        ({"neighbors": (*lists(X, 10), 1)}, r"tuple \(indices, distances\), got 3 elements"),
+        ({"neighbors": (*lists(X, 10), 1)}, r"neighbors=1 is not known; choose 'auto'"),
+        ({"neighbors": (*lists(X, 10), X)}, r"must be a neighbour index or None, got 3 elements"),
+        ({"neighbors": (*lists(X, 10), None, None)}, r"\(indices, distances, index\), got 4 elements"),
         ({"neighbors": lists(X, 5)}, "n_neighbors=8 are needed; list more neighbours or lower n_neighbors"),
         ({"neighbors": (lists(X, 10)[0] + 80, lists(X, 10)[1])}, "indices must be between 0 and 89"),
         ({"neighbors": neighbor_index(X[:50])}, "indexes 50 points, but there are 90"),

@@ -132,6 +132,7 @@ def load(path: str | Path) -> Any:
         other types.
     """
     path = _check_path(path)
+    optional_import("skops.io", "loading a model")  # said before the file is judged
     with path.open("rb") as file, open_archive(file, path) as archive:
         header = read_header(archive, path)
         check_members(archive, header, path)
