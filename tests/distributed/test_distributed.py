@@ -123,7 +123,10 @@ def test_a_method_of_rows_is_mapped_over_partitions(model: Any) -> None:
             model.loss(new)
     elif hasattr(model, "loss_curve"):
         assert_allclose(model.loss_curve(new), model.loss_curve(X), rtol=1e-9)
+    of_training = (es.Isomap, es.LocallyLinearEmbedding)  # their reconstruction error is not one of rows
     for name in MEANS:
+        if name == "reconstruction_error" and isinstance(model, of_training):
+            continue
         if hasattr(model, name) and (name != "loss" or not isinstance(model, es.LocallyLinearEmbedding)):
             mean = getattr(model, name)(new)
             assert isinstance(mean, float)
