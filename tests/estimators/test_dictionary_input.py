@@ -316,7 +316,7 @@ def test_a_precomputed_kernel_has_no_projection_error_of_new_points():
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"tol": None, "dictionary_size": 9}, "set tol"),
+        ({"tol": None, "dictionary_size": 9, "normalization": "divisive"}, "set tol"),
         ({"tol": None, "selection": "maxmin", "dictionary_size": 9}, "selection='maxmin' needs all data"),
         ({"averages": "random"}, "use 'implicit' or 'dictionary'"),
         ({"kernel": "precomputed"}, "kernel='precomputed' is a matrix"),

@@ -105,7 +105,8 @@ def test_independent_coordinates_of_an_affinity_of_rank_one() -> None:
     assert is_own(caught.value)
 
 
-def test_a_stream_with_the_size_of_a_dictionary_alone_names_the_reason() -> None:
-    with pytest.raises(AttributeError, match=r"dictionary_size without tol needs several passes.*set tol"):
-        GreedySpectralEmbedding(dictionary_size=500).partial_fit(ROWS)
-    assert not hasattr(GreedySpectralEmbedding(dictionary_size=500), "partial_fit")
+def test_a_divided_stream_with_the_size_of_a_dictionary_alone_names_the_reason() -> None:
+    model = GreedySpectralEmbedding(dictionary_size=500, normalization="divisive")
+    with pytest.raises(AttributeError, match=r"dictionary_size without tol replaces members.*set tol"):
+        model.partial_fit(ROWS)
+    assert not hasattr(model, "partial_fit")

@@ -23,6 +23,7 @@ from eigenscape.dictionary.selection import (
 from eigenscape.dictionary.source import KernelSource, PointArray
 from eigenscape.dictionary.span import Span, SpanProjection
 from eigenscape.exceptions import RankError
+from eigenscape.kernels.base import n_points
 
 #: Rows per block once the dictionary is complete.
 BLOCK_ROWS = 2048
@@ -53,6 +54,7 @@ class DictionaryState:
     weighted_moments: FeatureMoments | None = None  # weights 1 / E(x), for divisive normalisation
     mean: np.ndarray | None = None  # E[p], unless averages="implicit", for which it is that of the moments
     exact: bool = False  # whether every point was projected on the final dictionary
+    total_error: float | None = None  # bound of the sum of |phi - p|^2 over a stream with a fixed size
 
     @property
     def span(self) -> Span:
@@ -235,12 +237,21 @@ def partial_fit(state: DictionaryState, Y: PointArray, options: DictionaryOption
     removes both approximations.
     """
     assert options.tol is not None
+    max_size = options.size or np.inf
     cursor = ArrayReader(Y, state.moments.count).cursor()
-    while (block := cursor.read(state.dictionary.block_size)) is not None:
-        indices, rows = block
-        dictionary, projection = extend(state.dictionary, rows, indices, options.tol, options.size or np.inf)
-        state = _add_block(replace(state, dictionary=dictionary, exact=False), projection, options)
+    with stage(chunk_title(options), total=n_points(Y)) as advance:
+        while (block := cursor.read(state.dictionary.block_size)) is not None:
+            indices, rows = block
+            dictionary, projection = extend(state.dictionary, rows, indices, options.tol, max_size)
+            state = _add_block(replace(state, dictionary=dictionary, exact=False), projection, options)
+            advance(len(indices))
     return state
+
+
+def chunk_title(options: DictionaryOptions) -> str:
+    """Return the name of the stage in which a chunk of a stream is processed, with its limits."""
+    size = "any number of members" if options.size is None else f"at most {options.size} members"
+    return f"chunk ({size})" if options.tol is None else f"chunk (tolerance {options.tol:g}, {size})"
 
 
 def _add_block(

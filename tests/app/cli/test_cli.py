@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import eigenscape
 from eigenscape.app.cli.app import app
 from eigenscape.app.cli.estimators import METHODS
+from eigenscape.app.io.models import fingerprint
 
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 
@@ -432,3 +433,14 @@ def test_reproduce_points_to_the_experiments(words):
     assert result.exit_code == 2
     assert "python -m experiments" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("scaling", ["", "--standardize"])
+def test_reports_and_models_have_the_fingerprint_of_the_rows_as_read(table, tmp_path, scaling):
+    report, comparison, model = tmp_path / "r.html", tmp_path / "c.html", tmp_path / "m.model"
+    good("embed", table, "-m pca", scaling, "--save", model, "--report", report)
+    good("compare", table, "-m pca -m kpca", scaling, "--report", comparison)
+    expected = fingerprint(eigenscape.io.read(table).array)
+    assert eigenscape.io.describe(model)["fingerprint"] == expected
+    for path in (report, comparison):
+        assert expected in path.read_text("utf-8")

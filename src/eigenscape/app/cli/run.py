@@ -305,7 +305,8 @@ def fit_scaler(X: Any) -> StandardScaler:
 def scale(table: Table, scaler: StandardScaler) -> Table:
     """Standardise the columns of a table, chunk by chunk if it is streamed."""
     X = table.array
-    return replace(table, array=ScaledChunks(X, scaler) if is_streamed(X) else scaler.transform(X))
+    scaled = ScaledChunks(X, scaler) if is_streamed(X) else scaler.transform(X)
+    return replace(table, array=scaled, unscaled=X)
 
 
 @dataclass(frozen=True, eq=False)

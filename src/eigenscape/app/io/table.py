@@ -52,6 +52,8 @@ class Table:
         Number of rows that were dropped because of missing or infinite values.
     imputation : Imputation or None
         How missing values were filled in, if they were.
+    unscaled : array or None
+        The rows before they were standardised, if they were.
     """
 
     array: Any
@@ -70,6 +72,7 @@ class Table:
     rows: np.ndarray | None = None
     n_dropped: int = 0
     imputation: Imputation | None = None
+    unscaled: Any = None
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.array, self.labels, self.ids))

@@ -150,7 +150,8 @@ def data_details(points: Points, model: BaseEstimator) -> Details:
         details.append(("Stored values", f"{format_count(X.nnz)} ({share:.2g} %)"))
     details.append(("Type", str(getattr(X, "dtype", "chunks of rows" if points.stream else "objects"))))
     if len(shape) == 2 and shape[0] * shape[1] <= _MAX_HASHED:
-        details.append(("Fingerprint", fingerprint(X)))
+        # As the model file: of the rows as they were read.
+        details.append(("Fingerprint", fingerprint(X if points.unscaled is None else points.unscaled)))
     return details
 
 

@@ -39,6 +39,7 @@ class Points:
     source: str = ""
     stream: bool = False
     argument: str = "table_or_X"  # name of the argument, for errors
+    unscaled: Any = None  # X before it was standardised, if it was
 
     def take(self, rows: np.ndarray) -> Any:
         """Return some rows of ``X``, given in ascending order."""
@@ -94,6 +95,7 @@ def as_points(
         source,
         chunks is not None,
         argument,
+        table_or_X.unscaled if isinstance(table_or_X, Table) else None,
     )
 
 
