@@ -13,6 +13,7 @@ from sklearn.semi_supervised import LabelSpreading
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigenscape import (
+    DiffusionMap,
     EigenfunctionClassifier,
     EigenfunctionRegressor,
     GreedySpectralEmbedding,
@@ -97,6 +98,42 @@ def test_labels_may_be_words_with_none_or_nan_for_unlabelled(digits, fitted):
         assert list(model.predict(X[1000:1050])) == expected
     series = pd.Series(names).where(given >= 0)
     assert list(EigenfunctionClassifier().fit(X[:1000], series).classes_) == sorted(set(names[given >= 0]))
+
+
+def test_missing_labels_of_any_kind_are_unlabelled(digits):
+    X, y, _ = digits
+    X, some = X[:120], np.arange(120) < 40
+    words = [f"digit {value}" if is_given else None for value, is_given in zip(y, some, strict=False)]
+    numbers = [int(value) if is_given else None for value, is_given in zip(y, some, strict=False)]
+    expected = EigenfunctionClassifier().fit(X, np.where(some, y[:120], -1)).transduction_
+    for labels in (
+        [np.nan if word is None else word for word in words],
+        [-1 if word is None else word for word in words],
+        pd.Series(words, dtype="string"),
+        pd.Series(words, dtype="category"),
+    ):
+        found = EigenfunctionClassifier().fit(X, labels).transduction_
+        assert list(found) == [f"digit {value}" for value in expected]
+    for labels in (numbers, pd.Series(numbers, dtype="Int64"), pd.Series(numbers, dtype="float64")):
+        np.testing.assert_array_equal(EigenfunctionClassifier().fit(X, labels).transduction_, expected)
+    assert EigenfunctionClassifier().fit(X, pd.Series(numbers, dtype="Int64")).classes_.dtype.kind == "i"
+
+
+def test_labels_of_two_types_and_weights_of_zero_are_errors(digits):
+    X = digits[0][:40]
+    with pytest.raises(ValueError, match=r"y has words \('a'\) and other labels \(1\)"):
+        EigenfunctionClassifier().fit(X, np.array([1, "a"] * 20, dtype=object))
+    with pytest.raises(ValueError, match=r"class_weight=\{0: 0, 1: 0\} gives every label the weight 0"):
+        EigenfunctionClassifier(class_weight={0: 0, 1: 0}).fit(X, [0, 1] * 20)
+
+
+@pytest.mark.parametrize("embedder", [None, DiffusionMap(60)])
+def test_functions_that_vary_wildly_between_rows_are_not_chosen(embedder):
+    X, t = make_swiss_roll(300, random_state=0)
+    for rows, others in ((slice(0, 150), slice(150, 300)), (slice(150, 300), slice(0, 150))):
+        model = EigenfunctionRegressor(embedder).fit(X[rows], t[rows])
+        assert model.embedder_.eigenvalues_[model.n_functions_ - 1] >= 0.1
+        assert model.score(X[others], t[others]) > 0.5  # -42600 with eigenvalues near 0
 
 
 def test_balanced_classes_find_a_rare_one():

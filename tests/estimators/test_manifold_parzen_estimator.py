@@ -85,6 +85,16 @@ def test_bad_parameters(roll, params, message):
         ManifoldParzen(**params).fit(roll[0])
 
 
+@pytest.mark.parametrize(("n_samples", "cv"), [(2, 3), (3, 2)])
+def test_too_few_samples_for_a_choice(n_samples, cv):
+    X = np.arange(2.0 * n_samples).reshape(n_samples, 2)
+    with pytest.raises(
+        ValueError, match=f"cv={cv} needs more samples .* n_samples={n_samples}; pass n_neighbors"
+    ):
+        ManifoldParzen(cv=cv).fit(X)
+    assert np.isfinite(ManifoldParzen(1, 0, 1.0).fit(X).score(X))
+
+
 def test_bad_data():
     with pytest.raises(ValueError, match="all samples are equal"):
         ManifoldParzen().fit(np.ones((20, 2)))

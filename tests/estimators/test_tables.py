@@ -71,3 +71,20 @@ def test_text_columns_are_named(kind):
         text = pytest.importorskip("pyarrow").Table.from_pandas(text)
     with pytest.raises(ValueError, match="encode or drop 'species', 'when'"):
         PCA(2).fit(text)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "lazy", "pyarrow"])
+def test_dates_are_refused(kind):
+    days = np.arange("2020-01-01", "2020-02-10", dtype="datetime64[D]")
+    frame = pd.DataFrame(
+        {"a": np.arange(40.0), "b": np.arange(40.0) ** 2, "day": days.astype("datetime64[ms]")}
+    )
+    if kind == "pyarrow":
+        frame = pytest.importorskip("pyarrow").Table.from_pandas(frame)
+    elif kind != "pandas":
+        frame = pytest.importorskip("polars").DataFrame({name: frame[name].to_numpy() for name in frame})
+        frame = frame.lazy() if kind == "lazy" else frame
+    with pytest.raises(
+        ValueError, match="X has dates or times, which are not numbers; convert or drop 'day'"
+    ):
+        PCA(1).fit(frame)

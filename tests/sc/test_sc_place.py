@@ -57,6 +57,13 @@ def test_new_cells_lie_beside_their_neighbours(adata, split):
     assert spearmanr(new.obs["dpt_pseudotime"], new.obs["t"])[0] > 0.97
 
 
+def test_repeated_genes_of_the_reference_are_an_error(split):
+    reference = with_map(split[0], "diffmap", use_rep="X")
+    reference.var_names = [reference.var_names[0], *reference.var_names[:-1]]
+    with pytest.raises(ValueError, match=r"adata_ref\.var_names are not unique; call var_names_make_unique"):
+        sc.tl.place(split[1], reference)
+
+
 def test_kernel_pca_is_that_of_the_estimator(split):
     reference, new = split
     sc.tl.kernel_pca(reference, 3, gamma=0.2)

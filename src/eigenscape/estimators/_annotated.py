@@ -77,6 +77,8 @@ def _matrix(estimator: BaseEstimator, X: Any) -> Any:
 def gene_positions(X: Any, names: Any, what: str = "X", reference: str = "the model") -> np.ndarray:
     """Return the positions of genes among the ``var_names`` of an AnnData object, or raise ValueError."""
     check_unique(X, what)
+    if len(set(names)) < len(names):
+        raise ValueError(f"{reference}.var_names are not unique; call var_names_make_unique()")
     positions = X.var_names.get_indexer(names)
     missing = np.flatnonzero(positions < 0)
     if len(missing):

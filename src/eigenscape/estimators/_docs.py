@@ -218,7 +218,8 @@ on_disconnected/whole : {"connect", "whole", "raise"}
     them, "whole" uses the graph as it is, and "raise" raises an error. Components of a graph passed to
     ``fit`` cannot be connected.
 n_functions : int or "auto"
-    Number of eigenfunctions. "auto" chooses by the leave-one-out error of the labelled rows.
+    Number of eigenfunctions. "auto" chooses by the leave-one-out error of the labelled rows, among functions
+    that have stable values at new rows (of a normalised graph, those with eigenvalues of at least 0.1).
 alpha/ridge : float or "auto"
     Regularisation. "auto" chooses by the leave-one-out error of the labelled rows.
 smoothness : float or "auto"

@@ -25,6 +25,9 @@ _ALPHAS = tuple(float(alpha) for alpha in np.logspace(-6, 2, 17))
 _SMOOTHNESS = (1.0, 2.0)
 #: Smallest roughness, relative to the largest: functions that only tell clusters apart are not free.
 _SMOOTHEST = 0.01
+#: Smallest eigenvalue of a normalised graph whose function is chosen: a new row's value is a mean over its
+#: neighbours, divided by the eigenvalue, so the noise of functions near 0 grows without bound.
+_STABLE = 0.1
 
 
 class EigenRidgeMixin:
@@ -67,7 +70,11 @@ class EigenRidgeMixin:
     def _fit_ridge(self, functions: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> None:
         """Fit the regression to the functions and values of the labelled rows."""
         self._ridge_ = fit_eigen_ridge(
-            functions, Y, _relative_roughness(self.embedder_), weights, self._grid(functions.shape[1])
+            functions,
+            Y,
+            _relative_roughness(self.embedder_),
+            weights,
+            self._grid(functions.shape[1], _count_stable(self.embedder_)),
         )
         self.n_functions_, self.alpha_ = len(self._ridge_.coefficients), self._ridge_.alpha
         self.smoothness_, self.leave_one_out_error_ = self._ridge_.smoothness, self._ridge_.error
@@ -90,9 +97,10 @@ class EigenRidgeMixin:
         _check_embedder(self.embedder)
         return clone(self.embedder)
 
-    def _grid(self, n_functions: int) -> RidgeGrid:
+    def _grid(self, n_functions: int, n_stable: int = 1) -> RidgeGrid:
         """Return the values to choose from, given the number of functions of the embedder."""
-        counts = [*(count for count in _COUNTS if count < n_functions), n_functions]
+        largest = min(n_functions, n_stable)
+        counts = [*(count for count in _COUNTS if count < largest), largest]
         if self.n_functions != "auto":
             counts = [min(check_count("n_functions", self.n_functions), n_functions)]
         return RidgeGrid(
@@ -136,6 +144,13 @@ def _check_embedder(embedder: Any) -> None:
             f"embedder={embedder!r} must be an estimator of eigenscape with eigenfunctions, such as"
             " LaplacianEigenmaps(100), DiffusionMap(100) or KernelPCA(100)"
         )
+
+
+def _count_stable(embedder: Any) -> int:
+    """Return the number of leading eigenfunctions, at least 1, whose values at new rows are stable."""
+    values = np.atleast_2d(np.asarray(embedder.eigenvalues_, dtype=np.float64)).min(axis=0)
+    unstable = values < _STABLE if embedder._eigenvalues_below_one else np.zeros(len(values), dtype=bool)
+    return max(1, int(np.argmax(unstable))) if unstable.any() else len(values)
 
 
 def _relative_roughness(embedder: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from eigenscape._numbers import check_numbers
 from eigenscape.estimators._annotated import NamedRows, named_rows
-from eigenscape.estimators._tables import as_known_table, text_columns
+from eigenscape.estimators._tables import as_known_table, date_columns, text_columns
 from eigenscape.exceptions import DataRangeError
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ def validate_rows(
     missing = bool(getattr(estimator, "_missing", False))
     X = named_rows(estimator, as_known_table(X), reset)
     X, named = (X.values, X.table) if isinstance(X, NamedRows) else (X, X)
+    if dates := date_columns(X):
+        columns = ", ".join(map(repr, dates[:5]))
+        raise ValueError(f"X has dates or times, which are not numbers; convert or drop {columns}")
     try:
         rows = check_array(
             without_mask(X, missing),

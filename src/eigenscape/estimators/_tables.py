@@ -33,6 +33,21 @@ def _to_arrow(X: Any) -> Any:
     return optional_import("pyarrow", f"converting a {type(X).__name__} to numbers").table(X)
 
 
+def date_columns(X: Any) -> list[str]:
+    """Return the names of columns of dates, times and durations, which NumPy may convert to numbers."""
+    types = getattr(getattr(X, "schema", None), "types", None)  # of pyarrow
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if types is None:
+        types = getattr(X, "dtypes", None)  # of pandas and polars
+    if types is None or names is None or len(types) != len(names):
+        return []
+    return [
+        str(name)
+        for name, kind in zip(names, types, strict=True)
+        if str(kind).lower().startswith(("date", "time", "duration"))
+    ]
+
+
 def text_columns(X: Any) -> list[str]:
     """Return the names of columns of a table that are not numbers, to be named in errors; [] if unknown."""
     import numpy as np

@@ -113,11 +113,9 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        y, labelled = _split_labels(y)
-        given = y[labelled]
-        given = np.array(given.tolist()) if given.dtype == object else given
+        n_rows, labelled, given = _split_labels(y)
         self.classes_, codes = np.unique(given, return_inverse=True)
-        if len(self.classes_) == 1 and len(given) < len(y):
+        if len(self.classes_) == 1 and len(given) < n_rows:
             raise ValueError(
                 f"y has one class, {self.classes_[0]}, besides -1, which means unlabelled; if -1 is a class,"
                 " rename it, for example to 0"
@@ -125,9 +123,13 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         weights = compute_sample_weight(self.class_weight, self.classes_[codes])
         with running(self):
             functions = self._functions_of_rows(X, len(labelled))
-            if len(functions) != len(y):
-                raise ValueError(f"X has {len(functions)} rows, but y has {len(y)} labels")
+            if len(functions) != n_rows:
+                raise ValueError(f"X has {len(functions)} rows, but y has {n_rows} labels")
             used = weights > 0
+            if not used.any():
+                raise ValueError(
+                    f"class_weight={self.class_weight!r} gives every label the weight 0; raise one"
+                )
             self._fit_ridge(functions[labelled[used]], np.eye(len(self.classes_))[codes[used]], weights[used])
             self.temperature_ = _temperature(self._ridge_.left_out, codes[used], weights[used])
         self.transduction_ = self.classes_[self._ridge_(functions).argmax(axis=1)]
@@ -163,13 +165,13 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         return _softmax(self._values(X) / self.temperature_)
 
 
-def _split_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels as an array, and the indices of the labelled rows."""
+def _split_labels(y: Any) -> tuple[int, np.ndarray, np.ndarray]:
+    """Return the number of rows, the indices of the labelled rows and their labels."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None; -1 means unlabelled")
-    array = column_or_1d(y, warn=True)
+    array = column_or_1d(_as_labels(y), warn=True)
     if array.dtype == object:
-        missing = np.array([value is None or value != value or value == -1 for value in array], dtype=bool)
+        missing = np.array([_is_missing(value) for value in array], dtype=bool)
     elif array.dtype.kind == "f":
         if np.isinf(array).any():
             raise ValueError("Input y contains infinity or a value too large")
@@ -181,8 +183,43 @@ def _split_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(
             "y has no label: every value is -1, None or NaN; label at least one row of each class"
         )
-    check_classification_targets(array[labelled])
-    return array, labelled
+    given = _narrowed(array[labelled])
+    check_classification_targets(given)
+    return len(array), labelled, given
+
+
+def _as_labels(y: Any) -> Any:
+    """Return labels as an array in which none has changed its type.
+
+    NumPy would turn ``["a", nan, -1]`` into words, and scikit-learn integers of pandas with NA into floats.
+    """
+    if isinstance(y, (list, tuple)):
+        array = np.asarray(y)
+        is_mixed = array.dtype.kind == "U" and not all(isinstance(value, str) for value in y)
+        return np.array(y, dtype=object) if is_mixed and array.ndim == 1 else array
+    if hasattr(y, "isna") and not isinstance(getattr(y, "dtype", np.dtype(object)), np.dtype):
+        return y.to_numpy(dtype=object)  # a nullable or categorical series of pandas
+    return y
+
+
+def _narrowed(labels: np.ndarray) -> np.ndarray:
+    """Return labels that are objects as an array of their common type, or raise if they have none."""
+    if labels.dtype != object:
+        return labels
+    words = [isinstance(value, str) for value in labels]
+    if any(words) and not all(words):
+        word, other = labels[words.index(True)], labels[words.index(False)]
+        raise ValueError(
+            f"Unknown label type: y has words ({word!r}) and other labels ({other!r}); use one type for all"
+        )
+    return np.array(labels.tolist())
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a label is None, NaN, NA or -1."""
+    if value is None or type(value).__name__ == "NAType":  # of pandas; its comparisons are NA
+        return True
+    return bool(value != value or value == -1)
 
 
 def _softmax(values: np.ndarray) -> np.ndarray:

@@ -144,7 +144,12 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
         rows = rng.permutation(len(X))[: self.max_rows]
         X = X[rows]
         smallest = len(X) - -(-len(X) // n_folds)  # rows of the smallest training set
-        most = max(1, smallest - 1)
+        if smallest < 2:
+            raise ValueError(
+                f"cv={self.cv} needs more samples to choose parameters, got n_samples={len(X)}; pass"
+                " n_neighbors, n_components and noise"
+            )
+        most = smallest - 1
         k = [c for c in _NEIGHBORS if c <= most] or [most]
         d = sorted({min(c, X.shape[1]) for c in _COMPONENTS})
         chosen = choose_parameters(

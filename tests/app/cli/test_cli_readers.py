@@ -96,6 +96,15 @@ def test_new_rows_are_encoded_as_training_rows(table, tmp_path):
         assert float(placed[1]["pca0"]) != pytest.approx(float(whole["s1"]), abs=1e-9)
 
 
+def test_a_missing_column_of_text_is_named_as_in_the_file(table, tmp_path):
+    model, new = tmp_path / "m.model", tmp_path / "n.csv"
+    good("embed", table, "-m pca --encode onehot --missing drop --save", model)
+    pd.read_csv(table).drop(columns="color").to_csv(new, index=False)
+    assert "lacks columns that the model needs: color;" in bad(
+        "transform", model, new, "-o", tmp_path / "p.csv"
+    )
+
+
 def test_a_label_that_was_found_is_the_label_of_new_rows(table, tmp_path):
     model, new, out = tmp_path / "m.model", tmp_path / "n.csv", tmp_path / "o.csv"
     good("embed", table, "-m pca --missing drop --columns 'px*' --save", model)
@@ -169,5 +178,10 @@ def test_parts_of_h5ad_files(cells, tmp_path):
     np.testing.assert_allclose(found, expected, atol=1e-6)
     good("embed", cells, "-m pca --missing drop -o", tmp_path / "o.h5ad")
     assert anndata.read_h5ad(tmp_path / "o.h5ad").obs_names.tolist() == [f"c{i}" for i in range(N) if i != 2]
+    good("embed", cells, "-m le --obsp connectivities --force --save", model)
+    line = bad("transform", model, cells, "-o", out, "--force")
+    assert "fitted to the graph obsp['connectivities'], which has no new rows" in line
+    result = good("embed", cells, "-m pca --use-rep X_pca -o", tmp_path / "p.h5ad")
+    assert f"warning: obsm['X_pca'] of {cells} is replaced in the copy" in result.stderr
     line = bad("embed", cells, "-m pca --obsp distances --force -o", out)
     assert "needs rows of numbers" in line

@@ -122,6 +122,9 @@ def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     callable_kernel = eigenscape.KernelPCA(2, kernel=lambda x, y: float(x @ y)).fit(X[:30])
     with pytest.raises(ModelFileError, match="user-defined callables"):
         export_onnx(callable_kernel, tmp_path / "c.onnx")
+    density = eigenscape.ManifoldParzen(5, 1, 0.1).fit(X[:30])
+    with pytest.raises(ModelFileError, match="ManifoldParzen has no map"):
+        export_onnx(density, tmp_path / "d.onnx", compact=10)
     precomputed = eigenscape.KernelPCA(2, kernel="precomputed").fit(X @ X.T)
     with pytest.raises(ModelFileError, match="Precomputed, which has no ONNX formula"):
         export_onnx(precomputed, tmp_path / "p.onnx")
@@ -151,4 +154,5 @@ def test_the_command_line_exports(tmp_path: Path) -> None:
     assert failed.exit_code != 0
     done = run.invoke(app, ["export", str(tmp_path / "m.model"), "--to", target, "--compact", "40"])
     assert done.exit_code == 0, done.output
+    assert f"wrote {target} (map)" in done.output
     assert places(tmp_path / "m.onnx", NEW.astype(np.float32)).shape == (17, 2)

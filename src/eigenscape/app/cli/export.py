@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eigenscape.app.cli import options
-from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import load_model
 
 _To = Annotated[
@@ -36,6 +36,7 @@ def export(
     compact: _Compact = None,
     double: _Double = False,
     force: options.Force = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Export the map of a model to ONNX, for programs without Python.
 
@@ -52,3 +53,4 @@ def export(
         raise CommandError(f"--to {to}: unsupported file extension; choose a name that ends in .onnx")
     dtype = "float64" if double else "float32"
     export_onnx(load_model(model).model, to, compact=compact, dtype=dtype, force=force)
+    print_message(f"wrote {to} (map)", quiet)

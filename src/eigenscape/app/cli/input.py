@@ -267,6 +267,7 @@ def column_notes(table: Table, options: InputOptions) -> dict[str, Any]:
         "size": options.size,
         "use_rep": options.use_rep,
         "layer": options.layer,
+        "obsp": options.obsp,
         "categories": table.categories or None,
         "imputation": table.imputation and table.imputation.to_notes(),
     }
@@ -278,6 +279,11 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
 
     Missing values are treated as those of the training rows if ``options.missing`` is empty.
     """
+    if notes.get("obsp"):
+        raise CommandError(
+            f"the model was fitted to the graph obsp[{notes['obsp']!r}], which has no new rows; fit it to"
+            " rows, for example with --use-rep X_pca"
+        )
     names, requested = notes.get("columns", []), options.missing
     options = replace(options, size=notes.get("size"), missing="keep")
     imputation = options.as_selection(notes).imputation
@@ -290,7 +296,7 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
         return read_table(source, replace(options, columns=columns, missing=missing), quiet, notes)
     table = read_table(source, options, quiet, notes)
     if names:
-        table = match_columns(table, names, options.label or notes.get("label"), quiet)
+        table = match_columns(table, names, options.label or notes.get("label"), quiet, _encoded(notes))
     return finish_rows(table, missing, quiet, imputation)
 
 
@@ -307,12 +313,14 @@ def _new_missing(missing: str, imputation: Imputation | None) -> str:
 
 def _stored_columns(names: Sequence[str], notes: dict[str, Any]) -> list[str]:
     """Return the columns of a file that a model needs: encoded ones by the name that they have there."""
-    origin = {
-        f"{column}_{value}": column
-        for column, values in notes.get("categories", {}).items()
-        for value in values
-    }
+    origin = _encoded(notes)
     return list(dict.fromkeys(origin.get(name, name) for name in names))
+
+
+def _encoded(notes: dict[str, Any]) -> dict[str, str]:
+    """Return the columns of text from which the encoded columns of a model were made."""
+    categories = notes.get("categories", {})
+    return {f"{column}_{value}": column for column, values in categories.items() for value in values}
 
 
 def finish_rows(table: Table, missing: str, quiet: bool, imputation: Imputation | None = None) -> Table:
@@ -344,10 +352,13 @@ def print_missing(table: Table, quiet: bool) -> None:
         )
 
 
-def match_columns(table: Table, wanted: Sequence[str], label: str | None, quiet: bool) -> Table:
+def match_columns(
+    table: Table, wanted: Sequence[str], label: str | None, quiet: bool, encoded: dict[str, str] | None = None
+) -> Table:
     """Select and order the columns that a model was fitted to: by name, or by position without names.
 
-    Other columns are dropped with a message, except for the column of labels.
+    Other columns are dropped with a message, except for the column of labels. ``encoded`` has the columns of
+    text, which errors name.
     """
     from eigenscape.app.io.table import default_names
 
@@ -370,6 +381,7 @@ def match_columns(table: Table, wanted: Sequence[str], label: str | None, quiet:
         raise InputFileError(
             f"{table.source} has {len(names)} numeric columns, but the model was fitted to {len(wanted)}"
         )
+    lacking = list(dict.fromkeys((encoded or {}).get(name, name) for name in lacking))
     pairs = [(name, lack) for lack in lacking for name in names if name.casefold() == lack.casefold()]
     hint = f"; did you mean {list_names([f'{a} for {b}' for a, b in pairs])}? Rename it" if pairs else ""
     raise InputFileError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -165,6 +166,8 @@ def write_h5ad(
         index = [str(name) for name in (range(len(coordinates)) if ids is None else ids)]
         columns = {name: list(column) for name, column in beside.items() if name != "id"}
         data = anndata.AnnData(np.asarray(coordinates), obs=pd.DataFrame(columns, index=index))
+    if like is not None and f"X_{method}" in data.obsm:
+        warnings.warn(f"obsm['X_{method}'] of {like} is replaced in the copy", stacklevel=2)
     data.obsm[f"X_{method}"] = np.asarray(coordinates)
     # In memory first: the HDF5 library may not end if the disk is full.
     h5py = optional_import("h5py", f"writing {path}")  # a dependency of anndata

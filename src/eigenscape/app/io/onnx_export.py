@@ -97,6 +97,11 @@ def export_onnx(
     check_target(path, force)
     scaler, estimator = split_scaler(model)
     check_model(estimator)
+    if not hasattr(estimator, "transform"):
+        raise ModelFileError(
+            f"{type(estimator).__name__} has no map (transform), so it cannot be exported to ONNX; save it"
+            " with eigenscape.save"
+        )
     if compact is not None and not isinstance(estimator, CompactMap):
         estimator = make_compact_map(estimator, dictionary_size(compact)).model
     content = _graph(onnx, _expansion(estimator), estimator, scaler, dtype).SerializeToString()
