@@ -220,6 +220,8 @@ def test_bad_labels():
         EigenfunctionClassifier().fit(X, np.where(X[:, 0] > 0, 1, -1))
     with pytest.raises(ValueError, match="30 rows, but y has 20"):
         EigenfunctionClassifier().fit(X, np.arange(20) % 2)
+    with pytest.raises(ValueError, match="y"):
+        EigenfunctionRegressor().fit(X, np.full(30, 1e200))
     with pytest.raises(ValueError, match="every row is NaN"):
         EigenfunctionRegressor().fit(X, np.full(30, np.nan))
     with pytest.raises(ValueError, match="only some outputs are NaN, the first at 1"):

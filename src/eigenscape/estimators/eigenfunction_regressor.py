@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 
+from eigenscape._numbers import check_numbers
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin
 from eigenscape.estimators._running import running
@@ -128,6 +129,7 @@ def _split_values(y: Any) -> tuple[np.ndarray, np.ndarray, bool]:
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None; NaN means not known")
     values = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
+    check_numbers(values, "y", missing=True)
     is_flat = values.ndim == 1
     values = values.reshape(len(values), -1)
     missing = np.isnan(values)

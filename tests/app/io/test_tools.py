@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -320,3 +321,15 @@ def test_only_the_part_that_is_used_is_read(cells: Path) -> None:
         file["layers/counts"] = np.zeros(3)
         file["raw"] = np.zeros(1)
     assert read(cells, use_rep="X_pca").array.shape == (N, 4)
+
+
+@pytest.mark.parametrize("quote", ['"', ""])
+def test_a_table_as_write_table_of_r_writes_it(tmp_path: Path, quote: str) -> None:
+    lines = ["x y group", "r1 1.5 2 a", "r2 2.5 3 b", "r3 0.5 -1 a"]
+    path = tmp_path / "table.txt"
+    path.write_text("\n".join(re.sub(r"([a-z]\w*)", rf"{quote}\1{quote}", line) for line in lines) + "\n")
+    table = read(path)
+    assert table.names == ("x", "y")
+    assert list(table.ids) == ["r1", "r2", "r3"]
+    assert list(table.labels) == ["a", "b", "a"]
+    np.testing.assert_array_equal(table.array, [[1.5, 2], [2.5, 3], [0.5, -1]])

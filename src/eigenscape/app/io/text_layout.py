@@ -130,11 +130,16 @@ def _find_decimal(cells: list[str], delimiter: str) -> str:
 
 
 def _separated_by_blanks(lines: list[str]) -> bool:
-    """Return whether there is no other delimiter and all lines have the same number of words."""
+    """Return whether there is no other delimiter and all lines have the same number of words.
+
+    The first may have one word less, since ``write.table`` of R writes no name for the row names.
+    """
     if any(delimiter in line for line in lines for delimiter in _DELIMITERS):
         return False
-    widths = {len(line.split()) for line in lines if not line.lstrip().startswith(_COMMENTS)}
-    return len(widths) == 1 and widths.pop() > 1
+    widths = [len(line.split()) for line in lines if not line.lstrip().startswith(_COMMENTS)]
+    if not widths or len(set(widths[1:])) > 1:
+        return False
+    return widths[-1] > 1 and widths[0] in (widths[-1], widths[-1] - 1)
 
 
 def _is_header(rows: list[list[str]]) -> bool:
