@@ -13,7 +13,6 @@ from eigenscape import (
     KernelPCA,
     LocallyLinearEmbedding,
     ProjectionPursuit,
-    SpectralClustering,
 )
 from eigenscape.exceptions import RankError, UndefinedKernelError
 from eigenscape.quality import choose_n_components
@@ -116,8 +115,6 @@ def test_errors_name_the_reason():
     X = np.random.default_rng(6).standard_normal((40, 3))
     with pytest.raises(TypeError, match="ProjectionPursuit has no kernel"):
         choose_n_components(ProjectionPursuit(), X)
-    with pytest.raises(TypeError, match="SpectralClustering has no parameter n_components"):
-        choose_n_components(SpectralClustering(), X)
     with pytest.raises(UndefinedKernelError, match="locally linear embedding"):
         choose_n_components(LocallyLinearEmbedding(n_neighbors=5), X, 2)
     with pytest.raises(ValueError, match="n_splits=30 needs at least 60 samples"):
