@@ -22,6 +22,7 @@ from eigenscape import (
     LaplacianEigenmaps,
     ProbabilisticPCA,
 )
+from eigenscape.io import save
 
 
 def expected_failures(estimator):
@@ -210,6 +211,11 @@ def test_bad_parameters(params, message):
     X = np.random.default_rng(0).standard_normal((30, 3))
     with pytest.raises((ValueError, TypeError), match=message):
         EigenfunctionRegressor(**params).fit(X, X[:, 0])
+
+
+def test_compact_files_are_refused_not_ignored(fitted, tmp_path):
+    with pytest.raises(ValueError, match="EigenfunctionClassifier has no transform to approximate"):
+        save(fitted, tmp_path / "model.skops", compact=20)
 
 
 def test_bad_labels():

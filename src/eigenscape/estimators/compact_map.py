@@ -75,6 +75,8 @@ class CompactModel(NamedTuple):
 
 def make_compact(model: BaseEstimator, size: int | None) -> CompactModel:
     """Return the model with ``size`` of its training rows, or none of them if ``transform`` needs none."""
+    if not hasattr(model, "transform"):
+        raise ValueError(f"{type(model).__name__} has no transform to approximate; save it without compact")
     unused = _unused_rows(model)
     if unused is not None:
         return CompactModel(model, {"size": None, "error": 0.0}, unused)
