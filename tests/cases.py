@@ -33,8 +33,11 @@ from eigenscape import (
     LocallyLinearEmbedding,
     MetricMap,
     MixturePPCA,
+    NeighborEmbedding,
     OrdinalMDS,
     OrientedPCA,
+    ParametricMap,
+    PotentialMap,
     ProbabilisticPCA,
     ProjectionPursuit,
     SpectralClustering,
@@ -932,6 +935,31 @@ def _ordinal() -> None:
     isomap("graph", "twin graph", metric="precomputed")
 
 
+def _parametric() -> None:
+    for kind in ("curve", "twins", "counts"):
+        WITHOUT_KERNEL.append(Case(f"ParametricMap-{kind}", partial(ParametricMap, n_features=60), kind))
+
+
+def _pictures() -> None:
+    def add(cls: type, name: str, kind: str, **params: Any) -> None:
+        WITHOUT_KERNEL.append(Case(f"{cls.__name__}-{name}", partial(cls, **params), kind))
+
+    for name, kind, params in (
+        ("curve", "curve", {}),
+        ("one", "wide", {"n_components": 1}),
+        ("twins", "twins", {}),
+        ("sparse", "counts", {}),
+        ("distances", "twin distances", {"metric": "precomputed"}),
+        ("graph", "twin graph", {"metric": "precomputed", "n_neighbors": 10}),
+        ("callable", "curve", {"metric": taxi}),
+    ):
+        add(NeighborEmbedding, name, kind, max_iter=100, **params)
+        add(PotentialMap, name, kind, **params)
+    add(NeighborEmbedding, "islands", "curve", exaggeration=4.0, max_iter=100)
+    add(PotentialMap, "landmarks", "twins", n_landmarks=20)
+    add(PotentialMap, "steps", "wide", n_steps=1, n_components=3)
+
+
 def _objects() -> None:
     """Objects in the place of names: a neighbour searcher and a solver configuration."""
     objects = {"neighbors": NearestNeighbors(algorithm="ball_tree"), "eigen_solver": SolverConfig("dense")}
@@ -949,6 +977,8 @@ _oriented_pca()
 _projection_pursuit()
 _eigenmaps()
 _ordinal()
+_parametric()
+_pictures()
 _classical_mds()
 _affinities(LaplacianEigenmaps)
 _affinities(DiffusionMap)
@@ -962,3 +992,47 @@ _landmark_isomap()
 _pivots()
 _lle()
 _objects()
+
+
+# --- estimators whose fit takes sample weights --------------------------------------------------------------
+
+#: Kernels are given, not estimated from the data: their law is that integer weights equal repeated rows.
+WEIGHTED: list[Case] = []
+
+
+def _weighted() -> None:
+    def add(name: str, cls: type, kind: str = "curve", **params: Any) -> None:
+        WEIGHTED.append(Case(f"{cls.__name__}-{name}", partial(cls, **params), kind))
+
+    for kernel in ("rbf", "linear", "laplacian"):
+        add(kernel, KernelPCA, kernel=kernel, gamma=None if kernel == "linear" else 0.4)
+    add("sparse", KernelPCA, "counts", gamma=0.1)
+    add("blocked", KernelPCA, gamma=0.4, storage="blocked", eigen_solver="lanczos")
+    add("words", KernelPCA, "words", kernel=shared_letters)
+    add("precomputed", KernelPCA, "similarities", kernel="precomputed")
+    for repair in ("keep", "clip", "shift"):
+        add(repair, ClassicalMDS, metric="cityblock", indefinite=repair)
+        add(repair, Isomap, n_neighbors=6, indefinite=repair)
+    add("distances", ClassicalMDS, "distances", metric="precomputed")
+    add("distances", Isomap, "distances", metric="precomputed", n_neighbors=6)
+    add("twins", Isomap, "twins", n_neighbors=6)
+    add("per_component", Isomap, "split", n_neighbors=4, on_disconnected="per_component")
+    for cls in (LaplacianEigenmaps, DiffusionMap):
+        add("graph", cls, n_neighbors=6)
+        add("heat", cls, n_neighbors=6, weights="heat", include_diagonal=False)
+        add("twins", cls, "twins", n_neighbors=6)
+        add("rbf", cls, affinity="rbf", gamma=1.0)
+        add("cosine", cls, "positive", affinity="cosine")
+        add("precomputed", cls, "similarities", affinity="precomputed")
+        add("per_component", cls, "split", n_neighbors=4, on_disconnected="per_component")
+        add("largest", cls, "lonely", affinity="radius", radius=1.5, on_disconnected="largest")
+    add("alpha", DiffusionMap, affinity="rbf", gamma=1.0, alpha=0.5, diffusion_time=2)
+    for how in ("kmeans", "discretize", "cluster_qr", "recursive"):
+        add(how, SpectralClustering, n_clusters=3, n_neighbors=6, assign_labels=how)
+    add("threshold", SpectralClustering, n_clusters=2, assign_labels="threshold", affinity="rbf", gamma=1.0)
+    for method in ("standard", "modified", "hessian", "ltsa"):
+        add(method, LocallyLinearEmbedding, n_neighbors=8, method=method)
+    add("twins", LocallyLinearEmbedding, "twins", n_neighbors=8)
+
+
+_weighted()

@@ -590,3 +590,41 @@ def normalised_weights(A, mean, M, n, normalization):
     if normalization == "divisive":
         return np.array([row / np.sqrt(n * row @ M @ mean) for row in A])
     return A
+
+
+# Weighted measures
+
+
+def repeated(K, counts):
+    """A Gram matrix in which point ``i`` occurs ``counts[i]`` times."""
+    which = [i for i, count in enumerate(counts) for _ in range(count)]
+    return np.array([[K[i, j] for j in which] for i in which])
+
+
+def repeated_reconstruction(W, counts):
+    """LLE weights in which point ``i`` occurs ``counts[i]`` times and shares its weight among its copies."""
+    which = [i for i, count in enumerate(counts) for _ in range(count)]
+    return np.array([[W[i, j] / counts[j] for j in which] for i in which])
+
+
+def recursive_cut_labels(W, Z, n_clusters):
+    """Split the part with the smallest two-way normalised cut, by all thresholds on all columns of ``Z``."""
+    parts = [list(range(len(W)))]
+    while len(parts) < n_clusters:
+        best = (np.inf, None)
+        for part in parts:
+            for column in range(Z.shape[1]):
+                for threshold in sorted({Z[i, column] for i in part})[:-1]:
+                    low = [i for i in part if Z[i, column] <= threshold]
+                    high = [i for i in part if Z[i, column] > threshold]
+                    cut = sum(W[i, j] for i in low for j in high)
+                    volumes = [sum(W[i, j] for i in side for j in part) for side in (low, high)]
+                    if min(volumes) > 0 and sum(cut / volume for volume in volumes) < best[0] - 1e-12:
+                        best = (sum(cut / volume for volume in volumes), (part, low, high))
+        part, low, high = best[1]
+        parts.remove(part)
+        parts += [low, high]
+    labels = np.empty(len(W), dtype=int)
+    for number, part in enumerate(parts):
+        labels[part] = number
+    return labels

@@ -18,6 +18,7 @@ __all__ = [
     "DistortionDiscriminantAnalysis",
     "EigenfunctionClassifier",
     "EigenfunctionRegressor",
+    "EigenspaceDensity",
     "FactorAnalysis",
     "FastMap",
     "GreedySpectralEmbedding",
@@ -31,8 +32,11 @@ __all__ = [
     "ManifoldParzen",
     "MetricMap",
     "MixturePPCA",
+    "NeighborEmbedding",
     "OrdinalMDS",
     "OrientedPCA",
+    "ParametricMap",
+    "PotentialMap",
     "ProbabilisticPCA",
     "ProjectionPursuit",
     "ProjectionPursuitDensity",
@@ -41,6 +45,7 @@ __all__ = [
     "datasets",
     "distributed",
     "exceptions",
+    "explore",
     "graph_embedding",
     "io",
     "kernels",
@@ -57,6 +62,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from eigenscape import datasets, distributed, exceptions, io, kernels, nystrom, plot, quality, report, sc
+    from eigenscape.app.explore import explore
     from eigenscape.estimators import (
         PCA,
         ClassicalMDS,
@@ -64,6 +70,7 @@ if TYPE_CHECKING:
         DistortionDiscriminantAnalysis,
         EigenfunctionClassifier,
         EigenfunctionRegressor,
+        EigenspaceDensity,
         FactorAnalysis,
         FastMap,
         GreedySpectralEmbedding,
@@ -77,8 +84,11 @@ if TYPE_CHECKING:
         ManifoldParzen,
         MetricMap,
         MixturePPCA,
+        NeighborEmbedding,
         OrdinalMDS,
         OrientedPCA,
+        ParametricMap,
+        PotentialMap,
         ProbabilisticPCA,
         ProjectionPursuit,
         ProjectionPursuitDensity,
@@ -104,6 +114,7 @@ _MODULES = (
 _HOMES = {
     **dict.fromkeys(__all__, "eigenscape.estimators"),
     **dict.fromkeys(("load", "read", "save"), "eigenscape.io"),
+    "explore": "eigenscape.app.explore",
     "shared_neighbors": "eigenscape.graph.shared",
     **{name: f"eigenscape.{name}" for name in _MODULES},
 }

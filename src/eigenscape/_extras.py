@@ -10,17 +10,21 @@ from eigenscape.exceptions import MissingDependencyError
 #: The extra of ``pip install "eigenscape[...]"`` that installs each optional package.
 EXTRAS = {
     "anndata": "anndata",
+    "anywidget": "notebook",
     "dask": "dask",
     "distributed": "dask",
     "matplotlib": "plot",
     "numpydoc": "cli",
     "onnx": "onnx",
+    "openTSNE": "neighbor",
     "PIL": "cli",
-    "plotly": "cli",
     "pyarrow": "cli",
     "rich": "cli",
     "skops": "cli",
+    "starlette": "explore",
+    "traitlets": "notebook",
     "typer": "cli",
+    "uvicorn": "explore",
 }
 
 

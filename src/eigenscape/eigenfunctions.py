@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from eigenscape._progress import stage
 from eigenscape._typing import Matrix, Rows
 from eigenscape.kernels.base import BoundKernel, n_points, product, training_index
 from eigenscape.solvers import EigenPairs
+from eigenscape.solvers.pairs import canonical_signs
 
 
 class Functions(Protocol):
@@ -29,6 +30,11 @@ class Functions(Protocol):
     def n_train(self) -> int: ...
 
     @property
+    def mass(self) -> float:
+        """Total weight of the training points; their number if they are not weighted."""
+        ...
+
+    @property
     def on_training(self) -> Any:
         """Values (n, r) at the training points."""
         ...
@@ -42,6 +48,9 @@ class Functions(Protocol):
 class Eigenfunctions:
     """``f_r(x) = sqrt(m) / l_r * sum_i v_ri k_m(x, x_i)`` (Bengio eq. 20).
 
+    With ``weights`` the eigenvectors are those of ``W^1/2 K W^1/2``, the operator under the measure
+    ``sum_i w_i delta(x_i)``: ``f_r(x) = sqrt(sum_i w_i) / l_r * sum_i w_i^1/2 v_ri k_m(x, x_i)``.
+
     An eigenvalue of exactly zero has no such function. Its values at the training points are those of the
     eigenvector; other points have ``sqrt(m) sum_i v_ri k_m(x, x_i)``, for a divided affinity the average over
     their neighbours.
@@ -50,6 +59,7 @@ class Eigenfunctions:
     kernel: BoundKernel
     pairs: EigenPairs
     training: np.ndarray | None = None  # (m, r) values on the training points, if not sqrt(m) times vectors
+    weights: np.ndarray | None = None  # (m,) positive weights of the training points; None if all are 1
 
     __repr__ = short_repr
 
@@ -58,13 +68,21 @@ class Eigenfunctions:
         return self.pairs.vectors.shape[0]
 
     @property
+    def mass(self) -> float:
+        return float(self.n_train if self.weights is None else self.weights.sum())
+
+    @property
     def on_training(self) -> np.ndarray:
         """Values (m, r) on the training points, ``f_r(x_i) = sqrt(m) v_ri`` (Bengio eq. 21)."""
-        return np.sqrt(self.n_train) * self.pairs.vectors if self.training is None else self.training
+        if self.training is not None:
+            return self.training
+        vectors = self.pairs.vectors
+        vectors = vectors if self.weights is None else vectors / np.sqrt(self.weights)[:, None]
+        return np.sqrt(self.mass) * vectors
 
     def __call__(self, Y: Rows) -> np.ndarray:
         """Compute the values (n_new, r) at any points."""
-        values = product(self.kernel, Y, self.pairs.vectors) * (np.sqrt(self.n_train) / self._divisors)
+        values = product(self.kernel, Y, self.weighted_vectors) * (np.sqrt(self.mass) / self._divisors)
         zero = np.flatnonzero(self.pairs.values == 0)
         if len(zero):
             vertex = training_index(self.kernel).find(Y)
@@ -73,8 +91,15 @@ class Eigenfunctions:
         return values
 
     @property
-    def _coefficients(self) -> np.ndarray:
-        return np.sqrt(self.n_train) * self.pairs.vectors / self._divisors  # (m, r)
+    def coefficients(self) -> np.ndarray:
+        """Coefficients (m, r) of the kernel values in the functions."""
+        return np.sqrt(self.mass) * self.weighted_vectors / self._divisors
+
+    @property
+    def weighted_vectors(self) -> np.ndarray:
+        """``W^1/2 v_r`` (m, r), proportional to the coefficients of the functions."""
+        vectors = self.pairs.vectors
+        return vectors if self.weights is None else vectors * np.sqrt(self.weights)[:, None]
 
     @property
     def _divisors(self) -> np.ndarray:
@@ -83,12 +108,23 @@ class Eigenfunctions:
 
     def blocks(self, Y: Rows) -> Iterator[tuple[Matrix, np.ndarray]]:
         """Yield kernel rows (b, m) and function values (b, r) for blocks of points."""
-        coefficients = self._coefficients
+        coefficients = self.coefficients
         with stage("projection", total=n_points(Y)) as advance:
             for rows in row_blocks(n_points(Y), 24 * self.n_train):
                 similarity = self.kernel(Y[rows])
                 yield similarity, similarity @ coefficients
                 advance(rows.stop - rows.start)
+
+
+def measured_eigenfunctions(
+    kernel: BoundKernel, pairs: EigenPairs, weights: np.ndarray | None
+) -> Eigenfunctions:
+    """Return the eigenfunctions of ``W^1/2 K W^1/2``, with the signs that repeated points would give."""
+    if weights is None:
+        return Eigenfunctions(kernel, pairs)
+    root = np.sqrt(weights)[:, None]
+    vectors = canonical_signs(pairs.vectors / root) * root
+    return Eigenfunctions(kernel, replace(pairs, vectors=vectors), weights=weights)
 
 
 class Part(NamedTuple):
@@ -102,6 +138,15 @@ class Part(NamedTuple):
 
 #: Converts function values (n, r) at points Y to coordinates (n, n_components), for training and new points.
 Scale = Callable[[np.ndarray, Rows], np.ndarray]
+
+
+@runtime_checkable
+class InvertibleScale(Protocol):
+    """A scale that can be inverted, point by point."""
+
+    def invert(self, coordinates: np.ndarray, values: np.ndarray, Y: Rows) -> np.ndarray:
+        """Return the functions (n, n_components) of coordinates, given all function values at ``Y``."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +181,11 @@ class Embedding:
     @property
     def n_train(self) -> int:
         return self.eigenfunctions.n_train
+
+    @property
+    def mass(self) -> float:
+        """Total weight of the training points; their number if they are not weighted."""
+        return self.eigenfunctions.mass
 
     @property
     def columns(self) -> np.ndarray:
@@ -188,6 +238,9 @@ class RootScale:
     def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
         return values * self.factors
 
+    def invert(self, coordinates: np.ndarray, values: np.ndarray, Y: Rows) -> np.ndarray:
+        return divide_nonzero(coordinates, self.factors)
+
 
 @dataclass(frozen=True)
 class ShiftedScale:
@@ -199,6 +252,9 @@ class ShiftedScale:
     def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
         return values * self.factors - self.origin
 
+    def invert(self, coordinates: np.ndarray, values: np.ndarray, Y: Rows) -> np.ndarray:
+        return divide_nonzero(coordinates + self.origin, self.factors)
+
 
 @dataclass(frozen=True)
 class PlainScale:
@@ -209,7 +265,16 @@ class PlainScale:
     def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
         return values[:, self.trivial :]
 
+    def invert(self, coordinates: np.ndarray, values: np.ndarray, Y: Rows) -> np.ndarray:
+        return coordinates
 
-def root_scale(pairs: EigenPairs) -> RootScale:
+
+def divide_nonzero(values: np.ndarray, divisor: np.ndarray) -> np.ndarray:
+    """Return ``values / divisor``, and 0 where the divisor is 0."""
+    return np.divide(values, divisor, out=np.zeros_like(values), where=divisor != 0)
+
+
+def root_scale(pairs: EigenPairs, weights: np.ndarray | None = None) -> RootScale:
     """Return the scaling of kernel PCA; negative eigenvalues count by their magnitude."""
-    return RootScale(np.sqrt(np.abs(pairs.values) / pairs.vectors.shape[0]))
+    mass = pairs.vectors.shape[0] if weights is None else weights.sum()
+    return RootScale(np.sqrt(np.abs(pairs.values) / mass))

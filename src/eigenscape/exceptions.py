@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "CompilationCacheWarning",
     "DataRangeError",
     "DegenerateSpectrumWarning",
     "DependentCoordinatesWarning",
@@ -22,9 +23,11 @@ __all__ = [
     "SchedulerError",
     "SingularNoiseWarning",
     "ToleranceWarning",
+    "UndefinedKernelError",
     "UndefinedMapError",
     "VersionMismatchError",
     "VersionMismatchWarning",
+    "WeakEvidenceWarning",
     "WriteError",
 ]
 
@@ -51,6 +54,10 @@ class DegenerateSpectrumWarning(UserWarning):
 
 class DependentCoordinatesWarning(UserWarning):
     """Fewer eigenvectors are functionally independent than coordinates were requested."""
+
+
+class WeakEvidenceWarning(UserWarning):
+    """A number of clusters was chosen, but no number of clusters is stable."""
 
 
 class PreimageWarning(UserWarning):

@@ -90,7 +90,7 @@ class ParquetChunks:
                 columns = columns or tuple(names)
                 check_columns(columns, names, file.name)
                 n_rows = self.rows or chunk_rows(len(columns))
-                for batch in table.iter_batches(batch_size=n_rows, columns=list(columns)):
+                for batch in parquet_batches(table, n_rows, list(columns)):
                     yield batch_to_array(batch.select(list(columns)), file)
 
     def files(self) -> list[Path]:
@@ -146,6 +146,24 @@ def iter_batches(reader: pa.RecordBatchFileReader | pa.RecordBatchStreamReader) 
     for batch in reader if is_stream else map(reader.get_batch, range(reader.num_record_batches)):
         batch.validate(full=True)
         yield batch
+
+
+def parquet_batches(content: Any, n_rows: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Yield columns of a parquet file in batches; raise if there are not as many rows as declared.
+
+    pyarrow ends a stream of batches without an error where the pages of a damaged file end."""
+    found = 0
+    for batch in content.iter_batches(batch_size=n_rows, columns=columns):
+        found += len(batch)
+        yield batch
+    check_declared_rows(content, found)
+
+
+def check_declared_rows(content: Any, found: int) -> None:
+    """Raise OSError unless the rows of a parquet file that were found are as many as it declares."""
+    declared = content.metadata.num_rows
+    if found != declared:
+        raise OSError(f"{declared} rows are declared, {found} were found")
 
 
 def check_columns(columns: Iterable[str], names: Iterable[str], source: str) -> None:

@@ -40,6 +40,8 @@ CASES = {
     "fastmap": (eigenscape.FastMap(), X),
     "metric map": (eigenscape.MetricMap(), X),
     "ordinal mds": (eigenscape.OrdinalMDS(n_init=1), X),
+    "neighbour embedding": (eigenscape.NeighborEmbedding(max_iter=50), X),
+    "potential map": (eigenscape.PotentialMap(n_landmarks=50), X),
     "kernel eigenmap": (eigenscape.KernelEigenmap(), X),
     "greedy": (eigenscape.GreedySpectralEmbedding(dictionary_size=20), X),
     "pca": (eigenscape.PCA(), X),

@@ -18,26 +18,27 @@ def _squared_distances(X, center, out):
 
 
 @njit(nogil=True)
-def seed_centers(X, uniform, centers):
+def seed_centers(X, weights, uniform, centers):
     """Choose ``centers`` (k, d) among the rows of ``X`` (n, d) (Arthur and Vassilvitskii 2007).
 
-    Each is drawn with a probability proportional to the squared distance from the centres before it; of
-    several draws the one that reduces the sum of these most is kept. ``uniform`` (k, draws) are random
-    numbers in [0, 1).
+    Each is drawn with a probability proportional to the weight (n,) and the squared distance from the centres
+    before it; of several draws the one that reduces the weighted sum of these most is kept. ``uniform`` (k,
+    draws) are random numbers in [0, 1).
     """
     n, (k, draws) = len(X), uniform.shape
-    first = min(int(uniform[0, 0] * n), n - 1)
+    mass = np.cumsum(weights)
+    first = min(np.searchsorted(mass, uniform[0, 0] * mass[-1], side="right"), n - 1)
     centers[0] = X[first]
     nearest, trial, best = np.empty(n), np.empty(n), np.empty(n)
     _squared_distances(X, centers[0], nearest)
     for c in range(1, k):
-        cumulative = np.cumsum(nearest)
+        cumulative = np.cumsum(weights * nearest)
         lowest = np.inf
         for t in range(draws):
             i = min(np.searchsorted(cumulative, uniform[c, t] * cumulative[-1], side="right"), n - 1)
             _squared_distances(X, X[i], trial)
             np.minimum(trial, nearest, trial)
-            total = trial.sum()
+            total = (weights * trial).sum()
             if total < lowest:
                 lowest = total
                 centers[c] = X[i]
@@ -46,15 +47,15 @@ def seed_centers(X, uniform, centers):
 
 
 @njit(nogil=True)
-def improve_centers(X, centers, max_iter, tol):
+def improve_centers(X, weights, centers, max_iter, tol):
     """Move ``centers`` to the means of the rows nearest to them until they move by at most ``tol``.
 
-    ``tol`` is a sum of squares. An empty cluster takes the row farthest from its centre. Returns the sum of
-    the squared distances of all rows to the nearest centre.
+    Means are weighted. ``tol`` is a sum of squares. An empty cluster takes the row farthest from its centre.
+    Returns the weighted sum of the squared distances of all rows to the nearest centre.
     """
     n, d = X.shape
     k = len(centers)
-    sums, counts, distance = np.empty((k, d)), np.empty(k, dtype=np.int64), np.empty(n)
+    sums, counts, distance = np.empty((k, d)), np.empty(k), np.empty(n)
     for step in range(max_iter + 1):
         sums[:], counts[:] = 0.0, 0
         inertia = 0.0
@@ -68,10 +69,10 @@ def improve_centers(X, centers, max_iter, tol):
                 if total < nearest:
                     nearest, label = total, c
             distance[i] = nearest
-            inertia += nearest
-            counts[label] += 1
+            inertia += weights[i] * nearest
+            counts[label] += weights[i]
             for f in range(d):
-                sums[label, f] += X[i, f]
+                sums[label, f] += weights[i] * X[i, f]
         if step == max_iter:
             break
         moved = 0.0

@@ -181,6 +181,11 @@ class LowRankEigenfunctions:
     def n_train(self) -> int:
         return self.kernel.n_train
 
+    @property
+    def mass(self) -> float:
+        """Total weight of the training points, which all count once."""
+        return float(self.kernel.n_train)
+
     @cached_property
     def moment(self) -> np.ndarray:
         """``C``, (m, m)."""

@@ -13,6 +13,7 @@ __all__ = [
     "DistortionDiscriminantAnalysis",
     "EigenfunctionClassifier",
     "EigenfunctionRegressor",
+    "EigenspaceDensity",
     "FactorAnalysis",
     "FastMap",
     "GreedySpectralEmbedding",
@@ -26,8 +27,11 @@ __all__ = [
     "ManifoldParzen",
     "MetricMap",
     "MixturePPCA",
+    "NeighborEmbedding",
     "OrdinalMDS",
     "OrientedPCA",
+    "ParametricMap",
+    "PotentialMap",
     "ProbabilisticPCA",
     "ProjectionPursuit",
     "ProjectionPursuitDensity",
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from eigenscape.estimators.distortion_discriminant import DistortionDiscriminantAnalysis
     from eigenscape.estimators.eigenfunction_classifier import EigenfunctionClassifier
     from eigenscape.estimators.eigenfunction_regressor import EigenfunctionRegressor
+    from eigenscape.estimators.eigenspace_density import EigenspaceDensity
     from eigenscape.estimators.factor_analysis import FactorAnalysis
     from eigenscape.estimators.fastmap import FastMap
     from eigenscape.estimators.graphs import graph_embedding
@@ -56,9 +61,12 @@ if TYPE_CHECKING:
     from eigenscape.estimators.mds import ClassicalMDS
     from eigenscape.estimators.metric_map import MetricMap
     from eigenscape.estimators.mixture_ppca import MixturePPCA
+    from eigenscape.estimators.neighbor_embedding import NeighborEmbedding
     from eigenscape.estimators.ordinal_mds import OrdinalMDS
     from eigenscape.estimators.oriented_pca import OrientedPCA
+    from eigenscape.estimators.parametric_map import ParametricMap
     from eigenscape.estimators.pca import PCA
+    from eigenscape.estimators.potential_map import PotentialMap
     from eigenscape.estimators.probabilistic_pca import ProbabilisticPCA
     from eigenscape.estimators.projection_pursuit import ProjectionPursuit
     from eigenscape.estimators.pursuit_density import ProjectionPursuitDensity
@@ -70,6 +78,7 @@ _NAMES = {
     "distortion_discriminant": ("DistortionDiscriminantAnalysis",),
     "eigenfunction_classifier": ("EigenfunctionClassifier",),
     "eigenfunction_regressor": ("EigenfunctionRegressor",),
+    "eigenspace_density": ("EigenspaceDensity",),
     "factor_analysis": ("FactorAnalysis",),
     "fastmap": ("FastMap",),
     "graphs": ("graph_embedding",),
@@ -85,9 +94,12 @@ _NAMES = {
     "mds": ("ClassicalMDS",),
     "metric_map": ("MetricMap",),
     "mixture_ppca": ("MixturePPCA",),
+    "neighbor_embedding": ("NeighborEmbedding",),
     "ordinal_mds": ("OrdinalMDS",),
     "oriented_pca": ("OrientedPCA",),
+    "parametric_map": ("ParametricMap",),
     "pca": ("PCA",),
+    "potential_map": ("PotentialMap",),
     "probabilistic_pca": ("ProbabilisticPCA",),
     "projection_pursuit": ("ProjectionPursuit",),
     "pursuit_density": ("ProjectionPursuitDensity",),

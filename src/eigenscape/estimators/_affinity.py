@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._base import FitResult, spectral_attributes, spectral_result
@@ -24,6 +25,7 @@ from eigenscape.estimators._validation import (
     check_gamma,
     check_positive,
 )
+from eigenscape.estimators._weights import vertex_weights
 from eigenscape.graph.neighborhood import Joined, NeighborGraph
 from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
 from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, edge_weight, local_affinity
@@ -118,9 +120,19 @@ class GraphSamples:
             return local_affinity(graph, self.options.neighborhood().count(len(self.graph.vertex)))
         return GraphAffinity(graph, edge_weight(self.options.weights, graph.distances.data, self.options.t))
 
-    def result(self, embedding: Any, split: Split[Affinity], n_components: int) -> FitResult:
-        """Return the fit result for an embedding of the vertices."""
-        result = self.graph.result(embedding, split.labels, n_components)
+    def weights(self, weights: np.ndarray | None) -> np.ndarray | None:
+        """Return the weights of the vertices, given those of the samples or None."""
+        return vertex_weights(weights, self.graph.vertex)
+
+    def result(
+        self,
+        embedding: Any,
+        split: Split[Affinity],
+        n_components: int,
+        weights: np.ndarray | None = None,
+    ) -> FitResult:
+        """Return the fit result for an embedding of the vertices, which may have ``weights``."""
+        result = self.graph.result(embedding, split.labels, n_components, weights)
         kernel = split.parts[0].kernel
         width = {}
         if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
@@ -142,7 +154,17 @@ class KernelSamples:
             self.kernel, on_disconnected, max_components, floor=named, n_jobs=self.options.n_jobs
         )
 
-    def result(self, embedding: Any, split: Split[Affinity], n_components: int) -> FitResult:
+    def weights(self, weights: np.ndarray | None) -> np.ndarray | None:
+        """Return the weights of the samples."""
+        return weights
+
+    def result(
+        self,
+        embedding: Any,
+        split: Split[Affinity],
+        n_components: int,
+        weights: np.ndarray | None = None,
+    ) -> FitResult:
         """Return the fit result for an embedding of the samples."""
         return spectral_result(
             embedding, {**component_attributes(split.labels), **width_attributes(self.kernel)}

@@ -16,14 +16,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
+from eigenscape.estimators._callbacks import CallbackSupportMixin, report_tasks
 from eigenscape.estimators._collections import paired, rowwise, validate_blocks
+from eigenscape.estimators._explore import ExploreMixin
+from eigenscape.estimators._html import HtmlReprMixin
 from eigenscape.estimators._migration import check_solver, explain_parameters
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_input, check_jobs, check_pairs, match_dtype
+from eigenscape.estimators._validation import check_input, check_jobs, check_pairs, check_weights, match_dtype
 from eigenscape.estimators._verify import VerifyMixin
+from eigenscape.estimators._weights import embed_weighted
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import (
     kernel_loss,
@@ -33,7 +37,15 @@ from eigenscape.quality.loss import (
 from eigenscape.solvers import SolverConfig
 
 
-class Estimator(VerifyMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Estimator(
+    VerifyMixin,
+    ExploreMixin,
+    HtmlReprMixin,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
     """Base class of all estimators. Class attributes describe the input that a subclass accepts."""
 
     #: Name of the parameter that may be "precomputed" or a function of two samples.
@@ -68,6 +80,8 @@ class Estimator(VerifyMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
             explain_parameters(cls)
+        if hasattr(cls, "fit"):
+            cls.fit = report_tasks(cls.fit)
 
     @rowwise()
     def transform(self, X: Any) -> np.ndarray:
@@ -338,7 +352,9 @@ class EmbeddingMixin:
         """Fit to validated data. A hook.
 
         ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows; they are passed to
-        estimators with a dictionary only."""
+        estimators with a dictionary only. Estimators with
+        :class:`~eigenscape.estimators._weights.SampleWeightMixin` also take ``weights``, the positive weights
+        of the samples, or None."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: object = None) -> Self:
@@ -359,13 +375,23 @@ class EmbeddingMixin:
         -------
         self
         """
+        return self._fit_samples(X)
+
+    def _fit_samples(self, X: Any, sample_weight: Any = None) -> Self:
+        """Fit to samples with weights, which only the estimators with :class:`SampleWeightMixin` pass."""
         self._reset()  # type: ignore[attr-defined]
         if is_collection(X):
+            if sample_weight is not None:
+                raise ValueError("sample_weight is not supported for a dask collection; pass X.compute()")
             return self._fit_collection(X)
         with running(self):
             X = check_input(self, X, reset=True)
-            result = self._embed(X)
-            coordinates = result.coordinates()
+            weights = check_weights(sample_weight, X, min_sum=0)
+            if weights is None:
+                result = self._embed(X)
+                coordinates = result.coordinates()
+            else:
+                result, coordinates = embed_weighted(self, X, weights)
         self.embedding_ = check_coordinates(self._match_dtype(X, coordinates))
         self._model_ = result.embedding
         vars(self).update(result.attributes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._types import Metric
@@ -13,7 +14,7 @@ from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.normalize import uniform_weights
-from eigenscape.operators import CenteredOperator, gram
+from eigenscape.operators import CenteredOperator, Operator, gram, weighted
 from eigenscape.quality.spectra import is_euclidean, negative_fraction
 
 INDEFINITE = ("keep", "clip", "shift")
@@ -30,11 +31,15 @@ def bind_distance(metric: Metric, metric_params: dict[str, Any] | None, X: Any) 
 class DistanceSpectrum:
     """Properties of the spectrum of the centred ``-d^2/2``, computed on first access."""
 
-    def __init__(self, distance: BoundKernel) -> None:
+    def __init__(self, distance: BoundKernel, weights: np.ndarray | None = None) -> None:
         self.distance = distance
+        self.weights = weights  # of the points in the empirical measure; None if all are 1
 
-    def _operator(self) -> CenteredOperator:
-        return CenteredOperator(gram(self.distance), uniform_weights(n_points(self.distance.X)))
+    def _operator(self) -> Operator:
+        weights = getattr(self, "weights", None)  # not in files of earlier formats
+        if weights is None:
+            return CenteredOperator(gram(self.distance), uniform_weights(n_points(self.distance.X)))
+        return weighted(CenteredOperator(gram(self.distance), weights / weights.sum()), weights)
 
     @cached_property
     def negative_fraction(self) -> float:

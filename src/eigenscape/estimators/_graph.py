@@ -129,14 +129,21 @@ class SampleGraph:
     attributes: Mapping[str, Any]
     table: Any = None
 
-    def result(self, embedding: Any, labels: np.ndarray, n_components: int) -> FitResult:
-        """Return the fit result for an embedding of the vertices, ``labels`` being their components."""
+    def result(
+        self, embedding: Any, labels: np.ndarray, n_components: int, weights: np.ndarray | None = None
+    ) -> FitResult:
+        """Return the fit result for an embedding of the vertices, ``labels`` being their components.
+
+        ``weights`` are those of the vertices, or None."""
         attributes = {**component_attributes(labels[self.vertex]), **self.attributes}
         if self.table is None:
             return FitResult(embedding, attributes, self.vertex)
         first = self.graph.samples
         assert first is not None
-        return FitResult(embed_columns(embedding, first, self.vertex, self.table, n_components), attributes)
+        if weights is not None:
+            weights = np.bincount(first, weights=weights, minlength=len(self.vertex))
+        whole = embed_columns(embedding, first, self.vertex, self.table, n_components, weights)
+        return FitResult(whole, attributes)
 
 
 def component_attributes(labels: np.ndarray) -> dict[str, Any]:

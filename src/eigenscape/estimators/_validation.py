@@ -17,6 +17,7 @@ from eigenscape.estimators._collections import check_in_memory
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.exceptions import DataRangeError
 from eigenscape.graph.row_index import canonical_csr, row_hashes
+from eigenscape.kernels.base import n_points
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -233,14 +234,14 @@ def check_weights(sample_weight: ArrayLike | None, X: Any, min_sum: float = 1) -
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Real):
-        sample_weight = np.full(X.shape[0], float(sample_weight))
+        sample_weight = np.full(n_points(X), float(sample_weight))
     weights = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, copy=True, input_name="sample_weight"
     )
-    if weights.shape != (X.shape[0],):
+    if weights.shape != (n_points(X),):
         raise ValueError(
             f"Sample weights must be 1D array or scalar: sample_weight.shape == {weights.shape}, expected"
-            f" ({X.shape[0]},)!"
+            f" ({n_points(X)},)!"
         )
     if (weights < 0).any():
         raise ValueError(f"Negative values in data passed to `sample_weight`: got {weights.min():g}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -12,6 +13,7 @@ from eigenscape.dictionary.source import ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._inverse import is_euclidean_metric
+from eigenscape.estimators.parametric_map import ParametricMap
 from eigenscape.exceptions import ToleranceWarning
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
@@ -77,6 +79,8 @@ def make_compact(model: BaseEstimator, size: int | None) -> CompactModel:
     """Return the model with ``size`` of its training rows, or none of them if ``transform`` needs none."""
     if not hasattr(model, "transform"):
         raise ValueError(f"{type(model).__name__} has no transform to approximate; save it without compact")
+    if isinstance(model, ParametricMap):
+        return CompactModel(_without_embedder(model), {"size": None, "error": 0.0})
     unused = _unused_rows(model)
     if unused is not None:
         return CompactModel(model, {"size": None, "error": 0.0}, unused)
@@ -115,6 +119,15 @@ def make_compact_map(model: BaseEstimator, size: int | None) -> CompactModel:
         if attribute in vars(model):
             setattr(compact, attribute, vars(model)[attribute])
     return CompactModel(compact, {"size": approximation.size, "error": approximation.error})
+
+
+def _without_embedder(model: ParametricMap) -> ParametricMap:
+    """Return a parametric map without the embedder that it was learnt from, which contains training rows."""
+    small = copy(model)
+    if "embedder_" in vars(small):
+        del small.embedder_
+    small.embedder = None if model.prefit else model.embedder  # a fitted one would be stored
+    return small
 
 
 def _unused_rows(model: BaseEstimator) -> tuple[Any, ...] | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
+
 from eigenscape.estimators._affinity import (
     AffinityOptions,
     bind_affinity,
@@ -15,6 +17,7 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import default_neighbors
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
+from eigenscape.estimators._weights import SampleWeightMixin, check_diagonal, refuse_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels import Kernel, VariableGaussian
 from eigenscape.kernels.affinity import AffinityWeights
@@ -26,7 +29,7 @@ from eigenscape.solvers import NAMES
 
 
 @documented
-class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
+class DiffusionMap(SampleWeightMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Diffusion maps: coordinates whose distances are those of a random walk on the data.
 
     The affinity is normalised by the sampling density :math:`q(x) = \sum_i k(x, x_i)` to
@@ -183,7 +186,7 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
         n_components = check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         check_not_negative("alpha", self.alpha)
@@ -198,32 +201,39 @@ class DiffusionMap(EmbeddingMixin, KernelMixin, Estimator):
                 f"gamma={self.gamma!r} is the width of a kernel between all samples, but"
                 f" affinity={self.affinity!r} is a graph; set affinity='rbf' or leave out gamma"
             )
+        if criterion is not None:
+            refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
+        check_diagonal(weights, diagonal, options.is_graph)
         samples = bind_affinity(X, options, n_components, local)
         split = samples.split(self.on_disconnected)
+        weights = samples.weights(weights)
+        measures = split.weights_of(weights)
         affinities = [
-            normalize_density(part.kernel, part.weights, self.alpha, diagonal, self.n_jobs)
-            for part in split.parts
+            normalize_density(part.kernel, part.weights, self.alpha, diagonal, self.n_jobs, measure)
+            for part, measure in zip(split.parts, measures, strict=True)
         ]
         attributes: dict[str, Any] = {}
         if criterion is None:
             maps = [
-                laplacian_eigenmaps(kernel, n_components, solver, diagonal=diagonal, weights=weights)
-                for kernel, weights in affinities
+                laplacian_eigenmaps(
+                    kernel, n_components, solver, diagonal=diagonal, weights=matrix, measure=measure
+                )
+                for (kernel, matrix), measure in zip(affinities, measures, strict=True)
             ]
             if split.is_whole:
                 require_eigenfunctions(maps[0], n_components, nonzero=self.diffusion_time > 0)
         else:
             selections = [
                 independent_eigenmaps(
-                    kernel, n_components, solver, criterion, diagonal=diagonal, weights=weights
+                    kernel, n_components, solver, criterion, diagonal=diagonal, weights=matrix
                 )
-                for kernel, weights in affinities
+                for kernel, matrix in affinities
             ]
             if split.is_whole:
                 require_eigenfunctions(selections[0].embedding, 1)
             maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
         maps = [diffusion_map(embedding, self.diffusion_time) for embedding in maps]
-        result = samples.result(join(maps, split, n_components), split, n_components)
+        result = samples.result(join(maps, split, n_components, weights), split, n_components, weights)
         return result.with_attributes(attributes)
 
     def _local_gaussian(self, X: Any) -> Kernel | None:

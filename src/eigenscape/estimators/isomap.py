@@ -24,6 +24,7 @@ from eigenscape.estimators._landmarks import check_landmarks, given_vertices, la
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_flag
+from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import (
@@ -41,7 +42,7 @@ from eigenscape.solvers import Order
 
 
 @documented
-class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Isomap: classical MDS of geodesic distances.
 
     The geodesic distance of two points is the length of the shortest path between them through the
@@ -198,15 +199,17 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
         check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         check_flag("ordinal", self.ordinal)
         if self.ordinal:
+            refuse_weights(weights, "ordinal=True", "the stress counts every pair once")
             return self._embed_ordinal(X)
         if self.n_landmarks is not None or not isinstance(self.landmarks, str):
+            refuse_weights(weights, "landmarks", "the map is that of the landmarks, not of all samples")
             return self._embed_landmarks(X)
         check_choice("landmarks", self.landmarks, NAMES)
         if self.landmarks != "maxmin":  # not the default
@@ -214,15 +217,25 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, E
         solver, dtype = self._solver(), _geodesic_dtype(X)
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
         split = split_graph(graph.graph, self.on_disconnected)
+        weights = vertex_weights(weights, graph.vertex)
         maps = [
-            isomap(part, self.n_components, solver, dtype=dtype, order=self.order, indefinite=self.indefinite)
-            for part in split.parts
+            isomap(
+                part,
+                self.n_components,
+                solver,
+                dtype=dtype,
+                order=self.order,
+                indefinite=self.indefinite,
+                weights=some,
+            )
+            for part, some in zip(split.parts, split.weights_of(weights), strict=True)
         ]
         for embedding in maps:
             require_components(embedding, self.n_components if split.is_whole else 1, self.order)
-        result = graph.result(join(maps, split, self.n_components), split.labels, self.n_components)
+        embedding = join(maps, split, self.n_components, weights)
+        result = graph.result(embedding, split.labels, self.n_components, weights)
         kernel = GeodesicKernel(split.parts[0], self.n_jobs, dtype) if len(maps) == 1 else None
-        spectrum = None if kernel is None else DistanceSpectrum(kernel)
+        spectrum = None if kernel is None else DistanceSpectrum(kernel, split.weights_of(weights)[0])
         return result.with_attributes({**spectral_attributes(result.embedding), "_spectrum_": spectrum})
 
     def _embed_landmarks(self, X: Any) -> FitResult:

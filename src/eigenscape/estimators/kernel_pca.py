@@ -18,6 +18,7 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._types import DenseSolver, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
+from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, SampleWeightMixin, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding
@@ -26,11 +27,13 @@ from eigenscape.operators.gram import Storage
 from eigenscape.solvers import Order
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from eigenscape.distributed import Blocks
 
 
 @documented
-class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Principal components in the feature space of a kernel.
 
     Finds the functions :math:`f_r` with the largest :math:`\lambda_r` in
@@ -153,7 +156,7 @@ class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Esti
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Blocks | None = None) -> FitResult:
+    def _embed(self, X: Any, blocks: Blocks | None = None, weights: np.ndarray | None = None) -> FitResult:
         self._check_parameters(X, blocks)
         parameters: dict[str, Any] = {
             "gamma": self.gamma,
@@ -167,8 +170,16 @@ class KernelPCA(DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Esti
         attributes = {} if gamma is None else {"gamma_": gamma}
         solver = self._solver()
         if not check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
-            model = kernel_pca(similarity, self.n_components, solver, order=self.order, storage=self.storage)
+            model = kernel_pca(
+                similarity,
+                self.n_components,
+                solver,
+                order=self.order,
+                storage=self.storage,
+                weights=weights,
+            )
             return spectral_result(require_components(model, self.n_components, self.order), attributes)
+        refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
         if self.order == "magnitude":
             raise ValueError(
                 "order='magnitude' is for indefinite kernels, but a dictionary needs a positive semi-definite"

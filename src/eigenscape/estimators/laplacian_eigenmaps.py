@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from eigenscape.estimators._affinity import (
     AffinityMatrixMixin,
     AffinityOptions,
@@ -23,6 +25,12 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count
+from eigenscape.estimators._weights import (
+    DICTIONARY_WEIGHTS,
+    SampleWeightMixin,
+    check_diagonal,
+    refuse_weights,
+)
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
@@ -34,7 +42,13 @@ from eigenscape.solvers import NAMES
 
 @documented
 class LaplacianEigenmaps(
-    AffinityMatrixMixin, DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator
+    SampleWeightMixin,
+    AffinityMatrixMixin,
+    DictionaryMixin,
+    InverseMixin,
+    EmbeddingMixin,
+    KernelMixin,
+    Estimator,
 ):
     r"""Laplacian eigenmaps: the smoothest functions on a neighbourhood graph as coordinates.
 
@@ -178,14 +192,18 @@ class LaplacianEigenmaps(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
         n_components = check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
         criterion = check_independence(
             self.independent, self.independence_threshold, self.n_candidates, n_components
         )
+        if criterion is not None:
+            refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
+        check_diagonal(weights, self.include_diagonal, options.is_graph)
         if check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
+            refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
             if criterion is not None:
                 raise ValueError(
                     "independent=True needs eigenvectors of all samples, which a dictionary does not have;"
@@ -200,13 +218,20 @@ class LaplacianEigenmaps(
             return spectral_result(model, attributes)
         samples = bind_affinity(X, options, n_components)
         split = samples.split(self.on_disconnected)
+        weights = samples.weights(weights)
+        measures = split.weights_of(weights)
         diagonal, attributes = self.include_diagonal, {}
         if criterion is None:
             maps = [
                 laplacian_eigenmaps(
-                    part.kernel, n_components, solver, diagonal=diagonal, weights=part.weights
+                    part.kernel,
+                    n_components,
+                    solver,
+                    diagonal=diagonal,
+                    weights=part.weights,
+                    measure=measure,
                 )
-                for part in split.parts
+                for part, measure in zip(split.parts, measures, strict=True)
             ]
             if split.is_whole:
                 require_eigenfunctions(maps[0], n_components)
@@ -220,7 +245,7 @@ class LaplacianEigenmaps(
             if split.is_whole:
                 require_eigenfunctions(selections[0].embedding, 1)
             maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
-        result = samples.result(join(maps, split, n_components), split, n_components)
+        result = samples.result(join(maps, split, n_components, weights), split, n_components, weights)
         return result.with_attributes(attributes)
 
     def _precomputed_kind(self) -> str:

@@ -12,6 +12,7 @@ from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
+from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local_gram import local_gram
 from eigenscape.methods.alignment import LLEMethod
@@ -21,7 +22,7 @@ from eigenscape.solvers import NAMES
 
 
 @documented
-class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Locally linear embedding: each point is reconstructed from its neighbours by the same weights.
 
     Weights :math:`W` reconstruct each point from its neighbours. The embedding minimises
@@ -143,13 +144,16 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
         self._check_parameters(*X.shape)
+        if self.c is not None:
+            refuse_weights(weights, f"c={self.c!r}", "Bengio's kernel with a finite c has no weighted form")
         solver = self._solver()
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
         if self.radius is not None:
             self._check_neighbor_counts(np.diff(graph.graph.neighbors.indptr))
         split = split_graph(graph.graph, self.on_disconnected)
+        weights = vertex_weights(weights, graph.vertex)
         params = {}
         if not self._is_precomputed():
             params = resolve_metric_params(self.metric, self.metric_params, graph.graph.vertices.X)
@@ -162,10 +166,12 @@ class LocallyLinearEmbedding(InverseMixin, EmbeddingMixin, KernelMixin, Estimato
                 reg=self.reg,
                 c=self.c,
                 gram=local_gram(part, self.metric, params),
+                weights=some,
             )
-            for part in split.parts
+            for part, some in zip(split.parts, split.weights_of(weights), strict=True)
         ]
-        result = graph.result(join(maps, split, self.n_components), split.labels, self.n_components)
+        embedding = join(maps, split, self.n_components, weights)
+        result = graph.result(embedding, split.labels, self.n_components, weights)
         return result.with_attributes(spectral_attributes(result.embedding))
 
     def reconstruction_error(self) -> float:

@@ -18,6 +18,7 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count
+from eigenscape.estimators._weights import SampleWeightMixin
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.kernel_pca import check_components, require_components
 from eigenscape.methods.mds import Indefinite, classical_mds
@@ -26,7 +27,9 @@ from eigenscape.solvers import Order
 
 
 @documented
-class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class ClassicalMDS(
+    SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator
+):
     r"""Coordinates whose distances approximate the given distances.
 
     Double centring turns squared distances into scalar products,
@@ -46,7 +49,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMi
     {metric_params}
     centering : array-like of shape (n_samples,) or None, default=None
         Centring weights ``c`` with sum 1 (Burges sec. 2.2.1): the weighted mean of the training samples
-        becomes the origin. If None, all weights are equal.
+        becomes the origin. If None, the weights are equal, or proportional to ``sample_weight``.
     {order}
     {indefinite}
     {storage}
@@ -120,7 +123,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMi
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: None = None) -> FitResult:
+    def _embed(self, X: Any, blocks: None = None, weights: np.ndarray | None = None) -> FitResult:
         check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
@@ -133,11 +136,12 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMi
             self._solver(),
             order=self.order,
             indefinite=self.indefinite,
-            weights=self._centering_weights(n_points(distance.X)),
+            centering=self._centering_weights(n_points(distance.X)),
             storage=self.storage,
+            weights=weights,
         )
         model = require_components(model, self.n_components, self.order)
-        return spectral_result(model, {"_spectrum_": DistanceSpectrum(distance)})
+        return spectral_result(model, {"_spectrum_": DistanceSpectrum(distance, weights)})
 
     def _centering_weights(self, m: int) -> np.ndarray | None:
         """Validate ``centering``; None for equal weights."""

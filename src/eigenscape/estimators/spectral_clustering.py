@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -35,10 +36,17 @@ from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import uses_dictionary
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_input
-from eigenscape.exceptions import NotEnoughMemoryError
+from eigenscape.estimators._weights import (
+    DICTIONARY_WEIGHTS,
+    SampleWeightMixin,
+    check_diagonal,
+    refuse_weights,
+)
+from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.kernels.base import n_points
+from eigenscape.methods.cluster_count import CountEvidence, count_evidence
 from eigenscape.methods.clustering import (
     best_threshold,
     cluster_centers,
@@ -50,13 +58,18 @@ from eigenscape.methods.clustering import (
 )
 from eigenscape.methods.dictionary_embedding import greedy_spectral_map
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions, spectral_map
-from eigenscape.operators import Operator, gram
+from eigenscape.methods.recursive_cuts import CutTree, normalized_exponentials, recursive_cuts, side_spread
+from eigenscape.operators import DividedOperator, Operator, gram
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
 from eigenscape.solvers import NAMES
 
-AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold"]
+AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
+#: Methods that compare cuts, and need the affinity matrix.
+_BY_CUT = ("threshold", "recursive")
 #: Number of evenly spaced rows of a collection that k-means is fitted to.
 _KMEANS_ROWS = 50_000
+#: Smallest width of clusters, whose rows have length one, for memberships.
+_MIN_SPREAD = 1e-6
 
 
 @dataclass(frozen=True)
@@ -64,9 +77,16 @@ class Threshold:
     """Assigns labels 0 and 1 by a threshold on the first coordinate."""
 
     value: float
+    spread: float = np.nan  # standard deviation within the two sides
+
+    n_clusters = 2
 
     def predict(self, coordinates: np.ndarray) -> np.ndarray:
         return (coordinates[:, 0] > self.value).astype(np.int64)
+
+    def memberships(self, coordinates: np.ndarray) -> np.ndarray:
+        excess = (coordinates[:, 0] - self.value) / self.spread
+        return normalized_exponentials(np.column_stack([-np.maximum(excess, 0), -np.maximum(-excess, 0)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +94,7 @@ class NearestCenter:
     """Assigns the label of the nearest centre."""
 
     centers: np.ndarray  # (n_clusters, n_components)
+    spread: float = np.nan  # standard deviation within clusters
 
     @property
     def n_clusters(self) -> int:
@@ -81,6 +102,11 @@ class NearestCenter:
 
     def predict(self, coordinates: np.ndarray) -> np.ndarray:
         return cdist(coordinates, self.centers, "sqeuclidean").argmin(axis=1)
+
+    def memberships(self, coordinates: np.ndarray) -> np.ndarray:
+        return normalized_exponentials(
+            -cdist(coordinates, self.centers, "sqeuclidean") / (2 * self.spread**2)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +121,34 @@ class Rotation:
         return len(self.matrix)
 
     def predict(self, coordinates: np.ndarray) -> np.ndarray:
+        return np.argmax(self._sizes(coordinates), axis=1)
+
+    def _sizes(self, coordinates: np.ndarray) -> np.ndarray:
         rotated = coordinates @ self.matrix
-        return np.argmax(np.abs(rotated) if self.magnitude else rotated, axis=1)
+        return np.abs(rotated) if self.magnitude else rotated
+
+    def memberships(self, coordinates: np.ndarray) -> np.ndarray:
+        sizes = self._sizes(coordinates)
+        least = np.minimum(sizes.max(axis=1, keepdims=True), 0.0)  # below 0 only if all entries are
+        squares = np.square(
+            np.where(least < 0, sizes - sizes.min(axis=1, keepdims=True), np.maximum(sizes, 0))
+        )
+        total = squares.sum(axis=1, keepdims=True)
+        return np.divide(squares, total, out=np.full_like(squares, 1 / self.n_clusters), where=total > 0)
+
+
+Rule = Threshold | NearestCenter | Rotation | CutTree
 
 
 @documented
 class SpectralClustering(
-    ClusterMixin, AffinityMatrixMixin, DictionaryMixin, EmbeddingMixin, KernelMixin, Estimator
+    ClusterMixin,
+    SampleWeightMixin,
+    AffinityMatrixMixin,
+    DictionaryMixin,
+    EmbeddingMixin,
+    KernelMixin,
+    Estimator,
 ):
     r"""Spectral clustering: clusters from the eigenfunctions of the normalised affinity.
 
@@ -110,17 +157,27 @@ class SpectralClustering(
     "discretize" rotates these rows to be as near as possible to indicators of clusters (Yu and Shi 2003),
     "cluster_qr" by the pivots of a QR decomposition (Damle et al. 2019), which has no start to
     choose; a point belongs to the largest of its rotated coordinates. "threshold" splits the samples in two
-    at the value of the second generalised eigenvector with the smallest normalised cut (Shi and Malik). New
-    points are mapped by the Nystrom formula and assigned by the same centres, rotation or threshold.
+    at the value of the second generalised eigenvector with the smallest normalised cut (Shi and Malik), and
+    "recursive" splits the parts again, each time the part and at the value of the generalised eigenvector
+    with the smallest cut, which gives a hierarchy of clusters (``linkage_``). New points are mapped by the
+    Nystrom formula and assigned by the same centres, rotation or thresholds.
+
+    The number of clusters can be chosen from the data: ``n_clusters="auto"`` takes, of the numbers whose
+    clusters stay the same when the samples are given random weights, the one with the largest eigengap.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters. Must be 2 for "threshold".
-    assign_labels : {"kmeans", "discretize", "cluster_qr", "threshold"}, default="kmeans"
+    n_clusters : int or "auto", default=8
+        Number of clusters. Must be 2 for "threshold". "auto": chosen as above, with the evidence in
+        ``cluster_evidence_``; a :class:`~eigenscape.exceptions.WeakEvidenceWarning` is issued if no number of
+        clusters is stable. It takes the time of about ten fits and is not available with a dictionary.
+    assign_labels : {"kmeans", "discretize", "cluster_qr", "threshold", "recursive"}, default="kmeans"
         Method that derives the clusters from the coordinates, as above.
     n_components : int or None, default=None
-        Number of eigenfunctions for "kmeans". If None, ``n_clusters``, which the other methods need.
+        Number of eigenfunctions for "kmeans". If None, ``n_clusters``, which the other methods need
+        ("recursive": one less).
+    max_clusters : int, default=15
+        Largest number of clusters that "auto" considers. Ignored otherwise.
     n_init : int, default=10
         Number of starts of k-means. Ignored by the other methods.
     {affinity}
@@ -155,11 +212,21 @@ class SpectralClustering(
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training sample.
+    n_clusters_ : int
+        Number of clusters.
+    cluster_evidence_ : dict of str to ndarray
+        The evidence for each number of clusters: "n_clusters"; "eigengap", the difference between that
+        eigenvalue and the next; and "stability", the mean adjusted Rand index between the clusters and those
+        of reweighted samples, 1 if they are the same. Set if ``n_clusters="auto"``.
+    linkage_ : ndarray of shape (n_clusters - 1, 4)
+        The hierarchy of the clusters as a linkage matrix of :mod:`scipy.cluster.hierarchy`, whose observation
+        ``i`` is cluster ``i``. The height of a split is 2 minus its normalised cut, or that of a higher split
+        below it. Set if ``assign_labels="recursive"``.
     ncut_ : float
         Normalised cut, summed over clusters: 0 for clusters without connections, ``n_clusters - 1`` or more
         for a random assignment.
-    embedding_ : ndarray of shape (n_samples, n_components), or (n_samples, 1) for "threshold"
-        Coordinates of the training samples.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples: one for "threshold", ``n_clusters - 1`` for "recursive".
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
         Centres of k-means. Set if ``assign_labels="kmeans"``.
     rotation_ : ndarray of shape (n_clusters, n_clusters)
@@ -192,6 +259,16 @@ class SpectralClustering(
     >>> model = SpectralClustering(n_clusters=2, on_disconnected="per_component").fit(X[:250])
     >>> model.predict(X[250:]).shape
     (50,)
+
+    The number of clusters from the data, and memberships between 0 and 1:
+
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(300, centers=4, cluster_std=1.5, random_state=3)
+    >>> model = SpectralClustering("auto", assign_labels="recursive").fit(X)
+    >>> model.n_clusters_, model.linkage_.shape
+    (4, (3, 4))
+    >>> model.predict_proba(X[:5]).sum(axis=1)
+    array([1., 1., 1., 1., 1.])
     """
 
     _objects = True
@@ -201,11 +278,12 @@ class SpectralClustering(
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | Literal["auto"] = 8,
         *,
         assign_labels: AssignLabels = "kmeans",
         n_components: int | None = None,
         n_init: int = 10,
+        max_clusters: int = 15,
         affinity: KernelLike = "nearest_neighbors",
         n_neighbors: int | None = None,
         joined: Joined = "union",
@@ -232,6 +310,7 @@ class SpectralClustering(
         self.assign_labels = assign_labels
         self.n_components = n_components
         self.n_init = n_init
+        self.max_clusters = max_clusters
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.joined = joined
@@ -254,72 +333,150 @@ class SpectralClustering(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
-        n_components = self._check_parameters(n_points(X))
-        by_threshold = self.assign_labels == "threshold"
+    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
+        self._check_parameters(n_points(X))
+        by_cut = self.assign_labels in _BY_CUT
         options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
+        check_diagonal(weights, self.include_diagonal, options.is_graph)
         if check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
-            return self._embed_dictionary(X, options, n_components, blocks)
-        samples = bind_affinity(X, options, n_components)
-        separate = self.on_disconnected == "per_component"
-        split = samples.split(
-            "whole" if separate else self.on_disconnected, self.n_clusters if separate else None
-        )
+            refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
+            return self._embed_dictionary(X, options, blocks)
+        samples = bind_affinity(X, options, 1 if self._auto else self._n_coordinates(self._given_count))
+        separate, most = self.on_disconnected == "per_component", self._most_clusters(n_points(X))
+        split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
         affinity = split.parts[0]  # the largest component, or all samples
-        weights = gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.weights is None else affinity.weights
-        if by_threshold and weights.storage == "blocked":
+        similarities = (
+            gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.weights is None else affinity.weights
+        )
+        if by_cut and similarities.storage == "blocked":
             raise NotEnoughMemoryError(
-                "assign_labels='threshold' needs the affinity matrix in memory; use assign_labels='kmeans'"
+                f"assign_labels={self.assign_labels!r} needs the affinity matrix in memory; use"
+                " assign_labels='kmeans'"
             )
-        embed = laplacian_eigenmaps if by_threshold else spectral_map
-        model = embed(affinity.kernel, n_components, solver, diagonal=self.include_diagonal, weights=weights)
+        vertex_measure = samples.weights(weights)
+        measure = split.weights_of(vertex_measure)[0]
+        given: dict[str, Any] = {
+            "diagonal": self.include_diagonal,
+            "weights": similarities,
+            "measure": measure,
+        }
+        attributes: dict[str, Any] = {}
+        if self._auto:
+            limit = min(most, n_points(affinity.kernel.X) - 1)
+            evidence = count_evidence(affinity.kernel, limit, solver, **given)
+            n_clusters, attributes = self._chosen_count(evidence)
+        else:
+            n_clusters = self._given_count
+        n_components = self._n_coordinates(n_clusters)
+        embed = laplacian_eigenmaps if by_cut else spectral_map
+        model = embed(affinity.kernel, n_components, solver, **given)
         if split.is_whole:
             require_eigenfunctions(model, n_components)
-        result = samples.result(join([model], split, n_components), split, n_components)
-        return self._assign(result, model, weights)
+        embedding = join([model], split, n_components, vertex_measure)
+        result = samples.result(embedding, split, n_components, vertex_measure)
+        edges = similarities if measure is None else DividedOperator(similarities, measure, -1.0)
+        return self._assign(result, model, edges, n_clusters, weights).with_attributes(attributes)
 
-    def _check_parameters(self, n_samples: int) -> int:
-        """Return the number of coordinates, or raise ValueError."""
-        n_clusters = check_count("n_clusters", self.n_clusters)
+    @property
+    def _auto(self) -> bool:
+        return isinstance(self.n_clusters, str)
+
+    @property
+    def _given_count(self) -> int:
+        assert not isinstance(self.n_clusters, str)
+        return self.n_clusters
+
+    def _chosen_count(self, evidence: CountEvidence) -> tuple[int, dict[str, Any]]:
+        """Return the number of clusters and the fitted attributes that justify it; warn if it is doubtful."""
+        n_clusters = evidence.best()
+        if evidence.is_weak:
+            warnings.warn(
+                f"n_clusters='auto' chose {n_clusters}, but no number of clusters from 2 to"
+                f" {evidence.n_clusters[-1]} is stable when the samples are reweighted (at best"
+                f" {evidence.stability.max():.2f}, see cluster_evidence_); the data may have no clusters",
+                WeakEvidenceWarning,
+                stacklevel=2,
+            )
+        return n_clusters, {"cluster_evidence_": evidence._asdict()}
+
+    def _check_parameters(self, n_samples: int) -> None:
+        """Raise ValueError for invalid parameters."""
         check_choice("assign_labels", self.assign_labels, get_args(AssignLabels))
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         check_count("n_init", self.n_init)
-        by_threshold = self.assign_labels == "threshold"
-        if by_threshold and n_clusters != 2:
+        if self.n_components is not None:
+            check_count("n_components", self.n_components)
+        if check_count("max_clusters", self.max_clusters) < 2:
+            raise ValueError(f"max_clusters={self.max_clusters} must be at least 2")
+        if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
+            raise ValueError(f"n_clusters={self.n_clusters!r} must be an integer of at least 1, or 'auto'")
+        if not self._auto:
+            self._check_count(check_count("n_clusters", self.n_clusters), n_samples)
+        if self.assign_labels == "threshold" and self.n_clusters != 2:
             raise ValueError(
-                f"assign_labels='threshold' gives two clusters, got n_clusters={n_clusters}; use"
+                f"assign_labels='threshold' gives two clusters, got n_clusters={self.n_clusters}; use"
                 " assign_labels='kmeans'"
             )
-        if by_threshold and uses_dictionary(self):
+        if self.assign_labels in _BY_CUT and uses_dictionary(self):
             raise ValueError(
-                "assign_labels='threshold' compares all cuts, which needs all similarities; use 'kmeans'"
-                " with a dictionary"
+                f"assign_labels={self.assign_labels!r} compares all cuts, which needs all similarities; use"
+                " 'kmeans' with a dictionary"
             )
-        wanted = n_clusters
+        if self.n_clusters == "auto":
+            self._check_auto(n_samples)
+
+    def _check_auto(self, n_samples: int) -> None:
+        """Raise ValueError if the number of clusters cannot be chosen."""
+        if uses_dictionary(self):
+            raise ValueError(
+                "n_clusters='auto' reweights all samples, and a dictionary counts every row once; set"
+                " n_clusters, or leave out the dictionary"
+            )
+        if n_samples < 4:
+            raise ValueError(f"n_clusters='auto' needs at least 4 samples, got n_samples={n_samples}")
         if self.n_components is not None:
-            wanted = check_count("n_components", self.n_components)
-            if self.assign_labels != "kmeans" and wanted != n_clusters:
-                raise ValueError(
-                    f"assign_labels={self.assign_labels!r} needs as many coordinates as clusters, got"
-                    f" n_components={wanted} and n_clusters={n_clusters}; leave n_components out, or use"
-                    " assign_labels='kmeans'"
-                )
-            if wanted == 1 < n_clusters:
-                raise ValueError(
-                    f"n_components=1: rows of one coordinate are equal after scaling to length one, got"
-                    f" n_clusters={n_clusters}; use n_components of at least 2"
-                )
+            raise ValueError(
+                f"n_components={self.n_components} cannot be set with n_clusters='auto', which takes as many"
+                " as clusters; leave it out"
+            )
+
+    def _check_count(self, n_clusters: int, n_samples: int) -> None:
+        """Raise ValueError if there cannot be so many clusters, or not with so many coordinates."""
+        wanted = n_clusters if self.n_components is None else self.n_components
+        if self.assign_labels != "kmeans" and wanted != n_clusters:
+            raise ValueError(
+                f"assign_labels={self.assign_labels!r} needs as many coordinates as clusters, got"
+                f" n_components={wanted} and n_clusters={n_clusters}; leave n_components out, or use"
+                " assign_labels='kmeans'"
+            )
+        if wanted == 1 < n_clusters:
+            raise ValueError(
+                f"n_components=1: rows of one coordinate are equal after scaling to length one, got"
+                f" n_clusters={n_clusters}; use n_components of at least 2"
+            )
         for name, value in (("n_clusters", n_clusters), ("n_components", wanted)):
             if value > n_samples:
                 raise ValueError(
                     f"{name}={value} needs at least {value} samples, got n_samples={n_samples}; lower {name}"
                 )
-        return 1 if by_threshold else wanted
 
-    def _embed_dictionary(
-        self, X: Any, options: AffinityOptions, n_components: int, blocks: Any
-    ) -> FitResult:
-        dictionary = dictionary_options(self, "divisive")
+    def _n_coordinates(self, n_clusters: int) -> int:
+        """Return the number of coordinates from which the clusters are derived."""
+        if self.assign_labels == "recursive":
+            return max(n_clusters - 1, 1)
+        if self.assign_labels == "threshold":
+            return 1
+        return n_clusters if self.n_components is None else self.n_components
+
+    def _most_clusters(self, n_samples: int) -> int:
+        """Return the largest number of clusters that the parameters allow."""
+        return min(self.max_clusters, n_samples - 1) if self.n_clusters == "auto" else self.n_clusters
+
+    def _embed_dictionary(self, X: Any, options: AffinityOptions, blocks: Any) -> FitResult:
+        dictionary, n_components = (
+            dictionary_options(self, "divisive"),
+            self._n_coordinates(self._given_count),
+        )
         state, attributes = fit_affinity_dictionary(
             X, options, dictionary, n_components, blocks, self.dictionary
         )
@@ -329,49 +486,70 @@ class SpectralClustering(
         if blocks is not None:
             return self._assign_blocks(result, blocks)
         assert isinstance(model.kernel, LowRankKernel)
-        return self._assign(result, model, LowRankOperator(model.kernel))
+        return self._assign(result, model, LowRankOperator(model.kernel), self._given_count)
 
-    def _assign(self, result: FitResult, model: Embedding, weights: Operator | LowRankOperator) -> FitResult:
-        """Assign samples to clusters; ``model`` and ``weights`` are those of the part that is embedded."""
+    def _assign(
+        self,
+        result: FitResult,
+        model: Embedding,
+        edges: Operator | LowRankOperator,
+        n_clusters: int,
+        weights: np.ndarray | None = None,
+    ) -> FitResult:
+        """Assign samples to clusters; ``model`` and ``edges`` are those of the part that is embedded."""
         coordinates = result.coordinates()
-        rule: Threshold | Rotation | NearestCenter
-        if self.assign_labels == "threshold":
-            matrix = None if isinstance(weights, LowRankOperator) else weights.matrix()
+        rule: Rule
+        if self.assign_labels in _BY_CUT:
+            matrix = None if isinstance(edges, LowRankOperator) else edges.matrix()
             assert matrix is not None
-            rule = Threshold(best_threshold(matrix, model.coordinates[:, 0]))
+            if self.assign_labels == "recursive":
+                rule = recursive_cuts(matrix, model.coordinates, n_clusters)
+            else:
+                z = model.coordinates[:, 0]
+                value = best_threshold(matrix, z)
+                rule = Threshold(value, side_spread(z, value))
         else:
             with stage("clustering"):
-                rule = self._rule(coordinates, model.eigenfunctions.on_training)
+                rule = self._rule(coordinates, model.eigenfunctions.on_training, n_clusters, weights)
         attributes = {
             **_rule_attributes(rule),
             "labels_": rule.predict(coordinates).astype(np.int64),
-            "ncut_": normalized_cut(weights, rule.predict(model.coordinates)),
+            "ncut_": normalized_cut(edges, rule.predict(model.coordinates)),
         }
         return result.with_attributes(attributes)
 
     def _assign_blocks(self, result: FitResult, blocks: Any) -> FitResult:
         """Cluster evenly spaced rows of a collection; compute the cut by sums over all rows."""
         model, rows = result.embedding, distributed.evenly_spaced(blocks, _KMEANS_ROWS)
-        rule = self._rule(model.transform(rows), model.functions(rows))
+        rule = self._rule(model.transform(rows), model.functions(rows), self._given_count)
         sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, model, rule)
         cut = low_rank_cut(model.kernel.span.from_values(sums))
         return result.with_attributes({**_rule_attributes(rule), "ncut_": cut})
 
-    def _rule(self, coordinates: np.ndarray, functions: np.ndarray) -> Rotation | NearestCenter:
+    def _rule(
+        self,
+        coordinates: np.ndarray,
+        functions: np.ndarray,
+        n_clusters: int,
+        weights: np.ndarray | None = None,
+    ) -> Rotation | NearestCenter:
         """Return the rule that assigns coordinates; ``functions`` are the eigenfunctions, not scaled."""
         if self.assign_labels == "cluster_qr":
             return Rotation(pivoted_rotation(functions), magnitude=True)
         if self.assign_labels == "discretize":
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            return Rotation(discretizing_rotation(coordinates, seed), magnitude=False)
-        return self._kmeans(coordinates)
+            return Rotation(discretizing_rotation(coordinates, seed, weights), magnitude=False)
+        return self._kmeans(coordinates, n_clusters, weights)
 
-    def _kmeans(self, coordinates: np.ndarray) -> NearestCenter:
+    def _kmeans(self, coordinates: np.ndarray, n_clusters: int, weights: np.ndarray | None) -> NearestCenter:
         """Return the best of ``n_init`` runs of k-means, finished by scikit-learn's estimator."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        centers = cluster_centers(coordinates, self.n_clusters, self.n_init, seed, self.n_jobs)
-        kmeans = KMeans(self.n_clusters, init=centers, n_init=1).fit(coordinates)
-        return NearestCenter(kmeans.cluster_centers_)
+        centers = cluster_centers(coordinates, n_clusters, self.n_init, seed, self.n_jobs, weights)
+        kmeans = KMeans(n_clusters, init=centers, n_init=1).fit(coordinates, sample_weight=weights)
+        centers = kmeans.cluster_centers_
+        squares = np.square(coordinates - centers[kmeans.labels_]).sum(axis=1)
+        variance = np.average(squares, weights=weights) / max(coordinates.shape[1] - 1, 1)
+        return NearestCenter(centers, max(float(np.sqrt(variance)), _MIN_SPREAD))
 
     @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:
@@ -391,14 +569,47 @@ class SpectralClustering(
             X = check_input(self, X, reset=False)
             return self._rule_.predict(self._model_.transform(X)).astype(np.int64)
 
+    @rowwise("n_clusters_", dtype=np.float64)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the membership of each point in each cluster.
+
+        Memberships are functions of the eigenfunctions at a point, not calibrated probabilities. With
+        "kmeans" they are those of Gaussians of equal width around the centres; with "discretize" and
+        "cluster_qr" the squares of the rotated coordinates; with "threshold" and "recursive" they decrease
+        exponentially with the distance from the thresholds that separate a point from a cluster.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points, as for ``transform``.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters)
+            Rows have the sum 1, and the largest entry is that of the cluster that ``predict`` returns.
+        """
+        check_is_fitted(self)
+        with running(self):
+            X = check_input(self, X, reset=False)
+            memberships = self._rule_.memberships(self._model_.transform(X))
+        if np.isnan(memberships).any():
+            raise AttributeError(
+                "the model was fitted by a version without memberships and has no widths of clusters; fit it"
+                " again"
+            )
+        return memberships
+
     def _precomputed_kind(self) -> str:
         return "affinity" if self.affinity == "precomputed" else "distance"
 
 
-def _rule_attributes(rule: Threshold | Rotation | NearestCenter) -> dict[str, Any]:
+def _rule_attributes(rule: Rule) -> dict[str, Any]:
     """Return the fitted attributes that describe how points are assigned."""
+    attributes: dict[str, Any] = {"_rule_": rule, "n_clusters_": rule.n_clusters}
+    if isinstance(rule, CutTree):
+        return {**attributes, "linkage_": rule.linkage()}
     if isinstance(rule, Threshold):
-        return {"_rule_": rule, "threshold_": rule.value}
+        return {**attributes, "threshold_": rule.value}
     if isinstance(rule, Rotation):
-        return {"_rule_": rule, "rotation_": rule.matrix}
-    return {"_rule_": rule, "cluster_centers_": rule.centers}
+        return {**attributes, "rotation_": rule.matrix}
+    return {**attributes, "cluster_centers_": rule.centers}

@@ -129,6 +129,12 @@ class Linear(PairwiseKernel):
     """``<x, y>``; with ``around_mean`` the mean of the training rows is the origin.
 
     If the kernel is centred afterwards, this only reduces rounding errors of data with a large offset.
+
+    Examples
+    --------
+    >>> from eigenscape.kernels import Linear
+    >>> Linear().bind([[0.0, 0.0], [3.0, 4.0]])([[1.0, 1.0]]).tolist()
+    [[0.0, 7.0]]
     """
 
     around_mean: bool = False
@@ -165,6 +171,12 @@ class Polynomial(PairwiseKernel):
     """``(gamma <x, y> + coef0) ** degree``.
 
     If ``gamma`` is None, it is one over the mean squared norm of the training rows.
+
+    Examples
+    --------
+    >>> from eigenscape.kernels import Polynomial
+    >>> Polynomial(degree=2, gamma=1.0).bind([[0.0, 0.0], [3.0, 4.0]])([[1.0, 1.0]]).tolist()
+    [[1.0, 64.0]]
     """
 
     degree: float = 3
@@ -191,6 +203,12 @@ class Sigmoid(PairwiseKernel):
     """``tanh(gamma <x, y> + coef0)``, which may be indefinite.
 
     If ``gamma`` is None, it is one over the mean squared norm of the training rows.
+
+    Examples
+    --------
+    >>> from eigenscape.kernels import Sigmoid
+    >>> Sigmoid(gamma=1.0, coef0=0.0).bind([[1.0], [0.0]])([[0.0]])
+    array([[0., 0.]])
     """
 
     gamma: float | None = None
@@ -213,7 +231,14 @@ class Sigmoid(PairwiseKernel):
 
 @dataclass(frozen=True)
 class Cosine(PairwiseKernel):
-    """``<x, y> / (|x| |y|)``; a zero row has similarity 0 to all points."""
+    """``<x, y> / (|x| |y|)``; a zero row has similarity 0 to all points.
+
+    Examples
+    --------
+    >>> from eigenscape.kernels import Cosine
+    >>> Cosine().bind([[0.0, 2.0], [3.0, 4.0]])([[0.0, 1.0]]).tolist()
+    [[1.0, 0.8]]
+    """
 
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         return _dense(_unit_rows(Y) @ _unit_rows(X).T)
@@ -237,6 +262,12 @@ class Gaussian(PairwiseKernel):
     distance between training points (a wide kernel, for kernel PCA); ``"local"`` is one over the median
     squared distance to the tenth neighbour (a narrow one, for Laplacian eigenmaps and spectral clustering).
     Both use at most 1000 evenly spaced points.
+
+    Examples
+    --------
+    >>> from eigenscape.kernels import Gaussian
+    >>> Gaussian(gamma=0.1).bind([[0.0, 0.0], [3.0, 4.0]])([[0.0, 0.0]]).round(3).tolist()
+    [[1.0, 0.082]]
     """
 
     gamma: float | None = None
@@ -275,6 +306,12 @@ class Laplace(PairwiseKernel):
     If ``gamma`` is None, it is estimated by the rule ``scale``: one over the median city-block distance
     between training points (``"median"``) or to the tenth neighbour (``"local"``), from at most 1000 evenly
     spaced points.
+
+    Examples
+    --------
+    >>> from eigenscape.kernels import Laplace
+    >>> Laplace(gamma=0.1).bind([[0.0, 0.0], [3.0, 4.0]])([[0.0, 0.0]]).round(3).tolist()
+    [[1.0, 0.497]]
     """
 
     gamma: float | None = None
@@ -305,7 +342,16 @@ class Laplace(PairwiseKernel):
 
 @dataclass(frozen=True)
 class CallableKernel(PairwiseKernel):
-    """``function(x, y)`` of two points, which may be arbitrary objects."""
+    """``function(x, y)`` of two points, which may be arbitrary objects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.kernels import CallableKernel
+    >>> kernel = CallableKernel(lambda x, y: float(len(set(x) & set(y))))
+    >>> kernel.bind(np.array(["map", "tree"], dtype=object))(np.array(["path"], dtype=object))
+    array([[2., 1.]])
+    """
 
     function: Callable[[Any, Any], float]
 
@@ -315,7 +361,16 @@ class CallableKernel(PairwiseKernel):
 
 @dataclass(frozen=True)
 class Precomputed(PairwiseKernel):
-    """Precomputed similarities: a point is its row of similarities to the training points."""
+    """Precomputed similarities: a point is its row of similarities to the training points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.kernels import Precomputed
+    >>> similarity = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> Precomputed().bind(similarity)(similarity[:1])
+    array([[1. , 0.5]])
+    """
 
     def evaluate(self, Y: Rows, X: Rows) -> Any:
         return Y
@@ -464,6 +519,12 @@ def kernel_by_name(
         Further names that the parameter accepts, for the error message.
     **params
         Hyper-parameters; those that the named kernel does not have are ignored.
+
+    Examples
+    --------
+    >>> from eigenscape.kernels import kernel_by_name
+    >>> kernel_by_name("rbf", gamma=0.5, degree=3)
+    Gaussian(gamma=0.5, scale='median')
     """
     if isinstance(kernel, Kernel):
         return kernel

@@ -22,6 +22,14 @@ class VariableGaussian:
     ``rho(x)`` is the distance to the ``n_neighbors``-th nearest training point, so the kernel is narrow where
     points are dense (Zelnik-Manor and Perona 2004; Berry and Harlim 2016). Equal rows count once and a point
     does not count itself, so that ``rho`` is positive. The same rule gives the bandwidth of a new point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.kernels import VariableGaussian
+    >>> X = np.random.default_rng(0).standard_normal((30, 2))
+    >>> VariableGaussian(n_neighbors=5).bind(X)(X[:3]).shape
+    (3, 30)
     """
 
     n_neighbors: int = 10

@@ -14,6 +14,7 @@ from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.local import barycentric_weights, local_weights, over_neighborhoods
 from eigenscape.kernels.local_gram import LocalGram, local_gram
+from eigenscape.normalize.divide import scale_sides
 
 LLEMethod: TypeAlias = Literal["standard", "modified", "hessian", "ltsa"]
 
@@ -25,25 +26,31 @@ def alignment_factor(
     reg: float,
     n_jobs: int | None = None,
     gram: LocalGram | None = None,
+    weights: np.ndarray | None = None,
 ) -> sparse.csr_array:
     """Return the factor ``F`` (n_rows, m) of the alignment matrix of a method.
 
-    ``gram`` are the local Gram matrices; if None, those of the rows or of the precomputed distances."""
+    ``gram`` are the local Gram matrices; if None, those of the rows or of the precomputed distances. With
+    ``weights`` (m,) each row is multiplied by the root of the weight of the point that its neighbourhood
+    belongs to, and each column divided by the root of the weight of its point: ``W^1/2 F W^-1/2``."""
     gram = local_gram(graph, "euclidean", {}) if gram is None else gram
     m = graph.n_vertices
     with stage("local solves"):
         if method == "standard":
-            weights = barycentric_weights(gram, graph.neighbors, reg, n_jobs)
-            return sparse.csr_array(sparse.eye_array(m) - weights)  # I - W, Bengio sec. 2.6
+            reconstruction = barycentric_weights(gram, graph.neighbors, reg, n_jobs)
+            factor = sparse.csr_array(sparse.eye_array(m) - reconstruction)  # I - W, Bengio sec. 2.6
+            if weights is not None:
+                factor = sparse.csr_array(scale_sides(factor, np.sqrt(weights), weights**-0.5))
+            return factor
         if method == "modified":
-            return modified_factor(gram, graph.neighbors, n_components, reg, n_jobs)
+            return _stack(_modified(gram, graph.neighbors, n_components, reg, n_jobs), m, weights)
         patch = {"hessian": _hessian, "ltsa": _tangent}[method]
 
         def work(rows: np.ndarray, columns: np.ndarray) -> Patch:
             points = np.concatenate([rows[:, None], columns], axis=1)
             return points, patch(_tangents(gram.centered(points), n_components))
 
-        return _stack(over_neighborhoods(work, graph.neighbors, gram, n_jobs), m)
+        return _stack(over_neighborhoods(work, graph.neighbors, gram, n_jobs), m, weights)
 
 
 def tangent_factor(
@@ -80,9 +87,11 @@ def alignment_matrix(factor: sparse.csr_array) -> sparse.csr_array:
 Patch = tuple[np.ndarray, np.ndarray]
 
 
-def _stack(patches: list[Patch], m: int) -> sparse.csr_array:
+def _stack(patches: list[Patch], m: int, weights: np.ndarray | None = None) -> sparse.csr_array:
     columns, values, lengths = [], [], []
     for points, vectors in patches:
+        if weights is not None:  # the first point is the one that the neighbourhood belongs to
+            vectors = vectors * np.sqrt(weights[points[:, :1]] / weights[points])[:, None]
         b, s, p = vectors.shape
         columns.append(np.repeat(points, s, axis=0).ravel())
         values.append(vectors.ravel())

@@ -22,33 +22,44 @@ _KMEANS_STEPS, _KMEANS_TOL = 300, 1e-4
 
 
 def cluster_centers(
-    X: np.ndarray, n_clusters: int, n_init: int, seed: int, n_jobs: int | None = None
+    X: np.ndarray,
+    n_clusters: int,
+    n_init: int,
+    seed: int,
+    n_jobs: int | None = None,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return the best of ``n_init`` runs of k-means, (n_clusters, d), each from its own random numbers."""
+    """Return the best of ``n_init`` runs of k-means, (n_clusters, d), each from its own random numbers.
+
+    ``weights`` (n,) are those of the rows; None if all are 1."""
     from eigenscape._compiled.kmeans import improve_centers, seed_centers
 
     X = np.ascontiguousarray(X, dtype=np.float64)
-    tol = _KMEANS_TOL * float(X.var(axis=0).mean())
+    weights = np.ones(len(X)) if weights is None else weights
+    mean = np.average(X, axis=0, weights=weights)
+    tol = _KMEANS_TOL * float(np.average(np.square(X - mean), axis=0, weights=weights).mean())
     draws = np.random.default_rng(seed).random((n_init, n_clusters, 2 + int(np.log(n_clusters))))
 
     def run(uniform: np.ndarray) -> tuple[float, np.ndarray]:
         centers = np.empty((n_clusters, X.shape[1]))
-        seed_centers(X, uniform, centers)
-        return improve_centers(X, centers, _KMEANS_STEPS, tol), centers
+        seed_centers(X, weights, uniform, centers)
+        return improve_centers(X, weights, centers, _KMEANS_STEPS, tol), centers
 
     return min(parallel_map(run, draws, n_jobs), key=lambda found: found[0])[1]
 
 
-def discretizing_rotation(Z: np.ndarray, seed: int) -> np.ndarray:
+def discretizing_rotation(Z: np.ndarray, seed: int, weights: np.ndarray | None = None) -> np.ndarray:
     """Return the rotation (k, k) that brings unit rows ``Z`` (n, k) nearest to indicators (Yu and Shi 2003).
 
     It alternates between the nearest indicators ``X`` of ``Z R`` (their eq. 24: the largest entry of each
     row) and the nearest rotation ``R = V U'`` with ``X' Z = U S V'`` (eq. 25 to 27), until the trace of ``S``
-    stays the same. The first rotation consists of rows of ``Z`` that are nearly orthogonal.
+    stays the same. The first rotation consists of rows of ``Z`` that are nearly orthogonal. ``weights`` (n,)
+    are those of the rows; None if all are 1.
     """
     n, k = Z.shape
-    R = np.empty((k, k))
-    R[:, 0] = Z[np.random.default_rng(seed).integers(n)]
+    mass = np.cumsum(np.ones(n) if weights is None else weights)
+    rng, R = np.random.default_rng(seed), np.empty((k, k))
+    R[:, 0] = Z[rng.integers(n) if weights is None else np.searchsorted(mass, rng.random() * mass[-1])]
     overlap = np.zeros(n)
     for column in range(1, k):
         overlap += np.abs(Z @ R[:, column - 1])
@@ -57,10 +68,10 @@ def discretizing_rotation(Z: np.ndarray, seed: int) -> np.ndarray:
     for _ in range(_ROTATIONS):
         labels = np.argmax(Z @ R, axis=1)
         sums = np.zeros((k, k))
-        np.add.at(sums, labels, Z)  # X' Z
+        np.add.at(sums, labels, Z if weights is None else weights[:, None] * Z)  # X' Z
         U, S, V = linalg.svd(sums)
         R = V.T @ U.T
-        if S.sum() - last <= 1e-12 * n:
+        if S.sum() - last <= 1e-12 * mass[-1]:
             break
         last = S.sum()
     return R
@@ -103,7 +114,17 @@ def low_rank_cut(features: np.ndarray) -> float:
 
 
 def best_threshold(weights: Matrix, z: np.ndarray) -> float:
-    """Return the threshold on ``z`` with the smallest normalised cut (Shi and Malik).
+    """Return the threshold on ``z`` with the smallest normalised cut (Shi and Malik)."""
+    threshold, cut = best_cut(weights, z)
+    if not np.isfinite(cut):
+        raise ValueError(
+            "the second eigenvector is constant, so no threshold splits it; use assign_labels='kmeans'"
+        )
+    return threshold
+
+
+def best_cut(weights: Matrix, z: np.ndarray) -> tuple[float, float]:
+    """Return the threshold on ``z`` with the smallest normalised cut, and this cut, or infinity without one.
 
     All thresholds are evaluated at once: moving the next vertex across changes the cut by its degree minus
     twice its weight to the vertices already there.
@@ -126,10 +147,9 @@ def best_threshold(weights: Matrix, z: np.ndarray) -> float:
     ranked = z[order]
     distinct = np.diff(ranked) > 0
     if not distinct.any():
-        raise ValueError(
-            "the second eigenvector is constant, so no threshold splits it; use assign_labels='kmeans'"
-        )
+        return 0.0, np.inf
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(distinct, cut / left + cut / right, np.inf)
-    best = int(np.nanargmin(value))
-    return float((ranked[best] + ranked[best + 1]) / 2)
+    value[np.isnan(value)] = np.inf  # a side without edges has no volume
+    best = int(np.argmin(value))
+    return float((ranked[best] + ranked[best + 1]) / 2), float(value[best])

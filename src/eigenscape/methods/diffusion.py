@@ -7,25 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.eigenfunctions import Embedding, Scale
+from eigenscape.eigenfunctions import Embedding, InvertibleScale, Scale, divide_nonzero
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.normalize import DividedKernel, divide
 from eigenscape.operators import DividedOperator, Operator, gram, materialized
 
 
 def normalize_density(
-    affinity: BoundKernel, weights: Operator | None, alpha: float, diagonal: bool, n_jobs: int | None = None
+    affinity: BoundKernel,
+    weights: Operator | None,
+    alpha: float,
+    diagonal: bool,
+    n_jobs: int | None = None,
+    measure: np.ndarray | None = None,
 ) -> tuple[BoundKernel, Operator]:
     """Return the kernel ``k(x, y) / (q(x) q(y))^alpha`` and its Gram operator, ``q`` the sums of ``k``.
 
     ``q`` estimates the density. With ``alpha=1`` the eigenfunctions converge to those of the Laplace-Beltrami
     operator of the manifold for any sampling density; with 1/2 to those of a Fokker-Planck operator; 0 leaves
-    the kernel unchanged (Coifman and Lafon 2006, sec. 3)."""
+    the kernel unchanged (Coifman and Lafon 2006, sec. 3). ``measure`` are the weights of the points in the
+    sums."""
     weights = gram(affinity, n_jobs=n_jobs) if weights is None else weights
     if alpha == 0:
         return affinity, weights
     diagonal = diagonal or not weights.diagonal().any()  # graph affinities have no diagonal
-    kernel = divide(affinity, weights, diagonal, alpha)
+    kernel = divide(affinity, weights, diagonal, alpha, measure)
     return kernel, materialized(DividedOperator(weights, kernel.sums, alpha))
 
 
@@ -38,6 +44,11 @@ class DiffusionScale:
 
     def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
         return self.base(values, Y) * self.factors
+
+    def invert(self, coordinates: np.ndarray, values: np.ndarray, Y: Any) -> np.ndarray:
+        base: Any = self.base
+        assert isinstance(base, InvertibleScale)
+        return base.invert(divide_nonzero(coordinates, self.factors), values, Y)
 
 
 def diffusion_map(model: Embedding, time: float) -> Embedding:
@@ -55,5 +66,5 @@ def diffusion_map(model: Embedding, time: float) -> Embedding:
     kernel = model.kernel
     assert isinstance(kernel, DividedKernel)
     return replace(
-        model, scale=DiffusionScale(model.scale, np.sqrt(kernel.sums.mean()) * np.power(values, time))
+        model, scale=DiffusionScale(model.scale, np.sqrt(kernel.mean_sum) * np.power(values, time))
     )

@@ -28,11 +28,14 @@ def isomap(
     dtype: type = np.float64,
     order: Order = "value",
     indefinite: Indefinite = "keep",
+    weights: np.ndarray | None = None,
 ) -> Embedding:
-    """Return the classical MDS of the geodesic distances through the training graph (Bengio eq. 14)."""
+    """Return the classical MDS of the geodesic distances through the training graph (Bengio eq. 14).
+
+    ``weights`` are those of the vertices in the empirical measure; they do not change the graph."""
     distances = GeodesicKernel(graph, solver.n_jobs, dtype)
     count = min(n_components, graph.n_vertices - 1)
-    return classical_mds(distances, count, solver, order=order, indefinite=indefinite)
+    return classical_mds(distances, count, solver, order=order, indefinite=indefinite, weights=weights)
 
 
 def ordinal_isomap(

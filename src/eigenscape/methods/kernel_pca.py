@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from eigenscape.eigenfunctions import Eigenfunctions, Embedding, root_scale
+from eigenscape.eigenfunctions import Embedding, measured_eigenfunctions, root_scale
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.normalize import center
-from eigenscape.operators import Operator, centered, gram
+from eigenscape.operators import Operator, centered, gram, weighted
 from eigenscape.operators.gram import Storage
 from eigenscape.solvers import EigenPairs, Order, SolverConfig, principal
 
@@ -21,19 +21,31 @@ def kernel_pca(
     solver: SolverConfig,
     *,
     order: Order = "value",
-    weights: np.ndarray | None = None,
+    centering: np.ndarray | None = None,
     storage: Storage = "auto",
+    weights: np.ndarray | None = None,
 ) -> Embedding:
     """Return the principal eigenfunctions of the centred kernel, scaled by ``sqrt(l_r)``.
+
+    ``weights`` are those of the points in the empirical measure, and of their mean unless ``centering``
+    has other coefficients; the eigenvectors are then those of ``W^1/2 K W^1/2``.
 
     There are at most ``n_components`` of them (None: ``n_samples - 1``), fewer if the kernel has a lower
     rank; :func:`require_components` raises an error in that case.
     """
     similarities = gram(similarity, storage, solver.n_jobs)
-    kernel = center(similarity, similarities, weights)  # Bengio eq. 5; Burges sec. 2.2.1 for general weights
+    coefficients = centering_coefficients(centering, weights)
+    kernel = center(similarity, similarities, coefficients)  # Bengio eq. 5; Burges sec. 2.2.1
     operator = centered(similarities, kernel.weights)  # Bengio eq. 1
+    operator = operator if weights is None else weighted(operator, weights)
     pairs = leading_pairs(operator, n_components, order, solver)  # Bengio eq. 3
-    return Embedding(Eigenfunctions(kernel, pairs), root_scale(pairs))  # Bengio eq. 7
+    functions = measured_eigenfunctions(kernel, pairs, weights)
+    return Embedding(functions, root_scale(pairs, weights))  # Bengio eq. 7
+
+
+def centering_coefficients(centering: np.ndarray | None, weights: np.ndarray | None) -> np.ndarray | None:
+    """Return the given centring coefficients, or those of the mean under the weighted measure."""
+    return weights / weights.sum() if centering is None and weights is not None else centering
 
 
 def leading_pairs(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.eigenfunctions import Eigenfunctions, Embedding
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, measured_eigenfunctions
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel, n_points, training_index
 from eigenscape.normalize import DividedKernel, divide
@@ -25,6 +25,7 @@ def laplacian_eigenmaps(
     *,
     diagonal: bool = True,
     weights: Operator | None = None,
+    measure: np.ndarray | None = None,
 ) -> Embedding:
     """Return the solutions of ``(S - K) z = sigma S z`` with the smallest nonzero ``sigma``.
 
@@ -41,12 +42,15 @@ def laplacian_eigenmaps(
         Whether the similarity of a point to itself contributes to its degree (Bengio footnote 3).
     weights : Operator, optional
         Gram matrix of ``affinity``, if it has been computed.
+    measure : ndarray of shape (m,), optional
+        Weights of the points in the empirical measure: ``S`` are the weighted sums, and the problem is that
+        of the graph with the edge weights ``w_i K_ij w_j``.
     """
     count = min(n_components, n_points(affinity.X) - 1)
-    functions = divided_eigenfunctions(affinity, count, solver, diagonal, weights)
+    functions = divided_eigenfunctions(affinity, count, solver, diagonal, weights, measure)
     kernel = functions.kernel
     assert isinstance(kernel, DividedKernel)
-    scale = GeneralizedScale(float(kernel.sums.mean()), None if kernel.rows is None else kernel)
+    scale = GeneralizedScale(kernel.mean_sum, None if kernel.rows is None else kernel)
     return Embedding(functions, scale, trivial=1)
 
 
@@ -57,13 +61,14 @@ def spectral_map(
     *,
     diagonal: bool = True,
     weights: Operator | None = None,
+    measure: np.ndarray | None = None,
 ) -> Embedding:
     """Return the first ``n_components`` eigenfunctions of the divided kernel, rows scaled to length one.
 
     This is the map of spectral clustering (Bengio sec. 2.3). Parameters as for :func:`laplacian_eigenmaps`.
     """
     return Embedding(
-        divided_eigenfunctions(affinity, n_components - 1, solver, diagonal, weights), UnitRows()
+        divided_eigenfunctions(affinity, n_components - 1, solver, diagonal, weights, measure), UnitRows()
     )
 
 
@@ -73,6 +78,7 @@ def divided_eigenfunctions(
     solver: SolverConfig,
     diagonal: bool = True,
     weights: Operator | None = None,
+    measure: np.ndarray | None = None,
 ) -> Eigenfunctions:
     """Return the trivial eigenfunction of the divided kernel and at most ``count`` further ones.
 
@@ -83,18 +89,21 @@ def divided_eigenfunctions(
     weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
     is_graph = not weights.diagonal().any()  # graph affinities have no diagonal
     diagonal = diagonal or is_graph
-    kernel = divide(affinity, weights, diagonal)  # Bengio eq. 11, 12; footnote 3 without the diagonal
-    operator = divided(weights, kernel.sums)
+    # Bengio eq. 11, 12; footnote 3 without the diagonal
+    kernel = divide(affinity, weights, diagonal, weights=measure)
+    points = np.ones(len(kernel.sums)) if measure is None else measure
+    operator = divided(weights, kernel.sums / points)
     if diagonal:
-        trivial = np.sqrt(kernel.sums / kernel.sums.sum())
+        trivial = np.sqrt(points * kernel.sums / (points @ kernel.sums))
         problem = SemidefiniteProblem(materialized(ComplementOperator(operator)), trivial, 2.0)
         pairs = next_to_trivial(problem, count, solver)
     else:
         pairs = principal(operator, count + 1, "value", solver)
     zero = np.abs(pairs.values) <= ZERO
     if zero.any() and is_graph and _points_are_recognized(kernel):
-        return Eigenfunctions(kernel, replace(pairs, values=np.where(zero, 0.0, pairs.values)))
-    return Eigenfunctions(kernel, pairs.take(np.flatnonzero(~zero)))
+        pairs = replace(pairs, values=np.where(zero, 0.0, pairs.values))
+        return measured_eigenfunctions(kernel, pairs, measure)
+    return measured_eigenfunctions(kernel, pairs.take(np.flatnonzero(~zero)), measure)
 
 
 def _points_are_recognized(kernel: BoundKernel) -> bool:
@@ -144,11 +153,16 @@ class GeneralizedScale:
     kernel: DividedKernel | None = None
 
     def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
-        if self.kernel is None:
-            root = values[:, :1] * np.sqrt(self.mean_sum)
-        else:
-            root = np.sqrt(np.maximum(self.kernel.degrees(Y), 0.0))[:, None]
+        root = self._root_degrees(values, Y)
         return np.divide(values[:, 1:], root, out=np.zeros_like(values[:, 1:]), where=root > 0)
+
+    def invert(self, coordinates: np.ndarray, values: np.ndarray, Y: Any) -> np.ndarray:
+        return coordinates * np.maximum(self._root_degrees(values, Y), 0.0)
+
+    def _root_degrees(self, values: np.ndarray, Y: Any) -> np.ndarray:
+        if self.kernel is None:
+            return values[:, :1] * np.sqrt(self.mean_sum)
+        return np.sqrt(np.maximum(self.kernel.degrees(Y), 0.0))[:, None]
 
 
 @dataclass(frozen=True)

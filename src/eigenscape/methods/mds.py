@@ -8,11 +8,11 @@ import numpy as np
 from scipy import linalg
 
 from eigenscape import _memory
-from eigenscape.eigenfunctions import Eigenfunctions, Embedding, root_scale
+from eigenscape.eigenfunctions import Embedding, measured_eigenfunctions, root_scale
 from eigenscape.kernels.base import BoundKernel, n_points
-from eigenscape.methods.kernel_pca import kernel_pca, leading_pairs
+from eigenscape.methods.kernel_pca import centering_coefficients, kernel_pca, leading_pairs
 from eigenscape.normalize import ClippedKernel, center, shift, uniform_weights
-from eigenscape.operators import CenteredOperator, Operator, as_operator, gram
+from eigenscape.operators import CenteredOperator, Operator, as_operator, gram, weighted
 from eigenscape.operators.gram import Storage
 from eigenscape.quality.spectra import lowest_eigenvalue
 from eigenscape.solvers import Order, SolverConfig
@@ -27,43 +27,59 @@ def classical_mds(
     *,
     order: Order = "value",
     indefinite: Indefinite = "keep",
-    weights: np.ndarray | None = None,
+    centering: np.ndarray | None = None,
     storage: Storage = "auto",
+    weights: np.ndarray | None = None,
 ) -> Embedding:
     """Return the kernel PCA of ``-d^2 / 2`` (Bengio eq. 8, 10), with at most ``n_components`` coordinates.
 
-    An indefinite kernel is kept, clipped or shifted (Burges sec. 2.2.2).
+    An indefinite kernel is kept, clipped or shifted (Burges sec. 2.2.2). ``centering`` and ``weights`` are as
+    for :func:`~eigenscape.methods.kernel_pca.kernel_pca`.
     """
     if indefinite == "keep":
-        return kernel_pca(distance, n_components, solver, order=order, weights=weights, storage=storage)
+        return kernel_pca(
+            distance,
+            n_components,
+            solver,
+            order=order,
+            centering=centering,
+            storage=storage,
+            weights=weights,
+        )
     m = n_points(distance.X)
     _memory.require(4 * 8.0 * m * m, f"indefinite={indefinite!r} for {m} points", "use indefinite='keep'")
     half_squares = gram(distance, n_jobs=solver.n_jobs)  # both repairs need the whole matrix: no `storage`
     repair = _shifted if indefinite == "shift" else _clipped
-    kernel, operator = repair(distance, half_squares, weights)
+    kernel, operator = repair(distance, half_squares, centering_coefficients(centering, weights), weights)
     pairs = leading_pairs(operator, n_components, order, solver)
-    return Embedding(Eigenfunctions(kernel, pairs), root_scale(pairs))
+    return Embedding(measured_eigenfunctions(kernel, pairs, weights), root_scale(pairs, weights))
 
 
 def _shifted(
-    distance: BoundKernel, half_squares: Operator, weights: np.ndarray | None
+    distance: BoundKernel, half_squares: Operator, centering: np.ndarray | None, weights: np.ndarray | None
 ) -> tuple[BoundKernel, Operator]:
     """Add the smallest sufficient constant to the diagonal, that is twice it to all squared distances."""
-    lowest = lowest_eigenvalue(CenteredOperator(half_squares, uniform_weights(n_points(distance.X))))
+    means = uniform_weights(n_points(distance.X)) if weights is None else weights / weights.sum()
+    lowest = lowest_eigenvalue(_measured(CenteredOperator(half_squares, means), weights))
     shifted = shift(distance, -lowest)
     shifted_squares = gram(shifted)
-    kernel = center(shifted, shifted_squares, weights)
-    return kernel, CenteredOperator(shifted_squares, kernel.weights)
+    kernel = center(shifted, shifted_squares, centering)
+    return kernel, _measured(CenteredOperator(shifted_squares, kernel.weights), weights)
 
 
 def _clipped(
-    distance: BoundKernel, half_squares: Operator, weights: np.ndarray | None
+    distance: BoundKernel, half_squares: Operator, centering: np.ndarray | None, weights: np.ndarray | None
 ) -> tuple[BoundKernel, Operator]:
     """Set negative eigenvalues to zero: the nearest positive semi-definite matrix in Frobenius norm."""
-    kernel = center(distance, half_squares, weights)
-    matrix = CenteredOperator(half_squares, kernel.weights).matrix()
+    kernel = center(distance, half_squares, centering)
+    matrix = _measured(CenteredOperator(half_squares, kernel.weights), weights).matrix()
     values, vectors = linalg.eigh(matrix)
     below = values < -10 * len(values) * np.finfo(np.float64).eps * np.abs(values).max()  # not by rounding
     negative = vectors[:, below]
-    clipped = ClippedKernel(kernel, negative, values[below])
+    clipped = ClippedKernel(kernel, negative, values[below], weights)
     return clipped, as_operator(matrix - (negative * values[below]) @ negative.T)
+
+
+def _measured(operator: Operator, weights: np.ndarray | None) -> Operator:
+    """Return the operator under the weighted measure."""
+    return operator if weights is None else weighted(operator, weights)

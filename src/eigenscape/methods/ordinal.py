@@ -113,7 +113,7 @@ def best_layout(
                 best = layout, disparities
             advance(1)
     assert best is not None
-    return *_normalized(*best), regression
+    return *normalized_layout(*best), regression
 
 
 def _rank_start(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
@@ -127,7 +127,7 @@ def _rank_start(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
 
 
 def smacof(
-    regression: MonotoneRegression, start: np.ndarray, max_iter: int, tol: float
+    regression: Callable[[np.ndarray], np.ndarray], start: np.ndarray, max_iter: int, tol: float
 ) -> tuple[Layout, np.ndarray]:
     """Minimise Kruskal's stress-1, ``sqrt(sum (d - d^)^2 / sum d^2)``, by majorisation (Kruskal 1964).
 
@@ -153,7 +153,7 @@ def smacof(
     raise AssertionError("unreachable")
 
 
-def _normalized(layout: Layout, disparities: np.ndarray) -> tuple[Layout, np.ndarray]:
+def normalized_layout(layout: Layout, disparities: np.ndarray) -> tuple[Layout, np.ndarray]:
     """Centre the map, rotate it to principal axes, fix signs and scale it to mean squared distance one."""
     scale = 1 / np.sqrt(np.mean(np.square(pdist(layout.points))))
     centred = (layout.points - layout.points.mean(axis=0)) * scale

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions
-from eigenscape.eigenfunctions import Embedding
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding
 from eigenscape.exceptions import PreimageWarning
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.kernels.base import as_float64
@@ -49,8 +49,9 @@ def expansion_of(model: Embedding, X: Any) -> Expansion:
     functions, kernel = model.eigenfunctions, model.kernel
     if isinstance(functions, LowRankEigenfunctions):
         return _low_rank_expansion(functions, X)
+    assert isinstance(functions, Eigenfunctions)
     assert isinstance(kernel, CenteredKernel)
-    directions = (functions.pairs.vectors / np.sqrt(functions.pairs.values)).T  # (r, m)
+    directions = (functions.weighted_vectors / np.sqrt(functions.pairs.values)).T  # (r, m)
     directions = directions - np.outer(directions.sum(axis=1), kernel.weights)
     return Expansion(as_float64(X), directions, kernel.weights)
 

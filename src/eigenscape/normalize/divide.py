@@ -32,13 +32,14 @@ class DividedKernel:
 
     The square root is Bengio eq. 11, 12. Other powers remove part of the influence of the density, which the
     sums estimate (diffusion maps). If ``rows`` is given, the sums exclude the similarity of a point to itself
-    (footnote 3).
+    (footnote 3). With ``weights`` the sums are those under a weighted measure, ``sum_i w_i k(x, x_i)``.
     """
 
     base: BoundKernel
     sums: np.ndarray  # (m,)
     rows: RowIndex | None = None  # recognises the training points
     power: float = 0.5
+    weights: np.ndarray | None = None  # (m,) weights of the training points; None if all are 1
 
     __repr__ = short_repr
 
@@ -48,7 +49,7 @@ class DividedKernel:
 
     def __call__(self, Y: Rows) -> Matrix:
         values = self.base(Y)
-        left = inverse_power(_degrees(values, Y, self.rows), self.power)
+        left = inverse_power(self._degrees(values, Y), self.power)
         if not is_sparse(values):
             return values * left[:, None] * inverse_power(self.sums, self.power)
         scaled = sparse.csr_array(values)
@@ -68,7 +69,17 @@ class DividedKernel:
 
     def degrees(self, Y: Rows) -> np.ndarray:
         """Compute ``S(x)`` of any points."""
-        return _degrees(self.base(Y), Y, self.rows)
+        return self._degrees(self.base(Y), Y)
+
+    @property
+    def mean_sum(self) -> float:
+        """Mean of ``S`` over the training points, weighted as the sums."""
+        return float(np.average(self.sums, weights=self.weights))
+
+    def _degrees(self, values: Matrix, Y: Rows) -> np.ndarray:
+        if self.weights is not None:
+            return _check_degrees(np.asarray(values @ self.weights).ravel())
+        return _degrees(values, Y, self.rows)
 
 
 @product.register
@@ -77,7 +88,8 @@ def _(kernel: DividedKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
     if not isinstance(kernel.base, BoundPairwise) or kernel.rows is not None:
         return product_by_rows(kernel, Y, V)
     right = inverse_power(kernel.sums, kernel.power)[:, None] * V
-    both = product(kernel.base, Y, np.column_stack([right, np.ones(len(V))]))
+    weights = np.ones(len(V)) if kernel.weights is None else kernel.weights
+    both = product(kernel.base, Y, np.column_stack([right, weights]))
     return both[:, :-1] * inverse_power(_check_degrees(both[:, -1]), kernel.power)[:, None]
 
 
@@ -87,11 +99,17 @@ def _(kernel: DividedKernel) -> PointIndex:
 
 
 def divide(
-    kernel: BoundKernel, gram: GramOperator, diagonal: bool = True, power: float = 0.5
+    kernel: BoundKernel,
+    gram: GramOperator,
+    diagonal: bool = True,
+    power: float = 0.5,
+    weights: np.ndarray | None = None,
 ) -> DividedKernel:
-    """Normalise ``kernel`` by the row sums of its Gram matrix ``gram``, with or without the diagonal."""
+    """Normalise ``kernel`` by the row sums of its Gram matrix ``gram``, with or without the diagonal.
+
+    ``weights`` (m,) are those of the training points in the sums, which then include the diagonal."""
     m = n_points(kernel.X)
-    sums = gram.matmat(np.ones((m, 1)))[:, 0]
+    sums = gram.matmat((np.ones(m) if weights is None else weights)[:, None])[:, 0]
     if not diagonal:
         sums = sums - gram.diagonal()
     if not sums.min() > 0:
@@ -100,7 +118,7 @@ def divide(
             f"divisive normalisation needs positive row sums, but row {worst} of the affinity sums to"
             f" {sums[worst]:g}; use an affinity without negative values in which every point has a neighbour"
         )
-    return DividedKernel(kernel, sums, None if diagonal else RowIndex(kernel.X), power)
+    return DividedKernel(kernel, sums, None if diagonal else RowIndex(kernel.X), power, weights)
 
 
 def _degrees(values: Matrix, Y: Rows, rows: RowIndex | None) -> np.ndarray:

@@ -55,12 +55,14 @@ class ClippedKernel:
     """``k(x, .)`` without its components along eigenvectors of negative eigenvalue.
 
     This is the nearest positive semi-definite kernel. Between any two points it is
-    ``k(x, y) - sum_r l_r f_r(x) f_r(y) / m`` over the negative eigenvalues.
+    ``k(x, y) - sum_r l_r f_r(x) f_r(y) / m`` over the negative eigenvalues. With ``weights`` the eigenvectors
+    are those of ``W^1/2 K W^1/2``.
     """
 
     base: BoundKernel
     negative: np.ndarray  # (m, q) orthonormal eigenvectors
     values: np.ndarray  # (q,) their eigenvalues
+    weights: np.ndarray | None = None  # (m,) of the training points; None if all are 1
 
     __repr__ = short_repr
 
@@ -70,13 +72,19 @@ class ClippedKernel:
 
     def __call__(self, Y: Rows) -> np.ndarray:
         values = self.base(Y)
-        return values - (values @ self.negative) @ self.negative.T
+        if self.weights is None:
+            return values - (values @ self.negative) @ self.negative.T
+        return values - (values @ self._weighted()) @ (self.negative / np.sqrt(self.weights)[:, None]).T
+
+    def _weighted(self) -> np.ndarray:
+        negative: np.ndarray = self.negative
+        return negative if self.weights is None else negative * np.sqrt(self.weights)[:, None]
 
     def to(self, Z: Rows) -> Columns:
-        base, right = self.base.to(Z), product(self.base, Z, self.negative) / self.values
+        base, right = self.base.to(Z), product(self.base, Z, self._weighted()) / self.values
 
         def values(Y: Rows, table: Any = None) -> np.ndarray:
-            return base(Y, table) - product(self.base, Y, self.negative) @ right.T
+            return base(Y, table) - product(self.base, Y, self._weighted()) @ right.T
 
         return values
 
@@ -90,5 +98,8 @@ def remove_components(negative: object, V: np.ndarray) -> np.ndarray:
 
 @product.register
 def _(kernel: ClippedKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
-    """Compute ``K (V - N N'V)``."""
-    return product(kernel.base, Y, remove_components(kernel.negative, V))
+    """Compute ``K (V - N N'V)``; with weights ``K W^1/2 (U - N N'U)`` for ``U = W^-1/2 V``."""
+    if kernel.weights is None:
+        return product(kernel.base, Y, remove_components(kernel.negative, V))
+    root = np.sqrt(kernel.weights)[:, None]
+    return product(kernel.base, Y, root * remove_components(kernel.negative, V / root))

@@ -1,7 +1,7 @@
 """Symmetric operators: Gram matrices, covariance matrices and their normalisations, by products ``K @ V``."""
 
 from eigenscape.operators.centered_rows import CenteredRows, ScatterOperator, weighted_mean
-from eigenscape.operators.factored import FactoredOperator, centered, divided
+from eigenscape.operators.factored import FactoredOperator, centered, divided, weighted
 from eigenscape.operators.gram import (
     BlockedOperator,
     DenseOperator,
@@ -28,5 +28,6 @@ __all__ = [
     "divided",
     "gram",
     "materialized",
+    "weighted",
     "weighted_mean",
 ]

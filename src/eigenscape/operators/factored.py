@@ -76,6 +76,13 @@ def centered(operator: Operator, weights: np.ndarray) -> Operator:
     return FactoredOperator(replace(rows, mean=np.asarray(weights @ rows.X).ravel()))
 
 
+def weighted(operator: Operator, weights: np.ndarray) -> Operator:
+    """Return the operator ``W^1/2 K W^1/2`` for positive weights (m,)."""
+    if not isinstance(operator, FactoredOperator):
+        return DividedOperator(operator, weights, -0.5)
+    return FactoredOperator(replace(operator.rows, weights=weights))
+
+
 def divided(operator: Operator, sums: np.ndarray) -> Operator:
     """Return the operator ``S^-1/2 K S^-1/2`` (Bengio eq. 11)."""
     if not isinstance(operator, FactoredOperator):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from eigenscape._loading import avoids_compiled_code
 from eigenscape._threads import n_threads, run_parallel
 
 #: Below this many multiplications SciPy's own product is as fast.
@@ -17,7 +18,7 @@ _ROWS, _MANY = 512, 13
 
 def sparse_product(A: sparse.csr_array, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Compute ``A @ V`` for ``V`` (m, c)."""
-    if A.nnz * V.shape[1] < _LARGE or A.dtype != V.dtype:
+    if A.nnz * V.shape[1] < _LARGE or A.dtype != V.dtype or avoids_compiled_code():
         return A @ V
     from eigenscape._compiled.products import multiply_rows
 
@@ -44,7 +45,7 @@ def dense_product(K: np.ndarray, V: np.ndarray, n_jobs: int | None = None) -> np
     m, columns = V.shape
     K = K if K.flags.c_contiguous else np.ascontiguousarray(K.T)  # without a copy if columns are contiguous
     K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
-    few = m > 1 and (1 < columns < _MANY or K.dtype == np.float32)
+    few = m > 1 and (1 < columns < _MANY or K.dtype == np.float32) and not avoids_compiled_code()
     out = np.empty((-(-columns // 4) * 4 if few else columns, m))
     transposed = np.zeros_like(out)
     transposed[:columns] = V.T

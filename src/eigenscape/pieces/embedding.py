@@ -142,6 +142,7 @@ class PiecewiseEmbedding:
     assign: Assignment
     X: Any
     n_components: int
+    weights: np.ndarray | None = None  # weights of the training points of all pieces; None if all are 1
 
     __repr__ = short_repr
 
@@ -159,6 +160,13 @@ class PiecewiseEmbedding:
     @property
     def n_train(self) -> int:
         return sum(len(piece.columns) for piece in self.pieces)
+
+    @property
+    def mass(self) -> float:
+        """Total weight of the training points; their number if they are not weighted."""
+        if self.weights is None:
+            return float(self.n_train)
+        return float(sum(self.weights[piece.columns].sum() for piece in self.pieces))
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -232,13 +240,20 @@ class SinglePiece:
 
 
 def embed_columns(
-    embedding: AnyEmbedding, members: np.ndarray, vertex: np.ndarray, X: Any, n_components: int
+    embedding: AnyEmbedding,
+    members: np.ndarray,
+    vertex: np.ndarray | None,
+    X: Any,
+    n_components: int,
+    weights: np.ndarray | None = None,
 ) -> PiecewiseEmbedding:
-    """Return an embedding for rows of a table of distances ``X``, learnt from its columns ``members``.
+    """Return an embedding for rows of a table ``X`` of distances or similarities, learnt from ``members``.
 
-    ``vertex`` (n_samples,) is the index in ``members`` of the point that each column is equal to.
+    ``vertex`` (n_samples,) is the index in ``members`` of the point that each column is equal to; None if
+    other columns are not used. ``weights`` (n_samples,) are those of the members, or None if all are 1.
     """
-    return PiecewiseEmbedding((Piece(embedding, members, True, vertex),), SinglePiece(), X, n_components)
+    piece = Piece(embedding, members, True, vertex)
+    return PiecewiseEmbedding((piece,), SinglePiece(), X, n_components, weights)
 
 
 def merge_columns(table: Any, group: np.ndarray, n_groups: int) -> sparse.csr_array:

@@ -83,14 +83,25 @@ class Split(Generic[Part]):
         """Return a copy with other parts, one for each part."""
         return Split(parts, self.labels, self.members, self.assign, self.X, self.by_table)
 
+    def weights_of(self, weights: np.ndarray | None) -> list[np.ndarray | None]:
+        """Return the weights of the points of each part, given those of all points or None."""
+        if weights is None or self.is_whole:
+            return [weights] * len(self.parts)
+        return [weights[members] for members in self.members if len(members) > 1]
+
     @property
     def is_whole(self) -> bool:
         """Whether there is a single part that contains all points."""
         return self.assign is None
 
 
-def join(embeddings: Sequence[AnyEmbedding], split: Split[Any], n_components: int) -> AnyEmbedding:
-    """Join the embeddings of ``split.parts`` to one embedding of all points."""
+def join(
+    embeddings: Sequence[AnyEmbedding],
+    split: Split[Any],
+    n_components: int,
+    weights: np.ndarray | None = None,
+) -> AnyEmbedding:
+    """Join the embeddings of ``split.parts`` to one embedding of all points, which may have ``weights``."""
     if split.assign is None:
         return embeddings[0]
     remaining = iter(embeddings)
@@ -98,7 +109,7 @@ def join(embeddings: Sequence[AnyEmbedding], split: Split[Any], n_components: in
         Piece(next(remaining) if len(members) > 1 else None, members, split.by_table)
         for members in split.members
     )
-    return PiecewiseEmbedding(pieces, split.assign, split.X, n_components)
+    return PiecewiseEmbedding(pieces, split.assign, split.X, n_components, weights)
 
 
 def split_graph(
@@ -222,7 +233,7 @@ def _check_components(
         raise DisconnectedGraphError(f"no two points are neighbours: each is a component by itself; {remedy}")
     if action == "raise":
         first, *others = (repr(choice) for choice in choices if choice != "raise")
-        listed = f"{', '.join([first, *others[:-1]])} or {others[-1]}"
+        listed = f"{', '.join([first, *others[:-1]])} or {others[-1]}" if others else first
         raise DisconnectedGraphError(f"{message}; {remedy}, or set on_disconnected={listed}")
     if action == "whole" and sizes[-1] == 1:
         raise DisconnectedGraphError(

@@ -18,6 +18,15 @@ class Alignment(NamedTuple):
         The first embedding after alignment.
     error : float
         Root mean square distance to the second embedding, relative to the spread of the second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.quality import procrustes
+    >>> Y = np.random.default_rng(0).standard_normal((20, 2))
+    >>> turned = procrustes(Y[:, ::-1] + 3, Y)
+    >>> turned.aligned.shape, bool(turned.error < 1e-12)
+    ((20, 2), True)
     """
 
     aligned: np.ndarray

@@ -31,6 +31,14 @@ class DominantColumns(NamedTuple):
         Number of columns that are not constant.
     effective : float
         Effective number of columns, the inverse of the sum of the squared shares of all columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.quality import dominant_columns
+    >>> X = np.random.default_rng(0).standard_normal((50, 4)) * [1, 100, 1, 1]
+    >>> dominant_columns(X).columns
+    array([1])
     """
 
     columns: np.ndarray

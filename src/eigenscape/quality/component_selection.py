@@ -38,6 +38,16 @@ class ComponentChoice(NamedTuple):
         Mean held-out loss for each, with its 95 % interval over the splits. Lower is better.
     training : list of float
         Mean training loss for each, which decreases with every component.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import ClassicalMDS
+    >>> from eigenscape.quality import choose_n_components
+    >>> X = np.random.default_rng(0).standard_normal((60, 5)) * [3, 2, 0.1, 0.1, 0.1]
+    >>> choice = choose_n_components(ClassicalMDS(metric="chebyshev"), X, 4)
+    >>> choice.candidates, len(choice.scores), len(choice.training)
+    ([1, 2, 3, 4], 4, 4)
     """
 
     best: int

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse, stats
 
+from eigenscape._numbers import check_numbers
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.blocks import Metric
 from eigenscape.graph.neighbors import neighbor_index
@@ -39,6 +40,15 @@ class Dimension(NamedTuple):
         "n_distinct", the number of distinct rows; "n_queries", the number of points whose neighbours were
         searched; "n_neighbors"; for "maximum likelihood" also "by_n_neighbors", the estimates for
         ``2 .. n_neighbors`` neighbours. They decrease if noise has more dimensions than the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.quality import intrinsic_dimension
+    >>> line = np.random.default_rng(0).random((500, 1)) @ np.ones((1, 6))
+    >>> dimension = intrinsic_dimension(line)
+    >>> dimension.low < dimension.value < dimension.high, round(dimension.value)
+    (True, 1)
     """
 
     value: float
@@ -224,6 +234,7 @@ def _distinct_points(X: ArrayLike | sparse.csr_array, metric: Metric) -> Rows:
     if not finite.all():
         bad = "some values are" if finite.ndim == 1 else f"{int((~finite).any(axis=1).sum())} rows contain"
         raise ValueError(f"X must be finite, but {bad} NaN or infinity; remove them")
+    check_numbers(points)
     if metric == "precomputed":
         points = _distinct_distances(points)
     else:

@@ -34,6 +34,15 @@ class LocalizedCoordinate(NamedTuple):
         Share of the sum of squares of the centred coordinate that these points have, at least 0.5.
     spread : float
         Standard deviation of all other points in the coordinate, divided by the range of the coordinate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.quality import localized_coordinates
+    >>> Y = np.random.default_rng(0).standard_normal((100, 2))
+    >>> Y[7, 1] = 200
+    >>> [(found.coordinate, found.points.tolist()) for found in localized_coordinates(Y)]
+    [(1, [7])]
     """
 
     coordinate: int

@@ -95,6 +95,14 @@ def kernel_loss_curve(
     ndarray of shape (n_components,)
         Losses. The last is :func:`kernel_loss`. Trivial eigenfunctions, which are no coordinates, are
         included in all of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import KernelPCA
+    >>> X = load_iris().data
+    >>> KernelPCA(3).fit(X[::2]).loss_curve(X[1::2]).shape  # by this function
+    (3,)
     """
     if Y is None:
         return _training_curve(embedding)
@@ -142,8 +150,8 @@ def _pair_squares(
 def _squares_of_part(rows: Part, columns: Part, table: Any, counts: np.ndarray, same: bool) -> np.ndarray:
     """Return the sums of the squared errors of the first ``counts`` functions of one piece, by blocks."""
     functions = rows.functions
-    lambdas = functions.pairs.values / functions.n_train
-    kernel, right = _kernel_to(functions, columns.points), functions(columns.points)  # (n_Z, r)
+    lambdas = functions.pairs.values / functions.mass
+    kernel, right = kernel_columns(functions, columns.points), functions(columns.points)  # (n_Z, r)
     total, n_columns = np.zeros(len(counts)), len(right)
     every = np.arange(n_columns)
     with stage("loss", total=n_points(rows.points)) as advance:
@@ -157,7 +165,7 @@ def _squares_of_part(rows: Part, columns: Part, table: Any, counts: np.ndarray, 
     return total
 
 
-def _kernel_to(functions: Functions, Z: Any) -> Columns:
+def kernel_columns(functions: Functions, Z: Any) -> Columns:
     """Return the kernel that the functions expand, between any points and ``Z``.
 
     Of a model with a dictionary it is the kernel that the dictionary approximates: the approximation is part
@@ -203,24 +211,28 @@ def _training_loss(embedding: Embedding | PiecewiseEmbedding) -> float:
     total = sum(
         _training_squares(part.functions, part.points) for part in embedding.parts(embedding.kernel.X)
     )
-    return total / embedding.n_train**2
+    return total / embedding.mass**2
 
 
 def _training_squares(functions: Functions, X: Any) -> float:
-    """Return the sum of the squared errors over the training points and themselves."""
+    """Return the sum of the squared errors over the training points and themselves, by their weights."""
     assert isinstance(functions, Eigenfunctions)
-    lambdas = functions.pairs.values / functions.n_train
+    lambdas = functions.pairs.values / functions.mass
     training = functions.on_training  # (m, r)
-    total = 0.0
+    weights = np.ones(functions.n_train) if functions.weights is None else functions.weights
+    total, done = 0.0, 0
     similarity: np.ndarray | sparse.csr_array
     for similarity, values in functions.blocks(X):
+        own = weights[done : done + len(values)]
+        done += len(values)
         if sparse.issparse(similarity):
             # |k|^2 - m sum_r lambda_r^2 f_r^2, since the f_r are orthogonal on the training set and
             # k @ f_r = l_r f_r(x).
-            squares = np.square(similarity.data).sum() - functions.n_train * np.square(values * lambdas).sum()
-            total += max(float(squares), 0.0)
+            squares = similarity.power(2) @ weights - functions.mass * np.square(values * lambdas).sum(axis=1)
+            total += max(float(own @ squares), 0.0)
         else:
-            total += float(np.square(similarity - (values * lambdas) @ training.T).sum())
+            error = similarity - (values * lambdas) @ training.T
+            total += float(own @ (np.square(error) @ weights))
     return total
 
 
@@ -234,7 +246,7 @@ def _training_curve(embedding: Embedding | PiecewiseEmbedding) -> np.ndarray:
             return _projection_curve(functions, n_components)
         squares = np.square(functions.pairs.values[part.trivial :])
         left_out = np.append(np.cumsum(squares[::-1])[::-1][1:], 0.0)  # after N = 1, 2, ...
-        curve[: len(left_out)] += left_out / embedding.n_train**2
+        curve[: len(left_out)] += left_out / embedding.mass**2
     return curve
 
 

@@ -31,6 +31,16 @@ class ParameterChoice(NamedTuple):
     scores : list of Estimate
         Mean movement of the points for each candidate (``movement_by_split`` of :class:`Stability`), with
         its 95 % interval over the splits. Lower is better.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_swiss_roll
+    >>> from eigenscape import Isomap
+    >>> from eigenscape.quality import choose_n_neighbors
+    >>> X, _ = make_swiss_roll(150, random_state=0)
+    >>> choice = choose_n_neighbors(Isomap(2), X, candidates=[8, 12], n_repeats=2)
+    >>> choice.best in choice.candidates, len(choice.scores) <= 2
+    (True, True)
     """
 
     best: Any

@@ -22,6 +22,15 @@ class Purity(NamedTuple):
         Expected value for randomly permuted labels.
     per_class : dict of label to float
         The value of each class, sorted by label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.quality import neighbor_purity
+    >>> Y, labels = np.repeat([[0.0], [9.0]], 20, axis=0), np.repeat(["a", "b"], 20)
+    >>> purity = neighbor_purity(Y + np.linspace(0, 1, 40)[:, None], labels)
+    >>> float(purity), purity.per_class
+    (1.0, {'a': 1.0, 'b': 1.0})
     """
 
     value: float

@@ -121,6 +121,16 @@ def laplacian_eigenmaps(
     AnnData or None
         ``obsm["X_laplacian_eigenmaps"]`` (n_obs, n_comps), ``uns["laplacian_eigenmaps_evals"]``, the
         eigenvalues :math:`1 - \sigma`, and the parameters in ``uns["laplacian_eigenmaps"]``.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from eigenscape import sc
+    >>> adata = anndata.AnnData(np.random.default_rng(0).standard_normal((100, 5)))
+    >>> sc.pp.neighbors(adata)
+    >>> sc.tl.laplacian_eigenmaps(adata, n_comps=3)
+    >>> adata.obsm["X_laplacian_eigenmaps"].shape
+    (100, 3)
     """
     check_annotated(adata)
     check_writable(adata, copy)

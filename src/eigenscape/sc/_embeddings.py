@@ -62,6 +62,16 @@ def isomap(
     AnnData or None
         ``obsm["X_isomap"]`` (n_obs, n_comps), ``uns["isomap_evals"]``, and in ``uns["isomap"]`` the
         parameters and what places new cells. Memory is proportional to ``n_obs ** 2``.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from eigenscape import sc
+    >>> adata = anndata.AnnData(np.random.default_rng(0).standard_normal((100, 5)))
+    >>> sc.pp.neighbors(adata)
+    >>> sc.tl.isomap(adata)
+    >>> adata.obsm["X_isomap"].shape
+    (100, 2)
     """
     check_annotated(adata)
     check_writable(adata, copy)
@@ -125,6 +135,15 @@ def kernel_pca(
     AnnData or None
         ``obsm["X_kernel_pca"]`` (n_obs, n_comps), ``uns["kernel_pca_evals"]``, and in ``uns["kernel_pca"]``
         the parameters and what places new cells.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from eigenscape import sc
+    >>> adata = anndata.AnnData(np.random.default_rng(0).standard_normal((100, 5)))
+    >>> sc.tl.kernel_pca(adata, n_comps=3)
+    >>> adata.obsm["X_kernel_pca"].shape
+    (100, 3)
     """
     check_annotated(adata)
     check_writable(adata, copy)
@@ -190,6 +209,16 @@ def spectral_clustering(
     AnnData or None
         ``obs["spectral_clustering"]`` has the categories "0", "1", ..., and
         ``uns["spectral_clustering"]`` the parameters and the normalised cut.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from eigenscape import sc
+    >>> adata = anndata.AnnData(np.random.default_rng(0).standard_normal((100, 5)))
+    >>> sc.pp.neighbors(adata)
+    >>> sc.tl.spectral_clustering(adata, n_clusters=3)
+    >>> list(adata.obs["spectral_clustering"].cat.categories)
+    ['0', '1', '2']
     """
     pandas = optional_import("pandas", "sc.tl.spectral_clustering")
     check_annotated(adata)

@@ -32,6 +32,16 @@ def loss(adata: Any, adata_ref: Any = None, *, basis: str = "diffmap", n_jobs: i
         Lower is better. The loss of the cells of the map decreases with every further component; that of
         held-out cells increases again where components describe noise. Losses of maps of different kernels
         or graphs are not comparable.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from eigenscape import sc
+    >>> adata = anndata.AnnData(np.random.default_rng(0).standard_normal((100, 5)))
+    >>> sc.pp.neighbors(adata)
+    >>> sc.tl.diffmap(adata, n_comps=4)
+    >>> bool(sc.tl.loss(adata) > 0)
+    True
     """
     check_annotated(adata)
     reference = adata if adata_ref is None else check_annotated(adata_ref, "adata_ref")

@@ -61,6 +61,17 @@ def dpt(
         ``obs["dpt_groups"]`` (if ``n_branchings > 0``) has the categories "0", "1", ...: cells that belong
         to no single branch keep the number of the group that was split, branches get new ones. ``uns`` has
         "iroot" and the parameters in "dpt".
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from eigenscape import sc
+    >>> adata = anndata.AnnData(np.random.default_rng(0).standard_normal((100, 5)))
+    >>> sc.pp.neighbors(adata)
+    >>> sc.tl.diffmap(adata)
+    >>> sc.tl.dpt(adata, root=0)
+    >>> float(adata.obs["dpt_pseudotime"].iloc[0])
+    0.0
     """
     pandas = optional_import("pandas", "sc.tl.dpt")
     check_annotated(adata)

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from eigenscape._loading import avoids_compiled_code
+
 _EPS = np.finfo(np.float64).eps
 #: Vectors of the Krylov space: at least this many, or this many more than twice the wanted ones.
 _VECTORS, _ADDITIONAL = 40, 20
@@ -64,8 +66,6 @@ def thick_restart_lanczos(
     rng : Generator
         Source of the starting vector.
     """
-    from eigenscape._compiled.lanczos import extend_krylov
-
     m, n_known = known.shape
     size = min(max(_VECTORS, 2 * count + _ADDITIONAL), m - n_known - 1)
     keep = min((count + size) // 2, size - 1)
@@ -75,9 +75,7 @@ def thick_restart_lanczos(
     start, converged = 0, False
     history: list[float] = []  # largest residual after each restart, relative to the allowed one
     for _ in range(max_restarts):
-        filled, length = extend_krylov(
-            matrix.indptr, matrix.indices, matrix.data, bound, V, T, n_known, start, size
-        )
+        filled, length = _extend_krylov(matrix, bound, V, T, n_known, start, size)
         ritz, S = np.linalg.eigh(T[:filled, :filled])
         ritz, S = ritz[::-1], S[:, ::-1]
         basis = V[n_known : n_known + filled]
@@ -107,8 +105,6 @@ def has_smaller(matrix: sparse.csr_array, bound: float, found: np.ndarray, value
 
     A short Lanczos iteration is an upper bound of the smallest eigenvalue on the orthogonal complement.
     """
-    from eigenscape._compiled.lanczos import extend_krylov
-
     m, n_found = found.shape
     size = min(_CHECK_STEPS, m - n_found - 1)
     if size < 1:
@@ -116,7 +112,7 @@ def has_smaller(matrix: sparse.csr_array, bound: float, found: np.ndarray, value
     V, T = np.empty((n_found + size + 1, m)), np.zeros((size, size))
     V[:n_found] = found.T
     V[n_found] = _orthogonal_start(found, np.random.default_rng([seed, 1]))  # another one than before
-    filled, _ = extend_krylov(matrix.indptr, matrix.indices, matrix.data, bound, V, T, n_found, 0, size)
+    filled, _ = _extend_krylov(matrix, bound, V, T, n_found, 0, size)
     return bool(bound - np.linalg.eigvalsh(T[:filled, :filled])[-1] < value * (1 - 1e-6))
 
 
@@ -126,3 +122,45 @@ def _orthogonal_start(known: np.ndarray, rng: np.random.Generator) -> np.ndarray
     for _ in range(2):
         start -= known @ (known.T @ start)
     return start / np.linalg.norm(start)
+
+
+def _extend_krylov(
+    matrix: sparse.csr_array, bound: float, V: np.ndarray, T: np.ndarray, n_known: int, start: int, stop: int
+) -> tuple[int, float]:
+    """Extend the basis by Lanczos steps; see :func:`eigenscape._compiled.lanczos.extend_krylov`."""
+    if avoids_compiled_code():
+        return _extend_by_numpy(matrix, bound, V, T, n_known, start, stop)
+    from eigenscape._compiled.lanczos import extend_krylov
+
+    filled, length = extend_krylov(
+        matrix.indptr, matrix.indices, matrix.data, bound, V, T, n_known, start, stop
+    )
+    return int(filled), float(length)
+
+
+def _extend_by_numpy(
+    matrix: sparse.csr_array, bound: float, V: np.ndarray, T: np.ndarray, n_known: int, start: int, stop: int
+) -> tuple[int, float]:
+    """Extend the basis as the compiled function does."""
+    zero, length = 1e-14 * bound, 0.0
+    for j in range(start, stop):
+        q, before = V[n_known + j], V[: n_known + j + 1]
+        w = bound * q - matrix @ q
+        column = np.zeros(j + 1)
+        column[j] = q @ w
+        w -= column[j] * q
+        if j > start:
+            column[j - 1] = length
+            w -= length * V[n_known + j - 1]
+        length, previous = float(np.sqrt(w @ w)), np.inf
+        while zero < length < 0.5 * previous:  # repeat while most of w lies in the basis
+            previous = length
+            h = before @ w
+            w -= h @ before
+            column += h[n_known:]
+            length = float(np.sqrt(w @ w))
+        T[: j + 1, j] = T[j, : j + 1] = column
+        if length <= zero:
+            return j + 1, 0.0
+        V[n_known + j + 1] = w / length
+    return stop, length

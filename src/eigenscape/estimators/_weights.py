@@ -1,0 +1,110 @@
+"""Fits to a weighted empirical measure: ``sample_weight`` of kernel and graph methods.
+
+Weights change the measure, not the kernel. The kernel, its widths and the neighbourhood graph are those of
+the rows with a positive weight; means, sums and the eigenproblem are those under ``sum_i w_i delta(x_i)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eigenscape.pieces import embed_columns
+
+if TYPE_CHECKING:
+    from eigenscape.estimators._base import FitResult
+
+#: Fitted attributes with one value per sample, and their value for samples of weight zero.
+_PER_SAMPLE = {"component_labels_": -1, "degrees_": 0}
+
+
+#: Why a dictionary has no weights.
+DICTIONARY_WEIGHTS = "its moments count every row once"
+
+
+class SampleWeightMixin:
+    """``fit`` with ``sample_weight``, for estimators whose hook ``_embed`` takes ``weights``."""
+
+    _fit_samples: Any
+
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the embedding of ``X``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data. If "precomputed", similarities or distances of shape (n_samples, n_samples). Data
+            are copied; a precomputed matrix is not, and must not be modified while the model is in use. All
+            rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise the model
+            is fitted to a sample of rows, and the others are placed by ``transform`` (see
+            ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+        y : ignored
+            Not used, present for API consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
+            With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours
+            that are chosen from the data do not depend on the weights; those of equal rows of a neighbourhood
+            graph, which are one vertex, are added. Samples of weight 0 have no influence and are placed by
+            ``transform``. If None, all samples (of a graph: all distinct samples) have the weight 1. Not
+            available for dask collections.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_samples(X, sample_weight)
+
+
+def embed_weighted(estimator: Any, X: Any, weights: np.ndarray) -> tuple[FitResult, np.ndarray]:
+    """Fit to the samples of positive weight; return the result and the coordinates of all samples."""
+    kept = np.flatnonzero(weights)
+    if len(kept) == len(weights):
+        result = estimator._embed(X, weights=weights)
+        return result, result.coordinates()
+    if len(kept) < 2:
+        raise ValueError(
+            f"sample_weight is positive for {len(kept)} of {len(weights)} samples; at least 2 are needed"
+        )
+    others, by_table = np.flatnonzero(weights == 0), estimator._is_precomputed()
+    part = X[kept][:, kept] if by_table else X[kept]
+    result = estimator._embed(part, weights=weights[kept])
+    coordinates = np.empty((len(weights), result.coordinates().shape[1]))
+    coordinates[kept] = result.coordinates()
+    attributes = dict(result.attributes)
+    for name, value in _PER_SAMPLE.items():
+        if name in attributes:
+            values = np.full(len(weights), value, dtype=attributes[name].dtype)
+            values[kept] = attributes[name]
+            attributes[name] = values
+    embedding = result.embedding
+    if by_table:
+        embedding = embed_columns(embedding, kept, None, X, coordinates.shape[1], weights)
+        attributes["kernel_"] = embedding.kernel
+    coordinates[others] = embedding.transform(X[others])
+    if "labels_" in attributes:
+        attributes["labels_"] = attributes["_rule_"].predict(coordinates).astype(np.int64)
+    return replace(result, embedding=embedding, attributes=attributes), coordinates
+
+
+def vertex_weights(weights: np.ndarray | None, vertex: np.ndarray) -> np.ndarray | None:
+    """Return the weights of the vertices of a graph: the sums over the samples equal to each."""
+    return None if weights is None else np.bincount(vertex, weights=weights)
+
+
+def refuse_weights(weights: np.ndarray | None, option: str, reason: str) -> None:
+    """Raise ValueError if samples are weighted and ``option`` is set."""
+    if weights is not None:
+        raise ValueError(f"sample_weight is not supported with {option}: {reason}; leave out one of them")
+
+
+def check_diagonal(weights: np.ndarray | None, include_diagonal: bool, is_graph: bool) -> None:
+    """Raise ValueError if weighted sums are to exclude the similarity of a sample to itself."""
+    if not include_diagonal and not is_graph:
+        refuse_weights(
+            weights,
+            "include_diagonal=False",
+            "a sample of weight w is w equal samples, whose similarity is not that of a sample to itself",
+        )

@@ -1,0 +1,495 @@
+"""Density and novelty in the space of eigenfunctions."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import KFold
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from eigenscape._typing import is_sparse
+from eigenscape.distributed import is_collection
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._running import running
+from eigenscape.estimators._span import measure_span, resolve_span
+from eigenscape.estimators._types import Seed
+from eigenscape.estimators._validation import as_number, check_choice, check_count, check_flag, check_positive
+from eigenscape.estimators.kernel_pca import KernelPCA
+from eigenscape.exceptions import RankError
+from eigenscape.methods.eigenspace_density import GammaTail, GaussianDensity
+
+#: Coordinates of the default embedder.
+_COORDINATES = 10
+#: Numbers of Gaussians to choose from, and the least number of rows for each.
+_MIXTURES, _ROWS_PER_GAUSSIAN = (1, 2, 3, 5, 8, 12, 20, 30), 5
+#: Share of rows like the training rows that are called outliers if contamination is "auto".
+_FALSE_ALARMS = 0.01
+
+
+class _Fold(NamedTuple):
+    """Coordinates of rows that an embedder was fitted to and of rows left out, at unit variance."""
+
+    fitted: np.ndarray
+    left_out: np.ndarray
+    span: np.ndarray  # distances of the rows left out from the span
+
+
+@documented
+class EigenspaceDensity(DensityMixin, BaseEstimator):
+    r"""Density of coordinates by a mixture of Gaussians, and outliers by density and distance from the span.
+
+    .. math:: p(z) = \sum_k w_k N(z;\, \mu_k, \Sigma_k), \qquad
+        \delta(x) = k(x, x) - \sum_r \lambda_r f_r(x)^2,
+
+    where :math:`z(x)` are the coordinates of ``embedder`` (Bengio sec. 6) and :math:`\delta` is the squared
+    distance of a row from the span of the eigenfunctions in feature space (Ouimet eq. 5; Hoffmann 2007). A
+    row is unusual if its coordinates are, or if the coordinates do not describe it: its score is
+    :math:`\log P(p \le p(z(x))) + \log P(\delta \ge \delta(x))`, the sum of the logarithms of the two
+    probabilities that a row like the training rows is at least as unusual. Both are measured on rows left
+    out of the fit.
+
+    Densities are those of coordinates, not of rows: compare them for one embedder only.
+
+    Parameters
+    ----------
+    embedder : estimator or None, default=None
+        Any estimator with ``transform``. If None, KernelPCA with 10 components. Maps that place every row
+        among the training rows, such as those of neighbourhood graphs, do not show outliers by their
+        density; their distance from the span is then that of a row from its reconstruction.
+    n_mixtures : int or "auto", default="auto"
+        Number of Gaussians. "auto" has the largest mean log density of rows left out.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        Form of the covariances, as in sklearn.mixture.GaussianMixture.
+    reg_covar : float, default=1e-3
+        Added to the variances of the Gaussians, relative to the variance of a coordinate.
+    span_distance : {"auto", "kernel", "inverse", "none"}, default="auto"
+        Distance of a row from the span. "kernel": in feature space, for kernels of two rows. "inverse": the
+        squared distance of a row from ``inverse_transform`` of its coordinates. "none": only the density
+        counts. "auto" is the first of these that ``embedder`` has.
+    contamination : float or "auto", default="auto"
+        Share of the training rows, in (0, 0.5], that ``predict`` calls outliers. "auto": the training rows
+        are taken to be usual, and one in a hundred rows left out is called an outlier.
+    cv : int, default=3
+        Number of folds in which rows are left out: of the embedder too, unless it is fitted already.
+    prefit : bool, default=False
+        Whether ``embedder`` is fitted already, for example to a stream. It is then used as it is.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the folds and of the mixtures.
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    n_mixtures_ : int
+        Number of Gaussians.
+    weights_ : ndarray of shape (n_mixtures_,)
+    means_ : ndarray of shape (n_mixtures_, n_coordinates)
+        Weights and means of the Gaussians.
+    cv_scores_ : ndarray of shape (n_candidates, 2)
+        Number of Gaussians and mean log density of rows left out (of coordinates at unit variance).
+    span_distance_ : {"kernel", "inverse", "none"}
+        Distance from the span that is used.
+    offset_ : float
+        Score below which a row is an outlier.
+    {embedder_}
+    {n_features_in_}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from eigenscape import EigenspaceDensity
+    >>> X, y = load_digits(return_X_y=True)
+    >>> zeros, others = X[y == 0], X[y != 0]
+    >>> model = EigenspaceDensity().fit(zeros[:120])
+    >>> bool((model.predict(zeros[120:]) == 1).mean() > 0.9), bool((model.predict(others) == -1).mean() > 0.9)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        embedder: Any = None,
+        n_mixtures: int | Literal["auto"] = "auto",
+        *,
+        covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
+        reg_covar: float = 1e-3,
+        span_distance: Literal["auto", "kernel", "inverse", "none"] = "auto",
+        contamination: float | Literal["auto"] = "auto",
+        cv: int = 3,
+        prefit: bool = False,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.embedder = embedder
+        self.n_mixtures = n_mixtures
+        self.covariance_type = covariance_type
+        self.reg_covar = reg_covar
+        self.span_distance = span_distance
+        self.contamination = contamination
+        self.cv = cv
+        self.prefit = prefit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Fit the embedder, the mixture of its coordinates, and the threshold of outliers.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data, in the form that ``embedder`` takes.
+        y : ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self
+        """
+        contamination = self._check_parameters(X)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        with running(self):
+            self.embedder_ = self.embedder if self.prefit else self._fitted(self._new_embedder(X), X)
+            coordinates = self._coordinates(self.embedder_, X)
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(self.embedder_, name):
+                    setattr(self, name, getattr(self.embedder_, name))
+            self.span_distance_ = resolve_span(self.embedder_, _first_rows(X), self.span_distance)
+            folds = self._folds(_indexable(X), coordinates, seed)
+            self.n_mixtures_, left_out = self._choose_mixtures(folds, seed)
+            scale = _scale(coordinates)
+            self._density_ = _density(self._mixture(coordinates / scale, self.n_mixtures_, seed), scale)
+            self._rarity_ = GammaTail.of(-left_out)
+            span = np.concatenate([fold.span for fold in folds])
+            self._span_tail_ = None if self.span_distance_ == "none" else GammaTail.of(span)
+            if contamination is None:
+                self.offset_ = float(np.quantile(self._join(left_out, span), _FALSE_ALARMS))
+            else:
+                self.offset_ = float(np.quantile(self._scores(X, coordinates), contamination))
+        self.weights_, self.means_ = self._density_.weights, self._density_.means * scale
+        return self
+
+    def _check_parameters(self, X: Any) -> float | None:
+        """Validate the parameters; return the contamination, or None for "auto"."""
+        if self.n_mixtures != "auto":
+            check_count("n_mixtures", self.n_mixtures)
+        check_choice("covariance_type", self.covariance_type, ("full", "tied", "diag", "spherical"))
+        check_positive("reg_covar", self.reg_covar)
+        check_choice("span_distance", self.span_distance, ("auto", "kernel", "inverse", "none"))
+        check_count("cv", self.cv, minimum=2)
+        check_flag("prefit", self.prefit)
+        if self.embedder is not None or self.prefit:
+            check_transformer(self.embedder)
+        if self.prefit:
+            check_is_fitted(self.embedder)
+        if is_collection(X):
+            raise TypeError(
+                "dask collections are not accepted by fit; fit the embedder to the collection, and this"
+                " estimator with prefit=True to rows in memory"
+            )
+        if isinstance(self.contamination, str) and self.contamination == "auto":
+            return None
+        share = as_number(self.contamination)
+        if share is None or not 0 < share <= 0.5:
+            raise ValueError(f"contamination={self.contamination!r} must be 'auto' or a number in (0, 0.5]")
+        return share
+
+    def _new_embedder(self, X: Any) -> Any:
+        if self.embedder is not None:
+            return clone(self.embedder)
+        smallest = _n_rows(X) - -(-_n_rows(X) // self.cv)  # rows of the smallest fold
+        return KernelPCA(
+            max(1, min(_COORDINATES, smallest - 1)), n_jobs=self.n_jobs, random_state=self.random_state
+        )
+
+    def _fitted(self, embedder: Any, X: Any) -> Any:
+        """Fit an embedder; an error of the default one tells what to pass."""
+        try:
+            return embedder.fit(X)
+        except RankError as error:
+            if self.embedder is not None:
+                raise
+            raise RankError(
+                f"the default embedder, {embedder!r}, does not fit these rows ({error}); pass embedder, such"
+                " as KernelPCA or PCA with fewer components"
+            ) from error
+
+    def _folds(self, X: Any, coordinates: np.ndarray, seed: int) -> list[_Fold]:
+        """Return the coordinates of rows left out, of the embedder too unless it is fitted already."""
+        n_rows = len(coordinates)
+        if n_rows < 2 * self.cv:
+            raise ValueError(
+                f"cv={self.cv} needs at least {2 * self.cv} samples, got n_samples={n_rows}; lower cv"
+            )
+        folds = []
+        for fitted, left_out in KFold(self.cv, shuffle=True, random_state=seed).split(coordinates):
+            embedder, inside = self.embedder_, coordinates[fitted]
+            if not self.prefit:
+                embedder = self._fitted(clone(self.embedder_), X[fitted])
+                inside = self._coordinates(embedder, X[fitted])
+            scale = _scale(inside)
+            outside = np.asarray(embedder.transform(X[left_out]), dtype=np.float64)
+            folds.append(_Fold(inside / scale, outside / scale, self._span(embedder, X[left_out])))
+        return folds
+
+    def _choose_mixtures(self, folds: list[_Fold], seed: int) -> tuple[int, np.ndarray]:
+        """Return the number of Gaussians, and the log densities of rows left out with it."""
+        smallest = min(len(fold.fitted) for fold in folds)
+        counts = [count for count in _MIXTURES if count * _ROWS_PER_GAUSSIAN <= smallest] or [1]
+        if self.n_mixtures != "auto":
+            if self.n_mixtures > smallest:
+                raise ValueError(
+                    f"n_mixtures={self.n_mixtures} needs as many samples, but folds have {smallest}; lower"
+                    " n_mixtures or cv"
+                )
+            counts = [int(self.n_mixtures)]
+        found: list[np.ndarray] = []
+        for count in counts:
+            found.append(np.concatenate([self._left_out(fold, count, seed) for fold in folds]))
+            means = [float(values.mean()) for values in found]
+            if len(means) - 1 - int(np.argmax(means)) >= 2:  # two steps below the best
+                break
+        self.cv_scores_ = np.column_stack([counts[: len(means)], means])
+        best = int(np.argmax(means))
+        return counts[best], found[best]
+
+    def _left_out(self, fold: _Fold, count: int, seed: int) -> np.ndarray:
+        """Return the log densities of the rows left out of a fold."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            mixture = self._mixture(fold.fitted, count, seed)
+        return _density(mixture, np.ones(fold.fitted.shape[1])).log_density_of_scaled(fold.left_out)
+
+    def _mixture(self, Z: np.ndarray, count: int, seed: int) -> GaussianMixture:
+        """Return a mixture fitted to coordinates of unit variance."""
+        return GaussianMixture(
+            count, covariance_type=self.covariance_type, reg_covar=self.reg_covar, random_state=seed
+        ).fit(Z)
+
+    def _coordinates(self, embedder: Any, X: Any) -> np.ndarray:
+        """Return the coordinates of the rows that the embedder was fitted to."""
+        known = None if self.prefit else getattr(embedder, "embedding_", None)
+        found = np.asarray(embedder.transform(X) if known is None else known, dtype=np.float64)
+        if found.ndim != 2:
+            raise ValueError(
+                f"transform of {type(embedder).__name__} returns {found.ndim} dimensions; it must return"
+                " coordinates of shape (n_samples, n_coordinates)"
+            )
+        return found
+
+    def _span(self, embedder: Any, X: Any) -> np.ndarray:
+        if self.span_distance_ == "none":
+            return np.zeros(_n_rows(X))
+        return measure_span(embedder, X, self.span_distance_)
+
+    def _join(self, log_density: np.ndarray, span: np.ndarray) -> np.ndarray:
+        """Return the scores of rows, given log densities of unit-variance coordinates and distances."""
+        scores = self._rarity_.log_probability(-log_density)
+        return scores if self._span_tail_ is None else scores + self._span_tail_.log_probability(span)
+
+    def _scores(self, X: Any, coordinates: np.ndarray) -> np.ndarray:
+        density = self._density_
+        return self._join(
+            density.log_density_of_scaled(coordinates / density.scale), self._span(self.embedder_, X)
+        )
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Compute the logarithm of the density of the coordinates of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        return self._density_.log_density(self._place(X))
+
+    def score(self, X: Any, y: object = None) -> float:
+        """Compute the mean logarithm of the density of the coordinates.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+        y : ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        float
+        """
+        return float(self.score_samples(X).mean())
+
+    def span_distances(self, X: Any) -> np.ndarray:
+        """Compute the squared distances of rows from the span of the map.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Zeros if ``span_distance_`` is "none".
+        """
+        self._check_fitted()
+        with running(self):
+            return self._span(self.embedder_, X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Compute how usual rows are: positive for inliers, negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Sum of the logarithms of two probabilities: of a density as low, and of a distance from the span
+            as large; minus ``offset_``.
+        """
+        coordinates = self._place(X)
+        with running(self):
+            return self._scores(X, coordinates) - self.offset_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return 1 for usual rows and -1 for outliers.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+
+        Returns
+        -------
+        ndarray of int of shape (n_new,)
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def fit_predict(self, X: Any, y: object = None) -> np.ndarray:
+        """Fit, and return 1 for usual training rows and -1 for outliers.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+        """
+        return self.fit(X).predict(X)
+
+    def sample_coordinates(self, n_samples: int = 1, random_state: Seed = None) -> np.ndarray:
+        """Draw random coordinates from the density.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=None
+            Seed. If None, every call draws other coordinates.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_coordinates)
+        """
+        self._check_fitted()
+        check_count("n_samples", n_samples)
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        return self._density_.draw(n_samples, np.random.default_rng(seed))
+
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> np.ndarray:
+        """Draw random coordinates and return rows by the inverse map of the embedder.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=None
+            Seed. If None, every call draws other rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+
+        Raises
+        ------
+        AttributeError
+            If the embedder has no inverse map; ``sample_coordinates`` needs none.
+        """
+        coordinates = self.sample_coordinates(n_samples, random_state)
+        try:
+            inverse = self.embedder_.inverse_transform
+        except AttributeError as error:
+            raise AttributeError(
+                f"sample needs an inverse map: {error}; use sample_coordinates, or another embedder"
+            ) from error
+        with running(self):
+            return np.asarray(inverse(coordinates))
+
+    def _place(self, X: Any) -> np.ndarray:
+        self._check_fitted()
+        with running(self):
+            return np.asarray(self.embedder_.transform(X), dtype=np.float64)
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, "_density_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = KernelPCA() if self.embedder is None or isinstance(self.embedder, type) else self.embedder
+        tags.input_tags = get_tags(inner).input_tags
+        return tags
+
+
+def check_transformer(embedder: Any) -> None:
+    """Raise TypeError unless an object is an estimator with ``transform``."""
+    is_instance = not isinstance(embedder, type)
+    if not (is_instance and hasattr(embedder, "fit") and hasattr(type(embedder), "transform")):
+        raise TypeError(
+            f"embedder={embedder!r} must be an estimator with transform, such as KernelPCA(10) or PCA(10)"
+        )
+
+
+def _indexable(X: Any) -> Any:
+    """Return rows, or AnnData, that can be indexed by arrays; the embedder refuses what it does not take."""
+    if is_sparse(X):
+        return X.tocsr()
+    if hasattr(X, "iloc"):
+        return X.to_numpy()
+    return X if isinstance(X, np.ndarray) or hasattr(X, "obsm") else np.asarray(X)
+
+
+def _first_rows(X: Any) -> Any:
+    """Return two rows, with the names of their columns."""
+    return X.iloc[:2] if hasattr(X, "iloc") else _indexable(X)[:2]
+
+
+def _n_rows(X: Any) -> int:
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    return int(shape[0]) if shape else 1
+
+
+def _scale(coordinates: np.ndarray) -> np.ndarray:
+    """Return the standard deviations of coordinates, 1 for constant ones."""
+    spread = coordinates.std(axis=0)
+    return np.where(spread > 0, spread, 1.0)
+
+
+def _density(mixture: GaussianMixture, scale: np.ndarray) -> GaussianDensity:
+    """Return the density of a fitted mixture, with one triangular factor for each Gaussian."""
+    n, d = mixture.means_.shape
+    roots = np.asarray(mixture.precisions_cholesky_)
+    if mixture.covariance_type == "tied":
+        roots = np.broadcast_to(roots, (n, d, d))
+    elif mixture.covariance_type != "full":  # (n, d) or (n,)
+        roots = roots.reshape(n, -1, 1) * np.eye(d)
+    return GaussianDensity(mixture.weights_, mixture.means_, np.array(roots), scale)

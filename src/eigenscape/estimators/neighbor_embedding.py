@@ -1,0 +1,174 @@
+"""The NeighborEmbedding estimator."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from sklearn.utils import check_random_state
+
+from eigenscape._extras import optional_import
+from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
+from eigenscape.estimators._types import Metric, Neighbors, Seed
+from eigenscape.estimators._validation import check_choice, check_count, check_positive
+from eigenscape.kernels.mutual import mutual_affinity
+from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
+from eigenscape.methods.neighbor_embedding import LayoutOptions, neighbor_embedding
+from eigenscape.pieces import split_graph
+from eigenscape.solvers import SolverConfig
+
+ON_DISCONNECTED = ("connect", "raise")
+#: Tolerance of the eigenmap that is the start of the layout.
+_START_TOL = 1e-6
+
+
+@documented
+class NeighborEmbedding(EmbeddingMixin, Estimator):
+    r"""Pictures of clusters: attraction along the edges of a graph, repulsion between all points.
+
+    With affinities :math:`W`, :math:`P = W / \sum W` and :math:`w_{ij} = 1 / (1 + |x_i - x_j|^2)`, minimises
+
+    .. math:: -\rho \sum_{ij} P_{ij} \log w_{ij} + \log \sum_{i \ne j} w_{ij}
+
+    from the Laplacian eigenmap of the same graph. The ``exaggeration`` :math:`\rho` is the strength of the
+    attraction: 1 is t-SNE, about 4 resembles UMAP, and for large values the map approaches the Laplacian
+    eigenmap (Böhm, Berens and Kobak 2022). Time and memory grow linearly with the number of samples. Needs
+    the package openTSNE, ``pip install "eigenscape[neighbor]"``.
+
+    Parameters
+    ----------
+    n_components : {1, 2}, default=2
+        Number of coordinates. For more, use :class:`LaplacianEigenmaps`.
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample. The affinity of two samples is 1 if each is among the
+        neighbours of the other, and 1/2 if one of them is. If None, 15, or fewer for fewer than 60 samples.
+    exaggeration : float, default=1.0
+        Strength of the attraction, at least 1. Small values keep more neighbours and fill the plane, large
+        values separate clusters and show global structure, in less time. The default keeps most neighbours
+        and places new points best on the data of docs/benchmarks/pictures.md.
+    {metric}
+    {metric_params}
+    {neighbors}
+    on_disconnected : {"connect", "raise"}, default="connect"
+        Treatment of a graph with several connected components: add the shortest edges that connect them, or
+        raise an error.
+    max_iter : int, default=500
+        Maximum number of iterations of the layout.
+    tol : float, default=1e-3
+        The layout stops when the points move by less than this in an iteration, in root mean square relative
+        to the spread of the map. The quality of a map rarely changes after that.
+    {random_state}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    {embedding_}
+    converged_ : bool
+        Whether the layout stopped because the points moved by less than ``tol``.
+    kl_divergence_ : float
+        Kullback-Leibler divergence of the map from the affinities, without exaggeration, comparable between
+        maps of the same graph.
+    movement_ : float
+        Movement of the points in the last iterations, compared with ``tol``.
+    n_iter_ : int
+        Number of iterations of the layout.
+    {component_labels_}
+    {n_connected_components_}
+    {degrees_}
+    {n_neighbors_}
+    {neighbor_recall_}
+    {n_features_in_}
+
+    Notes
+    -----
+    Equal rows are one point. A row equal to a training row gets the coordinates of that row. Any other row is
+    placed at a minimum of its own part of the objective, attracted by its neighbours among the training
+    points and repelled by all of them, which do not move; the search starts at its best neighbour. New points
+    do not interact, so each is placed independently of the others.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from eigenscape import NeighborEmbedding
+    >>> X = load_digits().data
+    >>> model = NeighborEmbedding(max_iter=100).fit(X[:500])
+    >>> model.transform(X[500:]).shape
+    (1297, 2)
+    """
+
+    _pairwise_parameter = "metric"
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | None = None,
+        exaggeration: float = 1.0,
+        metric: Metric = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        neighbors: Neighbors = "auto",
+        on_disconnected: Literal["connect", "raise"] = "connect",
+        max_iter: int = 500,
+        tol: float = 1e-3,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.exaggeration = exaggeration
+        self.metric = metric
+        self.metric_params = metric_params
+        self.neighbors = neighbors
+        self.on_disconnected = on_disconnected
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+        options = self._layout_options()
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        optional_import("openTSNE", "NeighborEmbedding")  # before the search for neighbours
+        neighborhood = self._neighborhood(X.shape[0])
+        graph = neighborhood_graph(X, neighborhood, self.n_components)
+        split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
+        affinity = mutual_affinity(split.parts[0], neighborhood.count(X.shape[0]))
+        solver = SolverConfig("auto", _START_TOL, None, seed, self.n_jobs)
+        eigenmap = laplacian_eigenmaps(affinity, self.n_components, solver)
+        require_eigenfunctions(eigenmap, self.n_components)
+        model = neighbor_embedding(affinity, eigenmap.coordinates, options)
+        return graph.result(model, split.labels, self.n_components).with_attributes(
+            {
+                "converged_": bool(model.layout.movement <= options.tol),
+                "kl_divergence_": model.kl_divergence,
+                "movement_": model.layout.movement,
+                "n_iter_": model.layout.n_iter,
+            }
+        )
+
+    def _layout_options(self) -> LayoutOptions:
+        """Return the parameters of the layout, checked."""
+        if check_count("n_components", self.n_components) > 2:
+            raise ValueError(
+                f"n_components={self.n_components}, but a neighbour embedding has 1 or 2 coordinates; use"
+                " LaplacianEigenmaps or DiffusionMap for more"
+            )
+        check_positive("exaggeration", self.exaggeration)
+        if self.exaggeration < 1:
+            raise ValueError(
+                f"exaggeration={self.exaggeration!r} must be at least 1, which is t-SNE; raise exaggeration"
+            )
+        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        max_iter = check_count("max_iter", self.max_iter)
+        check_positive("tol", self.tol)
+        return LayoutOptions(float(self.exaggeration), max_iter, float(self.tol), self.n_jobs)
+
+    def _neighborhood(self, n_samples: int) -> Neighborhood:
+        count = self.n_neighbors
+        if count is None:
+            count = min(15, max(5, n_samples // 4), n_samples - 1)
+        return Neighborhood(count, None, self.metric, self.metric_params, self.neighbors, self.n_jobs)

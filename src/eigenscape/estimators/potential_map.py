@@ -1,0 +1,171 @@
+"""The PotentialMap estimator."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from eigenscape import _memory
+from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
+from eigenscape.estimators._types import Metric, Neighbors, Seed
+from eigenscape.estimators._validation import check_choice, check_count, check_positive
+from eigenscape.kernels.affinity import local_affinity
+from eigenscape.methods.potential import PotentialOptions, potential_map
+from eigenscape.pieces import split_graph
+
+ON_DISCONNECTED = ("connect", "raise")
+
+
+@documented
+class PotentialMap(EmbeddingMixin, Estimator):
+    r"""Distances between the logarithms of diffusion probabilities: pictures of branching data.
+
+    With affinities :math:`k`, degrees :math:`S` and the random walk :math:`P = S^{-1} k`, the potential of a
+    sample is :math:`U_i = -\log (P^t)_{i\cdot}`, and the map minimises the stress of metric MDS
+
+    .. math:: \sum_{i<j} \bigl(|x_i - x_j| - |U_i - U_j|\bigr)^2
+
+    (Moon et al. 2019). The affinities are ``exp(-d^2 / (s s'))`` with the distances s, s' of both samples to
+    their k-th neighbour. Samples are merged into cells of a graph if there are many; the walk is then one
+    between cells, and samples are placed by their distances to these.
+
+    Parameters
+    ----------
+    {n_components}
+    {n_neighbors}
+    n_steps : int or None, default=None
+        Number of steps :math:`t` of the random walk. If None, the knee of its von Neumann entropy: noise is
+        averaged out up to it, and structure beyond it.
+    n_landmarks : int, default=1000
+        Maximum number of cells. Time grows as its cube, memory as its square.
+    {metric}
+    {metric_params}
+    {neighbors}
+    on_disconnected : {"connect", "raise"}, default="connect"
+        Treatment of a graph with several connected components: add the shortest edges that connect them, or
+        raise an error.
+    max_iter : int, default=300
+        Maximum number of iterations of metric MDS.
+    tol : float, default=1e-5
+        An iteration that lowers the stress by less than this is the last one.
+    {random_state}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    {embedding_}
+    {stress_}
+        Of the cells.
+    n_steps_ : int
+        Number of steps of the random walk.
+    entropies_ : ndarray of shape (100,)
+        Von Neumann entropy of the random walk after 1, 2, ... steps.
+    cell_labels_ : ndarray of shape (n_samples,)
+        Cell of each sample.
+    n_iter_ : int
+        Number of iterations of metric MDS.
+    {component_labels_}
+    {n_connected_components_}
+    {degrees_}
+    {n_neighbors_}
+    {neighbor_recall_}
+    {n_features_in_}
+
+    Notes
+    -----
+    Equal rows are one point. A row equal to a training row gets the coordinates of that row. Any other row is
+    placed where the stress of its own distances to the cells is least.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import PotentialMap
+    >>> rng = np.random.default_rng(0)
+    >>> arms = np.repeat(np.eye(3), 100, axis=0) * rng.random((300, 1))
+    >>> model = PotentialMap().fit(arms + 0.01 * rng.standard_normal((300, 3)))
+    >>> model.transform(arms[:5]).shape
+    (5, 2)
+    """
+
+    _pairwise_parameter = "metric"
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | None = None,
+        n_steps: int | None = None,
+        n_landmarks: int = 1000,
+        metric: Metric = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        neighbors: Neighbors = "auto",
+        on_disconnected: Literal["connect", "raise"] = "connect",
+        max_iter: int = 300,
+        tol: float = 1e-5,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.n_steps = n_steps
+        self.n_landmarks = n_landmarks
+        self.metric = metric
+        self.metric_params = metric_params
+        self.neighbors = neighbors
+        self.on_disconnected = on_disconnected
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+        options = self._options()
+        n_cells = min(options.n_landmarks, X.shape[0])
+        _memory.require(
+            80.0 * n_cells * n_cells,
+            f"a potential map of {n_cells} cells (all their pairs)",
+            "lower n_landmarks",
+        )
+        neighborhood = Neighborhood(
+            self.n_neighbors, None, self.metric, self.metric_params, self.neighbors, self.n_jobs
+        )
+        graph = neighborhood_graph(X, neighborhood, options.n_components)
+        split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
+        affinity = local_affinity(split.parts[0], neighborhood.count(X.shape[0]))
+        model, walk = potential_map(affinity, options)
+        if not model.layout.converged:
+            warnings.warn(
+                f"the stress still decreased by more than tol={options.tol:g} in an iteration after"
+                f" max_iter={options.max_iter}, at {model.layout.stress:.3g}; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return graph.result(model, split.labels, options.n_components).with_attributes(
+            {
+                "stress_": model.layout.stress,
+                "n_steps_": walk.n_steps,
+                "entropies_": walk.entropies,
+                "cell_labels_": model.cells[graph.vertex],
+                "n_iter_": model.layout.n_iter,
+            }
+        )
+
+    def _options(self) -> PotentialOptions:
+        """Return the parameters of the map, checked."""
+        n_components = check_count("n_components", self.n_components)
+        n_landmarks = check_count("n_landmarks", self.n_landmarks, minimum=n_components + 2)
+        if self.n_steps is not None:
+            check_count("n_steps", self.n_steps)
+        max_iter = check_count("max_iter", self.max_iter)
+        check_positive("tol", self.tol)
+        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return PotentialOptions(n_components, self.n_steps, n_landmarks, max_iter, float(self.tol), seed)

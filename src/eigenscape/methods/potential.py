@@ -1,0 +1,258 @@
+"""Potential distances: diffusion, logarithm, metric MDS (Moon et al. 2019), from the formulas of the paper.
+
+A random walk of ``t`` steps on a neighbourhood graph has transition probabilities ``P^t``. Two points are far
+from each other if the logarithms of their probabilities differ, also where both are small, which preserves
+the branches of a tree beside the distances within them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import dijkstra
+from scipy.spatial.distance import cdist, pdist, squareform
+
+from eigenscape._memory import row_blocks
+from eigenscape._progress import stage
+from eigenscape._threads import parallel_map
+from eigenscape.exceptions import NotConvergedWarning
+from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
+from eigenscape.kernels.affinity import LocalAffinity
+from eigenscape.methods.ordinal import Layout, normalized_layout, smacof
+from eigenscape.solvers.direct import partial_eigh
+from eigenscape.solvers.pairs import canonical_signs
+
+#: Probability that is added before the logarithm is taken, so that unreachable points have a finite distance.
+_FLOOR = 1e-7
+#: Largest number of steps of the walk that is considered.
+_MAX_STEPS = 100
+#: A placed point has converged when a step is shorter than this; the mean squared distance on the map is one.
+_STEP_TOL, _MAX_MOVES = 1e-9, 20_000
+
+
+class PotentialOptions(NamedTuple):
+    """Parameters of a potential map."""
+
+    n_components: int
+    n_steps: int | None  # None for the knee of the entropy
+    n_landmarks: int
+    max_iter: int
+    tol: float
+    seed: int
+
+
+def landmark_cells(lengths: sparse.csr_array, n_landmarks: int, seed: int) -> np.ndarray:
+    """Return the cell of each vertex (m,): that of the nearest of ``n_landmarks`` random vertices by paths.
+
+    If there are no more vertices than landmarks, each vertex is a cell."""
+    m = lengths.shape[0]
+    if m <= n_landmarks:
+        return np.arange(m)
+    chosen = np.sort(np.random.default_rng(seed).choice(m, n_landmarks, replace=False))
+    sources = dijkstra(lengths, indices=chosen, min_only=True, return_predecessors=True)[2]
+    return np.searchsorted(chosen, sources)
+
+
+def entropy_curve(eigenvalues: np.ndarray, n_steps: int = _MAX_STEPS) -> np.ndarray:
+    """Return the von Neumann entropy of the walk after ``1, ..., n_steps`` steps (Moon et al., methods).
+
+    It is the entropy of ``|l|^t``, scaled to the sum 1, for the eigenvalues ``l`` of the transition matrix.
+    """
+    size = np.abs(eigenvalues[np.abs(eigenvalues) > 1e-12])
+    powers = np.power(size, np.arange(1, n_steps + 1)[:, None])  # (n_steps, m)
+    shares = powers / powers.sum(axis=1, keepdims=True)
+    return -np.sum(shares * np.log(np.maximum(shares, np.finfo(float).tiny)), axis=1)
+
+
+def knee(values: np.ndarray) -> int:
+    """Return the index at which two straight lines, before and after it, fit a curve best."""
+    x = np.arange(len(values))
+
+    def misfit(part: slice) -> float:
+        return float(
+            np.square(values[part] - np.polyval(np.polyfit(x[part], values[part], 1), x[part])).sum()
+        )
+
+    candidates = range(1, len(values) - 1)
+    return min(candidates, key=lambda i: misfit(slice(0, i + 1)) + misfit(slice(i, None)))
+
+
+class RatioRegression:
+    """Multiples of given dissimilarities (condensed, (N,)), nearest to map distances in least squares."""
+
+    def __init__(self, dissimilarities: np.ndarray) -> None:
+        self.dissimilarities = dissimilarities
+        self.square = float(dissimilarities @ dissimilarities)
+
+    def __call__(self, distances: np.ndarray) -> np.ndarray:
+        return self.dissimilarities * (float(self.dissimilarities @ distances) / self.square)
+
+
+def metric_mds(dissimilarities: np.ndarray, n_components: int, max_iter: int, tol: float) -> Layout:
+    """Return the metric MDS (SMACOF) of condensed dissimilarities, from their classical MDS.
+
+    The mean squared distance on the map is one."""
+    with stage("metric MDS"):
+        squares = squareform(np.square(dissimilarities))
+        means = squares.mean(axis=0)
+        K = -0.5 * (squares - means[:, None] - means + means.mean())
+        values, vectors = partial_eigh(K, len(K) - n_components, len(K) - 1)
+        values, vectors = values[::-1], canonical_signs(vectors[:, ::-1])
+        start = vectors * np.sqrt(np.maximum(values, 1e-3 * values[0]))
+        layout, disparities = smacof(RatioRegression(dissimilarities), start, max_iter, tol)
+    return normalized_layout(layout, disparities)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class PotentialEmbedding:
+    """A fitted potential map.
+
+    The random walk is between cells of vertices: ``Q = D^-1 C' K C`` with the indicators ``C`` of the cells.
+    A point with the affinities ``k(x, .)`` steps to the cells with ``p(x) = k(x, .) C / sum k(x, .)`` and has
+    the potential ``-log(p(x) Q^(t-1))``. It is placed where the squared differences between its distances on
+    the map and the distances of potentials are least, the cells fixed. If every vertex is a cell, a query
+    equal to a vertex gets the coordinates of its cell.
+    """
+
+    affinity: LocalAffinity
+    cells: np.ndarray  # (m,)
+    diffused: np.ndarray  # Q^(t-1), (n_cells, n_cells)
+    potentials: np.ndarray  # of the cells, (n_cells, n_cells)
+    layout: Layout  # of the cells
+    scale: float  # distance of potentials that is 1 on the map
+    coordinates: np.ndarray  # (m, p)
+
+    @property
+    def columns(self) -> np.ndarray:
+        """Indices of the training points that the map was fitted to: all."""
+        return np.arange(len(self.cells))
+
+    @property
+    def vertices(self) -> RowIndex | DistanceRowIndex:
+        """Index that finds the training point equal to a query."""
+        return self.affinity.graph.vertices
+
+    def transform(self, Y: Any) -> np.ndarray:
+        """Return the coordinates (n_new, p) of any points."""
+        found = self.vertices.find(Y)
+        coordinates = self.coordinates[found]
+        new = np.flatnonzero(found < 0)
+        if len(new):
+            weights = self.affinity(Y if len(new) == len(found) else Y[new])
+            coordinates[new] = place(
+                weights, self.cells, self.diffused, self.potentials, self.layout, self.scale
+            )
+        return coordinates
+
+
+def place(
+    weights: sparse.csr_array,
+    cells: np.ndarray,
+    diffused: np.ndarray,
+    potentials: np.ndarray,
+    layout: Layout,
+    scale: float,
+) -> np.ndarray:
+    """Return the coordinates (n, p) of points with the given affinities (n, m) to the vertices."""
+    steps = _merge(weights, cells, len(diffused))
+    coordinates = np.empty((steps.shape[0], layout.points.shape[1]))
+    blocks = list(row_blocks(steps.shape[0], 64 * len(diffused)))
+
+    def place_block(rows: slice) -> int:
+        distances = cdist(potential(steps[rows] @ diffused), potentials) / scale
+        coordinates[rows], n_unconverged = _place_at(distances, layout.points)
+        return n_unconverged
+
+    n_unconverged = 0
+    with stage("projection", total=steps.shape[0]) as advance:
+        for rows, count in zip(blocks, parallel_map(place_block, blocks), strict=True):
+            n_unconverged += count
+            advance(rows.stop - rows.start)
+    if n_unconverged:
+        warnings.warn(
+            f"the coordinates of {n_unconverged} point(s) had not converged after {_MAX_MOVES} steps; the"
+            " stress changes little around them",
+            NotConvergedWarning,
+            stacklevel=3,
+        )
+    return coordinates
+
+
+def _place_at(distances: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, int]:
+    """Place points at given distances (n, m) from fixed points; also return how many have not converged."""
+    from eigenscape._compiled.majorize import place_points
+
+    n_nearest = min(points.shape[1] + 2, len(points))
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, :n_nearest]
+    weights = 1 / (np.take_along_axis(distances, nearest, axis=1) + 1e-6)
+    weights /= weights.sum(axis=1, keepdims=True)
+    places = np.einsum("nk,nkp->np", weights, points[nearest])
+    return places, place_points(distances, points, places, _STEP_TOL, _MAX_MOVES)
+
+
+def potential(probabilities: np.ndarray) -> np.ndarray:
+    """Return ``-log(p)`` of transition probabilities, bounded where they vanish (Moon et al., methods)."""
+    return -np.log(probabilities + _FLOOR)
+
+
+def _merge(weights: sparse.csr_array, cells: np.ndarray, n_cells: int) -> sparse.csr_array:
+    """Return the probabilities (n, n_cells) of stepping to the cells from points with given affinities."""
+    m = len(cells)
+    members = sparse.csr_array((np.ones(m), cells, np.arange(m + 1)), shape=(m, n_cells))
+    sums = weights.sum(axis=1)
+    return sparse.csr_array(sparse.diags_array(1 / sums) @ (weights @ members))
+
+
+class Walk(NamedTuple):
+    """A random walk between cells: the transition matrix after one step less than ``n_steps``, and all."""
+
+    before: np.ndarray  # Q^(t-1)
+    after: np.ndarray  # Q^t
+    n_steps: int
+    entropies: np.ndarray
+
+
+def random_walk(weights: sparse.csr_array, cells: np.ndarray, n_steps: int | None) -> Walk:
+    """Return the random walk between cells of vertices with the given affinities (m, m).
+
+    The number of steps is the knee of the entropy unless it is given."""
+    m, n_cells = len(cells), int(cells.max()) + 1
+    members = sparse.csr_array((np.ones(m), cells, np.arange(m + 1)), shape=(m, n_cells))
+    K = (members.T @ weights @ members).toarray()
+    K = (K + K.T) / 2
+    sums = K.sum(axis=1)
+    roots = np.sqrt(sums)
+    values, vectors = np.linalg.eigh(K / roots[:, None] / roots)  # of the symmetric form of Q
+    entropies = entropy_curve(values)
+    t = 1 + knee(entropies) if n_steps is None else n_steps
+
+    def power(exponent: int) -> np.ndarray:
+        matrix = (vectors * values**exponent) @ vectors.T * (roots / roots[:, None])
+        return np.maximum(matrix, 0.0)  # rounding
+
+    return Walk(np.eye(n_cells) if t == 1 else power(t - 1), power(t), t, entropies)
+
+
+def potential_map(affinity: LocalAffinity, options: PotentialOptions) -> tuple[PotentialEmbedding, Walk]:
+    """Return the potential map of a graph, and its random walk."""
+    edges = affinity.edges()
+    weights = sparse.csr_array(edges + sparse.eye_array(edges.shape[0]))  # a point may stay where it is
+    cells = landmark_cells(affinity.graph.distances, options.n_landmarks, options.seed)
+    with stage("diffusion"):
+        walk = random_walk(weights, cells, options.n_steps)
+        potentials = potential(walk.after)
+        dissimilarities = pdist(potentials)
+    layout = metric_mds(dissimilarities, options.n_components, options.max_iter, options.tol)
+    on_map = pdist(layout.points)
+    scale = float(dissimilarities @ dissimilarities) / float(dissimilarities @ on_map)
+    if len(potentials) == len(cells):
+        coordinates = layout.points
+    else:
+        coordinates = place(weights, cells, walk.before, potentials, layout, scale)
+        signs = np.sign(coordinates[np.abs(coordinates).argmax(axis=0), np.arange(coordinates.shape[1])])
+        coordinates, layout = coordinates * signs, layout._replace(points=layout.points * signs)
+    return PotentialEmbedding(affinity, cells, walk.before, potentials, layout, scale, coordinates), walk
