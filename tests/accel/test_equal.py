@@ -66,7 +66,7 @@ def coordinates(estimator: Any) -> np.ndarray:
     return estimator.eigenvectors_ * np.sqrt(estimator.eigenvalues_)
 
 
-@pytest.mark.usefixtures("all_sizes")
+@pytest.mark.usefixtures("all_sizes_both")
 @pytest.mark.parametrize("X", [DIGITS, ROLL], ids=["digits", "roll"])
 @pytest.mark.parametrize(("original", "params"), CASES, ids=IDS)
 def test_equals_scikit_learn(original: Any, params: dict[str, Any], X: np.ndarray) -> None:
@@ -85,7 +85,7 @@ def test_equals_scikit_learn(original: Any, params: dict[str, Any], X: np.ndarra
             assert getattr(ours, name).dtype == value.dtype, name
 
 
-@pytest.mark.usefixtures("all_sizes")
+@pytest.mark.usefixtures("all_sizes_both")
 @pytest.mark.parametrize("method", ["ltsa", "hessian", "modified"])
 def test_variants_of_lle(method: str) -> None:
     params = {"n_neighbors": 12, "method": method, "eigen_solver": "dense"}
@@ -156,7 +156,7 @@ CLUSTERINGS = [
 ]
 
 
-@pytest.mark.usefixtures("all_sizes")
+@pytest.mark.usefixtures("all_sizes_both")
 @pytest.mark.parametrize("X", [DIGITS, ROLL, APART], ids=["digits", "roll", "apart"])
 @pytest.mark.parametrize("params", CLUSTERINGS, ids=str)
 def test_the_same_labels(params: dict[str, Any], X: np.ndarray) -> None:
@@ -208,7 +208,7 @@ def test_functions() -> None:
     np.testing.assert_array_equal(labels, cluster.spectral_clustering(A, n_clusters=3, random_state=0))
 
 
-@pytest.mark.usefixtures("all_sizes")
+@pytest.mark.usefixtures("all_sizes_both")
 @pytest.mark.parametrize("X", [DIGITS, ROLL, WITH_DUPLICATES], ids=["digits", "roll", "duplicates"])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "precomputed"])
 def test_trustworthiness(X: np.ndarray, metric: str) -> None:
@@ -220,7 +220,7 @@ def test_trustworthiness(X: np.ndarray, metric: str) -> None:
 
 
 def test_few_points_give_the_bits_of_scikit_learn() -> None:
-    assert len(ROLL) <= min(_settings.FEW_POINTS.values())
+    assert len(ROLL) <= min(limits.few for limits in _settings.LIMITS.values())
     for original, params in CASES[1:2] + CASES[3:4] + CASES[5:6] + CASES[7:8] + CASES[10:11]:
         theirs, ours = fit_both(original, params, ROLL)
         np.testing.assert_array_equal(coordinates(ours), coordinates(theirs))

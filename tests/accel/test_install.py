@@ -193,15 +193,17 @@ def test_few_points_are_recorded_as_such() -> None:
 def test_limits_belong_to_the_outermost_call() -> None:
     from eigenscape.accel._record import is_few, recorded
 
-    assert set(_settings.FEW_POINTS) == {name for _, name, _ in REPLACED}
-    assert all(limit >= 1000 for limit in _settings.FEW_POINTS.values())
+    assert set(_settings.LIMITS) == {name for _, name, _ in REPLACED}
+    assert all(few <= without for few, without in _settings.LIMITS.values())
     with recorded("Isomap.fit"), recorded("KernelPCA.fit"):
         assert not is_few(2000, compiled=True)
     with recorded("KernelPCA.fit"):
         assert is_few(2000, compiled=True)
+        assert not is_few(2000, compiled=False)
         with accel.accelerated(few_points=1999):
             assert not is_few(2000, compiled=True)
-    assert not is_few(301, compiled=False)
+    assert is_few(700, compiled=False)
+    assert not is_few(701, compiled=False)
 
 
 def test_ipython_extension() -> None:

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape._threads import single_blas_thread
-from eigenscape.accel._neighbors import can_search, nearest
+from eigenscape.accel._neighbors import nearest_or_theirs
 from eigenscape.accel._rebind import rebound, validated
 from eigenscape.accel._record import is_few, left, ran_here, recorded
 from eigenscape.accel._settings import FEW
@@ -59,7 +59,7 @@ def _neighbors(
 ) -> np.ndarray:
     """Return the neighbours (n, k) of each point, if the embedding can be computed here."""
     n, n_features = searcher._fit_X.shape
-    if is_few(n, compiled=True):
+    if is_few(n, compiled=False):
         raise UnsupportedProblemError(FEW)
     # scikit-learn raises the errors for parameters that do not suit the data.
     if (
@@ -72,9 +72,10 @@ def _neighbors(
         raise UnsupportedProblemError("method='modified'")
     if method == "standard" and reg < _LEAST_REG:
         raise UnsupportedProblemError(f"reg={reg!r}")
-    if not can_search(searcher, k):
+    found = nearest_or_theirs(searcher, k, n_jobs=n_jobs)
+    if found is None:
         raise UnsupportedProblemError("neighbours")
-    distances, columns = nearest(searcher, k, with_self=False, n_jobs=n_jobs)
+    distances, columns = found
     if (distances[:, 0] == 0).any():
         # scikit-learn may count a point among its own neighbours.
         raise UnsupportedProblemError("equal rows")

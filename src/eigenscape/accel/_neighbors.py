@@ -64,12 +64,21 @@ def radius_neighbors_graph(*args: Any, **kwargs: Any) -> Any:
     return _radius_neighbors_graph(*args, **kwargs)
 
 
-def can_search(searcher: NearestNeighbors, n_neighbors: int) -> bool:
-    """Return True if :func:`nearest` gives the same neighbours; otherwise record the reason."""
-    reason = _reason(searcher, n_neighbors)
-    if reason:
-        left("neighbours", reason)
-    return not reason
+def nearest_or_theirs(
+    searcher: NearestNeighbors, k: int, *, n_jobs: int | None
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return :func:`nearest` without the points themselves, searched by scikit-learn if they are few.
+
+    None if the search is left to scikit-learn for another reason, which is recorded.
+    """
+    reason = _reason(searcher, k)
+    if not reason:
+        return nearest(searcher, k, with_self=False, n_jobs=n_jobs)
+    left("neighbours", reason)
+    if reason != FEW:
+        return None
+    distances, neighbors = _without_names(searcher).kneighbors(searcher._fit_X, k + 1)
+    return distances[:, 1:], neighbors[:, 1:]
 
 
 def nearest(
@@ -123,10 +132,6 @@ def _reason(searcher: NearestNeighbors, k: int) -> str:
         return "metric is a function" if callable(metric) else f"metric={metric!r}"
     if np.asarray(X).dtype != np.float64:
         return f"{np.asarray(X).dtype} rows"
-    if is_few(len(X), compiled=False):
-        return FEW
-    from eigenscape.graph.neighbors import TREE_FEATURES
-
-    if is_few(len(X), compiled=X.shape[1] > TREE_FEATURES):
+    if is_few(len(X), compiled=True):
         return FEW
     return "" if k + 2 <= len(X) else "n_neighbors near n_samples"

@@ -4,15 +4,20 @@ Replaced are names in scikit-learn's public packages and those that other module
 that define the originals keep them: pickles of original objects refer to these modules, and scikit-learn's
 own code, to which calls are left, stays as it is. References in containers, default arguments and class
 attributes are not found.
+
+Nothing of scikit-learn is imported for it: the names of a package that is not imported yet are replaced when
+it is (:class:`_Finder`).
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -32,26 +37,121 @@ REPLACED = (
     ("sklearn.cluster", "spectral_clustering", "_spectral_clustering"),
 )
 
+PACKAGES = tuple(dict.fromkeys(package for package, _, _ in REPLACED))
+
 _lock = threading.RLock()
 _installed = False
 _contexts = 0
 #: Modules and names that held a replacement before it was installed, and keep it.
 _explicit: set[tuple[str, str]] = set()
-_pairs: list[tuple[Any, Any]] | None = None
+#: The originals with their replacements, for each package of scikit-learn that has been imported.
+_pairs: dict[str, list[tuple[Any, Any]]] = {}
 
 
 def pairs() -> list[tuple[Any, Any]]:
-    """Return the originals with their replacements."""
-    global _pairs
-    if _pairs is None:
-        found = []
-        for package, name, module in REPLACED:
-            original = getattr(importlib.import_module(package), name, None)
-            if original is not None:
-                ours = getattr(importlib.import_module(f"eigenscape.accel.{module}"), name)
-                found.append((original, ours))
-        _pairs = found
-    return _pairs
+    """Return the originals with their replacements, for packages that have been imported."""
+    for package in PACKAGES:
+        if package not in _pairs and _is_imported(package):
+            _pairs[package] = _pairs_of(package)
+    return [pair for found in _pairs.values() for pair in found]
+
+
+def _pairs_of(package: str) -> list[tuple[Any, Any]]:
+    found = []
+    for where, name, module in REPLACED:
+        original = getattr(sys.modules[package], name, None) if where == package else None
+        if original is not None:
+            ours = getattr(importlib.import_module(f"eigenscape.accel.{module}"), name)
+            found.append((original, ours))
+    return found
+
+
+def _is_imported(package: str) -> bool:
+    """Return whether a package has been imported to its end, in any thread."""
+    spec = getattr(sys.modules.get(package), "__spec__", None)
+    return spec is not None and not getattr(spec, "_initializing", False)
+
+
+class _Finder:
+    """Finder that replaces the names of a package after its import; it finds no modules of its own."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name not in PACKAGES:
+            return None
+        others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+        spec = next((spec for spec in others if spec is not None), None)
+        loader: Any = None if spec is None else spec.loader
+        if not hasattr(loader, "exec_module"):
+            return None
+        execute = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            del loader.exec_module  # that of the class again
+            execute(module)
+            _replace_in(module)
+
+        loader.exec_module = exec_module
+        return spec
+
+
+def _replace_in(module: ModuleType) -> None:
+    """Replace the names of a package that has just been imported; no user of it holds them yet."""
+    package = module.__name__
+    try:
+        _load_replacements(package)
+    except ImportError:
+        # Another thread loads them for another package, and waits for the end of this import.
+        threading.Thread(target=_replace_later, args=(package,), daemon=True).start()
+        return
+    with _lock:
+        if package not in _pairs:
+            _pairs[package] = _pairs_of(package)
+        if _installed:
+            for original, ours in _pairs[package]:
+                setattr(module, original.__name__, ours)
+            _restore_within(package)
+
+
+def _load_replacements(package: str) -> None:
+    for where, _, module in REPLACED:
+        if where == package:
+            importlib.import_module(f"eigenscape.accel.{module}")
+
+
+def _replace_later(package: str) -> None:
+    """Replace the names of a package when its import has ended, also in modules that use them by then."""
+    importlib.import_module(package)  # waits
+    _load_replacements(package)
+    with _lock:
+        if _installed:
+            _replace(_by_id(0))
+            for name in PACKAGES:
+                _restore_within(name)
+
+
+def _restore_within(package: str) -> None:
+    """Restore the originals in modules of a package that imported replacements from another package."""
+    originals = _by_id(1)
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"{package}.") and ".tests." not in name:
+            for attribute, value in list(vars(module).items()):
+                if id(value) in originals:
+                    setattr(module, attribute, originals[id(value)])
+
+
+_finder = _Finder()
+
+
+def _renew_lock() -> None:
+    """Start anew in a forked process, where a thread that held the lock does not go on."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def install(few_points: int | None = None) -> None:
@@ -63,10 +163,10 @@ def install(few_points: int | None = None) -> None:
     Parameters
     ----------
     few_points : int or None, default=None
-        Number of points up to which calls are left to SciPy and scikit-learn, since loading compiled code,
-        once in a process, takes longer than they do. If None, the number at which one call of the class
-        gains as much: 1400 to 3500. Steps that need no compiled code run here from 300 points on. Use 0 in
-        a process that fits often.
+        Number of points up to which calls do without compiled code, since loading it, once in a process,
+        takes longer than a call saves by it. If None, the number at which one call of the class saves as
+        much: 1400 to 4000. Steps without compiled code run here from 300 to 700 points on, and fewer are
+        left to SciPy and scikit-learn. Use 0 for compiled code at all sizes, in a process that fits often.
 
     Examples
     --------
@@ -80,11 +180,15 @@ def install(few_points: int | None = None) -> None:
     'sklearn.manifold._isomap'
     """
     global _installed
+    for package in PACKAGES:
+        if package in sys.modules:
+            importlib.import_module(package)  # waits if another thread is importing it
     with _lock:
         _settings.set_few_points(few_points)
         if not _installed:
             _explicit.update((module.__name__, name) for module, name, _ in _held(_by_id(1)))
             _replace(_by_id(0))
+            sys.meta_path.insert(0, _finder)
             _installed = True
 
 
@@ -93,6 +197,7 @@ def uninstall() -> None:
     global _installed, _contexts
     with _lock:
         if _installed:
+            sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _finder]
             _replace(_by_id(1))
             _explicit.clear()
             _settings.set_few_points(None)
@@ -100,7 +205,15 @@ def uninstall() -> None:
 
 
 def is_installed() -> bool:
-    """Return whether scikit-learn's classes are replaced."""
+    """Return whether scikit-learn's classes are replaced.
+
+    Examples
+    --------
+    >>> from eigenscape import accel
+    >>> with accel.accelerated():
+    ...     accel.is_installed()
+    True
+    """
     return _installed
 
 
@@ -156,5 +269,5 @@ def _uses(module: str) -> bool:
     """Return whether a module is a user of scikit-learn, not a part of it or of this package."""
     root = module.partition(".")[0]
     if root == "sklearn":
-        return module in {package for package, _, _ in REPLACED} or ".tests." in module
+        return module in PACKAGES or ".tests." in module
     return root != "eigenscape"

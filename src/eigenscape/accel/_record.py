@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from eigenscape._loading import without_compiled_code
 from eigenscape.accel._settings import FEW, few_points
 
 
@@ -116,6 +117,16 @@ def is_few(n_points: int, *, compiled: bool) -> bool:
     """
     name = "" if _current.call is None else _current.call.name.partition(".")[0]
     return n_points <= few_points(name, compiled=compiled)
+
+
+@contextmanager
+def suited_code(n_points: int) -> Iterator[None]:
+    """Let a step of the present call run without compiled code if it has few points."""
+    if is_few(n_points, compiled=True):
+        with without_compiled_code():
+            yield
+    else:
+        yield
 
 
 def _add(call: Call) -> None:

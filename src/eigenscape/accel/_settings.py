@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-#: Up to this many points a call is left to SciPy and scikit-learn: what it saves is less than the time in
-#: which compiled code is loaded, once in a process.
-FEW_POINTS = {
-    "Isomap": 1400,
-    "LocallyLinearEmbedding": 1400,
-    "locally_linear_embedding": 1400,
-    "ClassicalMDS": 1400,
-    "trustworthiness": 1400,
-    "SpectralEmbedding": 2500,
-    "spectral_embedding": 2500,
-    "SpectralClustering": 2500,
-    "spectral_clustering": 2500,
-    "KernelPCA": 3500,
+from typing import NamedTuple
+
+
+class Limits(NamedTuple):
+    """Numbers of points up to which a call is left to SciPy and scikit-learn, and up to which it avoids
+    compiled code: what it saves is less than the time in which the code is loaded, once in a process."""
+
+    few: int
+    without_compiled: int
+
+
+LIMITS = {
+    "Isomap": Limits(600, 1400),  # compiled: shortest paths
+    "LocallyLinearEmbedding": Limits(300, 4000),
+    "locally_linear_embedding": Limits(300, 4000),
+    "ClassicalMDS": Limits(300, 3500),
+    "trustworthiness": Limits(300, 4000),
+    "SpectralEmbedding": Limits(700, 4000),
+    "spectral_embedding": Limits(700, 4000),
+    "SpectralClustering": Limits(700, 4000),
+    "spectral_clustering": Limits(700, 4000),
+    "KernelPCA": Limits(600, 3500),
 }
-#: The same for steps that need no compiled code.
-_FEWEST_POINTS = 300
+#: For calls of other names: the largest of each.
+_OTHERS = Limits(*map(max, *LIMITS.values()))
 #: The reason that is recorded.
 FEW = "few points"
 
@@ -25,15 +34,17 @@ _few_points: int | None = None
 
 
 def few_points(name: str, *, compiled: bool) -> int:
-    """Return the number of points up to which a step of a call is left to SciPy and scikit-learn.
+    """Return the number of points up to which a step is left to SciPy and scikit-learn.
 
     ``name`` is that of the class or function; ``compiled`` tells whether the step needs compiled code.
     """
-    limit = FEW_POINTS.get(name, max(FEW_POINTS.values())) if _few_points is None else _few_points
-    return limit if compiled else min(limit, _FEWEST_POINTS)
+    limits = LIMITS.get(name, _OTHERS)
+    if compiled:
+        return limits.without_compiled if _few_points is None else _few_points
+    return limits.few if _few_points is None else min(limits.few, _few_points)
 
 
 def set_few_points(count: int | None) -> None:
-    """Set the number for all calls; None for the default of each."""
+    """Set the number of points up to which calls avoid compiled code; None for the default of each."""
     global _few_points
     _few_points = count

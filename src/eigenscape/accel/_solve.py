@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from eigenscape._threads import single_blas_thread
 from eigenscape._typing import is_sparse
-from eigenscape.accel._record import is_few, ran_here
+from eigenscape.accel._record import is_few, ran_here, suited_code
 from eigenscape.accel._settings import FEW
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 
@@ -28,7 +28,7 @@ def leading(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ``count`` largest eigenvalues in ascending order, as LAPACK does, and their vectors."""
     m = matrix.shape[0]
-    if is_few(m, compiled=True):
+    if is_few(m, compiled=False):
         raise UnsupportedProblemError(FEW)
     if 5 * count > m:
         raise UnsupportedProblemError("many eigenvectors")
@@ -39,7 +39,7 @@ def leading(
     operator = DenseOperator(matrix) if isinstance(matrix, np.ndarray) else matrix
     solver = SolverConfig(tol=1e-6 if dtype == np.float32 else 1e-10)
     try:
-        with single_blas_thread():
+        with single_blas_thread(), suited_code(m):
             pairs = principal(operator, count, order, solver)
     except NotConvergedError as error:
         raise UnsupportedProblemError("the iteration did not converge") from error
@@ -71,7 +71,7 @@ def lowest(
     operator = SparseOperator(matrix, n_jobs) if is_sparse(matrix) else DenseOperator(matrix, n_jobs)
     problem = SemidefiniteProblem(operator, null, bound, factor, laplacian)
     try:
-        with single_blas_thread():
+        with single_blas_thread(), suited_code(len(null)):
             pairs = smallest(problem, count - 1, SolverConfig(n_jobs=n_jobs), strict=True)
     except DegenerateSpectrumWarning as warning:
         raise UnsupportedProblemError("eigenvalues below rounding level") from warning

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ _METRICS = ("euclidean", "l2", "cosine", "manhattan", "l1", "cityblock", "chebys
 
 def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: Any = "euclidean") -> float:
     n = _num_samples(X)
-    reason = FEW if is_few(n, compiled=True) else ""
+    reason = FEW if is_few(n, compiled=False) else ""
     if metric not in _METRICS:
         reason = "metric is a function" if callable(metric) else f"metric={metric!r}"
     with recorded("trustworthiness"):
@@ -34,8 +35,11 @@ def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: A
         search = NearestNeighbors(n_neighbors=n_neighbors).fit(X_embedded)
         nearest = search.kneighbors(return_distance=False)
 
+        count_below = _counting(n)
+
         def penalty(rows: slice) -> int:
-            ranks = _ranks(pairwise_distances(X[rows], X, metric=metric), nearest[rows], rows.start)
+            distances = pairwise_distances(X[rows], X, metric=metric)
+            ranks = _ranks(distances, nearest[rows], rows.start, count_below)
             return int(np.maximum(ranks - n_neighbors, 0).sum())
 
         total = sum(parallel_map(penalty, row_blocks(n, 32.0 * n)))
@@ -43,14 +47,28 @@ def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: A
     return np.float64(1.0 - total * (2.0 / (n * n_neighbors * (2.0 * n - 3.0 * n_neighbors - 1.0))))
 
 
-def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int) -> np.ndarray:
+Counting = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _counting(n: int) -> Counting:
+    """Return the function that counts the entries of each row (b, n) below some values (b, k)."""
+    if is_few(n, compiled=True):
+        return _count_by_numpy
+    from eigenscape._compiled.ranks import count_below
+
+    return count_below
+
+
+def _count_by_numpy(distances: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.stack([np.count_nonzero(distances < column[:, None], axis=1) for column in values.T], axis=1)
+
+
+def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int, count_below: Counting) -> np.ndarray:
     """Return the ranks (b, k) of ``neighbors`` (b, k) in rows of distances (b, n), the nearest being 1.
 
     ``first`` is the number of the first row, whose distance to itself does not count. Equal distances are in
     the order that NumPy's sort gives them, as in scikit-learn.
     """
-    from eigenscape._compiled.ranks import count_below
-
     distances = np.ascontiguousarray(distances, dtype=np.float64)
     inside = np.arange(len(distances))
     distances[inside, first + inside] = np.inf
