@@ -42,6 +42,8 @@ STAGES = [
     (eigenscape.ProbabilisticPCA(2), ["eigen-solve"]),
     (eigenscape.MixturePPCA(), ["expectation maximisation"]),
     (eigenscape.OrdinalMDS(), ["starts"]),
+    (eigenscape.NeighborEmbedding(max_iter=50), ["neighbours", "kernel matrix", "eigen-solve", "layout"]),
+    (eigenscape.PotentialMap(), ["neighbours", "diffusion", "metric MDS"]),
 ]
 
 

@@ -96,25 +96,40 @@ def _listening(listener: _Listener) -> Iterator[None]:
 
 
 @contextmanager
-def reporting(verbose: bool, delay: float = 0.0) -> Iterator[None]:
+def reporting(verbose: bool, delay: float = 0.0, also: ProgressDisplay | None = None) -> Iterator[None]:
     """Show the stages announced inside the block on standard error if ``verbose`` is true.
 
-    On a terminal these are bars with the remaining time, elsewhere lines of text, the first one after
-    ``delay`` seconds. A block inside another one that shows progress already has no effect.
+    On a terminal or in a notebook these are bars with the remaining time, elsewhere lines of text, the first
+    one after ``delay`` seconds. A block inside another one that shows progress already has no effect.
+    ``also`` is a further display, which is closed at the end.
     """
     outer = _listener.get()
-    if not verbose or (outer is not None and outer.display is not None):
+    shown = None if outer is None else outer.display
+    if also is None and (not verbose or shown is not None):
         yield
         return
-    from eigenscape._progress_displays import open_display
+    from eigenscape._progress_displays import JoinedDisplays, open_display
 
-    display = open_display(delay)
+    own = [] if also is None else [also]
+    if verbose and shown is None:
+        own.append(open_display(delay))
+    display = JoinedDisplays(own if shown is None else [shown, *own]) if shown or len(own) > 1 else own[0]
     try:
-        listener = _Listener(display) if outer is None else _Listener(display, outer.stages, outer.running)
+        listener = _Listener(display)
+        if outer is not None:
+            listener = _Listener(display, outer.stages, outer.running, outer.shown)
         with _listening(listener):
             yield
     finally:
-        display.close()
+        for one in own:
+            one.close()
+
+
+@contextmanager
+def reporting_to(display: ProgressDisplay) -> Iterator[None]:
+    """Show the stages announced inside the block on a given display, which the caller closes."""
+    with _listening(_Listener(display)):
+        yield
 
 
 @contextmanager

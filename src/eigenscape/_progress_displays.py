@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Protocol
@@ -63,10 +64,15 @@ def remaining_time(elapsed: float, completed: float, total: float | None, bound:
     bound : bool
         Whether fewer steps may suffice.
     """
+    seconds = remaining_seconds(elapsed, completed, total)
+    return "" if seconds is None else f"{'at most' if bound else 'about'} {format_duration(seconds)} left"
+
+
+def remaining_seconds(elapsed: float, completed: float, total: float | None) -> float | None:
+    """Return the remaining seconds, assuming that steps take equally long; None if they are unknown yet."""
     if not total or elapsed < _MIN_SECONDS or not _MIN_SHARE * total <= completed < total:
-        return ""
-    seconds = elapsed * (total - completed) / completed
-    return f"{'at most' if bound else 'about'} {format_duration(seconds)} left"
+        return None
+    return elapsed * (total - completed) / completed
 
 
 def format_duration(seconds: float) -> str:
@@ -79,7 +85,7 @@ def format_duration(seconds: float) -> str:
 
 
 @dataclass
-class _Work:
+class Work:
     """Beginning of a stage: steps of earlier stages on the same line, and the time."""
 
     done: float = 0.0
@@ -93,7 +99,7 @@ class _Work:
 
 
 class RichDisplay:
-    """Progress bars by rich, on standard error, or below the cell of a notebook."""
+    """Progress bars by rich, on standard error."""
 
     def __init__(self, console: Any) -> None:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -110,7 +116,7 @@ class RichDisplay:
         self._progress.start()
 
     def add(self, name: str, total: float | None, bound: bool = False) -> None:
-        self._tasks[name] = self._progress.add_task(name, total=total, left="", work=_Work(0.0, bound))
+        self._tasks[name] = self._progress.add_task(name, total=total, left="", work=Work(0.0, bound))
 
     def line(self, name: str) -> Any:
         return next(task for task in self._progress.tasks if task.id == self._tasks[name])
@@ -118,7 +124,7 @@ class RichDisplay:
     def restart(self, name: str, total: float | None, bound: bool = False) -> None:
         done = self.line(name).completed
         whole = None if total is None else done + total
-        work = _Work(done, bound)
+        work = Work(done, bound)
         self._progress.update(self._tasks[name], completed=done, total=whole, left="", work=work)
 
     def advance(self, name: str, steps: float) -> None:
@@ -136,16 +142,30 @@ class RichDisplay:
 
 
 @dataclass
-class _TextLine:
+class TextLine:
     """State of a stage, and the times at which it began and was last updated."""
 
     total: float | None
-    work: _Work
+    work: Work
     completed: float = 0.0
     began: float = field(default_factory=perf_counter)
     updated: float = field(default_factory=perf_counter)
     printed: float | None = None  # when a line about it was printed last
     running: bool = True
+
+    def restart(self, total: float | None, bound: bool) -> None:
+        """Add the steps of a further stage."""
+        self.work, self.running = Work(self.completed, bound), True
+        self.total = None if total is None else self.completed + total
+
+    def advance(self, steps: float) -> None:
+        """Add steps that are done."""
+        self.completed, self.updated = self.completed + steps, perf_counter()
+
+    def finish(self) -> None:
+        """Set the stage to its total."""
+        whole = self.total or self.completed or 1
+        self.completed, self.total, self.updated, self.running = whole, whole, perf_counter(), False
 
     def describe(self, name: str, now: float) -> str:
         """Return a line about the stage: what is done, how long it has taken, how long it will take."""
@@ -168,7 +188,7 @@ class TextDisplay:
     """
 
     def __init__(self, delay: float = 0.0) -> None:
-        self._lines: dict[str, _TextLine] = {}
+        self._lines: dict[str, TextLine] = {}
         self._lock, self._closed = threading.Lock(), threading.Event()
         self._first = perf_counter() + delay
         self._thread = threading.Thread(target=self._watch, name="eigenscape progress", daemon=True)
@@ -176,28 +196,23 @@ class TextDisplay:
 
     def add(self, name: str, total: float | None, bound: bool = False) -> None:
         with self._lock:
-            self._lines[name] = _TextLine(total, _Work(0.0, bound))
+            self._lines[name] = TextLine(total, Work(0.0, bound))
             self._print_due(perf_counter())
 
-    def line(self, name: str) -> _TextLine:
+    def line(self, name: str) -> TextLine:
         return self._lines[name]
 
     def restart(self, name: str, total: float | None, bound: bool = False) -> None:
         with self._lock:
-            line = self._lines[name]
-            line.work, line.running = _Work(line.completed, bound), True
-            line.total = None if total is None else line.completed + total
+            self._lines[name].restart(total, bound)
 
     def advance(self, name: str, steps: float) -> None:
         with self._lock:
-            line = self._lines[name]
-            line.completed, line.updated = line.completed + steps, perf_counter()
+            self._lines[name].advance(steps)
 
     def finish(self, name: str) -> None:
         with self._lock:
-            line = self._lines[name]
-            whole = line.total or line.completed or 1
-            line.completed, line.total, line.updated, line.running = whole, whole, perf_counter(), False
+            self._lines[name].finish()
 
     def close(self) -> None:
         self._closed.set()
@@ -229,15 +244,49 @@ class TextDisplay:
             print(text, file=sys.stderr, flush=True)
 
 
+class JoinedDisplays:
+    """Several displays of the same stages. A display that joins later may not know a line that restarts."""
+
+    def __init__(self, displays: Sequence[ProgressDisplay]) -> None:
+        self._displays = tuple(displays)
+
+    def add(self, name: str, total: float | None, bound: bool = False) -> None:
+        for display in self._displays:
+            display.add(name, total, bound)
+
+    def line(self, name: str) -> ProgressLine:
+        return self._displays[0].line(name)
+
+    def restart(self, name: str, total: float | None, bound: bool = False) -> None:
+        for display in self._displays:
+            display.restart(name, total, bound)
+
+    def advance(self, name: str, steps: float) -> None:
+        for display in self._displays:
+            display.advance(name, steps)
+
+    def finish(self, name: str) -> None:
+        for display in self._displays:
+            display.finish(name)
+
+    def close(self) -> None:
+        for display in self._displays:
+            display.close()
+
+
 def open_display(delay: float = 0.0) -> ProgressDisplay:
-    """Return bars by rich on a terminal or in a notebook; lines of text elsewhere, or without rich.
+    """Return bars in a notebook, or by rich on a terminal; lines of text elsewhere, or without rich.
 
     ``delay`` is the number of seconds before the first line of text.
     """
+    from eigenscape._notebook_progress import NotebookDisplay, in_notebook
+
+    if in_notebook():
+        return NotebookDisplay()
     try:
         from rich.console import Console
     except ModuleNotFoundError:
         return TextDisplay(delay)
     console = Console(stderr=True)
-    animated = (console.is_terminal and not console.is_dumb_terminal) or console.is_jupyter
+    animated = console.is_terminal and not console.is_dumb_terminal
     return RichDisplay(console) if animated else TextDisplay(delay)

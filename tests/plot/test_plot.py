@@ -13,9 +13,8 @@ from matplotlib.offsetbox import AnnotationBbox
 from sklearn.datasets import load_iris, make_moons
 
 from eigenscape import PCA, FastMap, Isomap, KernelPCA, LaplacianEigenmaps, ProjectionPursuit, plot
-from eigenscape.plot._categories import category_colors
-from eigenscape.plot._figure import MUTED, PALETTE
-from eigenscape.plot.maps import DENSE
+from eigenscape._palette import DENSE, MUTED, category_colors
+from eigenscape.plot._figure import PALETTE
 from eigenscape.plot.spectra import eigengap
 from eigenscape.plot.thumbnails import select_apart
 from eigenscape.quality import perturbation_stability, procrustes
@@ -93,7 +92,7 @@ def test_names_are_drawn_as_plain_text():
     names = np.array(["$5 to $", "_hidden", "$\\frac{$", "new"])
     Y = np.random.default_rng(0).random((4, 2))
     ax = plot.scatter(Y, names, title="$a$b$", new=Y[:1])
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [*sorted(names), "new"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [*sorted(names), "1 new point"]
     draw(ax.figure)
     draw(plot.compare({"$5 to $\\frac{$": Y, "b$": Y[::-1]}, names))
 
@@ -120,11 +119,13 @@ def test_continuous_labels_are_values(model, iris):
 def test_new_points_are_rings(model, iris):
     new = model.transform(iris[0][:9] + 0.1)
     ax = plot.scatter(model, iris[1], new=new)
-    rings = next(c for c in ax.collections if c.get_label() == "new")
+    rings = next(c for c in ax.collections if c.get_label() == "9 new points")
     assert np.allclose(rings.get_offsets(), new[:, :2])
     assert len(rings.get_facecolor()) == 0  # hollow
     assert to_hex(rings.get_edgecolor()[0]) == "#000000"
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1", "2", "new"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1", "2", "9 new points"]
+    plain = plot.scatter(model, new=new)
+    assert [text.get_text() for text in plain.get_legend().get_texts()] == ["9 new points"]
     with pytest.raises(ValueError, match="new has 2 coordinates, but the embedding has 3"):
         plot.scatter(model, new=new[:, :2])
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape._format import escape_controls
-from eigenscape.plot._figure import MUTED, PALETTE, matplotlib
+from eigenscape._palette import MAX_CATEGORIES, MISSING, OTHER, category_colors, legend_order
 from eigenscape.quality._validation import missing_labels
-
-#: At most this many categories have their own colour, the most frequent ones.
-MAX_CATEGORIES = 20
-#: Colours of all other categories, and of missing labels.
-OTHER, MISSING = "#777777", "#CCCCCC"
 
 
 class Categories(NamedTuple):
@@ -25,7 +20,7 @@ class Categories(NamedTuple):
 
     names: list[str]
     codes: np.ndarray  # (n,) index of each point's name
-    colors: list[Any]
+    colors: list[str]
     n_own: int
 
 
@@ -46,6 +41,8 @@ def find_categories(labels: ArrayLike) -> Categories | None:
     )
     if integers and len(values) > MAX_CATEGORIES:
         return None
+    order = np.asarray(np.arange(len(values)) if integers else legend_order(values.tolist()), dtype=np.intp)
+    values, counts, codes = values[order], counts[order], np.argsort(order)[codes]
     kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_CATEGORIES])
     names, colors = [escape_controls(str(name)) for name in values[kept]], category_colors(len(kept))
     index = np.full(len(values), len(kept))
@@ -59,12 +56,3 @@ def find_categories(labels: ArrayLike) -> Categories | None:
         names.append("missing")
         colors.append(MISSING)
     return Categories(names, all_codes, colors, len(kept))
-
-
-def category_colors(count: int) -> list[Any]:
-    """Return ``count`` colours: a colour-blind safe palette if large enough, else evenly spaced hues."""
-    for palette in (PALETTE, MUTED):
-        if count <= len(palette):
-            return list(palette[:count])
-    colormap = matplotlib("").colormaps["turbo"]
-    return [colormap(x) for x in np.linspace(0.03, 0.97, count)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenscape._extras import optional_import
+from eigenscape._palette import OKABE_ITO
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -15,14 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Okabe and Ito's colours, distinguishable with any colour vision; the pale yellow last.
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
-#: Tol's muted colours and black, for nine or ten categories.
-_TOL = "#332288 #DDCC77 #117733 #CC6677 #88CCEE #882255 #44AA99 #999933 #AA4499 #000000"
-MUTED = tuple(_TOL.split())
+#: Colours of lines and bars.
+PALETTE = OKABE_ITO
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
-#: Colour map of values, perceptually uniform.
-VALUES = "viridis"
 INK = "#333333"
 FAINT = "#BBBBBB"
 
@@ -34,15 +30,22 @@ def matplotlib(module: str) -> Any:
 
 def new_axes(ax: Axes | None, size: tuple[float, float] = (6.4, 5.2)) -> Axes:
     """Return ``ax``, or the axes of a new figure that is not registered with pyplot."""
-    return new_figure(None, size).add_subplot() if ax is None else ax
+    if ax is not None:
+        return ax
+    figure = new_figure(None, size)
+    from eigenscape.plot._displayed import DisplayedAxes
+
+    return figure.add_subplot(axes_class=DisplayedAxes)
 
 
 def new_figure(figure: Figure | None, size: tuple[float, float]) -> Figure:
-    """Return ``figure``, or a new one that is not registered with pyplot."""
-    if figure is None:
-        figure = matplotlib("figure").Figure(figsize=size, layout="constrained")
-        matplotlib("backends.backend_agg").FigureCanvasAgg(figure)
-    return figure
+    """Return ``figure``, or a new one that is not registered with pyplot and that notebooks display."""
+    if figure is not None:
+        return figure
+    matplotlib("figure")  # the error names the extra
+    from eigenscape.plot._displayed import DisplayedFigure
+
+    return DisplayedFigure(figsize=size, layout="constrained")
 
 
 def coordinates_of(model: BaseEstimator) -> np.ndarray:

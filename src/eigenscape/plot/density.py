@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigenscape._palette import VALUES
 from eigenscape.plot._categories import Categories
-from eigenscape.plot._figure import VALUES, matplotlib
+from eigenscape.plot._figure import matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape._palette import DENSE, VALUES
 from eigenscape.plot._categories import Categories, find_categories
 from eigenscape.plot._figure import (
     FAINT,
     INK,
     MARKERS,
     PALETTE,
-    VALUES,
     color_bar,
     coordinates_of,
     draw_points,
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Above this many points a density image is drawn.
-DENSE = 50_000
 #: Identifier of the markers of new points, which differs from every category name.
 _NEW_POINTS = "eigenscape-new"
 
@@ -70,7 +68,7 @@ def scatter(
     images : array-like of shape (n_samples, height, width[, channels]), optional
         Images of the samples, drawn as thumbnails without overlap.
     new : array-like of shape (n_new, n_components), optional
-        Coordinates of new points (``model.transform(X_new)``), drawn as rings.
+        Coordinates of new points (``model.transform(X_new)``), drawn as rings, which the legend explains.
     components : tuple of two int, default=(0, 1)
         Indices of the coordinates to draw.
     density : bool, optional
@@ -104,7 +102,7 @@ def scatter(
     key = draw_map(ax, Y, labels, values, components, density, new)
     if key.mappable is not None:
         color_bar(ax, key.mappable, key.unit, key.extend)
-    if key.categories is not None:
+    if key.categories is not None or new is not None:
         draw_legend(ax, key)
     if images is not None:
         ax.margins(0.08)
@@ -231,10 +229,12 @@ def _draw_categories(ax: Axes, points: np.ndarray, categories: Categories) -> No
 
 
 def draw_legend(ax: Axes, key: ColorKey) -> None:
-    """Draw a legend of the categories, and of new points, beside the axes."""
-    assert key.categories is not None
-    names = key.categories.names
-    styles = zip(key.categories.colors, _markers(key.categories, key.dense), strict=True)
+    """Draw a legend of the categories, if any, and of new points, beside the axes or, without categories,
+    on them."""
+    categories = Categories([], np.empty(0, np.intp), [], 0) if key.categories is None else key.categories
+    names = categories.names
+    styles = zip(categories.colors, _markers(categories, key.dense), strict=True)
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0}
     line = matplotlib("lines").Line2D
     handles = [
         line(
@@ -245,13 +245,11 @@ def draw_legend(ax: Axes, key: ColorKey) -> None:
     new = [handle for handle in ax.get_legend_handles_labels()[0] if handle.get_gid() == _NEW_POINTS]
     legend = ax.legend(
         handles=handles + new,
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0,
+        **(beside if names else {"loc": "best"}),
         frameon=False,
         fontsize=8,
         labelcolor=INK,
-        ncols=1 + (len(names) - 1) // 22,
+        ncols=1 + max(0, len(names) - 1) // 22,
         handletextpad=0.3,
     )
     # Names are set afterwards: matplotlib skips labels that start with _ and parses $ as mathematics.
@@ -275,7 +273,8 @@ def _draw_new(ax: Axes, new: ArrayLike | None, Y: np.ndarray, components: tuple[
         raise ValueError(f"new has {Z.shape[1]} coordinates, but the embedding has {Y.shape[1]}")
     points = select_columns(np.concatenate([Y, Z]), components)[0][len(Y) :]
     area = max(36.0, 2 * dot_area(len(points)))
-    rings = draw_points(ax, points, s=area, zorder=3, linewidths=1.2, label="new")
+    name = "1 new point" if len(points) == 1 else f"{len(points)} new points"
+    rings = draw_points(ax, points, s=area, zorder=3, linewidths=1.2, label=name)
     rings.set_gid(_NEW_POINTS)
     rings.set_facecolor("none")
     rings.set_edgecolor("#000000")

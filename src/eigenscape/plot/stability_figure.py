@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigenscape._palette import DENSE
 from eigenscape.plot._figure import (
     FAINT,
     INK,
@@ -18,7 +19,7 @@ from eigenscape.plot._figure import (
     select_columns,
     style_axes,
 )
-from eigenscape.plot.maps import DENSE, dot_area, scatter
+from eigenscape.plot.maps import dot_area, scatter
 from eigenscape.quality.stability_result import Stability
 
 if TYPE_CHECKING:

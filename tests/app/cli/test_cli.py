@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import eigenscape
 from eigenscape.app.cli.app import app
-from eigenscape.app.cli.estimators import METHODS
 from eigenscape.app.io.models import fingerprint
+from eigenscape.app.methods import METHODS
 
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 

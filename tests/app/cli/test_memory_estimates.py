@@ -22,7 +22,7 @@ import sys, warnings
 warnings.simplefilter("ignore")
 import numpy as np
 from sklearn.datasets import make_swiss_roll
-from eigenscape.app.cli.estimators import estimator_class
+from eigenscape.app.methods import estimator_class
 from eigenscape.app.cli.memory import estimate_memory
 
 def rows(n, d):

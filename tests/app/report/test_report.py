@@ -27,7 +27,9 @@ from eigenscape import (
     LocalityPreservingProjection,
     LocallyLinearEmbedding,
     MixturePPCA,
+    NeighborEmbedding,
     OrdinalMDS,
+    PotentialMap,
     ProbabilisticPCA,
     ProjectionPursuit,
     SpectralClustering,
@@ -55,14 +57,22 @@ def data_of(path: Path) -> dict[str, Any]:
     return json.loads(found[1])
 
 
-def values(pack: dict[str, str]) -> np.ndarray:
-    return np.frombuffer(
-        base64.b64decode(pack["base64"]), dtype={"f4": "<f4", "i4": "<i4", "f8": "<f8"}[pack["type"]]
+def values(pack: dict[str, Any]) -> np.ndarray:
+    """Return the numbers of a packed array, as the script of the page reads them."""
+    codes = np.frombuffer(base64.b64decode(pack["base64"]), dtype=f"<{pack['type']}")
+    if "step" not in pack:
+        return codes
+    return np.where(
+        codes == np.iinfo(codes.dtype).max, np.nan, pack["low"] + pack["step"] * codes.astype(np.float64)
     )
 
 
 def names(column: dict[str, Any]) -> list[str | None]:
-    return [None if code < 0 else column["names"][code] for code in values(column["codes"])]
+    if "codes" not in column:
+        return column["names"]
+    return [
+        column["names"][code] if code < len(column["names"]) else None for code in values(column["codes"])
+    ]
 
 
 def column_of(page: dict[str, Any], name: str) -> dict[str, Any]:
@@ -119,7 +129,7 @@ def test_numbers_shown_equal_the_measures(tmp_path, roll):
     movement = values(column_of(data_of(path), "movement (stability)")["values"])[: len(X)]
     np.testing.assert_allclose(movement, 100 * stability.per_point, rtol=1e-5)
     assert "make it" in words_of(path, "making")
-    assert "neighbours" in json.dumps(data_of(path)["charts"])
+    assert "neighbours" in re.search(r'id="chart-timing".*?</svg>', path.read_text("utf-8"), re.DOTALL)[0]
     assert "1.5 s" in words_of(path, "making")
 
 
@@ -169,6 +179,8 @@ KINDS = [
     (Isomap(on_disconnected="per_component"), "split", ["graph", "neighbours"]),
     (Isomap(ordinal=True), "curve", ["neighbours", "graph"]),
     (OrdinalMDS(max_iter=1000), "twins", ["neighbours", "residual"]),
+    (NeighborEmbedding(max_iter=50), "twins", ["neighbours", "graph"]),
+    (PotentialMap(), "curve", ["neighbours", "graph"]),
     (LaplacianEigenmaps(affinity="precomputed"), "sparse similarities", ["neighbours"]),
     (LocallyLinearEmbedding(), "curve", ["spectrum", "stability"]),
     (KernelEigenmap(), "curve", ["graph", "stability"]),
@@ -200,8 +212,9 @@ def test_every_kind_of_model_has_a_report(tmp_path, model, kind, parts):
     np.testing.assert_allclose(drawn, model.transform(X)[:, :12], rtol=1e-4, atol=1e-4)
     for part in parts:
         assert f'<section id="{part}"' in path.read_text("utf-8")
-    shown = {chart["id"] for chart in page["charts"]}
-    assert shown == set(re.findall(r'class="chart" id="([^"]+)"', path.read_text("utf-8")))
+    text = path.read_text("utf-8")
+    assert len(re.findall('class="chart"', text)) == len(re.findall('class="chart"[^>]*><svg', text)) >= 1
+    assert "style=" not in text  # the policy forbids it
 
 
 def test_measures_that_are_not_defined_are_listed(tmp_path):
@@ -266,7 +279,6 @@ def test_columns_of_any_type(tmp_path, roll):
     assert names(column_of(page, "town"))[:3] == [None, "town 1", "town 2"]
     np.testing.assert_array_equal(values(column_of(page, "stamp")["values"]), extra["stamp"])
     assert column_of(page, "empty")["missing"] == n
-    assert column_of(page, "label")["coloured"] == 20
     assert len(column_of(page, "label")["names"]) == 40
 
 
@@ -290,7 +302,7 @@ def test_text_from_users_is_escaped(tmp_path, roll):
     text = path.read_text("utf-8")
     for harm in ("<script>alert", "<b>x", "<svg/onload", "<img src=x", "</script><b"):
         assert harm not in text
-    assert text.count("<script") == 3
+    assert text.count("<script") == 2
     page = data_of(path)
     assert names(page["ids"])[0] == NASTY[0]
     assert all(len(name) <= 120 for column in page["columns"] for name in column.get("names", []))
@@ -298,13 +310,14 @@ def test_text_from_users_is_escaped(tmp_path, roll):
     models = {"<i>one</i>": model, "</script>": PCA(2).fit(X)}
     text = write_comparison(tmp_path / "c.html", models, table).read_text("utf-8")
     assert "<i>one" not in text
-    assert text.count("<script") == 3
+    assert text.count("<script") == 2
 
 
 def test_page_loads_nothing(tmp_path, roll):
     X, model = roll
     text = write_report(tmp_path / "r.html", model, X).read_text("utf-8")
-    own = text.split('<script type="application/json"')[0] + text.rsplit("<script>", 1)[1]
+    own = text.split('<script type="application/json"')[0] + text.rsplit("<script ", 1)[1]
+    own = own.replace("http://www.w3.org/2000/svg", "")  # the name of a vocabulary
     assert re.findall(r"(?:src|href)=[\"'](?!#|data:)", own) == []
     assert "http://" not in own
     assert "https://" not in own

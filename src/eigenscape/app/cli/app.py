@@ -10,10 +10,13 @@ import typer
 from typer.core import TyperGroup
 
 from eigenscape import __version__
+from eigenscape.app.cli.classify import classify
 from eigenscape.app.cli.cluster import ClusterCommand, cluster
 from eigenscape.app.cli.compare import CompareCommand, compare
+from eigenscape.app.cli.density import DensityCommand, density
 from eigenscape.app.cli.embed import embed
 from eigenscape.app.cli.errors import INTERRUPTED, handle_errors
+from eigenscape.app.cli.explore import explore
 from eigenscape.app.cli.export import export
 from eigenscape.app.cli.info import info
 from eigenscape.app.cli.inverse import inverse
@@ -84,7 +87,10 @@ def eigenscape(
 app.command(cls=MethodCommand)(embed)
 app.command()(transform)
 app.command(cls=CompareCommand)(compare)
+app.command(cls=MethodCommand)(explore)
 app.command(cls=ClusterCommand)(cluster)
+app.command()(classify)
+app.command(cls=DensityCommand)(density)
 app.command()(inverse)
 app.command()(info)
 app.command()(export)

@@ -8,7 +8,6 @@ import typer
 
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.estimators import CLUSTERING, estimator_class, method_name
 from eigenscape.app.cli.input import InputOptions, input_kind, read_training_table
 from eigenscape.app.cli.options import MethodCommand, chosen_parameters, command_line
 from eigenscape.app.cli.output import (
@@ -20,6 +19,8 @@ from eigenscape.app.cli.output import (
     write_plot,
 )
 from eigenscape.app.cli.run import CommandFit, Timer, fit, summarize
+from eigenscape.app.cli.weights import check_weight_option, weight_column
+from eigenscape.app.methods import CLUSTERING, estimator_class, method_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,8 +41,12 @@ def cluster(
     ctx: typer.Context,
     source: options.Source,
     n_clusters: Annotated[
-        int | None,
-        typer.Option("-k", help="Number of clusters. Default: 8; mixture-ppca: 2.", metavar="N", min=1),
+        str | None,
+        typer.Option(
+            "-k",
+            help="Number of clusters, or auto to choose it from the data. Default: 8; mixture-ppca: 2.",
+            metavar="N",
+        ),
     ] = None,
     method: Annotated[
         str, typer.Option("-m", help="Method: spectral-clustering or mixture-ppca.", metavar="METHOD")
@@ -62,6 +67,7 @@ def cluster(
     spreadsheet_safe: options.SpreadsheetSafe = False,
     label: options.Label = None,
     id_column: options.Id = None,
+    weight: options.Weight = None,
     columns: options.Columns = None,
     exclude: options.Exclude = None,
     encode: options.Encode = None,
@@ -81,6 +87,7 @@ def cluster(
     Examples
 
         eigenscape cluster iris.csv -k 3
+        eigenscape cluster iris.csv -k auto --assign-labels recursive
         eigenscape cluster iris.csv -k 3 --n-neighbors 12 -o clusters.csv --plot clusters.png
         eigenscape cluster graph.edges -k 5 -o clusters.csv
 
@@ -94,7 +101,7 @@ def cluster(
     cls = estimator_class(name)
     parameters = chosen_parameters(ctx, cls)
     if n_clusters is not None:
-        parameters[_COUNT[name]] = n_clusters
+        parameters[_COUNT[name]] = _parse_count(n_clusters, name)
     elif _COUNT[name] not in parameters:
         print_message(f"{cls().get_params()[_COUNT[name]]} clusters by default; set it with -k", quiet)
     input_options = InputOptions(
@@ -109,12 +116,22 @@ def cluster(
         use_rep=use_rep,
         layer=layer,
         obsp=obsp,
+        weight=weight,
     )
+    check_weight_option(cls, input_options)
     timer = Timer()
     with timer.measure("reading"):
         table = read_training_table(source, input_options, quiet)
     result = fit(
-        table, cls, parameters, None, standardize=standardize, progress=progress, quiet=quiet, timer=timer
+        table,
+        cls,
+        parameters,
+        None,
+        standardize=standardize,
+        progress=progress,
+        quiet=quiet,
+        timer=timer,
+        weights=weight_column(table, weight),
     )
     clusters = _cluster_labels(result)
     sizes = _cluster_sizes(clusters)
@@ -122,11 +139,40 @@ def cluster(
         _write_clusters(out, clusters, table, force, spreadsheet_safe)
     if plot:
         write_plot(plot, result.embedding, labels=clusters, force=force, title=name)
-    summary = {**summarize(result, with_loss=as_json), "sizes": sizes}
+    summary = {**summarize(result, with_loss=as_json), "sizes": sizes, **_evidence(result)}
     if save:
         save_model(save, result, input_options, command_line(ctx), force=force, quiet=quiet)
+    if "evidence" in summary:
+        print_message(_describe_choice(summary["evidence"], len(sizes)), quiet)
     print_message(f"rows in each cluster: {', '.join(map(str, sizes))}", quiet)
     print_summary(summary, {"clusters": out, "plot": plot, "model": save}, as_json, quiet)
+
+
+def _parse_count(text: str, name: str) -> int | str:
+    """Return the value of ``-k``."""
+    if text == "auto":
+        if name != CLUSTERING[0]:
+            raise CommandError(f"-k auto is for spectral-clustering; give {name} a number")
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise CommandError(f"-k must be a whole number of at least 1, or auto, got {text!r}")
+    return int(text)
+
+
+def _evidence(result: CommandFit) -> dict[str, dict[str, list[float]]]:
+    """Return the evidence for a number of clusters that was chosen from the data."""
+    evidence = vars(result.estimator).get("cluster_evidence_")
+    return (
+        {} if evidence is None else {"evidence": {key: list(map(float, evidence[key])) for key in evidence}}
+    )
+
+
+def _describe_choice(evidence: dict[str, list[float]], count: int) -> str:
+    place = evidence["n_clusters"].index(count)
+    return (
+        f"{count} clusters chosen from 2 to {evidence['n_clusters'][-1]:g}: eigengap"
+        f" {evidence['eigengap'][place]:.2g}, stability {evidence['stability'][place]:.2f}"
+    )
 
 
 def _cluster_labels(result: CommandFit) -> np.ndarray:

@@ -9,7 +9,6 @@ import typer
 from eigenscape.app.cli import options
 from eigenscape.app.cli.distorted import is_sequence_method
 from eigenscape.app.cli.errors import CommandError, format_error, print_message
-from eigenscape.app.cli.estimators import estimator_class, method_name
 from eigenscape.app.cli.input import InputOptions, column_roles, input_kind, read_training_table
 from eigenscape.app.cli.memory import announce_memory
 from eigenscape.app.cli.options import MethodCommand, chosen_parameters, command_line
@@ -27,6 +26,7 @@ from eigenscape.app.cli.run import (
     warn_of_few_points,
     warn_of_scales,
 )
+from eigenscape.app.methods import estimator_class, method_name
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -57,6 +57,7 @@ def compare(
         typer.Option("-m", help="Method; repeat the option for each one.", metavar="METHOD"),
     ] = None,
     dimensions: options.Dimensions = None,
+    report_points: options.ReportPoints = 50_000,
     force: options.Force = False,
     label: options.Label = None,
     id_column: options.Id = None,
@@ -152,6 +153,7 @@ def compare(
         command=command_line(ctx),
         timings={name: timer.seconds[name] for name in models},
         memory=peak_memory(),
+        max_points=report_points or None,
         force=force,
     )
     summary = {

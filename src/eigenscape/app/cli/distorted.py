@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.cli.estimators import method_of
 from eigenscape.app.cli.input import InputOptions, column_notes, read_new_table
+from eigenscape.app.methods import method_of
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

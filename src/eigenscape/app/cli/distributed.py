@@ -11,10 +11,10 @@ from eigenscape._format import format_bytes
 from eigenscape._progress_displays import format_duration
 from eigenscape.app.cli.distorted import is_sequence_method
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.estimators import IN_MEMORY, estimator_class, method_of
 from eigenscape.app.cli.input import InputOptions, load_model, split_names
 from eigenscape.app.cli.output import print_summary, save_model
 from eigenscape.app.cli.run import CommandFit, Timer, show_progress
+from eigenscape.app.methods import IN_MEMORY, estimator_class, method_of
 
 if TYPE_CHECKING:
     import dask.array as da

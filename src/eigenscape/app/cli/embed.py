@@ -16,7 +16,6 @@ from eigenscape.app.cli.distorted import (
 )
 from eigenscape.app.cli.distributed import check_method, check_options, embed_on_cluster
 from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.cli.estimators import estimator_class, method_name
 from eigenscape.app.cli.input import InputOptions, input_kind, read_training_table, use_stream
 from eigenscape.app.cli.options import chosen_parameters, command_line
 from eigenscape.app.cli.output import (
@@ -29,6 +28,8 @@ from eigenscape.app.cli.output import (
     write_plot,
 )
 from eigenscape.app.cli.run import Timer, build_estimator, fit, summarize
+from eigenscape.app.cli.weights import check_weight_option, weight_column
+from eigenscape.app.methods import estimator_class, method_name
 
 
 def embed(
@@ -41,12 +42,14 @@ def embed(
     out: options.Out = None,
     plot: options.Plot = None,
     report: options.Report = None,
+    report_points: options.ReportPoints = 50_000,
     save: options.Save = None,
     compact: options.Compact = None,
     force: options.Force = False,
     spreadsheet_safe: options.SpreadsheetSafe = False,
     label: options.Label = None,
     id_column: options.Id = None,
+    weight: options.Weight = None,
     columns: options.Columns = None,
     exclude: options.Exclude = None,
     encode: options.Encode = None,
@@ -82,14 +85,16 @@ def embed(
     """
     if not any((out, plot, report, save)):
         raise CommandError("nothing to write: give -o OUT for coordinates, --plot, --report or --save")
-    if compact is not None and save is None:
-        raise CommandError("--compact needs --save MODEL")
+    if compact is not None and save is None and report is None:
+        raise CommandError("--compact needs --save MODEL or --report FILE.html")
     compact_size = parse_compact(compact)
     cls = estimator_class(method)
     parameters = chosen_parameters(ctx, cls)
     command = command_line(ctx)
     quiet = quiet or as_json
     if dask is not None:
+        if weight is not None:
+            raise CommandError("--weight is not supported with --dask; omit one of them")
         check_method(method_name(method))
     distorted_files = parse_distorted(cls, parameters, distorted, layer_distorted, missing)
     if is_sequence_method(cls):
@@ -127,7 +132,9 @@ def embed(
         use_rep=use_rep,
         layer=layer,
         obsp=obsp,
+        weight=weight,
     )
+    check_weight_option(cls, input_options)
     timer = Timer()
     with timer.measure("reading"):
         table = read_training_table(source, input_options, quiet)
@@ -142,6 +149,7 @@ def embed(
         quiet=quiet,
         timer=timer,
         versions=versions,
+        weights=weight_column(table, weight),
     )
     summary = summarize(result, with_loss=as_json)
     rows = output_table(result.estimator, table, len(result.embedding))
@@ -152,7 +160,9 @@ def embed(
     if plot:
         write_plot(plot, result.embedding, table=rows, force=force, title=summary["method"])
     if report:
-        write_fit_report(report, result, command, force)
+        write_fit_report(
+            report, result, command, force, max_points=report_points or None, compact=compact_size
+        )
     if save:
         summary["compact"] = save_model(
             save, result, input_options, command, compact=compact_size, force=force, quiet=quiet

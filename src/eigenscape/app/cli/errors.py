@@ -14,6 +14,19 @@ from typing import Any
 import typer
 
 from eigenscape._format import escape_controls
+from eigenscape.app.errors import CommandError
+
+__all__ = [
+    "FAILED",
+    "INTERRUPTED",
+    "INVALID",
+    "CommandError",
+    "exit_code",
+    "format_error",
+    "handle_errors",
+    "print_message",
+    "with_option_names",
+]
 
 #: Exit codes. 0: success; 1: the computation failed; 2: the input, an option or a parameter is invalid;
 #: 130: interrupted with Ctrl-C (128 + SIGINT, as shells report it).
@@ -25,10 +38,6 @@ _TyperError: Any = typer.BadParameter.__mro__[2]
 _EXPECTED = (ValueError, TypeError, OSError, MemoryError, RuntimeError, ImportError, _TyperError)
 #: Operating system errors that are not the fault of the command line.
 _SYSTEM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-
-
-class CommandError(ValueError):
-    """Raised if the options given on the command line are invalid or contradict each other."""
 
 
 def print_message(text: str, quiet: bool = False) -> None:

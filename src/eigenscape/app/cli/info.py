@@ -55,6 +55,7 @@ def info(
     header["feature_names"] = header["feature_names"] or notes.pop("columns", None)
     if isinstance(notes.get("imputation"), dict):  # without its numbers
         notes["imputation"] = notes["imputation"].get("method")
+    notes.pop("training_labels", None)  # one value per row
     header["notes"] = notes or header["notes"]
     if verification is not None:
         header["verification"] = _as_dict(verification)

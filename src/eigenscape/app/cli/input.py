@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.errors import CommandError, print_message, with_option_names
-from eigenscape.app.cli.estimators import method_of
-from eigenscape.exceptions import InputFileError, ModelFileError
+from eigenscape.app.methods import method_of
+from eigenscape.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from eigenscape.app.io.selection import ColumnSelection
 
 #: Number of column names that a message shows.
-_SHOWN_READ, _SHOWN_ERROR, _SHOWN_ODD = 8, 10, 4
+_SHOWN_READ, _SHOWN_ODD = 8, 4
 #: Classes that can be fitted in chunks.
 _STREAMING = ("GreedySpectralEmbedding", "PCA")
 #: Size of a file in bytes from which these are fitted in chunks by default.
@@ -53,6 +53,7 @@ class InputOptions:
     use_rep: str | None = None
     layer: str | None = None
     obsp: str | None = None
+    weight: str | None = None  # column of sample weights, which is not a feature
 
     def as_selection(self, notes: dict[str, Any]) -> ColumnSelection:
         """Return the selection for the reader, with the columns that a model was fitted to, if any."""
@@ -65,7 +66,7 @@ class InputOptions:
             self.label,
             self.id,
             self.missing,
-            split_names(self.exclude),
+            [*(split_names(self.exclude) or ()), *([] if self.weight is None else [self.weight])],
             self.encode,
             self.kind,
             annotated_part(self.use_rep, self.layer, self.obsp),
@@ -284,6 +285,8 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
             f"the model was fitted to the graph obsp[{notes['obsp']!r}], which has no new rows; fit it to"
             " rows, for example with --use-rep X_pca"
         )
+    from eigenscape.app.io.matching import encoded_columns, match_columns
+
     names, requested = notes.get("columns", []), options.missing
     options = replace(options, size=notes.get("size"), missing="keep")
     imputation = options.as_selection(notes).imputation
@@ -296,7 +299,13 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
         return read_table(source, replace(options, columns=columns, missing=missing), quiet, notes)
     table = read_table(source, options, quiet, notes)
     if names:
-        table = match_columns(table, names, options.label or notes.get("label"), quiet, _encoded(notes))
+        table = match_columns(
+            table,
+            names,
+            options.label or notes.get("label"),
+            lambda text: print_message(text, quiet),
+            encoded_columns(notes),
+        )
     return finish_rows(table, missing, quiet, imputation)
 
 
@@ -313,14 +322,10 @@ def _new_missing(missing: str, imputation: Imputation | None) -> str:
 
 def _stored_columns(names: Sequence[str], notes: dict[str, Any]) -> list[str]:
     """Return the columns of a file that a model needs: encoded ones by the name that they have there."""
-    origin = _encoded(notes)
+    from eigenscape.app.io.matching import encoded_columns
+
+    origin = encoded_columns(notes)
     return list(dict.fromkeys(origin.get(name, name) for name in names))
-
-
-def _encoded(notes: dict[str, Any]) -> dict[str, str]:
-    """Return the columns of text from which the encoded columns of a model were made."""
-    categories = notes.get("categories", {})
-    return {f"{column}_{value}": column for column, values in categories.items() for value in values}
 
 
 def finish_rows(table: Table, missing: str, quiet: bool, imputation: Imputation | None = None) -> Table:
@@ -350,81 +355,3 @@ def print_missing(table: Table, quiet: bool) -> None:
             f" {by}{error}",
             quiet,
         )
-
-
-def match_columns(
-    table: Table, wanted: Sequence[str], label: str | None, quiet: bool, encoded: dict[str, str] | None = None
-) -> Table:
-    """Select and order the columns that a model was fitted to: by name, or by position without names.
-
-    Other columns are dropped with a message, except for the column of labels. ``encoded`` has the columns of
-    text, which errors name.
-    """
-    from eigenscape.app.io.table import default_names
-
-    table = _parse_text_columns(table, wanted)
-    names = list(table.names)
-    if label is not None and label in names and label not in wanted:
-        table = replace(table, labels=table.array[:, names.index(label)], label_name=label)
-        table = _select_columns(table, [index for index, name in enumerate(names) if name != label])
-        names.remove(label)
-    lacking = [name for name in wanted if name not in names]
-    if not lacking:
-        others = [name for name in names if name not in wanted]
-        if others:
-            print_message(f"columns that the model does not use are ignored: {list_names(others)}", quiet)
-        return _select_columns(table, [names.index(name) for name in wanted])
-    by_position = tuple(names) == default_names(len(names)) or tuple(wanted) == default_names(len(wanted))
-    if by_position and len(names) == len(wanted):
-        return table
-    if by_position:
-        raise InputFileError(
-            f"{table.source} has {len(names)} numeric columns, but the model was fitted to {len(wanted)}"
-        )
-    lacking = list(dict.fromkeys((encoded or {}).get(name, name) for name in lacking))
-    pairs = [(name, lack) for lack in lacking for name in names if name.casefold() == lack.casefold()]
-    hint = f"; did you mean {list_names([f'{a} for {b}' for a, b in pairs])}? Rename it" if pairs else ""
-    raise InputFileError(
-        f"{table.source} lacks columns that the model needs: {list_names(lacking)};"
-        f" it has {list_names(names)}{hint}"
-    )
-
-
-def _parse_text_columns(table: Table, wanted: Sequence[str]) -> Table:
-    """Convert columns that were read as text to numbers if the model needs them."""
-    import numpy as np
-
-    from eigenscape.app.io.cells import looks_numeric, parse_numbers
-
-    text = dict(table.extra)
-    label = table.label_name
-    if table.labels is not None and label is not None and label in wanted and label not in table.names:
-        text[label] = table.labels
-        table = replace(table, labels=None, label_name=None)
-    for name in (name for name in wanted if name in text and name not in table.names):
-        cells = [str(cell) for cell in text[name]]
-        column = parse_numbers(cells)
-        if column is None:
-            invalid = ((i, cell) for i, cell in enumerate(cells) if not looks_numeric(cell) or "," in cell)
-            row, cell = next(invalid, (0, ""))
-            raise InputFileError(
-                f"column {name!r} of {table.source} holds text ({cell!r} in row {row + 1}, counted from 1),"
-                " but the model needs numbers"
-            )
-        extra = {known: values for known, values in table.extra.items() if known != name}
-        array = np.column_stack([table.array, column])
-        table = replace(table, array=array, names=(*table.names, name), extra=extra, dtypes=())
-    return table
-
-
-def _select_columns(table: Table, indices: list[int]) -> Table:
-    import numpy as np
-
-    names = tuple(table.names[index] for index in indices)
-    return replace(table, array=table.array[:, np.array(indices, dtype=np.intp)], names=names, dtypes=())
-
-
-def list_names(names: Sequence[str]) -> str:
-    """Join names by commas; of many, only the first."""
-    more = f", ... ({len(names)})" if len(names) > _SHOWN_ERROR else ""
-    return ", ".join(names[:_SHOWN_ERROR]) + more

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eigenscape.app.cli import options
-from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.cli.estimators import method_of
+from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import (
     InputOptions,
     finish_rows,
-    list_names,
     load_model,
-    match_columns,
     read_table,
 )
 from eigenscape.app.cli.output import check_targets, coordinate_names, label_column, print_summary
 from eigenscape.app.cli.run import show_progress
+from eigenscape.app.methods import method_of
 from eigenscape.exceptions import InputFileError
 
 if TYPE_CHECKING:
@@ -88,8 +86,11 @@ def inverse(
 
 def _match_coordinates(table: Table, wanted: Sequence[str], label: str | None, quiet: bool) -> Table:
     """Select the columns of coordinates by name, or by position if the table has none of these names."""
+    from eigenscape.app.io.matching import list_names, match_columns
+
     if set(wanted) & {*table.names, *table.extra, table.label_name}:
-        return finish_rows(match_columns(table, wanted, label, quiet), "error", quiet)
+        matched = match_columns(table, wanted, label, lambda text: print_message(text, quiet))
+        return finish_rows(matched, "error", quiet)
     if len(table.names) != len(wanted):
         raise InputFileError(
             f"{table.source} has {len(table.names)} numeric column(s) ({list_names(table.names)}), but the"

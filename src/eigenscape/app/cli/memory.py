@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from eigenscape._format import format_bytes
 from eigenscape._memory import BLOCK_BYTES, available_bytes
 from eigenscape.app.cli.errors import print_message
-from eigenscape.app.cli.estimators import method_of
 from eigenscape.app.cli.input import is_streamed
+from eigenscape.app.methods import method_of
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -53,6 +53,7 @@ _VALUES_PER_ROW = 30  # coordinates and vectors of the eigensolver
 #: Graph in both directions with lengths, its symmetric copy, the operator and its hierarchy.
 _BYTES_PER_EDGE = 150
 _SEARCH_BYTES = 16 * 2**20  # distances of a neighbour search without a tree
+_CELL_MATRICES = 10  # of a potential map, between all pairs of its cells
 _DICTIONARY_ROWS = 8192  # rows that are projected at once
 
 
@@ -80,6 +81,9 @@ def estimate_memory(estimator: BaseEstimator, n_rows: int, n_columns: int) -> fl
     size, tol = parameters.get("dictionary_size"), parameters.get("dictionary_tol")
     if size is not None or tol is not None or name == "GreedySpectralEmbedding":
         return one_copy + vectors + _dictionary_bytes(size, n_rows, n_columns)
+    if name == "PotentialMap":
+        edges = _BYTES_PER_EDGE * n_rows * (parameters["n_neighbors"] or _DEFAULT_NEIGHBORS)
+        return rows + edges + _CELL_MATRICES * 8.0 * min(parameters["n_landmarks"], n_rows) ** 2
     if parameters.get("n_landmarks") is not None:
         landmarks = parameters["n_landmarks"]
         count = landmarks if isinstance(landmarks, int) else _DEFAULT_LANDMARKS

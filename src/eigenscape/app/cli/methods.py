@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from eigenscape.app.cli.estimators import (
+from eigenscape.app.methods import (
     METHODS,
     aliases_of,
     estimator_class,

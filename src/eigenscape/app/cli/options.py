@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.cli.estimators import Parameter, estimator_class, method_name, parameters
+from eigenscape.app.methods import Parameter, estimator_class, method_name, parameters
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -36,6 +36,14 @@ Label = Annotated[
     str | None,
     _option(
         help="Column of labels. Default: the first text column with repeated values.",
+        metavar="COLUMN",
+        panel="Reading",
+    ),
+]
+Weight = Annotated[
+    str | None,
+    _option(
+        help="Column of sample weights, which is not a feature. A weight of 2 counts a row twice.",
         metavar="COLUMN",
         panel="Reading",
     ),
@@ -172,13 +180,24 @@ Report = Annotated[
     str | None,
     _option(help="Write an interactive report: one HTML file.", metavar="FILE.html", panel="Writing"),
 ]
+ReportPoints = Annotated[
+    int,
+    _option(
+        "--report-points",
+        help="Maximum number of points in the report, a random sample of more; 0 for all.",
+        metavar="N",
+        panel="Writing",
+        min=0,
+    ),
+]
 Save = Annotated[
     str | None, _option(help="Write the fitted model, for transform.", metavar="MODEL", panel="Writing")
 ]
 Compact = Annotated[
     str | None,
     _option(
-        help="Save M representative rows instead of all rows. Without a value, M is chosen automatically.",
+        help="Save M representative rows instead of all rows, and let the report place new rows by them."
+        " Without a value, M is chosen automatically.",
         metavar="[M]",
         panel="Writing",
     ),

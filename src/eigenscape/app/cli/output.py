@@ -17,8 +17,9 @@ import typer
 
 from eigenscape._format import to_json
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.estimators import METHODS
 from eigenscape.app.cli.input import InputOptions, column_notes, is_streamed
+from eigenscape.app.cli.training_labels import label_notes
+from eigenscape.app.methods import METHODS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,7 +121,7 @@ def write_coordinates(
 
 def coordinate_names(method: str, count: int) -> list[str]:
     """Return the names of the columns of coordinates, as ``get_feature_names_out``: ``kernelpca0``, ..."""
-    return [f"{METHODS[method].lower()}{number}" for number in range(count)]
+    return [f"{METHODS.get(method, method).lower()}{number}" for number in range(count)]
 
 
 def row_numbers(table: Table) -> dict[str, np.ndarray]:
@@ -161,7 +162,15 @@ def write_plot(
         figure.savefig(part, dpi=150)
 
 
-def write_fit_report(path: str, result: CommandFit, command: str, force: bool) -> None:
+def write_fit_report(
+    path: str,
+    result: CommandFit,
+    command: str,
+    force: bool,
+    *,
+    max_points: int | None,
+    compact: int | bool | None,
+) -> None:
     """Write the HTML report of a fit."""
     from eigenscape._memory import peak_memory
     from eigenscape.app.report import write_report
@@ -173,6 +182,8 @@ def write_fit_report(path: str, result: CommandFit, command: str, force: bool) -
         command=command,
         timings=result.timer.by_stage(),
         memory=peak_memory(),
+        max_points=max_points,
+        compact=compact if compact is True or compact is None or compact < len(result.embedding) else None,
         force=force,
     )
 
@@ -203,6 +214,10 @@ def save_model(
 
     table, model, n_rows = result.table, result.estimator, len(result.embedding)
     notes = {**column_notes(table, options), "command": command}
+    if table.labels is not None and len(table.labels) == n_rows and compact is None:
+        notes["training_labels"] = label_notes(table.labels)
+        if notes["training_labels"] is None:
+            print_message("the labels are too many for the model file, so that plots of it have none", quiet)
     if compact is not None and compact is not True and compact >= n_rows:
         print_message(f"--compact {compact} is ignored: there are only {n_rows} rows", quiet)
         compact = None

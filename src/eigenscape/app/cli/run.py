@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.distorted import DistortedVersions, is_sequence_method, output_table
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.estimators import method_of
 from eigenscape.app.cli.input import column_roles, is_streamed, row_chunks
 from eigenscape.app.cli.memory import announce_memory
+from eigenscape.app.methods import method_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -173,8 +173,9 @@ def fit(
     quiet: bool,
     timer: Timer,
     versions: DistortedVersions | None = None,
+    weights: np.ndarray | None = None,
 ) -> CommandFit:
-    """Fit an estimator to a table, and to its distorted versions if given; return it with the coordinates."""
+    """Fit an estimator to a table with its distorted versions or weights; return it with the coordinates."""
     if standardize and table.kind not in ("rows", "images"):
         raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
     estimator = build_estimator(cls, parameters, n_components, table.kind, table.array)
@@ -183,7 +184,8 @@ def fit(
     with show_progress(progress, quiet) as stages, timer.measure("fit"):
         scaler = fit_scaler(table.array) if standardize else None
         fitted_table = table if scaler is None else scale(table, scaler)
-        fit_estimator(estimator, fitted_table, versions.as_arguments(scaler) if versions else {})
+        given = versions.as_arguments(scaler) if versions else {}
+        fit_estimator(estimator, fitted_table, given, weights)
         embedding = training_coordinates(estimator, fitted_table)
     timer.stages.update(stages)
     warn_of_few_points(embedding, output_table(estimator, table, len(embedding)))
@@ -231,12 +233,17 @@ def _warn(sentence: str, prefix: str = "") -> None:
 
 
 def fit_estimator(
-    estimator: BaseEstimator, table: Table, versions: Mapping[str, Any] | None = None
+    estimator: BaseEstimator,
+    table: Table,
+    versions: Mapping[str, Any] | None = None,
+    weights: np.ndarray | None = None,
 ) -> BaseEstimator:
-    """Fit an estimator to a table: in chunks if it is streamed, with its distorted versions if given.
+    """Fit an estimator to a table: in chunks if it is streamed, with distorted versions or weights if given.
 
     Without distorted versions, oriented PCA is fitted to the labels as groups.
     """
+    if weights is not None:
+        return estimator.fit(table.array, sample_weight=weights)
     if versions:
         return estimator.fit(table.array, **versions)
     if type(estimator).__name__ == "OrientedPCA":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,10 +10,17 @@ from eigenscape.app.cli import options
 from eigenscape.app.cli.distorted import check_sequence_options, is_sequence_method, output_table
 from eigenscape.app.cli.distributed import check_options, transform_on_cluster
 from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.cli.estimators import CLUSTERING, method_of
 from eigenscape.app.cli.input import InputOptions, column_roles, load_model, read_new_table
 from eigenscape.app.cli.output import check_targets, print_summary, write_coordinates, write_plot
 from eigenscape.app.cli.run import Timer, predict_rows, show_progress, transform_rows
+from eigenscape.app.cli.training_labels import labels_from_notes
+from eigenscape.app.methods import CLUSTERING, method_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from eigenscape.app.cli.input import SavedModel
+    from eigenscape.app.io import Table
 
 
 def transform(
@@ -65,6 +72,10 @@ def transform(
     timer = Timer()
     with timer.measure("loading"):
         saved = load_model(model_file)
+    if not hasattr(saved.estimator, "transform"):
+        command = {"EigenfunctionClassifier": "classify", "EigenspaceDensity": "density"}.get(saved.method)
+        remedy = f"use eigenscape {command} --model" if command else "load it in Python"
+        raise CommandError(f"{model_file} contains a {saved.method}, which has no coordinates; {remedy}")
     if is_sequence_method(saved.estimator):
         check_sequence_options(out, missing)
     with timer.measure("reading"):
@@ -84,8 +95,13 @@ def transform(
         write_coordinates(out, embedding, saved.method, rows, force, clusters, spreadsheet_safe)
     if plot:
         training = vars(saved.estimator).get("embedding_")
-        background, new = (embedding, None) if training is None else (training, embedding)
-        write_plot(plot, background, new=new, force=force, title=saved.method)
+        if training is None:  # a compact model has no training rows
+            write_plot(
+                plot, embedding, labels=_own_labels(table, len(embedding)), force=force, title=saved.method
+            )
+        else:
+            colors = _training_labels(saved, len(training))
+            write_plot(plot, training, labels=colors, new=embedding, force=force, title=saved.method)
     from eigenscape._memory import peak_memory
 
     summary: dict[str, Any] = {
@@ -98,3 +114,14 @@ def transform(
     if clusters is not None:
         summary["clusters"] = clusters
     print_summary(summary, {"coordinates": out, "plot": plot}, as_json, quiet)
+
+
+def _training_labels(saved: SavedModel, n: int) -> np.ndarray | None:
+    """Return what the plot of the training rows was coloured by: their clusters, or their labels."""
+    clusters = vars(saved.estimator).get("labels_")
+    return labels_from_notes(saved.notes, n) if clusters is None or len(clusters) != n else clusters
+
+
+def _own_labels(table: Table, n: int) -> np.ndarray | None:
+    """Return the labels of the new rows, if each has one."""
+    return table.labels if table.labels is not None and len(table.labels) == n else None

@@ -71,7 +71,10 @@ def call_child(module: str, argument: str, path: Path) -> Answer:
             child.kill()
             timer.cancel()
     if expired.is_set():
-        raise InputFileError(f"{path} is damaged: it could not be read within {seconds:.0f} s")
+        raise InputFileError(
+            f"{path} could not be read within {seconds:.0f} s; it is damaged, or it declares far more than it"
+            " contains"
+        )
     if answer is None:
         raise InputFileError(f"{path} is damaged: the library that reads it ended without a result")
     if "memory" in answer.header:

@@ -17,7 +17,15 @@ from eigenscape.app.io.plain_columns import is_list, plain_schema, plain_table
 from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
-from eigenscape.streams import ParquetChunks, arrow_file, chunk_rows, iter_batches, open_arrow
+from eigenscape.streams import (
+    ParquetChunks,
+    arrow_file,
+    check_declared_rows,
+    chunk_rows,
+    iter_batches,
+    open_arrow,
+    parquet_batches,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -163,6 +171,7 @@ def read_arrow_table(path: Path) -> pa.Table:
                     plain_schema(content.schema_arrow, str(file))
                     tables.append(plain_table(content.read()))
                     tables[-1].validate(full=True)
+                    check_declared_rows(content, len(tables[-1]))
             table = pa.concat_tables(tables, promote_options="permissive")
     return table
 
@@ -206,7 +215,7 @@ def _iter_tables(path: Path, schema: pa.Schema, n_columns: int) -> Iterator[pa.T
         with parquet.ParquetFile(arrow_file(file)) as content:
             stored = content.schema_arrow.names
             present = [name for name in schema.names if name in stored] or stored[:1]
-            for batch in content.iter_batches(batch_size=n_rows, columns=present):
+            for batch in parquet_batches(content, n_rows, present):
                 batch.validate(full=True)
                 tables = [schema.empty_table(), plain_table(pa.Table.from_batches([batch]))]
                 yield pa.concat_tables(tables, promote_options="permissive").select(schema.names)

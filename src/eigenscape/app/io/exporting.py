@@ -25,6 +25,8 @@ from eigenscape.solvers import SolverConfig
 _ROWS = ("X", "table", "points", "dictionary_")
 #: Streams of training data are not stored: they may exceed memory, and may be arbitrary objects.
 _STREAMS = ("chunks",)
+#: Callbacks of scikit-learn, which are objects of users.
+_CALLBACKS = "_skl_callbacks"
 #: Square arrays that ``transform`` does not use, in any model.
 _SQUARE = ("negative",)
 
@@ -104,7 +106,7 @@ class Exporter:
         copies = {
             name: self._copy_attribute(name, item)
             for name, item in vars(value).items()
-            if name not in computed
+            if name not in computed and name != _CALLBACKS
         }
         if any(isinstance(copy, OmittedArray) for copy in copies.values()):  # nothing to compute from
             copies |= {name: self(vars(value)[name]) for name in computed}
@@ -127,6 +129,8 @@ def _is_computed(cls: type, name: str, value: Any) -> bool:
 _KNOWN = ("eigenscape", "numpy", "scipy", "builtins")
 #: What to use instead of an object that cannot be serialized, by parameter.
 _REMEDIES = {
+    "embedder": "Use an estimator of eigenscape",
+    "regressor": "Use regressor=None",
     "neighbors": "Use neighbors='exact' or a tuple (indices, distances)",
     "eigen_solver": "Set eigen_solver to the name of a built-in solver",
     "dictionary": "Pass the points of the dictionary as an array",

@@ -81,6 +81,22 @@ def _grey(file: Path, shape: tuple[int, int] | None) -> np.ndarray:
         raise InputFileError(f"{file} is damaged, truncated, too large or not an image: {error}") from error
 
 
+def read_image(file: Path, colour: bool = False) -> np.ndarray:
+    """Return an image as values from 0 to 1: grey levels (height, width), or colours (height, width, 3)."""
+    if not colour:
+        return _grey(file, None)
+    Image = optional_import("PIL.Image", "reading images")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(file) as image:
+                return np.asarray(image.convert("RGB"), dtype=np.float64) / 255.0
+    except MemoryError as error:
+        raise NotEnoughMemoryError(f"reading {file} needs more memory than is available") from error
+    except Exception as error:  # the readers of image formats raise errors of many classes
+        raise InputFileError(f"{file} is damaged, truncated, too large or not an image: {error}") from error
+
+
 def _natural_order(file: Path) -> list[tuple[int, int, str]]:
     """Return a sort key that compares digits as numbers."""
     return [

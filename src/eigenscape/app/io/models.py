@@ -130,6 +130,19 @@ def load(path: str | Path) -> Any:
     ModelFileError
         If the file is damaged, truncated, written in a later format, does not fit in memory, or contains
         other types.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from eigenscape import PCA, load, save
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(PCA(2).fit(X), Path(folder) / "map.skops")
+    ...     model = load(Path(folder) / "map.skops")
+    >>> model.transform(X).shape
+    (20, 2)
     """
     path = _check_path(path)
     optional_import("skops.io", "loading a model")  # said before the file is judged
@@ -214,6 +227,18 @@ def describe(path: str | Path) -> dict[str, Any]:
         ``fingerprint`` (of the training data), ``standardized``, ``compact`` (None, or the ``size`` of the
         dictionary and its leave-one-out ``error`` on the training samples; the error of other samples may be
         larger), ``notes``, ``size`` (of the file, in bytes).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from eigenscape import PCA, io, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(PCA(2).fit(np.random.default_rng(0).standard_normal((20, 3))), Path(folder) / "map.skops")
+    ...     found = io.describe(Path(folder) / "map.skops")
+    >>> found["n_features"], found["n_components"]
+    (3, 2)
     """
     path = _check_path(path)
     with path.open("rb") as file, open_archive(file, path) as archive:

@@ -33,6 +33,7 @@ from eigenscape.kernels.pairwise import (
     Sigmoid,
 )
 from eigenscape.methods.compact import CompactFunctions
+from eigenscape.methods.fourier_ridge import FourierMap
 from eigenscape.normalize import CenteredKernel
 
 #: Version of the operators, supported since onnxruntime 1.8.
@@ -62,7 +63,8 @@ def export_onnx(
 
     Linear maps and sums of kernels around training samples, landmarks or a dictionary can be exported: PCA
     and its relatives, ``KernelPCA``, ``ClassicalMDS``, ``LandmarkMDS``, ``GreedySpectralEmbedding`` without
-    division, and a ``CompactMap``. Any other map is approximated by a compact one (``compact``).
+    division, ``ParametricMap`` with its own regression, and a ``CompactMap``. Any other map is approximated
+    by a compact one (``compact``).
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ def export_onnx(
 class _Expansion:
     """``y(x) = sum_j a_j k(x, d_j) + b``; for a linear map ``y(x) = A'(x - o) + b`` with ``k`` None."""
 
-    kernel: PairwiseKernel | None
+    kernel: PairwiseKernel | FourierMap | None
     members: np.ndarray  # d (m, n_features), or o (n_features,)
     coefficients: np.ndarray  # a (m, n_components), or A (n_features, n_components)
     origin: np.ndarray  # b (n_components,)
@@ -127,6 +129,8 @@ def _expansion(model: Any) -> _Expansion:
     if type(model).__name__ in _LINEAR:
         return _linear(model)
     inner = vars(model).get("_model_")
+    if isinstance(inner, FourierMap):
+        return _Expansion(inner, inner.frequencies, inner.coefficients, inner.origin)
     if isinstance(inner, CompactFunctions):
         members = _dense(inner.members)
         return _checked(model, inner.kernel, members, inner.coefficients)
@@ -138,7 +142,7 @@ def _expansion(model: Any) -> _Expansion:
                 coefficients = span.functional(functions.pairs.vectors)[0]
                 return _checked(model, span.source.kernel, _dense(span.members), coefficients)
         if isinstance(functions, Eigenfunctions):
-            kernel, vectors = functions.kernel, functions.pairs.vectors
+            kernel, vectors = functions.kernel, functions.weighted_vectors
             if isinstance(kernel, CenteredKernel):  # additive normalisation, Bengio eq. 7
                 vectors = vectors - np.outer(kernel.weights, vectors.sum(axis=0))
                 kernel = kernel.base
@@ -251,6 +255,10 @@ def _graph(onnx: Any, expansion: _Expansion, model: Any, scaler: StandardScaler 
 
 def _kernel_values(build: _Builder, kernel: Any, members: np.ndarray, rows: str) -> str:
     """Add the values (n, m) of a kernel between the rows and the members."""
+    if isinstance(kernel, FourierMap):  # onnxruntime has the sine in double precision, not the cosine
+        phases = build("Add", build("MatMul", rows, build.constant(members)), build.constant(kernel.phases))
+        shifted = build("Add", phases, build.constant(np.pi / 2))
+        return build("Concat", build("Sin", shifted), build("Sin", phases), axis=1)
     if isinstance(kernel, (Gaussian, HalfSquaredDistance)):
         factor = -_gamma(kernel) if isinstance(kernel, Gaussian) else -0.5
         scaled = build("Mul", _squared_distances(build, members, rows), build.constant(factor))

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+#: A matrix with more rows must have a byte of its file for every 64 of them.
+_MANY_EMPTY_ROWS = 2**20
+
 
 def check_indices(matrix: Any) -> None:
     """Raise ValueError if a sparse matrix has indices out of range, or pointers that decrease.
@@ -58,7 +61,8 @@ def check_market(head: bytes, n_bytes: int) -> int:
     Raises
     ------
     ValueError
-        If the file is too short for the declared number of entries.
+        If the file is too short for the declared number of entries, or if almost all of a large number of
+        rows are empty, which take memory and time although the file has no data for them.
     """
     lines = head.split(b"\n")
     if not lines[0].lower().startswith(b"%%matrixmarket"):
@@ -75,4 +79,6 @@ def check_market(head: bytes, n_bytes: int) -> int:
     shortest = (4 if pattern else 6) if is_sparse else 2  # bytes of an entry: "1 1 1\n", "1\n"
     if stored * shortest > n_bytes + 2:
         raise ValueError(f"{entries} entries are declared, more than {n_bytes} bytes can contain")
+    if is_sparse and numbers[0] > max(_MANY_EMPTY_ROWS, 64 * n_bytes):
+        raise ValueError(f"{numbers[0]} rows are declared, almost all of them empty ({entries} entries)")
     return 24 * entries + 8 * (numbers[0] + numbers[1]) if is_sparse else 8 * entries

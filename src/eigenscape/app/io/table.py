@@ -54,6 +54,18 @@ class Table:
         How missing values were filled in, if they were.
     unscaled : array or None
         The rows before they were standardised, if they were.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import eigenscape
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv"
+    ...     _ = path.write_text("width,height,kind\\n1,2,oak\\n3,4,oak\\n5,7,elm\\n")
+    ...     table = eigenscape.read(path)
+    >>> table.array.shape, table.names, table.label_name
+    ((3, 2), ('width', 'height'), 'kind')
     """
 
     array: Any

@@ -1,137 +1,180 @@
-"""Charts of a report as plotly figures. Text from users is escaped."""
+"""Charts of a report: drawings by matplotlib, as SVG elements by the id of their place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from html import escape
 from typing import Any
 
 import numpy as np
 
+from eigenscape._format import escape_controls
+from eigenscape._palette import category_colors
+from eigenscape.app.report._columns import shorten
 from eigenscape.app.report._formatting import format_number
 from eigenscape.app.report._measures import Measures, Residual, Spectrum
 from eigenscape.app.report._refits import Loss
 from eigenscape.app.report._stability import Movement
+from eigenscape.app.report._svg import inline_svg
+from eigenscape.plot._figure import FAINT, INK, PALETTE, matplotlib, style_axes
 
-Chart = dict[str, Any]
+#: SVG elements by the id of their place.
+Charts = dict[str, str]
 
-_BLUE, _GREY, _RED, _ORANGE = "#0072b2", "#b4bec6", "#cc3311", "#e07b00"
-
-
-def _rounded(values: Iterable[float]) -> list[float | None]:
-    """Return values with six significant digits; None if not finite."""
-    return [float(f"{float(value):.6g}") if np.isfinite(value) else None for value in values]
-
-
-def _chart(place: str, data: list[Chart], x: Chart, y: Chart, **layout: Any) -> Chart:
-    """Return a chart for the element with the id ``place``; ``x`` and ``y`` describe the axes."""
-    axes = {}
-    for name, axis in (("xaxis", x), ("yaxis", y)):
-        axes[name] = {**axis, "title": {"text": axis["title"]}} if "title" in axis else axis
-    return {"id": place, "data": data, "layout": {**axes, "showlegend": len(data) > 1, **layout}}
+_BLUE, _GREY, _RED, _ORANGE = PALETTE[0], "#9AA5AE", PALETTE[3], PALETTE[1]
+_SIZE = (5.6, 3.1)
+#: Maximum number of characters of a name in a chart.
+_MAX_NAME = 28
+#: Number of names in a row of a legend.
+_N_ACROSS = 3
 
 
-def _bars(x: list[Any], y: list[Any], color: str | list[str] = _BLUE, **options: Any) -> Chart:
-    return {"type": "bar", "x": x, "y": y, "marker": {"color": color}, **options}
+def _axes(x: str, y: str, height: float = _SIZE[1], left: float = 0.85, above: float = 0.2) -> Any:
+    """Return the axes of a new chart, with a grid along the vertical axis and margins in inches.
+
+    Margins are fixed, since computing them takes most of the time of a chart.
+    """
+    width, below = _SIZE[0], 0.5
+    figure = matplotlib("figure").Figure(figsize=(width, height))
+    frame = (left / width, below / height, (width - left - 0.1) / width, (height - below - above) / height)
+    ax = figure.add_axes(frame)
+    style_axes(ax, (x, y))
+    ax.tick_params(labelsize=9)
+    ax.grid(axis="y", color=FAINT, linewidth=0.5, alpha=0.5)
+    ax.set_axisbelow(True)
+    return ax
 
 
-def _spectrum_chart(spectrum: Spectrum) -> Chart:
+def _svg(ax: Any, place: str) -> str:
+    return inline_svg(ax.figure, place)
+
+
+def _name(text: str) -> str:
+    """Return a name of limited length."""
+    short = escape_controls(shorten(text))
+    return short if len(short) <= _MAX_NAME else f"{short[: _MAX_NAME - 1]}…"
+
+
+def _integer_ticks(axis: Any) -> None:
+    axis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
+
+
+def _spectrum_chart(spectrum: Spectrum) -> str:
     values = spectrum.values[:30]
     colors = np.where(np.arange(len(values)) < spectrum.n_kept, _BLUE, _GREY)
     colors = np.where(values < 0, _RED, colors)
-    bars = _bars(list(range(1, len(values) + 1)), _rounded(values), colors.tolist(), name="eigenvalue")
-    x = {"title": "coordinate", "dtick": 1 if len(values) <= 15 else 5, "showgrid": False}
-    y: Chart = {"title": "eigenvalue"}
+    ax = _axes("coordinate", "eigenvalue")
+    ax.bar(np.arange(1, len(values) + 1), values, color=colors.tolist(), width=0.75)
+    _integer_ticks(ax.xaxis)
     low, high = float(values.min()), float(values.max())
     if len(values) > 1 and low > 0.5 * high > 0:  # bars from zero would look equal
         margin = 0.15 * (high - low) or 0.01 * high
-        y["range"] = [low - margin, high + margin]
-    return _chart("chart-spectrum", [bars], x, y)
+        ax.set_ylim(low - margin, high + margin)
+    elif low < 0:
+        ax.axhline(0, color=INK, linewidth=0.8)
+    return _svg(ax, "chart-spectrum")
 
 
-def _residual_chart(residual: Residual, n_coordinates: int) -> Chart:
-    colors = [_BLUE if count == n_coordinates else "#ffffff" for count in residual.counts]
-    line = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": residual.counts.tolist(),
-        "y": _rounded(residual.values),
-        "line": {"color": _BLUE},
-        "marker": {"color": colors, "size": 10, "line": {"color": _BLUE, "width": 2}},
-    }
-    y = {"title": "residual variance", "rangemode": "tozero"}
-    return _chart("chart-residual", [line], {"title": "number of coordinates", "dtick": 1}, y)
+def _residual_chart(residual: Residual, n_coordinates: int) -> str:
+    ax = _axes("number of coordinates", "residual variance")
+    ax.plot(residual.counts, residual.values, color=_BLUE, marker="o", markersize=5)
+    here = residual.counts == n_coordinates
+    ax.plot(residual.counts[here], residual.values[here], color=_BLUE, marker="o", markersize=10)
+    ax.set_ylim(bottom=0)
+    _integer_ticks(ax.xaxis)
+    return _svg(ax, "chart-residual")
 
 
-def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> Chart:
+def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> str:
     """Return the co-ranking curves of one or several maps, and their expectation for a random map."""
+    n_rows = -(-(len(curves) + 1) // _N_ACROSS)
+    above = 0.15 + 0.2 * n_rows
+    ax = _axes("size of the neighbourhood", "share preserved", _SIZE[1] + above - 0.2, above=above)
+    for color, (sizes, shares) in zip(
+        category_colors(min(20, len(curves))) * 9, curves.values(), strict=False
+    ):
+        ax.plot(sizes, shares, color=color)
     sizes = next(iter(curves.values()))[0]
-    lines: list[Chart] = [
-        {"name": escape(name, quote=False), "x": x.tolist(), "y": _rounded(y)}
-        for name, (x, y) in curves.items()
-    ]
-    expected = {"name": "random map", "x": sizes.tolist(), "y": _rounded(sizes / (n - 1))}
-    lines.append({**expected, "line": {"color": _GREY, "dash": "dash"}})
-    lines = [{"type": "scatter", "mode": "lines", **line} for line in lines]
-    x = {"title": "size of the neighbourhood", "type": "log", "dtick": 1}
-    return _chart("chart-curve", lines, x, {"title": "share preserved", "range": [0, 1.02]})
+    ax.plot(sizes, sizes / (n - 1), color=_GREY, linestyle="--")
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(matplotlib("ticker").StrMethodFormatter("{x:g}"))
+    ax.set_ylim(0, 1.02)
+    # Names are set afterwards: matplotlib skips labels that begin with _ and parses $ as mathematics.
+    legend = ax.legend(
+        ax.lines,
+        [str(i) for i in range(len(ax.lines))],
+        frameon=False,
+        fontsize=8,
+        labelcolor=INK,
+        ncols=_N_ACROSS,
+        loc="lower left",
+        bbox_to_anchor=(-0.02, 1.0),
+    )
+    for entry, name in zip(legend.get_texts(), [*curves, "random map"], strict=True):
+        entry.set_parse_math(False)
+        entry.set_text(_name(name))
+    return _svg(ax, "chart-curve")
 
 
-def _loss_chart(loss: Loss) -> Chart:
+def _loss_chart(loss: Loss) -> str:
     values = {"training points": loss.training}
     if loss.held_out is not None:
         values["held-out points"] = loss.held_out
-    text = [format_number(value) for value in values.values()]
-    labels: Chart = {"text": text, "textposition": "auto", "textangle": 0}
-    bars = _bars(list(values), _rounded(values.values()), [_BLUE, _ORANGE], **labels)
-    title = "log likelihood per row" if loss.likelihood else "loss"
-    y = {"title": title, "exponentformat": "power"}
-    return _chart("chart-loss", [bars], {"showgrid": False}, y, bargap=0.5)
+    ax = _axes("", "log likelihood per row" if loss.likelihood else "loss")
+    bars = ax.bar(list(values), list(values.values()), color=[_BLUE, _ORANGE][: len(values)], width=0.5)
+    ax.bar_label(bars, [format_number(value) for value in values.values()], padding=2, fontsize=9, color=INK)
+    ax.margins(y=0.12)
+    ax.set_xlim(-0.6, len(values) - 0.4)
+    return _svg(ax, "chart-loss")
 
 
-def _movement_chart(movement: Movement) -> Chart:
+def _movement_chart(movement: Movement) -> str:
     known = movement.per_point[np.isfinite(movement.per_point)]
     top = float(np.quantile(known, 0.995)) * 1.05 or 1.0
-    counts, edges = np.histogram(np.minimum(known, top), bins=40, range=(0.0, top))
-    width = 100 * float(edges[1] - edges[0])
-    bars = _bars(_rounded(50 * (edges[1:] + edges[:-1])), counts.tolist(), width=width)
-    x = {"title": "movement, % of the spread of the map", "rangemode": "tozero"}
-    return _chart("chart-movement", [bars], x, {"title": "points"}, bargap=0.02)
+    ax = _axes("movement, % of the spread of the map", "points")
+    ax.hist(100 * np.minimum(known, top), bins=40, range=(0.0, 100 * top), color=_BLUE, rwidth=0.95)
+    ax.set_xlim(left=0)
+    return _svg(ax, "chart-movement")
 
 
-def _degree_chart(degrees: np.ndarray) -> Chart:
+def _degree_chart(degrees: np.ndarray) -> str:
     step = max(1, (int(degrees.max()) + 1) // 60)
     counts = np.bincount(degrees // step)
-    bars = _bars((np.arange(len(counts)) * step).tolist(), counts.tolist())
-    return _chart("chart-degree", [bars], {"title": "edges per point"}, {"title": "points"}, bargap=0.05)
+    ax = _axes("edges per point", "points")
+    ax.bar(np.arange(len(counts)) * step, counts, color=_BLUE, width=0.95 * step)
+    return _svg(ax, "chart-degree")
 
 
-def timing_chart(seconds: dict[str, float]) -> Chart:
+def timing_chart(seconds: dict[str, float]) -> str:
     """Return a bar for each name, with its seconds."""
-    names = [escape(name, quote=False) for name in seconds]
-    labels = [f"{value:.2f} s" for value in seconds.values()]
-    bars = _bars(_rounded(seconds.values()), names, orientation="h", text=labels)
-    y = {"autorange": "reversed", "showgrid": False}
-    return _chart("chart-timing", [bars], {"title": "seconds"}, y, height=90 + 34 * len(names))
+    names = [_name(name) for name in seconds]
+    left = 0.3 + 0.08 * max(len(name) for name in names)  # about the width of a letter
+    ax = _axes("seconds", "", 0.9 + 0.34 * len(seconds), left)
+    places = np.arange(len(seconds))
+    bars = ax.barh(places, list(seconds.values()), color=_BLUE, height=0.65)
+    ax.bar_label(bars, [f"{value:.2f} s" for value in seconds.values()], padding=3, fontsize=9, color=INK)
+    ax.set_yticks(places, names, parse_math=False)
+    ax.invert_yaxis()
+    ax.margins(x=0.15)
+    ax.grid(visible=False)
+    return _svg(ax, "chart-timing")
 
 
 def report_charts(
     measures: Measures, n_coordinates: int, degrees: np.ndarray | None, seconds: dict[str, float]
-) -> list[Chart]:
+) -> Charts:
     """Return the charts of all measures that were computed."""
-    charts = []
+    charts = {}
     if measures.curve is not None:
-        charts.append(curve_chart({"this map": measures.curve}, measures.n_compared))
+        charts["chart-curve"] = curve_chart({"this map": measures.curve}, measures.n_compared)
     if measures.spectrum is not None:
-        charts.append(_spectrum_chart(measures.spectrum))
+        charts["chart-spectrum"] = _spectrum_chart(measures.spectrum)
     if measures.residual is not None and len(measures.residual.counts) > 1:
-        charts.append(_residual_chart(measures.residual, n_coordinates))
+        charts["chart-residual"] = _residual_chart(measures.residual, n_coordinates)
     if measures.loss is not None:
-        charts.append(_loss_chart(measures.loss))
+        charts["chart-loss"] = _loss_chart(measures.loss)
     if measures.movement is not None and np.isfinite(measures.movement.per_point).any():
-        charts.append(_movement_chart(measures.movement))
+        charts["chart-movement"] = _movement_chart(measures.movement)
     if degrees is not None:
-        charts.append(_degree_chart(degrees))
+        charts["chart-degree"] = _degree_chart(degrees)
     if seconds:
-        charts.append(timing_chart(seconds))
+        charts["chart-timing"] = timing_chart(seconds)
     return charts

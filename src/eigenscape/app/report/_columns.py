@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape._palette import legend_order
 from eigenscape.quality._validation import missing_labels
 
 #: A column with at most this many different integers is categorical.
 _MAX_INTEGERS = 12
-#: Number of categories with their own colour; rarer ones share one.
-_MAX_COLORS = 20
+#: Numbers of more points than this are rounded to 16 bits, of which the largest code is a missing value.
+MANY, _MISSING_CODE = 50_000, 65_535
 #: Maximum number of characters of a text.
 _MAX_LENGTH = 120
 
@@ -107,11 +108,38 @@ def _missing_values(values: np.ndarray, count: int) -> np.ndarray:
 # --- encoding -----------------------------------------------------------------------------------------------
 
 
-def pack(values: ArrayLike, dtype: str = "<f4") -> dict[str, str]:
+def pack(values: ArrayLike, dtype: str = "<f4") -> dict[str, Any]:
     """Encode numbers as a base64 typed array."""
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(values, dtype=dtype)
     return {"type": dtype[1:], "base64": base64.b64encode(array.tobytes()).decode("ascii")}
+
+
+def pack_quantized(values: np.ndarray, low: float, step: float, dtype: str = "<u2") -> dict[str, Any]:
+    """Encode numbers as multiples of ``step`` above ``low``; the largest code is a missing value."""
+    codes = np.full(len(values), np.iinfo(dtype).max, dtype=np.float64)
+    known = np.isfinite(values)
+    codes[known] = np.rint((values[known] - low) / step) if step > 0 else 0.0
+    return {**pack(codes, dtype), "low": low, "step": step}
+
+
+def pack_numbers(values: ArrayLike) -> dict[str, Any]:
+    """Encode numbers: small integers exactly in 8 or 16 bits, others of many points rounded to 16 bits.
+
+    Many points are more than 50 000. Their numbers are rounded to 1/65 534 of the range, which is less than a
+    pixel of a map and less than a step of a colour scale. Others have single precision, or double precision
+    where single precision would lose digits of differences.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    known = numbers[np.isfinite(numbers)]
+    if len(known) == 0:
+        return pack(numbers)
+    low, span = float(known.min()), float(known.max() - known.min())
+    if span < _MISSING_CODE and bool((known == np.floor(known)).all()) and abs(low) < 2**53:
+        return pack_quantized(numbers, low, 1.0, "<u1" if span < 255 else "<u2")
+    if len(numbers) > MANY and np.isfinite(span):
+        return pack_quantized(numbers, low, span / (_MISSING_CODE - 1))
+    return pack(numbers, "<f4" if _fits_single(known) else "<f8")
 
 
 def encode(column: Column) -> dict[str, Any]:
@@ -119,27 +147,19 @@ def encode(column: Column) -> dict[str, Any]:
     head = {"name": shorten(column.name), "group": column.group}
     if column.is_categorical():
         return {**head, "kind": "names", **_encode_categories(column.values)}
-    values = column.values
-    kind, dtype = "numbers", "<f4"
+    values, kind = column.values, "numbers"
     if values.dtype.kind == "M":
-        kind, dtype = "dates", "<f8"
+        kind = "dates"
         milliseconds = values.astype("datetime64[ms]").astype(np.float64)
         values = np.where(np.isnat(values), np.nan, milliseconds)
     known = np.asarray(values, dtype=np.float64)
     known = known[np.isfinite(known)]
-    if dtype == "<f4" and not _fits_single(known):
-        dtype = "<f8"
-    full = [float(known.min()), float(known.max())] if len(known) else [0.0, 0.0]
     # The colour scale ends at the percentiles, so that outliers do not compress it.
-    inner = np.quantile(known, [0.01, 0.99]).tolist() if len(known) else full
-    return {
-        **head,
-        "kind": kind,
-        "values": pack(values, dtype),
-        "range": full,
-        "shown": inner if inner[1] > inner[0] else full,
-        "missing": len(values) - len(known),
-    }
+    shown = np.quantile(known, [0.01, 0.99]).tolist() if len(known) else [0.0, 0.0]
+    if shown[1] <= shown[0] and len(known):
+        shown = [float(known.min()), float(known.max())]
+    packed = pack(values, "<f8") if kind == "dates" else pack_numbers(values)
+    return {**head, "kind": kind, "values": packed, "shown": shown, "missing": len(values) - len(known)}
 
 
 def _fits_single(known: np.ndarray) -> bool:
@@ -152,28 +172,30 @@ def _fits_single(known: np.ndarray) -> bool:
 
 
 def _encode_categories(values: np.ndarray) -> dict[str, Any]:
-    """Encode categories by codes: integers in their order, others by frequency, -1 for missing values."""
+    """Encode categories by codes in the order of the legend; the largest code is a missing value."""
+    codes, names, _ = category_codes(values)
+    dtype = next(kind for kind in ("<u1", "<u2", "<u4") if len(names) <= np.iinfo(kind).max)
+    codes = np.where(codes < 0, np.iinfo(dtype).max, codes.astype(np.int64))
+    return {"codes": pack(codes, dtype), "names": names, "missing": int((codes == np.iinfo(dtype).max).sum())}
+
+
+def category_codes(values: np.ndarray) -> tuple[np.ndarray, list[str], list[int]]:
+    """Return the code of each value (-1 if it is missing), and names and counts of the categories.
+
+    Categories are in the order of the legends of figures.
+    """
     missing = missing_labels(values)
     known = values[~missing]
     numbers = values.dtype.kind in "iuf"
     texts = known if numbers else np.array([str(value) for value in known], dtype=object)
     names, inverse, counts = np.unique(texts, return_inverse=True, return_counts=True)
-    few = len(names) <= _MAX_COLORS
-    if not numbers and few and all(name.isdecimal() for name in names):  # cluster numbers, for example
-        order = np.array(sorted(range(len(names)), key=lambda i: int(names[i])), dtype=np.intp)
-    else:
-        order = np.arange(len(names)) if numbers and few else np.argsort(-counts, kind="stable")
+    order = np.asarray(np.arange(len(names)) if numbers else legend_order(names.tolist()), dtype=np.intp)
     rank = np.empty(len(names), dtype=np.int32)
     rank[order] = np.arange(len(names))
     codes = np.full(len(values), -1, dtype=np.int32)
     codes[~missing] = rank[inverse]
-    return {
-        "codes": pack(codes, "<i4"),
-        "names": [shorten(f"{int(names[i])}" if numbers else names[i]) for i in order],
-        "counts": [int(counts[i]) for i in order],
-        "coloured": min(len(names), _MAX_COLORS),
-        "missing": int(missing.sum()),
-    }
+    shown = [shorten(f"{int(names[i])}" if numbers else names[i]) for i in order]
+    return codes, shown, [int(counts[i]) for i in order]
 
 
 def shorten(value: object) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import peak_memory
+from eigenscape.app.report._charts import Charts
 from eigenscape.app.report._conclusion import ComparedModel, conclude, indistinguishable
 from eigenscape.app.report._details import data_details, parameter_details, version_details
 from eigenscape.app.report._formatting import (
@@ -128,7 +129,12 @@ def _chance(measures: Measures) -> str:
 
 
 def comparison_body(
-    models: list[ComparedModel], points: Points, remark: str, command: str | None, memory: float | None
+    models: list[ComparedModel],
+    points: Points,
+    remark: str,
+    command: str | None,
+    memory: float | None,
+    charts: Charts,
 ) -> str:
     """Return the body of the page."""
     first = models[0].measures
@@ -145,18 +151,18 @@ def comparison_body(
     if any(one.measures.curve is not None for one in models):
         curve = section(
             "Neighbourhood preservation by size",
-            figure("chart-curve", "share of neighbours preserved, by method"),
+            figure(charts, "chart-curve", "share of neighbours preserved, by method"),
             note("Left: nearest neighbours. Right: large neighbourhoods, the global structure of the map."),
         )
     if any(one.seconds is not None for one in models):
-        timing = section("Duration of each fit", figure("chart-timing", "seconds by method"))
+        timing = section("Duration of each fit", figure(charts, "chart-timing", "seconds by method"))
     usage = "<p>Select points in one map to highlight them in all. Hover over a point to mark it in all.</p>"
     reasons = [
         (f"{one.name}, {name}", reason) for one in models for name, reason in one.measures.omitted.items()
     ]
     parts = [
-        section("Conclusion", bullets(conclude(models, points)), place="summary", kind="summary"),
         section("The maps", usage, map_block(2, True, remark), place="map-section"),
+        section("Conclusion", bullets(conclude(models, points)), place="summary", kind="summary"),
         section("Measures", _measures_table(models), note(explanation), place="measures"),
         columns(curve, timing),
         omitted_section(reasons),

@@ -21,7 +21,7 @@ Timings = Mapping[str, float] | Iterable[tuple[str, float]]
 
 #: Largest number of values of which a fingerprint is computed.
 _MAX_HASHED = 2**29
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "plotly")
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
 @dataclass(frozen=True, eq=False)

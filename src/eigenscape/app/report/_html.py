@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from eigenscape._extras import optional_import
 from eigenscape._format import escape_controls
 from eigenscape.app.io.atomic import whole_file
+from eigenscape.app.page import asset, bundle
+from eigenscape.app.report._charts import Charts
 from eigenscape.app.report._details import Details
 from eigenscape.app.report._formatting import format_score
 from eigenscape.app.report._summary import Summary
 from eigenscape.quality import Estimate
 
-#: Forbids all network access. plotly compiles WebGL code, hence unsafe-eval.
+#: Forbids all network access, and every script and style but those of the page, named by their hashes.
 _POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline';"
+    "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}';"
     " img-src data: blob:; base-uri 'none'; form-action 'none'"
 )
 
@@ -53,9 +55,13 @@ def columns(*sections: str) -> str:
     return f'<div class="pair">\n{content}\n</div>' if content else ""
 
 
-def figure(place: str, description: str) -> str:
-    """Return the element of a chart, with a description for screen readers."""
-    return f'<div class="chart" id="{place}" role="img" aria-label="{text(description)}"></div>'
+def figure(charts: Charts, place: str, description: str) -> str:
+    """Return a chart with a description for screen readers, or "" if there is none of this name."""
+    if place not in charts:
+        return ""
+    return (
+        f'<div class="chart" id="{place}" role="img" aria-label="{text(description)}">{charts[place]}</div>'
+    )
 
 
 def details_table(details: Details) -> str:
@@ -115,31 +121,58 @@ def summary_block(summary: Summary) -> str:
     return f'<div class="words">{blocks}</div>'
 
 
-def map_block(n_axes: int, wide: bool, remark: str) -> str:
-    """Return the controls, the frame and the legend of a map."""
+def map_block(n_axes: int, wide: bool, remark: str, placing: bool = False) -> str:
+    """Return the controls, the frame and the legend of a map, and a form for a row to be placed."""
     kind, axes = "mapgrid wide" if wide else "mapgrid", ""
     if n_axes > 2:
         axes = (
             '<label>Horizontal axis <select id="horizontal"></select></label>'
             '<label>Vertical axis <select id="vertical"></select></label>'
+            '<label>Depth <select id="depth"></select></label>'
         )
+    tools = "".join(
+        f'<button type="button" data-tool="{tool}" aria-pressed="false" title="{title}">{name}</button>'
+        for tool, name, title in (
+            ("pan", "Move", "Drag to move the map"),
+            ("box", "Box", "Drag a box to select points"),
+            ("lasso", "Lasso", "Draw around points to select them"),
+        )
+    )
+    steps = "".join(
+        f'<button type="button" id="{place}" title="{title}">{name}</button>'
+        for place, name, title in (
+            ("zoom-in", "+", "Magnify (also Ctrl and the wheel)"),
+            ("zoom-out", "−", "Reduce"),
+            ("zoom-all", "All", "Show all points"),
+            ("save-picture", "Save picture", "Save the map as a PNG file"),
+        )
+    )
     return f"""<div class="controls">
 <label for="colour">Colour by <select id="colour"></select></label>{axes}
 <label for="find">Find an id
 <input type="search" id="find" placeholder="id, then Enter" autocomplete="off"></label>
 <label class="line"><input type="checkbox" id="equal"> equal scales</label>
-<span id="found" role="status" class="meta"></span>
 </div>
+<div class="controls tools" role="group" aria-label="tools of the map">{tools}{steps}
+<span id="found" role="status" class="meta"></span></div>
 <div class="{kind}">
-<div class="frame"><div id="map" role="img" aria-label="map of the points"></div>
-<div id="card" hidden role="status"></div></div>
+<div class="frame" id="frame"><div id="maps"></div><div id="card" hidden role="status"></div></div>
 <div id="legend" role="group" aria-label="legend"></div>
 </div>
 <p id="chosen" hidden><span role="status"></span><button type="button" id="save-ids">Save ids</button>
 <button type="button" id="clear">Clear selection</button></p>
-<p class="note">{text(remark)} <span id="thinned"></span></p>
+{_placing_block() if placing else ""}<p class="note">{text(remark)}</p>
 <noscript><p>The map needs JavaScript, which is part of this file. The numbers are readable without it.</p>
 </noscript>"""
+
+
+def _placing_block() -> str:
+    return """<form id="place-form"><label for="row">Place a new row <textarea id="row" rows="2"
+spellcheck="false" autocomplete="off"></textarea></label>
+<p class="actions"><button type="submit">Place</button>
+<button type="button" id="remove-rows">Remove</button></p>
+<p id="placed" role="status" class="meta"></p></form>
+"""
 
 
 def omitted_section(reasons: Iterable[tuple[str, str]]) -> str:
@@ -159,17 +192,21 @@ def _script_json(page: dict[str, Any]) -> str:
     return content.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
+def _hash(content: str) -> str:
+    """Return the hash of a script or style as it is written in a content policy."""
+    return base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode("ascii")
+
+
 def document(title: str, meta: str, body: str, page: dict[str, Any]) -> str:
     """Return the whole page."""
-    plotly = optional_import("plotly.offline", "writing a report").get_plotlyjs()
-    assets = files("eigenscape.app.report") / "assets"
-    style, script = (assets / "page.css").read_text("utf-8"), (assets / "page.js").read_text("utf-8")
+    style, script = f"{asset('map.css')}\n{asset('report.css')}", bundle("report.js")
+    policy = _POLICY.format(script=_hash(script), style=_hash(style))
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="eigenscape">
 <title>{text(title)}</title>
@@ -177,7 +214,7 @@ def document(title: str, meta: str, body: str, page: dict[str, Any]) -> str:
 <style>{style}</style>
 </head>
 <body>
-<a class="skip" href="#map-section">Skip to the map</a>
+<a class="skip" href="#summary">Skip to the summary</a>
 <header class="top"><h1>{text(title)}</h1><p class="meta">{text(meta)}</p></header>
 <main>
 {body}
@@ -185,8 +222,7 @@ def document(title: str, meta: str, body: str, page: dict[str, Any]) -> str:
 <footer><p>Created by eigenscape on {now}. This file is self-contained; it loads
 and sends nothing.</p></footer>
 <script type="application/json" id="report-data">{_script_json(page)}</script>
-<script>{plotly}</script>
-<script>{script}</script>
+<script type="module">{script}</script>
 </body>
 </html>
 """

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from eigenscape.app.report._columns import Column, encode, encoded_size, pack
+from eigenscape.app.report._columns import MANY, Column, encode, encoded_size, pack, shorten
 from eigenscape.app.report._details import GraphDetails
 from eigenscape.app.report._formatting import format_count
 from eigenscape.app.report._measures import Measures
@@ -17,8 +17,6 @@ from eigenscape.app.report._references import as_dense, sample_rows
 
 #: Maximum number of points drawn, and of new points.
 MAX_DRAWN, MAX_NEW = 50_000, 10_000
-#: Above this many points WebGL is used.
-_WEBGL_FROM = 3000
 #: Maximum number of input columns, and of bytes of all columns.
 _MAX_INPUTS, _MAX_BYTES = 40, 7_000_000
 #: Number of rows by which input columns are selected.
@@ -30,9 +28,20 @@ def drawn_remark(n: int, rows: np.ndarray) -> str:
     if len(rows) == n:
         return f"All {format_count(n)} points are drawn."
     return (
-        f"A random sample of {format_count(len(rows))} of the {format_count(n)} points is drawn; the measures"
-        " refer to all points."
+        f"A random sample of {format_count(len(rows))} of the {format_count(n)} points is drawn (the limit is"
+        " max_points, or --report-points on the command line); the measures refer to all points."
     )
+
+
+def check_max_points(max_points: object, n: int) -> int:
+    """Return the maximum number of points to draw."""
+    if max_points is None:
+        return n
+    if not isinstance(max_points, (int, np.integer)) or isinstance(max_points, bool) or max_points < 1:
+        raise ValueError(
+            f"max_points={max_points!r} must be an integer of at least 1, or None for all points"
+        )
+    return int(max_points)
 
 
 def omitted_remark(names: list[str]) -> str:
@@ -83,7 +92,8 @@ def input_columns(
     X = points.take(rows) if points.stream or len(rows) < points.n else points.X
     width = X.shape[1]
     names = _input_names(points, width)
-    max_columns = max(1, min(_MAX_INPUTS, _MAX_BYTES // (6 * len(rows))))
+    n_bytes = 3 if len(rows) > MANY else 6  # of a number, in base64
+    max_columns = max(1, min(_MAX_INPUTS, _MAX_BYTES // (n_bytes * len(rows))))
     chosen = np.arange(width)
     remark = ""
     if width > max_columns:
@@ -122,14 +132,21 @@ def script_data(
     points: Points,
     rows: np.ndarray,
     held_out: Points | None,
-    charts: list[dict[str, Any]],
+    **further: Any,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the data of the script, and the names of columns omitted for lack of space."""
+    """Return the data of the script, and the names of columns omitted for lack of space.
+
+    ``further`` entries are added as they are. Coordinates of the only map are columns without values of their
+    own.
+    """
     new = 0 if held_out is None else min(held_out.n, MAX_NEW)
     encoded: list[dict[str, Any]] = []
-    omitted, space = [], _MAX_BYTES
+    omitted, space = [], max(_MAX_BYTES, 8 * len(rows))
     for column in columns:
         made = encode(column)
+        if column.group == "coordinate":
+            made = {"name": column.name, "group": "coordinate", "kind": "numbers", "missing": 0}
+            made |= {"axis": int(column.name.split()[-1]) - 1}
         if encoded_size(made) > space:
             omitted.append(column.name)
             continue
@@ -137,14 +154,13 @@ def script_data(
         encoded.append(made)
     return {
         "maps": maps,
-        "rows": pack(np.concatenate([rows, np.arange(new)]), "<i4"),
+        "n": len(rows) + new,
+        "rows": None if len(rows) == points.n else pack(rows, "<i4"),
         "newPoints": new,
-        "newName": "new points",
         "ids": _ids(points, rows, held_out, new),
         "columns": encoded,
         "firstColumn": _first_column(encoded),
-        "webglFrom": _WEBGL_FROM,
-        "charts": charts,
+        **further,
     }, omitted
 
 
@@ -155,8 +171,11 @@ def _ids(points: Points, rows: np.ndarray, held_out: Points | None, new: int) ->
     if new and held_out is not None:
         others = held_out.ids[:new] if held_out.ids is not None else [f"new row {i + 1}" for i in range(new)]
         texts = np.concatenate([texts, np.array([str(value) for value in others], dtype=object)])
-    made = encode(Column("id", texts, "id"))
-    return {key: made[key] for key in ("kind", "codes", "names")}
+    names = [shorten(text) for text in texts]
+    if sum(len(name) + 3 for name in names) <= _MAX_BYTES:
+        return {"names": names}
+    made = encode(Column("id", texts, "id"))  # repeated ids are stored once
+    return {key: made[key] for key in ("codes", "names")}
 
 
 def _first_column(encoded: list[dict[str, Any]]) -> int:

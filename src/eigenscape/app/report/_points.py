@@ -40,6 +40,7 @@ class Points:
     stream: bool = False
     argument: str = "table_or_X"  # name of the argument, for errors
     unscaled: Any = None  # X before it was standardised, if it was
+    image_shape: tuple[int, ...] | None = None  # of rows that are pixels
 
     def take(self, rows: np.ndarray) -> Any:
         """Return some rows of ``X``, given in ascending order."""
@@ -96,6 +97,7 @@ def as_points(
         chunks is not None,
         argument,
         table_or_X.unscaled if isinstance(table_or_X, Table) else None,
+        table_or_X.image_shape if isinstance(table_or_X, Table) else None,
     )
 
 

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import peak_memory
+from eigenscape.app.report._charts import Charts
 from eigenscape.app.report._columns import shorten
 from eigenscape.app.report._details import (
     Details,
@@ -61,6 +62,8 @@ class ReportContent:
     measures: Measures
     graph: GraphDetails | str
     summary: Summary
+    charts: Charts
+    placing: bool  # whether the page places rows
     remark: str  # on the points and columns drawn
     command: str | None
     timings: dict[str, float]
@@ -73,13 +76,13 @@ def report_body(content: ReportContent, seconds: float) -> str:
     omitted = dict(measures.omitted)
     if isinstance(content.graph, str):
         omitted["graph"] = content.graph
-    the_map = map_block(min(12, content.embedding.shape[1]), False, content.remark)
+    the_map = map_block(min(12, content.embedding.shape[1]), False, content.remark, content.placing)
     parts = [
-        section("Summary", summary_block(content.summary), _tiles(measures), place="summary", kind="summary"),
         section("The map", the_map, place="map-section"),
-        columns(_neighbors_section(measures), _spectrum_section(measures)),
-        columns(_residual_section(content), _loss_section(measures)),
-        columns(_stability_section(content), _graph_section(content.graph)),
+        section("Summary", summary_block(content.summary), _tiles(measures), place="summary", kind="summary"),
+        columns(_neighbors_section(measures, content.charts), _spectrum_section(measures, content.charts)),
+        columns(_residual_section(content), _loss_section(measures, content.charts)),
+        columns(_stability_section(content), _graph_section(content.graph, content.charts)),
         omitted_section((name[:1].upper() + name[1:], reason) for name, reason in omitted.items()),
         _computation_section(content, seconds),
     ]
@@ -143,7 +146,7 @@ def _neighbor_tiles(measures: Measures) -> list[str]:
     return tiles
 
 
-def _neighbors_section(measures: Measures) -> str:
+def _neighbors_section(measures: Measures, charts: Charts) -> str:
     """Return trustworthiness, continuity and the co-ranking curve."""
     if measures.trust is None or measures.continuity is None:
         return ""
@@ -159,13 +162,13 @@ def _neighbors_section(measures: Measures) -> str:
     return section(
         "Neighbourhood preservation",
         table(("", "value, 95 % interval"), rows),
-        figure("chart-curve", "share of neighbours preserved, by size of the neighbourhood"),
+        figure(charts, "chart-curve", "share of neighbours preserved, by size of the neighbourhood"),
         note(remark),
         place="neighbours",
     )
 
 
-def _spectrum_section(measures: Measures) -> str:
+def _spectrum_section(measures: Measures, charts: Charts) -> str:
     """Return the eigenvalues, their largest gap and their negative part."""
     spectrum = measures.spectrum
     if spectrum is None:
@@ -181,7 +184,7 @@ def _spectrum_section(measures: Measures) -> str:
     elif (spectrum.values < 0).any():
         details.append(("Negative eigenvalues shown", str(int((spectrum.values < 0).sum()))))
     remark = f"{spectrum.text} A map is well determined if there is a large gap after its last eigenvalue."
-    chart = figure("chart-spectrum", "eigenvalues by coordinate")
+    chart = figure(charts, "chart-spectrum", "eigenvalues by coordinate")
     return section("Spectrum", details_table(details), chart, note(remark.strip()), place="spectrum")
 
 
@@ -201,7 +204,7 @@ def _residual_section(content: ReportContent) -> str:
             f" {residual.text}."
         )
         if len(residual.counts) > 1:
-            chart = figure("chart-residual", "residual variance by number of coordinates")
+            chart = figure(content.charts, "chart-residual", "residual variance by number of coordinates")
     if reconstruction is not None:
         details.append(("Reconstruction error", format_number(reconstruction)))
         remarks.append(
@@ -213,7 +216,7 @@ def _residual_section(content: ReportContent) -> str:
     )
 
 
-def _loss_section(measures: Measures) -> str:
+def _loss_section(measures: Measures, charts: Charts) -> str:
     """Return the training and the held-out loss."""
     loss = measures.loss
     if loss is None:
@@ -234,7 +237,9 @@ def _loss_section(measures: Measures) -> str:
             f" {loss.text}: over all pairs of training points, and over all pairs of different held-out"
             " points. A much larger value for held-out points indicates overfitting."
         )
-    return section(title, details_table(details), figure("chart-loss", chart), note(remark), place="loss")
+    return section(
+        title, details_table(details), figure(charts, "chart-loss", chart), note(remark), place="loss"
+    )
 
 
 def _stability_section(content: ReportContent) -> str:
@@ -253,18 +258,18 @@ def _stability_section(content: ReportContent) -> str:
     listed = table(("point", "movement"), rows)
     return section(
         "Stability of each point",
-        figure("chart-movement", "histogram of movements"),
+        figure(content.charts, "chart-movement", "histogram of movements"),
         note(remark),
         f"<details><summary>Points that move most</summary>{listed}</details>",
         place="stability",
     )
 
 
-def _graph_section(graph: GraphDetails | str) -> str:
+def _graph_section(graph: GraphDetails | str, charts: Charts) -> str:
     """Return the components and the degrees of the graph."""
     if isinstance(graph, str):
         return ""
-    chart = figure("chart-degree", "number of edges per point") if graph.degrees is not None else ""
+    chart = figure(charts, "chart-degree", "number of edges per point")
     return section("Neighbourhood graph", details_table(graph.details), chart, place="graph")
 
 
@@ -280,7 +285,7 @@ def _computation_section(content: ReportContent, seconds: float) -> str:
         costs.append((name, format_bytes(memory)))
     chart = note("The stages of the fit were not timed.")
     if content.timings:
-        chart = figure("chart-timing", "seconds by stage of the fit")
+        chart = figure(content.charts, "chart-timing", "seconds by stage of the fit")
     fitted = fitted_details(content.model)
     data = details_table(data_details(content.points, content.model))
     blocks = [

@@ -35,6 +35,10 @@ _DESCRIPTIONS = {
     " connects them easily.",
     "SpectralClustering": "The coordinates are those in which the clusters were found; clusters are more"
     " meaningful than distances.",
+    "NeighborEmbedding": "Neighbours attract each other and all points repel each other; distances between"
+    " clusters and sizes of clusters are not meaningful.",
+    "PotentialMap": "Distances on the map approximate differences of the logarithms of diffusion"
+    " probabilities.",
     "GreedySpectralEmbedding": "The kernel's eigenfunctions are estimated with a small dictionary of points.",
     "KernelEigenmap": "The coordinates are smooth functions of the rows that keep neighbours close.",
     "LocalityPreservingProjection": "The coordinates are linear functions of the rows that keep neighbours"

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from eigenscape._extras import optional_import
 from eigenscape.app.io.atomic import check_target
 from eigenscape.app.report._charts import curve_chart, timing_chart
-from eigenscape.app.report._columns import Column, pack
+from eigenscape.app.report._columns import Column, pack_numbers
 from eigenscape.app.report._comparison_sections import comparison_body
 from eigenscape.app.report._conclusion import ComparedModel, total_seconds
 from eigenscape.app.report._details import Timings
@@ -23,6 +23,7 @@ from eigenscape.app.report._map_data import (
     MAX_DRAWN,
     MAX_NEW,
     all_columns,
+    check_max_points,
     coordinate_columns,
     drawn_remark,
     input_columns,
@@ -33,6 +34,7 @@ from eigenscape.app.report._map_data import (
 from eigenscape.app.report._measures import measure
 from eigenscape.app.report._points import Points, as_points, check_model, embed, transform_new
 from eigenscape.app.report._references import reference_distances, sample_rows
+from eigenscape.app.report._thumbnails import thumbnails
 from eigenscape.quality import procrustes
 
 
@@ -45,6 +47,8 @@ def write_comparison(
     labels: ArrayLike | None = None,
     ids: ArrayLike | None = None,
     extra: Mapping[str, ArrayLike] | None = None,
+    images: ArrayLike | None = None,
+    max_points: int | None = MAX_DRAWN,
     command: str | None = None,
     timings: Mapping[str, float | Timings] | None = None,
     memory: Mapping[str, float] | float | None = None,
@@ -75,6 +79,11 @@ def write_comparison(
         Identifiers of the points. If None, those of the table.
     extra : dict of str to array-like of shape (n_samples,) or None, default=None
         Further columns by which the maps can be coloured, of any type. None and NaN are missing values.
+    images : array-like of shape (n_samples, height, width[, 3]) or None, default=None
+        Images of the samples, shown beside the cursor; numbers of any range. If None, those of a table of
+        images. They are reduced to at most 3 MB together.
+    max_points : int or None, default=50000
+        Maximum number of points drawn, a random sample; None for all.
     command : str or None, default=None
         The command that created the models, to be shown.
     timings : dict of model name to seconds or to seconds by stage, or None, default=None
@@ -111,14 +120,15 @@ def write_comparison(
     'iris.html'
     """
     check_target(path, force)
-    optional_import("plotly", "writing a report")  # fail before the computation
+    optional_import("matplotlib", "writing a report")  # fail before the computation
     if not isinstance(models, Mapping):
         raise TypeError(f"models must be a dict of name to fitted estimator, got {type(models).__name__}")
     if len(models) < 2:
         raise ValueError(f"a comparison needs at least two models, got {len(models)}; use write_report")
     points = as_points(table_or_X, labels, ids, extra)
     new_points = None if held_out is None else as_points(held_out, argument="held_out", min_points=1)
-    rows = sample_rows(points.n, MAX_DRAWN, seed)
+    rows = sample_rows(points.n, check_max_points(max_points, points.n), seed)
+    pictures, picture_remark = thumbnails(points, images, rows)
     compared = _compare(models, points, new_points, rows, timings, memory, seed)
     first = compared[0]
 
@@ -126,14 +136,16 @@ def write_comparison(
     columns = all_columns(points, _model_columns(compared, points.n), inputs, rows, new_points)
     curves = {one.name: one.measures.curve for one in compared if one.measures.curve is not None}
     seconds = {one.name: one.seconds for one in compared if one.seconds is not None}
-    charts = [curve_chart(curves, first.measures.n_compared)] if curves else []
-    charts += [timing_chart(seconds)] if seconds else []
-    page, omitted = script_data(_aligned_maps(compared, rows), columns, points, rows, new_points, charts)
+    charts = {"chart-curve": curve_chart(curves, first.measures.n_compared)} if curves else {}
+    charts |= {"chart-timing": timing_chart(seconds)} if seconds else {}
+    maps = _aligned_maps(compared, rows)
+    page, omitted = script_data(maps, columns, points, rows, new_points, images=pictures, placing=None)
 
     aligned = "Every map is rotated, reflected and scaled to match the first."
-    remark = " ".join([drawn_remark(points.n, rows), aligned, input_remark, omitted_remark(omitted)]).strip()
+    remarks = [drawn_remark(points.n, rows), aligned, input_remark, picture_remark, omitted_remark(omitted)]
+    remark = " ".join(one for one in remarks if one)
     total_memory = memory if isinstance(memory, (int, float)) else None
-    body = comparison_body(compared, points, remark, command, total_memory)
+    body = comparison_body(compared, points, remark, command, total_memory, charts)
     title = "Comparison of maps" + (f" of {Path(points.source).name}" if points.source else "")
     meta = (
         f"{format_count(points.n)} points · {len(compared)} methods ·"
@@ -179,7 +191,7 @@ def _aligned_maps(compared: list[ComparedModel], rows: np.ndarray) -> list[dict[
         if one.new is not None:  # the alignment is an affine map: estimate it, and apply it to the new points
             affine = np.linalg.lstsq(_with_ones(source), aligned, rcond=None)[0]
             aligned = np.concatenate([aligned, _with_ones(_two_coordinates(one.new)) @ affine])
-        values = [pack(aligned[:, 0]), pack(aligned[:, 1])]
+        values = [pack_numbers(aligned[:, 0]), pack_numbers(aligned[:, 1])]
         maps.append({"name": one.name, "axes": ["coordinate 1", "coordinate 2"], "values": values})
     return maps
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from eigenscape._extras import optional_import
 from eigenscape.app.io.atomic import check_target
 from eigenscape.app.report._charts import report_charts
-from eigenscape.app.report._columns import pack
+from eigenscape.app.report._columns import pack_numbers
 from eigenscape.app.report._details import GraphDetails, Timings, graph_details, seconds_by_stage
 from eigenscape.app.report._formatting import format_count
 from eigenscape.app.report._html import document, write_page
@@ -22,6 +22,7 @@ from eigenscape.app.report._map_data import (
     MAX_DRAWN,
     MAX_NEW,
     all_columns,
+    check_max_points,
     coordinate_columns,
     drawn_remark,
     input_columns,
@@ -30,10 +31,12 @@ from eigenscape.app.report._map_data import (
     script_data,
 )
 from eigenscape.app.report._measures import measure
+from eigenscape.app.report._placing import placing_data
 from eigenscape.app.report._points import as_points, embed, transform_new
 from eigenscape.app.report._references import sample_rows
 from eigenscape.app.report._sections import ReportContent, report_body
 from eigenscape.app.report._summary import summarize
+from eigenscape.app.report._thumbnails import thumbnails
 
 
 def write_report(
@@ -45,6 +48,9 @@ def write_report(
     labels: ArrayLike | None = None,
     ids: ArrayLike | None = None,
     extra: Mapping[str, ArrayLike] | None = None,
+    images: ArrayLike | None = None,
+    max_points: int | None = MAX_DRAWN,
+    compact: int | bool | None = None,
     command: str | None = None,
     timings: Timings | None = None,
     memory: float | None = None,
@@ -53,8 +59,8 @@ def write_report(
 ) -> Path:
     """Write an HTML report on a fitted model: an interactive map, its quality, and its parameters.
 
-    The file is self-contained. Of more than 50 000 points a random sample is drawn. Measures that need
-    further fits use at most 2000 points. Measures that are not defined for the model are listed with the
+    The file is self-contained. Of more than ``max_points`` points a random sample is drawn. Measures that
+    need further fits use at most 2000 points. Measures that are not defined for the model are listed with the
     reason.
 
     Parameters
@@ -74,6 +80,16 @@ def write_report(
         Identifiers of the points. If None, those of the table.
     extra : dict of str to array-like of shape (n_samples,) or None, default=None
         Further columns by which the map can be coloured, of any type. None and NaN are missing values.
+    images : array-like of shape (n_samples, height, width[, 3]) or None, default=None
+        Images of the samples, shown beside the cursor; numbers of any range. If None, those of a table of
+        images. They are reduced to at most 3 MB together.
+    max_points : int or None, default=50000
+        Maximum number of points drawn; None for all. A million points take about 6 MB, and 3 MB for each
+        column of numbers.
+    compact : int, bool or None, default=None
+        Number of training rows, or True to choose it, of a compact map (see :func:`eigenscape.save`) by which
+        the page itself places rows that are pasted into it. Linear models and compact maps need none: their
+        pages always place rows. Columns that the fit standardised are scaled by the page.
     command : str or None, default=None
         The command that created the model, to be shown.
     timings : dict of stage to seconds, iterable of pairs, or None, default=None
@@ -109,13 +125,15 @@ def write_report(
     'iris.html'
     """
     check_target(path, force)
-    optional_import("plotly", "writing a report")  # fail before the computation
+    optional_import("matplotlib", "writing a report")  # fail before the computation
     start = time.perf_counter()
     points = as_points(table_or_X, labels, ids, extra)
     new_points = None if held_out is None else as_points(held_out, argument="held_out", min_points=1)
     embedding, how = embed(model, points)
     new = transform_new(model, new_points, MAX_NEW)
-    rows = sample_rows(points.n, MAX_DRAWN, seed)
+    rows = sample_rows(points.n, check_max_points(max_points, points.n), seed)
+    pictures, picture_remark = thumbnails(points, images, rows)
+    placing, placing_remark = placing_data(model, points, compact)
     measures = measure(model, points, embedding, new_points, seed, rows)
     graph = graph_details(model)
     seconds = seconds_by_stage(timings)
@@ -128,20 +146,37 @@ def write_report(
     charts = report_charts(measures, n_coordinates, degrees, seconds)
     drawn = embedding[rows] if new is None else np.concatenate([embedding[rows], new])
     axes = [f"coordinate {i + 1}" for i in range(min(12, n_coordinates))]
-    values = [pack(drawn[:, i]) for i in range(len(axes))]
+    values = [pack_numbers(drawn[:, i]) for i in range(len(axes))]
     maps = [{"name": type(model).__name__, "axes": axes, "values": values}]
-    page, omitted = script_data(maps, columns, points, rows, new_points, charts)
+    page, omitted = script_data(maps, columns, points, rows, new_points, images=pictures, placing=placing)
 
     n_new = 0 if new_points is None else new_points.n
     summary = summarize(model, points, n_coordinates, measures, graph, n_new, how)
-    remark = " ".join([drawn_remark(points.n, rows), input_remark, omitted_remark(omitted)]).strip()
+    remarks = [
+        drawn_remark(points.n, rows),
+        input_remark,
+        picture_remark,
+        placing_remark,
+        omitted_remark(omitted),
+    ]
     content = ReportContent(
-        model, points, embedding, measures, graph, summary, remark, command, seconds, memory
+        model,
+        points,
+        embedding,
+        measures,
+        graph,
+        summary,
+        charts,
+        placing is not None,
+        " ".join(remark for remark in remarks if remark),
+        command,
+        seconds,
+        memory,
     )
     body = report_body(content, time.perf_counter() - start)
     title = f"{type(model).__name__} map" + (f" of {Path(points.source).name}" if points.source else "")
     meta = (
-        f"{format_count(points.n)} points · {n_coordinates} coordinates ·"
+        f"{format_count(points.n)} points · {n_coordinates} coordinate{'' if n_coordinates == 1 else 's'} ·"
         f" {len(page['columns'])} columns to colour by"
     )
     write_page(path, document(title, meta, body, page), force)

@@ -133,6 +133,10 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     "EigenfunctionClassifier": ("EigenfunctionClassifier", {}, "classes"),
     "EigenfunctionRegressor": ("EigenfunctionRegressor", {}, "classes"),
     "ManifoldParzen": ("ManifoldParzen", {"n_neighbors": 5, "n_components": 2, "noise": 0.1}, "rows"),
+    "EigenspaceDensity": ("EigenspaceDensity", {"n_mixtures": 2}, "rows"),
+    "ParametricMap": ("ParametricMap", {"n_features": 10}, "rows"),
+    "NeighborEmbedding": ("NeighborEmbedding", {"n_neighbors": 6, "max_iter": 50}, "rows"),
+    "PotentialMap": ("PotentialMap", {"n_neighbors": 6, "n_landmarks": 20}, "rows"),
     "SpectralClustering-discretize": (
         "SpectralClustering",
         {"n_clusters": 3, "n_neighbors": 6, "assign_labels": "discretize"},

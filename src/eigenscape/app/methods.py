@@ -1,4 +1,4 @@
-"""Estimators by their names on the command line, and their parameters as options.
+"""Estimators by their names on the command line, and their parameters as options or fields of a form.
 
 Names, types and defaults of parameters come from the signature of the estimator, descriptions from its
 docstring. Importing this module does not import the estimators.
@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from eigenscape._extras import optional_import
-from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.errors import CommandError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -32,6 +32,8 @@ METHODS = {
     "laplacian-eigenmaps": "LaplacianEigenmaps",
     "diffusion-map": "DiffusionMap",
     "spectral-clustering": "SpectralClustering",
+    "neighbor-embedding": "NeighborEmbedding",
+    "potential-map": "PotentialMap",
     "greedy": "GreedySpectralEmbedding",
     "landmark-mds": "LandmarkMDS",
     "fastmap": "FastMap",

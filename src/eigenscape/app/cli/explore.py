@@ -1,0 +1,271 @@
+"""``eigenscape explore``: a live explorer of maps in the browser."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eigenscape.app.cli import options
+from eigenscape.app.cli.errors import CommandError, print_message
+from eigenscape.app.cli.input import (
+    InputOptions,
+    column_notes,
+    load_model,
+    read_new_table,
+    read_training_table,
+    split_names,
+)
+from eigenscape.app.cli.options import chosen_parameters
+from eigenscape.app.methods import estimator_class, method_name
+
+if TYPE_CHECKING:
+    from eigenscape.app.explore.session import Session
+
+_LOCAL = "127.0.0.1"
+
+
+def explore(
+    ctx: typer.Context,
+    source: Annotated[
+        str, typer.Argument(metavar="INPUT", help="A file, a folder of images, or a model file.")
+    ],
+    rows: Annotated[
+        str | None, typer.Argument(metavar="[ROWS]", help="Rows to show on the map of a model file.")
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m", help="Method to fit first; repeat the option for each one. Default: pca.", metavar="METHOD"
+        ),
+    ] = None,
+    dimensions: options.Dimensions = None,
+    label: options.Label = None,
+    id_column: options.Id = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    encode: options.Encode = None,
+    missing: options.Missing = "error",
+    use_rep: options.UseRep = None,
+    layer: options.Layer = None,
+    size: options.Size = None,
+    standardize: options.Standardize = False,
+    images: Annotated[
+        str | None,
+        typer.Option(
+            help="Size of the image in each row. Default: that of a folder of images.",
+            metavar="HEIGHTxWIDTH",
+            rich_help_panel="Reading",
+        ),
+    ] = None,
+    annotations: Annotated[
+        str | None,
+        typer.Option(
+            help="Keep named selections in this file; without it they are lost at the end.",
+            metavar="FILE.csv",
+            rich_help_panel="Writing",
+        ),
+    ] = None,
+    port: Annotated[
+        int,
+        typer.Option(
+            help="Port of the server; 0 for a free one.",
+            metavar="PORT",
+            min=0,
+            max=65535,
+            rich_help_panel="Server",
+        ),
+    ] = 0,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Address to listen at; others than this machine need --allow-remote.",
+            metavar="ADDRESS",
+            rich_help_panel="Server",
+        ),
+    ] = _LOCAL,
+    allow_remote: Annotated[
+        bool,
+        typer.Option(
+            "--allow-remote",
+            help="Let other machines connect to --host, over connections that are not encrypted.",
+            metavar="",
+            rich_help_panel="Server",
+        ),
+    ] = False,
+    no_browser: Annotated[
+        bool,
+        typer.Option("--no-browser", help="Do not open the browser.", metavar="", rich_help_panel="Server"),
+    ] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Open a live explorer of the rows of a file, or of the map of a model, in the browser.
+
+    Maps are fitted in the page, compared and asked: which row would be here, where does this new row belong,
+    how far can this point be trusted. The server is reachable from this machine only; Ctrl-C ends it.
+
+    Examples
+
+        eigenscape explore iris.csv
+        eigenscape explore iris.csv -m isomap -m pca --n-neighbors 12 --standardize
+        eigenscape explore digits.npy --images 8x8 -m isomap
+        eigenscape explore iris.model new.csv --annotations marks.csv
+
+    The parameters of the methods are further options: `eigenscape explore -m isomap --help` lists them.
+    """
+    from eigenscape.app.explore.server import LOOPBACK, Explorer
+
+    if host not in LOOPBACK and not allow_remote:
+        raise CommandError(
+            f"--host {host} lets other machines read the data; add --allow-remote if this is intended"
+        )
+    images_shape = None if images is None else _image_shape(images)
+    read = InputOptions(
+        label,
+        id_column,
+        columns,
+        missing,
+        size,
+        exclude=exclude,
+        encode=encode,
+        use_rep=use_rep,
+        layer=layer,
+    )
+    parameters = {}
+    for name in dict.fromkeys(method_name(name) for name in method or []):
+        parameters[name] = chosen_parameters(ctx, estimator_class(name))
+        if dimensions is not None:
+            parameters[name]["n_components"] = dimensions
+    if _is_model(source):
+        session = _explore_model(
+            source, rows, read, parameters, images_shape, annotations, standardize, quiet
+        )
+    elif rows is not None:
+        raise CommandError(f"{source} is not a model file, so {rows} cannot be shown on its map; omit it")
+    else:
+        if not parameters and dimensions is not None:
+            parameters = {"pca": {"n_components": dimensions}}
+        session = _explore_table(source, read, parameters, images_shape, annotations, standardize, quiet)
+    try:
+        explorer = Explorer(session, host, port)
+    except BaseException:
+        session.close()
+        raise
+    if host not in LOOPBACK:
+        print_message(
+            "warning: other machines that know the address can read the data; connections are not encrypted"
+        )
+    typer.echo(f"exploring at {explorer.url} (Ctrl-C ends it)")
+    explorer.run(open_browser=not no_browser)
+    _print_end(session, quiet)
+
+
+def _print_end(session: Session, quiet: bool) -> None:
+    kept = session.annotations
+    if len(kept) and kept.path is None:
+        print_message(f"warning: {len(kept)} annotation(s) were not kept; name a file with --annotations")
+    elif len(kept):
+        print_message(f"{len(kept)} annotation(s) are in {kept.path}", quiet)
+    print_message("the explorer is closed", quiet)
+
+
+def _image_shape(text: str) -> list[int]:
+    parts = text.lower().split("x")
+    if len(parts) not in (2, 3) or not all(part.isdigit() and 0 < len(part) < 6 for part in parts):
+        raise CommandError(f"--images must be HEIGHTxWIDTH or HEIGHTxWIDTHx3, such as 28x28, got {text!r}")
+    return [int(part) for part in parts]
+
+
+def _is_model(source: str) -> bool:
+    """Return whether a file is a model file: an archive with a header of this library."""
+    from eigenscape.app.io.archive import HEADER
+
+    path = Path(source).expanduser()
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return HEADER in archive.namelist()
+
+
+def _explore_table(
+    source: str,
+    read: InputOptions,
+    parameters: dict[str, dict[str, Any]],
+    images: Sequence[int] | None,
+    annotations: str | None,
+    standardize: bool,
+    quiet: bool,
+) -> Session:
+    from eigenscape.app.explore.opening import dataset_of_table, first_fits, open_session
+    from eigenscape.app.explore.origin import Origin
+
+    if source == "-":
+        raise CommandError(
+            "the explorer reads its input again when maps are copied as code; use a file, not -"
+        )
+    table = read_training_table(source, read, quiet)
+    origin = Origin(source, _reading_options(read))
+    data = dataset_of_table(table, origin, images, column_notes(table, read))
+    fits = first_fits(list(parameters) or ["pca"], data, parameters)
+    return open_session(data, fits, standardize=standardize, annotations=annotations)
+
+
+def _explore_model(
+    source: str,
+    rows: str | None,
+    read: InputOptions,
+    parameters: dict[str, dict[str, Any]],
+    images: Sequence[int] | None,
+    annotations: str | None,
+    standardize: bool,
+    quiet: bool,
+) -> Session:
+    from eigenscape.app.explore.opening import (
+        add_model,
+        dataset_of_table,
+        first_fits,
+        open_session,
+        rows_of_model,
+    )
+    from eigenscape.app.explore.origin import Origin
+    from eigenscape.app.io import Table
+    from eigenscape.app.io.table import default_names
+
+    saved = load_model(source)
+    notes = saved.notes
+    if rows is not None:
+        wanted = InputOptions(read.label, read.id, missing="" if read.missing == "error" else read.missing)
+        table = read_new_table(rows, wanted, notes, quiet)
+    else:
+        X = rows_of_model(saved.model)
+        names = notes.get("columns") or default_names(X.shape[1])
+        table = Table(X, names=tuple(names), source=source)
+    data = dataset_of_table(table, Origin(rows, {}, source), images, {"columns": list(table.names), **notes})
+    session = open_session(
+        data, first_fits(list(parameters), data, parameters), standardize=standardize, annotations=annotations
+    )
+    try:
+        add_model(session, saved.model)
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def _reading_options(read: InputOptions) -> dict[str, Any]:
+    """Return the options of the reader that are not their defaults, by their names in Python."""
+    chosen: dict[str, Any] = {
+        "label": read.label,
+        "id": read.id,
+        "columns": split_names(read.columns),
+        "exclude": split_names(read.exclude),
+        "encode": read.encode,
+        "missing": None if read.missing == "error" else read.missing,
+        "use_rep": read.use_rep,
+        "layer": read.layer,
+        "size": None if read.size is None else tuple(map(int, read.size.lower().split("x"))),
+    }
+    return {name: value for name, value in chosen.items() if value is not None}

@@ -1,0 +1,148 @@
+"""Named selections as columns of labels, kept in a CSV file if the user names one."""
+
+from __future__ import annotations
+
+import csv
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigenscape.app.errors import CommandError
+from eigenscape.app.explore.data import MISSING, Dataset
+from eigenscape.app.io.atomic import check_target, whole_file
+
+#: Largest number of annotations, of labels of each, and of characters of a name.
+_MAX_COLUMNS, _MAX_LABELS, _MAX_LENGTH = 50, 1000, 100
+#: Name of the first column of a file: the number of the row, counted from 0.
+_ROW = "eigenscape_row"
+
+
+class Annotations:
+    """Columns of labels that users give to selections.
+
+    Parameters
+    ----------
+    data : Dataset
+        The rows.
+    path : str or Path, optional
+        CSV file: read if it exists, replaced atomically after every change. If None, annotations are lost
+        when the server ends.
+    """
+
+    def __init__(self, data: Dataset, path: str | Path | None = None) -> None:
+        self.data, self.path = data, None if path is None else Path(path)
+        self._columns: dict[str, tuple[list[str], np.ndarray]] = {}
+        self._lock = threading.Lock()
+        if self.path is not None:
+            if self.path.suffix.lower() != ".csv":
+                raise CommandError(f"annotations={self.path} must be a file with the extension .csv")
+            check_target(self.path, force=True)
+            if self.path.exists():
+                self._read(self.path)
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return names and labels of all annotations."""
+        with self._lock:
+            return [{"name": name, "labels": list(labels)} for name, (labels, _) in self._columns.items()]
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def codes(self, name: str) -> np.ndarray | None:
+        """Return the codes of an annotation, 65535 for rows without a label; None if it does not exist."""
+        with self._lock:
+            found = self._columns.get(name)
+        return None if found is None else found[1].copy()
+
+    def values(self, name: str) -> np.ndarray:
+        """Return the labels of an annotation, "" for rows without one."""
+        with self._lock:
+            labels, codes = self._columns[name]
+            texts = np.array([*labels, ""], dtype=object)
+            return texts[np.where(codes == MISSING, len(labels), codes)]
+
+    def as_dict(self) -> dict[str, np.ndarray]:
+        """Return all annotations by name, as columns of text."""
+        return {one["name"]: self.values(one["name"]) for one in self.describe()}
+
+    def set(self, name: Any, label: Any, mask: np.ndarray) -> None:
+        """Give a label to the rows of a mask; an empty label removes theirs."""
+        name, label = _check_text("name", name), _check_text("label", label, empty=True)
+        if name in (_ROW, "id"):
+            raise CommandError(f"name={name!r} is reserved for rows; choose another name")
+        with self._lock:
+            before = self._columns.get(name)
+            if before is None and len(self._columns) >= _MAX_COLUMNS:
+                raise CommandError(f"there are {_MAX_COLUMNS} annotations already; remove one first")
+            labels, codes = ([], np.full(self.data.n, MISSING, dtype="<u2")) if before is None else before
+            labels, codes = list(labels), codes.copy()
+            if label and label not in labels:
+                if len(labels) >= _MAX_LABELS:
+                    raise CommandError(f"annotation {name!r} has {_MAX_LABELS} labels already")
+                labels.append(label)
+            codes[mask] = labels.index(label) if label else MISSING
+            self._replace({**self._columns, name: (labels, codes)})
+
+    def remove(self, name: str) -> bool:
+        """Remove an annotation; return whether it existed."""
+        with self._lock:
+            if name not in self._columns:
+                return False
+            self._replace({key: value for key, value in self._columns.items() if key != name})
+        return True
+
+    def _replace(self, columns: dict[str, tuple[list[str], np.ndarray]]) -> None:
+        """Write the new columns, then use them: what a page was told is in the file."""
+        if self.path is not None:
+            self._write(self.path, columns)
+        self._columns = columns
+
+    def _write(self, path: Path, columns: dict[str, tuple[list[str], np.ndarray]]) -> None:
+        texts = [
+            np.array([*labels, ""], dtype=object)[np.where(codes == MISSING, len(labels), codes)]
+            for labels, codes in columns.values()
+        ]
+        ids = [] if self.data.ids is None else [list(map(str, self.data.ids))]
+        names = [_ROW, *(["id"] if ids else []), *columns]
+        with whole_file(path, force=True) as part, part.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(names)
+            writer.writerows(zip(range(self.data.n), *ids, *texts, strict=True))
+
+    def _read(self, path: Path) -> None:
+        """Read annotations of the same rows; refuse any other file, which would be overwritten."""
+        remedy = "name another file, or remove this one"
+        try:
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = csv.reader(file)
+                header = next(rows, [])
+                cells = list(rows)
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise CommandError(f"{path} cannot be read as annotations: {error}; {remedy}") from error
+        if header[:1] != [_ROW] or any(len(row) != len(header) for row in cells):
+            raise CommandError(f"{path} was not written by the explorer and is not replaced; {remedy}")
+        if len(cells) != self.data.n or any(row[0] != str(i) for i, row in enumerate(cells)):
+            raise CommandError(f"{path} annotates {len(cells)} rows, but there are {self.data.n}; {remedy}")
+        start = 1
+        if header[1:2] == ["id"] and self.data.ids is not None:
+            start = 2
+            if any(row[1] != str(name) for row, name in zip(cells, self.data.ids, strict=True)):
+                raise CommandError(f"{path} annotates rows with other ids; {remedy}")
+        for place in range(start, len(header)):
+            values = [row[place] for row in cells]
+            labels = [label for label in dict.fromkeys(values) if label]
+            codes = {label: code for code, label in enumerate(labels)}
+            self._columns[header[place]] = (
+                labels[:MISSING],
+                np.array([codes.get(value, MISSING) for value in values], dtype="<u2"),
+            )
+
+
+def _check_text(field: str, value: Any, empty: bool = False) -> str:
+    if not isinstance(value, str) or len(value) > _MAX_LENGTH or not value.isprintable():
+        raise CommandError(f"{field} must be a printable text of at most {_MAX_LENGTH} characters")
+    if not value.strip() and not empty:
+        raise CommandError(f"{field} is empty; enter a name")
+    return value.strip()

@@ -1,0 +1,275 @@
+"""The rows that are explored: features, labels, ids and images, as arrays for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eigenscape._typing import is_sparse
+from eigenscape.app.errors import CommandError
+from eigenscape.app.explore.origin import Origin
+from eigenscape.app.report._columns import Column, as_column, category_codes, shorten
+
+#: Number of categories of a column; rarer ones are joined.
+MAX_CATEGORIES = 200
+#: Number of features that are listed as columns.
+MAX_FEATURES = 1000
+#: Number of columns in the description of a row.
+MAX_SHOWN = 60
+#: Code of a missing category.
+MISSING = 65535
+_OTHER = "(other)"
+
+
+@dataclass(frozen=True, eq=False)
+class DataColumn:
+    """A column by which points are coloured: numbers, or codes of categories."""
+
+    name: str
+    kind: str  # "number" or "category"
+    categories: tuple[str, ...] = ()
+    values: np.ndarray | None = None  # codes, or numbers; None for a feature
+    feature: int | None = None  # index of the feature
+
+    def describe(self) -> dict[str, Any]:
+        """Return the description in the state of the page."""
+        return {"name": self.name, "kind": self.kind, "categories": list(self.categories)}
+
+
+def data_column(name: str, values: ArrayLike, group: str, n: int) -> DataColumn:
+    """Return a column of given values; dates become seconds."""
+    column = as_column(name, values, group, n, name)
+    if not column.is_categorical():
+        return DataColumn(shorten(name), "number", values=_numbers(column))
+    codes, names, counts = category_codes(column.values)
+    if len(names) > MAX_CATEGORIES:
+        kept = np.sort(np.argsort(-np.array(counts), kind="stable")[: MAX_CATEGORIES - 1])
+        index = np.full(len(names) + 1, MAX_CATEGORIES - 1)
+        index[kept], index[-1] = np.arange(len(kept)), -1
+        codes, names = index[codes], [*(names[i] for i in kept), _OTHER]
+    stored = np.where(codes < 0, MISSING, codes).astype("<u2")
+    return DataColumn(shorten(name), "category", tuple(names), stored)
+
+
+def _numbers(column: Column) -> np.ndarray:
+    values = column.values
+    if values.dtype.kind == "M":
+        seconds = values.astype("datetime64[s]").astype(np.float64)
+        return np.where(np.isnat(values), np.nan, seconds)
+    return np.asarray(values, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Rows with their columns.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array of shape (n, d)
+        The features.
+    names : tuple of str
+        Names of the features.
+    columns : tuple of DataColumn
+        Columns of the page: the label, further columns, then features.
+    label : int or None
+        Index of the column that colours the points first.
+    labels : ndarray of shape (n,) or None
+        Labels as given, for methods that need them.
+    ids : ndarray of shape (n,) or None
+        Names of the rows.
+    image_shape : tuple of int or None
+        (height, width) or (height, width, 3) of the image in each row.
+    origin : Origin
+        How the rows are read again.
+    """
+
+    X: Any
+    names: tuple[str, ...]
+    origin: Origin
+    name: str = "data"
+    columns: tuple[DataColumn, ...] = ()
+    label: int | None = None
+    labels: np.ndarray | None = None
+    ids: np.ndarray | None = None
+    id_name: str | None = None
+    image_shape: tuple[int, ...] | None = None
+    is_images: bool = False  # grey levels between 0 and 1, as read from image files
+    notes: Mapping[str, Any] = field(default_factory=dict)  # of the columns, for new rows
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    def describe(self) -> dict[str, Any]:
+        """Return the part of the state that describes the data, without values of rows."""
+        return {
+            "n": self.n,
+            "d": self.d,
+            "name": self.name,
+            "id_name": self.id_name,
+            "columns": [column.describe() for column in self.columns],
+            "label": self.label,
+            "image_shape": None if self.image_shape is None else list(self.image_shape),
+            "is_plane": self.d == 2,
+            "warnings": list(self.warnings),
+        }
+
+    @cached_property
+    def filled(self) -> Any:
+        """The rows with missing values replaced by the mean of their column."""
+        if is_sparse(self.X) or np.isfinite(np.sum(self.X)):
+            return self.X
+        return np.where(np.isfinite(self.X), self.X, self.moments[0])
+
+    def rows(self, which: np.ndarray | slice, filled: bool = False) -> np.ndarray:
+        """Return some rows as a dense array."""
+        found = (self.filled if filled else self.X)[which]
+        return np.asarray(found.toarray() if is_sparse(found) else found, dtype=np.float64)
+
+    def feature(self, index: int) -> np.ndarray:
+        """Return the values of a feature."""
+        column = self.X[:, [index]]
+        return np.asarray(column.toarray() if is_sparse(column) else column, dtype=np.float64).ravel()
+
+    def column_bytes(self, index: int) -> bytes:
+        """Return a column as an array of float32 numbers or uint16 codes."""
+        column = self.columns[index]
+        if column.kind == "category":
+            assert column.values is not None
+            return column.values.astype("<u2").tobytes()
+        values = self.feature(column.feature) if column.feature is not None else column.values
+        with np.errstate(over="ignore"):
+            return np.asarray(values).astype("<f4").tobytes()
+
+    def id_of(self, row: int) -> str:
+        """Return the name of a row: its id, or its number counted from 0."""
+        return str(row) if self.ids is None else shorten(self.ids[row])
+
+    def describe_row(self, row: int) -> dict[str, Any]:
+        """Return the values of a row as text, those of labels and further columns first."""
+        features = self.rows(np.array([row]))[0]
+        values = [[column.name, self._cell(column, row, features)] for column in self.columns[:MAX_SHOWN]]
+        return {"row": row, "id": self.id_of(row), "values": values}
+
+    def _cell(self, column: DataColumn, row: int, features: np.ndarray) -> str:
+        if column.kind == "category":
+            assert column.values is not None
+            code = int(column.values[row])
+            return "" if code == MISSING else column.categories[code]
+        if column.feature is not None:
+            value = float(features[column.feature])
+        else:
+            assert column.values is not None
+            value = float(column.values[row])
+        return "" if np.isnan(value) else f"{value:.6g}"
+
+    @cached_property
+    def _search_texts(self) -> list[str]:
+        return [] if self.ids is None else [str(value).casefold() for value in self.ids]
+
+    def search(self, text: str, limit: int) -> tuple[list[int], int]:
+        """Return the rows whose id contains the text, at most ``limit``, and their number."""
+        wanted = text.strip().casefold()
+        if not wanted:
+            return [], 0
+        if self.ids is None:
+            found = [int(wanted)] if wanted.isdecimal() and len(wanted) < 19 and int(wanted) < self.n else []
+        else:
+            found = [row for row, name in enumerate(self._search_texts) if wanted in name]
+        return found[:limit], len(found)
+
+    @cached_property
+    def image_range(self) -> tuple[float, float]:
+        """Values that are shown black and white."""
+        low, high = (float(np.nanmin(self.X)), float(np.nanmax(self.X))) if self.n else (0.0, 1.0)
+        low = 0.0 if low >= 0.0 else low
+        return low, high if high > low else low + 1.0
+
+    def to_pixels(self, rows: np.ndarray) -> np.ndarray:
+        """Convert rows of features to grey levels or colours from 0 to 255."""
+        low, high = self.image_range
+        scaled = np.clip((np.nan_to_num(rows) - low) / (high - low), 0.0, 1.0)
+        return np.rint(255 * scaled).astype(np.uint8)
+
+    @cached_property
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of each feature."""
+        if is_sparse(self.X):
+            mean = np.asarray(self.X.mean(axis=0)).ravel()
+            square = np.asarray(self.X.multiply(self.X).mean(axis=0)).ravel()
+            return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
+        return np.nanmean(self.X, axis=0), np.nanstd(self.X, axis=0)
+
+
+def build_dataset(
+    X: Any,
+    names: Sequence[str],
+    origin: Origin,
+    *,
+    name: str,
+    labels: ArrayLike | None = None,
+    label_name: str | None = None,
+    ids: ArrayLike | None = None,
+    id_name: str | None = None,
+    extra: Mapping[str, ArrayLike] | None = None,
+    image_shape: Sequence[int] | None = None,
+    is_images: bool = False,
+    notes: Mapping[str, Any] | None = None,
+    warnings: Sequence[str] = (),
+) -> Dataset:
+    """Validate rows and their columns and return the data of the page."""
+    n, d = X.shape
+    if len(names) != d:
+        raise ValueError(f"columns has {len(names)} names, but the data have {d} columns; pass one for each")
+    given = None if ids is None else np.asarray(ids)
+    if given is not None and given.shape != (n,):
+        raise ValueError(f"ids must have shape ({n},), one value per row, got {given.shape}")
+    columns = []
+    as_labels = None if labels is None else np.asarray(labels)
+    if as_labels is not None:
+        columns.append(data_column(label_name or "label", as_labels, "label", n))
+    columns += [data_column(key, values, "extra", n) for key, values in (extra or {}).items()]
+    remarks = list(warnings)
+    if image_shape is None:
+        columns += [DataColumn(shorten(names[j]), "number", feature=j) for j in range(min(d, MAX_FEATURES))]
+        if d > MAX_FEATURES:
+            remarks.append(f"the first {MAX_FEATURES} of {d} features are listed as columns")
+    return Dataset(
+        X,
+        tuple(map(str, names)),
+        origin,
+        name=shorten(name),
+        columns=tuple(columns),
+        label=0 if columns and as_labels is not None else None,
+        labels=as_labels,
+        ids=given,
+        id_name=id_name,
+        image_shape=None if image_shape is None else check_image_shape(image_shape, d),
+        is_images=is_images,
+        notes=dict(notes or {}),
+        warnings=tuple(remarks),
+    )
+
+
+def check_image_shape(shape: Sequence[int], d: int) -> tuple[int, ...]:
+    """Return the shape of images as integers; raise if it does not have one number for each feature."""
+    found = tuple(int(size) for size in shape)
+    valid = len(found) == 2 or (len(found) == 3 and found[2] == 3)
+    if not valid or min(found) < 1 or int(np.prod(found)) != d:
+        raise CommandError(
+            f"images={'x'.join(map(str, found))} must be HEIGHTxWIDTH or HEIGHTxWIDTHx3 with {d} numbers, one"
+            " for each column"
+        )
+    return found

@@ -1,0 +1,139 @@
+"""Rows under the cursor: the inverse of a map, with its error, or the reason why there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+from sklearn.pipeline import Pipeline
+
+from eigenscape.app.errors import CommandError
+from eigenscape.app.explore.data import MAX_SHOWN, Dataset
+
+#: The inverse is refused farther from the nearest point than this share of the diagonal of the map, and than
+#: this multiple of the distances between nearest points.
+_MAX_SHARE, _MAX_MULTIPLE = 0.05, 4.0
+#: Number of rows on which the error of an inverse is measured.
+_MAX_ROWS = 1000
+
+
+def split_model(model: Any) -> tuple[Any, Any]:
+    """Return the estimator of a model and its scaler, or None."""
+    return (model.steps[-1][1], model.steps[0][1]) if isinstance(model, Pipeline) else (model, None)
+
+
+def inverse_reason(estimator: Any) -> str | None:
+    """Return why an estimator has no inverse; None if it has one."""
+    if not hasattr(type(estimator), "inverse_transform"):
+        return f"{type(estimator).__name__} has no inverse: it has no inverse_transform"
+    try:
+        return None if callable(estimator.inverse_transform) else "it has no inverse_transform"
+    except AttributeError as error:
+        return str(error)
+
+
+def inverse_error(estimator: Any, scaler: Any, X: Any) -> float:
+    """Return the root mean square error of reconstructed training rows, relative to their spread."""
+    reason = inverse_reason(estimator)
+    if reason is not None:
+        raise ValueError(reason)
+    if hasattr(type(estimator), "inverse_error_"):
+        return float(estimator.inverse_error_)
+    rows = X[np.linspace(0, X.shape[0] - 1, min(_MAX_ROWS, X.shape[0])).astype(np.intp)]
+    rows = np.asarray(rows.todense()) if hasattr(rows, "todense") else np.asarray(rows, dtype=np.float64)
+    rows = rows if scaler is None else scaler.transform(rows)
+    again = np.asarray(estimator.inverse_transform(estimator.transform(rows)))
+    spread = float(np.linalg.norm(rows - rows.mean(axis=0)))
+    error = float(np.linalg.norm(rows - again))
+    return error / spread if spread > 0 else 0.0
+
+
+class PlaneIndex:
+    """Nearest points in two (or more) coordinates of a map, and the distance up to which data are near."""
+
+    def __init__(self, coordinates: np.ndarray, components: tuple[int, ...]) -> None:
+        self.points = np.ascontiguousarray(coordinates[:, list(components)])
+        self.tree = cKDTree(self.points, balanced_tree=False)
+        low, high = np.quantile(self.points, [0.005, 0.995], axis=0)
+        sample = self.points[
+            np.linspace(0, len(self.points) - 1, min(2000, len(self.points))).astype(np.intp)
+        ]
+        lengths = np.asarray(self.tree.query(sample, k=min(2, len(self.points)))[0])
+        typical = lengths.reshape(len(sample), -1)[:, -1]
+        self.limit = max(
+            _MAX_SHARE * float(np.linalg.norm(high - low)), _MAX_MULTIPLE * float(np.quantile(typical, 0.99))
+        )
+
+    def nearest(self, point: np.ndarray) -> tuple[int, float]:
+        """Return the nearest point and its distance."""
+        distance, row = self.tree.query(point)
+        return int(row), float(distance)
+
+
+def check_point(point: Any, components: Any, n_components: int) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Validate a point of the map and the coordinates that it has."""
+    if (
+        not isinstance(components, list)
+        or not components
+        or not all(isinstance(one, int) and not isinstance(one, bool) for one in components)
+        or len(set(components)) != len(components)
+        or not all(0 <= one < n_components for one in components)
+    ):
+        raise CommandError(
+            f"components must be different integers from 0 to {n_components - 1}, got {str(components)[:60]}"
+        )
+    if (
+        not isinstance(point, list)
+        or len(point) != len(components)
+        or not all(isinstance(value, int | float) and not isinstance(value, bool) for value in point)
+        or not np.isfinite(np.array(point, dtype=np.float64)).all()
+    ):
+        raise CommandError(f"point must have {len(components)} finite numbers, got {str(point)[:60]}")
+    return np.array(point, dtype=np.float64), tuple(components)
+
+
+def invert(entry: Any, data: Dataset, point: np.ndarray, components: tuple[int, ...]) -> dict[str, Any]:
+    """Return the row at a point of a map, or the reason why it is refused."""
+    if entry.inverse_reason is not None:
+        return {"refused": entry.inverse_reason}
+    index = entry.plane_index(components)
+    row, distance = index.nearest(point)
+    if distance > index.limit:
+        return {
+            "refused": f"no data are near: the nearest point is {distance:.3g} away, and the inverse is"
+            f" shown up to {index.limit:.3g}",
+            "nearest": row,
+            "distance": distance,
+        }
+    full = entry.coordinates[row].copy()
+    full[list(components)] = point
+    found = np.asarray(entry.estimator.inverse_transform(full[None, :]), dtype=np.float64)
+    found = found if entry.scaler is None else entry.scaler.inverse_transform(found)
+    values = found[0]
+    image = None if data.image_shape is None else data.to_pixels(values).tolist()
+    return {
+        "image": image,
+        "columns": [] if image is not None else profile(values, data),
+        "error": entry.measures.get("inverse_error"),
+        "nearest": row,
+        "distance": distance,
+    }
+
+
+def profile(values: np.ndarray, data: Dataset) -> list[dict[str, Any]]:
+    """Return a row beside the mean, its largest standardised deviations first if there are many columns."""
+    mean, deviation = data.moments
+    scaled = np.abs(values - mean) / np.where(deviation > 0, deviation, 1.0)
+    shown = np.arange(len(values))
+    if len(values) > MAX_SHOWN:
+        shown = np.argsort(-scaled, kind="stable")[:MAX_SHOWN]
+    return [
+        {
+            "name": data.names[j],
+            "value": float(values[j]),
+            "mean": float(mean[j]),
+            "deviation": float(deviation[j]),
+        }
+        for j in shown
+    ]

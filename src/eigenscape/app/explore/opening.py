@@ -1,0 +1,270 @@
+"""Opening an explorer: for arrays and models in Python, or for tables that the command line has read."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+
+from eigenscape._omitted import OmittedArray
+from eigenscape._typing import is_sparse
+from eigenscape.app.errors import CommandError
+from eigenscape.app.explore.annotations import Annotations
+from eigenscape.app.explore.data import Dataset, build_dataset
+from eigenscape.app.explore.inversion import split_model
+from eigenscape.app.explore.origin import Origin
+from eigenscape.app.explore.server import Explorer
+from eigenscape.app.explore.session import Session
+from eigenscape.app.io import Table
+from eigenscape.app.io.table import default_names
+from eigenscape.app.methods import METHODS
+
+#: Number of coordinates of the first maps, for methods whose first coordinates do not depend on the others.
+_N_COMPONENTS = 6
+_NESTED = (
+    "pca",
+    "kernel-pca",
+    "classical-mds",
+    "isomap",
+    "locally-linear-embedding",
+    "laplacian-eigenmaps",
+    "diffusion-map",
+    "landmark-mds",
+    "greedy",
+)
+#: Map that is fitted if no method is named: the fastest.
+_FIRST = "pca"
+
+
+def explore(
+    model_or_X: Any,
+    X: Any = None,
+    *,
+    labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+    columns: Sequence[str] | None = None,
+    images: Sequence[int] | None = None,
+    method: str | Sequence[str] | None = None,
+    annotations: str | Path | None = None,
+    port: int = 0,
+    open_browser: bool = True,
+    block: bool = True,
+) -> Explorer:
+    """Open an explorer of maps in the browser, on this machine only.
+
+    Maps are fitted live in a process of their own, compared, and asked: which row would be here, where does
+    this new row belong, which columns set a selection apart.
+
+    Parameters
+    ----------
+    model_or_X : estimator, array-like or Table
+        A fitted model, or a pipeline of a ``StandardScaler`` and one; or rows (n_samples, n_features), images
+        (n_samples, height, width) or the result of :func:`eigenscape.read`.
+    X : array-like of shape (n_samples, n_features), optional
+        Rows of a model that does not contain its training rows, such as probabilistic PCA.
+    labels : array-like of shape (n_samples,), optional
+        Labels, by which points are coloured.
+    ids : array-like of shape (n_samples,), optional
+        Names of the rows.
+    columns : sequence of str, optional
+        Names of the features.
+    images : (height, width) or (height, width, 3), optional
+        Shape of the image in each row.
+    method : str or sequence of str, optional
+        Methods that are fitted first, by the names of ``eigenscape methods``. If None, PCA, or no method for
+        a model.
+    annotations : str or Path, optional
+        CSV file in which named selections are kept. If None, they are lost when the explorer is closed, but
+        for ``annotations`` of the returned object.
+    port : int, default=0
+        Port of the server. If 0, a free one.
+    open_browser : bool, default=True
+        Whether to open the address in the browser.
+    block : bool, default=True
+        Whether to return only after Ctrl-C.
+
+    Returns
+    -------
+    Explorer
+        With ``url``, ``annotations`` and ``close()``.
+
+    Examples
+    --------
+    >>> import eigenscape
+    >>> from sklearn.datasets import load_iris
+    >>> iris = load_iris()
+    >>> explorer = eigenscape.explore(iris.data, labels=iris.target, block=False, open_browser=False)
+    >>> explorer.url.startswith("http://127.0.0.1:")
+    True
+    >>> explorer.close()
+    """
+    model = model_or_X if hasattr(model_or_X, "get_params") else None
+    if model is None and X is not None:
+        raise TypeError("X is used with a model only; pass rows as the first argument, without X")
+    rows = model_or_X if model is None else (rows_of_model(model) if X is None else X)
+    data = as_dataset(rows, labels, ids, columns, images)
+    names = [method] if isinstance(method, str) else list(method or ([] if model is not None else [_FIRST]))
+    session = open_session(data, first_fits(names, data), annotations=annotations)
+    if model is not None:
+        add_model(session, model)
+    explorer = Explorer(session, port=port)
+    if not block:
+        explorer.start(open_browser)
+        return explorer
+    print(f"exploring at {explorer.url} (Ctrl-C ends it)")
+    explorer.run(open_browser)
+    return explorer
+
+
+def as_dataset(
+    rows: Any,
+    labels: ArrayLike | None,
+    ids: ArrayLike | None,
+    columns: Sequence[str] | None,
+    images: Sequence[int] | None,
+) -> Dataset:
+    """Return the data of arrays or of a table."""
+    if isinstance(rows, Table):
+        return dataset_of_table(rows, Origin(), images, labels=labels, ids=ids)
+    names = [str(name) for name in getattr(rows, "columns", [])] if columns is None else list(columns)
+    if not is_sparse(rows):
+        rows = np.asarray(rows)
+        if rows.ndim in (3, 4):
+            images = rows.shape[1:] if images is None else images
+            rows = rows.reshape(len(rows), -1)
+    X = _check_rows(rows)
+    names = names or list(default_names(X.shape[1]))
+    return build_dataset(
+        X, names, Origin(), name="data", labels=labels, ids=ids, image_shape=images, notes={"columns": names}
+    )
+
+
+def _check_rows(rows: Any) -> Any:
+    """Return rows as an array of floating-point numbers, dense or csr."""
+    if is_sparse(rows):
+        return sparse.csr_array(rows).astype(np.float64)
+    if rows.ndim != 2 or rows.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X must be numbers of shape (n_samples, n_features), got {rows.dtype} of shape {rows.shape}"
+        )
+    X = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+    if len(X) < 2:
+        raise ValueError(f"X has {len(X)} rows; at least 2 are needed")
+    if np.isinf(X).any():
+        raise ValueError("X has infinite values; remove them or mark them as missing (NaN)")
+    return X
+
+
+def dataset_of_table(
+    table: Table,
+    origin: Origin,
+    images: Sequence[int] | None = None,
+    notes: Mapping[str, Any] | None = None,
+    labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+) -> Dataset:
+    """Return the data of a table that was read from a file."""
+    if table.kind not in ("rows", "images"):
+        raise CommandError(f"the explorer needs rows of numbers, but the input is {table.kind}; use embed")
+    if not hasattr(table.array, "shape"):
+        raise CommandError("the explorer needs all rows in memory; read them without stream=True")
+    X = table.array if is_sparse(table.array) else np.asarray(table.array)
+    return build_dataset(
+        _check_rows(X),
+        table.names or default_names(X.shape[1]),
+        origin,
+        name=Path(table.source).name or "data",
+        labels=table.labels if labels is None else labels,
+        label_name=table.label_name,
+        ids=table.ids if ids is None else ids,
+        id_name=table.id_name,
+        extra=table.extra,
+        image_shape=table.image_shape if images is None else images,
+        is_images=table.kind == "images",
+        notes=notes if notes is not None else {"columns": list(table.names)},
+        warnings=table.remarks,
+    )
+
+
+def first_fits(
+    names: Sequence[str], data: Dataset, parameters: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[dict[str, Any]]:
+    """Return the requests of the first maps, with more than two coordinates where the first stay the same."""
+    from eigenscape.app.methods import method_name
+
+    requests = []
+    for name in dict.fromkeys(method_name(name) for name in names):
+        chosen = dict((parameters or {}).get(name, {}))
+        limit = min(_N_COMPONENTS, data.d if name in ("pca", "kernel-pca") else data.n - 2, data.n - 2)
+        given = "n_components" in chosen
+        if name in _NESTED and limit > 2:
+            chosen.setdefault("n_components", limit)
+        requests.append({"method": name, "parameters": chosen, "fewer_components": not given})
+    return requests
+
+
+def open_session(
+    data: Dataset,
+    fits: Sequence[Mapping[str, Any]],
+    *,
+    standardize: bool = False,
+    annotations: str | Path | None = None,
+) -> Session:
+    """Return a session whose first jobs are started."""
+    kept = Annotations(data, annotations)
+    session = Session(data, kept)
+    try:
+        for request in fits:
+            chosen = {key: request[key] for key in ("method", "parameters")}
+            session.fit({**chosen, "standardize": standardize}, request.get("fewer_components", False))
+        session.suggest()
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def add_model(session: Session, model: Any, name: str | None = None) -> None:
+    """Add the map of a fitted model to a session."""
+    estimator, scaler = split_model(model)
+    if isinstance(model, Pipeline) and (len(model.steps) != 2 or not hasattr(scaler, "scale_")):
+        raise ValueError("a pipeline must consist of a StandardScaler and a fitted estimator")
+    classes = {cls: method for method, cls in METHODS.items()}
+    embedding = vars(estimator).get("embedding_")
+    if embedding is None or len(embedding) != session.data.n:
+        embedding = model.transform(session.data.X)
+    elif hasattr(estimator, "transform") and session.data.origin.model is not None:
+        embedding = model.transform(session.data.X)  # rows of a file need not be the training rows
+    shown = name or type(estimator).__name__
+    session.add_model(model, np.asarray(embedding), classes.get(type(estimator).__name__), shown)
+
+
+def rows_of_model(model: Any) -> Any:
+    """Return the training rows that a model contains; raise if it does not contain all of them."""
+    estimator, scaler = split_model(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kernel = inspect.getattr_static(estimator, "kernel_", None) is not None or "_model_" in vars(
+            estimator
+        )
+        rows = getattr(getattr(estimator, "kernel_", None), "X", None) if kernel else None
+    embedding = vars(estimator).get("embedding_")
+    usable = (
+        rows is not None
+        and not isinstance(rows, OmittedArray)
+        and len(getattr(rows, "shape", ())) == 2
+        and embedding is not None
+        and rows.shape[0] == len(embedding)
+    )
+    if not usable:
+        raise CommandError(
+            f"the model ({type(estimator).__name__}) does not contain its training rows; pass them, too"
+        )
+    return rows if scaler is None else scaler.inverse_transform(rows)

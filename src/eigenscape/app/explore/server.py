@@ -1,0 +1,161 @@
+"""The server of an explorer: in this thread, or in one of its own beside a notebook or script."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import signal
+import socket
+import threading
+import time
+import webbrowser
+from collections.abc import Iterator
+from typing import Any
+
+from eigenscape._extras import optional_import
+from eigenscape.app.errors import CommandError
+from eigenscape.app.explore.session import Session
+
+#: Addresses of this machine only.
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+#: Seconds for which running requests are waited for at the end.
+_GRACE = 2
+_PURPOSE = "the explorer"
+
+
+class Explorer:
+    """A running explorer.
+
+    Attributes
+    ----------
+    url : str
+        Address of the page, with its token.
+    """
+
+    def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0) -> None:
+        uvicorn = optional_import("uvicorn", _PURPOSE)
+        optional_import("starlette", _PURPOSE)
+        from eigenscape.app.explore.api import build_app
+        from eigenscape.app.explore.security import Guard
+
+        self.session = session
+        self._socket = _bind(host, port)
+        self.port = int(self._socket.getsockname()[1])
+        self.token = secrets.token_urlsafe(24)
+        shown = f"[{host}]" if ":" in host else host
+        self.url = f"http://{shown}:{self.port}/{self.token}/"
+        names = {shown, *(("127.0.0.1", "localhost", "[::1]") if host in LOOPBACK else ())}
+        app = Guard(build_app(session), self.token, tuple(f"{name}:{self.port}" for name in names))
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_level="critical",  # addresses contain the token
+                access_log=False,
+                server_header=False,
+                lifespan="off",
+                ws="none",
+                timeout_graceful_shutdown=_GRACE,
+                timeout_keep_alive=30,
+                h11_max_incomplete_event_size=64 * 1024,
+            )
+        )
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def run(self, open_browser: bool = True) -> None:
+        """Serve until Ctrl-C or :meth:`close`, then end all processes and remove temporary files."""
+        try:
+            with _terminated_as_interrupt():
+                self.start(open_browser)
+                while self._thread is not None and self._thread.is_alive():
+                    self._thread.join(timeout=0.2)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.close()
+
+    def start(self, open_browser: bool = False) -> None:
+        """Serve in a thread."""
+        self._thread = threading.Thread(target=self._serve, name="eigenscape explorer", daemon=True)
+        self._thread.start()
+        limit = time.monotonic() + 30
+        while not self._server.started and self._thread.is_alive() and time.monotonic() < limit:
+            time.sleep(0.01)
+        if open_browser:
+            threading.Thread(target=self._open_browser, daemon=True).start()
+
+    def _serve(self) -> None:
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._finish()
+
+    def close(self) -> None:
+        """End the server, its processes, and remove its temporary files."""
+        self.session.events.close()  # streams of events would be waited for
+        self._server.should_exit = True
+        try:
+            if self._thread is not None and self._thread is not threading.current_thread():
+                self._thread.join(timeout=_GRACE + 10)
+        finally:
+            self._finish()
+
+    def _finish(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self.session.close()
+            self._socket.close()
+
+    def _open_browser(self) -> None:
+        with contextlib.suppress(webbrowser.Error, OSError):
+            webbrowser.open(self.url)
+
+    @property
+    def annotations(self) -> dict[str, Any]:
+        """Annotations by name: arrays of labels, "" for rows without one."""
+        return self.session.annotations.as_dict()
+
+    def __enter__(self) -> Explorer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Explorer({self.url!r})"
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    """Return a listening socket; raise CommandError if the address cannot be used."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # with the number of the protocol, asyncio disables the delay of small packets (TCP_NODELAY)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise CommandError(
+            f"port {port} of {host} cannot be used: {error.strerror or error}; choose another --port"
+        ) from error
+    return listener
+
+
+@contextlib.contextmanager
+def _terminated_as_interrupt() -> Iterator[None]:
+    """End the server cleanly also when it is terminated or its terminal is closed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

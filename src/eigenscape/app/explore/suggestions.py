@@ -1,0 +1,80 @@
+"""Suggestions before anything is asked: dimension, neighbours, and columns that need standardising."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from eigenscape._progress import stage
+
+#: Number of rows whose neighbours are examined, and of those that are fitted.
+_ROWS, _FITTED = 5000, 400
+#: Largest number of neighbours tried.
+_CANDIDATES = (5, 7, 10, 14, 20)
+
+
+def suggestions(X: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return suggestions as text, each with the method and the parameters that it applies to, if any."""
+    n = X.shape[0]
+    order = np.random.default_rng(0).permutation(n)
+    rows = X[np.sort(order[:_ROWS])]
+    found: list[dict[str, Any]] = []
+    for propose in (_scales, _dimension, _neighbors):
+        with stage("suggestions"):
+            try:
+                found += propose(rows, names)
+            except (ValueError, RuntimeError, ArithmeticError):  # the rows do not admit this estimate
+                continue
+    return found
+
+
+def _scales(rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+    from eigenscape import PCA
+    from eigenscape.app.report.scales import find_dominance
+
+    dominance = find_dominance(PCA(), rows, names)
+    if dominance is None:
+        return []
+    text = (
+        f"{dominance.subject}: a map shows {dominance.extent}. Standardise the columns, unless their units"
+        " are comparable."
+    )
+    return [{"text": text, "method": None, "parameters": None, "standardize": True}]
+
+
+def _dimension(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
+    from eigenscape.quality import intrinsic_dimension
+
+    dimension = intrinsic_dimension(rows)
+    if not np.isfinite([dimension.value, dimension.low, dimension.high]).all():
+        return []  # too few rows
+    text = (
+        f"The intrinsic dimension is about {dimension.value:.1f}"
+        f" (95 % interval {dimension.low:.1f} to {dimension.high:.1f}, from {rows.shape[0]} rows)"
+    )
+    if dimension.value < 2.5:
+        text += ": two coordinates can represent the data."
+    else:
+        text += ": a map of two coordinates cannot keep all distances; look at more coordinates, too."
+    return [{"text": text, "method": None, "parameters": None, "standardize": None}]
+
+
+def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
+    from eigenscape import Isomap
+    from eigenscape.quality import choose_n_neighbors
+
+    sample = rows[np.sort(np.random.default_rng(1).permutation(rows.shape[0])[:_FITTED])]
+    candidates = [k for k in _CANDIDATES if k < 0.8 * sample.shape[0]]
+    if not candidates:
+        return []
+    choice = choose_n_neighbors(Isomap(), sample, candidates, n_repeats=2)
+    text = (
+        f"n_neighbors={choice.best} is the smallest number of neighbours of {candidates[0]} to"
+        f" {candidates[-1]} with a stable Isomap map (of {sample.shape[0]} rows, with a tenth of them"
+        " exchanged)."
+    )
+    return [
+        {"text": text, "method": "isomap", "parameters": {"n_neighbors": choice.best}, "standardize": None}
+    ]

@@ -1,0 +1,152 @@
+"""The process that fits: it reads requests from a pipe and writes progress and results to another.
+
+Messages are lines of JSON, arrays and models are files in the folder of the server; nothing is pickled. The
+process ends when the pipe closes, so that it does not survive a server that was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+#: Seconds between two messages about the progress of a stage.
+_INTERVAL = 0.15
+#: Increment of the nice value: requests to the server are answered first.
+_NICENESS = 10
+
+
+@dataclass
+class _Line:
+    """State of a stage."""
+
+    total: float | None
+    completed: float
+    began: float
+    done_before: float = 0.0
+
+
+class PipeDisplay:
+    """Display of progress that calls a function with stage, fraction and remaining seconds."""
+
+    def __init__(self, send: Callable[[dict[str, Any]], None]) -> None:
+        self._send, self._lines, self._sent = send, dict[str, _Line](), 0.0
+        self._lock = threading.Lock()
+
+    def add(self, name: str, total: float | None, bound: bool = False) -> None:
+        with self._lock:
+            self._lines[name] = _Line(total, 0.0, time.perf_counter())
+            self._report(name, force=True)
+
+    def line(self, name: str) -> _Line:
+        return self._lines[name]
+
+    def restart(self, name: str, total: float | None, bound: bool = False) -> None:
+        with self._lock:
+            done = self._lines[name].completed
+            whole = None if total is None else done + total
+            self._lines[name] = _Line(whole, done, time.perf_counter(), done)
+            self._report(name, force=True)
+
+    def advance(self, name: str, steps: float) -> None:
+        with self._lock:
+            self._lines[name].completed += steps
+            self._report(name)
+
+    def finish(self, name: str) -> None:
+        with self._lock:
+            line = self._lines[name]
+            line.completed = line.total = line.total or line.completed or 1.0
+            self._report(name, force=True)
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+    def _report(self, name: str, force: bool = False) -> None:
+        from eigenscape._progress_displays import remaining_seconds
+
+        now = time.perf_counter()
+        if not force and now - self._sent < _INTERVAL:
+            return
+        self._sent = now
+        line = self._lines[name]
+        rest = None if line.total is None else line.total - line.done_before
+        left = remaining_seconds(now - line.began, line.completed - line.done_before, rest)
+        fraction = min(1.0, line.completed / line.total) if line.total else None
+        self._send({"stage": name, "fraction": fraction, "remaining": left})
+
+
+def main(folder: Path) -> None:
+    """Answer requests until the pipe closes."""
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what libraries print is not part of the answers
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    requests: queue.Queue[dict[str, Any]] = queue.Queue()
+    threading.Thread(target=_listen, args=(requests, folder, os.getppid()), daemon=True).start()
+    from eigenscape.app.explore.tasks import TASKS, WorkerData
+    from eigenscape.graph.shared import shared_neighbors
+
+    data = WorkerData(folder)
+    with shared_neighbors():
+        while True:
+            request = requests.get()
+            _answer(TASKS[request["kind"]], data, request, output)
+
+
+def _listen(requests: queue.Queue[dict[str, Any]], folder: Path, parent: int) -> None:
+    """Read requests; end the process when the server closes the pipe or does not exist any more."""
+    for line in sys.stdin:
+        requests.put(json.loads(line))
+    for _ in range(20):  # the pipe of a killed server closes a moment before the process has another parent
+        if os.getppid() != parent:  # the server was killed and cannot remove its files
+            shutil.rmtree(folder, ignore_errors=True)
+            break
+        time.sleep(0.05)
+    os._exit(1)
+
+
+def _answer(
+    task: Callable[[Any, Mapping[str, Any]], dict[str, Any]],
+    data: Any,
+    request: Mapping[str, Any],
+    output: IO[str],
+) -> None:
+    from eigenscape._format import to_json
+    from eigenscape._progress import reporting_to
+
+    lock = threading.Lock()
+
+    def send(message: dict[str, Any]) -> None:
+        with lock:
+            print(json.dumps({"job": request["job"], **to_json(message)}), file=output, flush=True)
+
+    send({"progress": {"stage": "starting", "fraction": None, "remaining": None}})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        try:
+            with reporting_to(PipeDisplay(lambda progress: send({"progress": progress}))):
+                result = task(data, request)
+        except MemoryError as error:
+            send({"error": str(error) or "the fit needs more memory than is available; use fewer rows"})
+            return
+        except Exception as error:
+            text = " ".join(str(error).split())
+            send({"error": text or type(error).__name__})
+            return
+    remarks = list(dict.fromkeys(" ".join(str(item.message).split()) for item in caught))
+    send({"done": {**result, "warnings": remarks}})
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

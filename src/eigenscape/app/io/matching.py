@@ -1,0 +1,96 @@
+"""Columns of new rows matched to those that a model was fitted to: by name, or by position without names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eigenscape.app.io.cells import looks_numeric, parse_numbers
+from eigenscape.app.io.table import Table, default_names
+from eigenscape.exceptions import InputFileError
+
+#: Number of column names that a message shows.
+_SHOWN = 10
+
+
+def match_columns(
+    table: Table,
+    wanted: Sequence[str],
+    label: str | None,
+    tell: Callable[[str], None],
+    encoded: dict[str, str] | None = None,
+) -> Table:
+    """Select and order the columns that a model was fitted to: by name, or by position without names.
+
+    Other columns are dropped with a message, passed to ``tell``, except for the column of labels. ``encoded``
+    has the columns of text, which errors name.
+    """
+    table = _parse_text_columns(table, wanted)
+    names = list(table.names)
+    if label is not None and label in names and label not in wanted:
+        table = replace(table, labels=table.array[:, names.index(label)], label_name=label)
+        table = _select_columns(table, [index for index, name in enumerate(names) if name != label])
+        names.remove(label)
+    lacking = [name for name in wanted if name not in names]
+    if not lacking:
+        others = [name for name in names if name not in wanted]
+        if others:
+            tell(f"columns that the model does not use are ignored: {list_names(others)}")
+        return _select_columns(table, [names.index(name) for name in wanted])
+    by_position = tuple(names) == default_names(len(names)) or tuple(wanted) == default_names(len(wanted))
+    if by_position and len(names) == len(wanted):
+        return table
+    if by_position:
+        raise InputFileError(
+            f"{table.source} has {len(names)} numeric columns, but the model was fitted to {len(wanted)}"
+        )
+    lacking = list(dict.fromkeys((encoded or {}).get(name, name) for name in lacking))
+    pairs = [(name, lack) for lack in lacking for name in names if name.casefold() == lack.casefold()]
+    hint = f"; did you mean {list_names([f'{a} for {b}' for a, b in pairs])}? Rename it" if pairs else ""
+    raise InputFileError(
+        f"{table.source} lacks columns that the model needs: {list_names(lacking)};"
+        f" it has {list_names(names)}{hint}"
+    )
+
+
+def _parse_text_columns(table: Table, wanted: Sequence[str]) -> Table:
+    """Convert columns that were read as text to numbers if the model needs them."""
+    text = dict(table.extra)
+    label = table.label_name
+    if table.labels is not None and label is not None and label in wanted and label not in table.names:
+        text[label] = table.labels
+        table = replace(table, labels=None, label_name=None)
+    for name in (name for name in wanted if name in text and name not in table.names):
+        cells = [str(cell) for cell in text[name]]
+        column = parse_numbers(cells)
+        if column is None:
+            invalid = ((i, cell) for i, cell in enumerate(cells) if not looks_numeric(cell) or "," in cell)
+            row, cell = next(invalid, (0, ""))
+            raise InputFileError(
+                f"column {name!r} of {table.source} holds text ({cell!r} in row {row + 1}, counted from 1),"
+                " but the model needs numbers"
+            )
+        extra = {known: values for known, values in table.extra.items() if known != name}
+        array = np.column_stack([table.array, column])
+        table = replace(table, array=array, names=(*table.names, name), extra=extra, dtypes=())
+    return table
+
+
+def _select_columns(table: Table, indices: list[int]) -> Table:
+    names = tuple(table.names[index] for index in indices)
+    return replace(table, array=table.array[:, np.array(indices, dtype=np.intp)], names=names, dtypes=())
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Join names by commas; of many, only the first."""
+    more = f", ... ({len(names)})" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def encoded_columns(notes: dict[str, Any]) -> dict[str, str]:
+    """Return the columns of text from which the encoded columns of a model were made."""
+    categories = notes.get("categories", {})
+    return {f"{column}_{value}": column for column, values in categories.items() for value in values}

@@ -1,0 +1,90 @@
+/**
+ * Form of a fit, made from the methods that the server lists.
+ * @module
+ */
+
+import { element } from "./dom.js";
+
+/**
+ * @typedef {object} Parameter
+ * @property {string} name
+ * @property {"int" | "float" | "bool" | "choice" | "text"} type
+ * @property {any} default
+ * @property {any[] | null} [choices]
+ * @property {number | null} [minimum]
+ * @property {number | null} [maximum]
+ * @property {boolean} [optional]
+ * @property {string} [help]
+ */
+
+/** Number of parameters that are shown at first. */
+const FIRST = 5;
+
+/**
+ * Fields of the parameters of a method; the rarer ones are folded.
+ * @param {Parameter[]} parameters
+ * @param {Record<string, any>} given  values to start with
+ * @returns {HTMLElement}
+ */
+export function parameterFields(parameters, given) {
+  const fields = parameters.map((parameter) => parameterField(parameter, given[parameter.name]));
+  const isFirst = (/** @type {Parameter} */ parameter, /** @type {number} */ k) => k < FIRST || parameter.name in given;
+  const first = fields.filter((_, k) => isFirst(parameters[k], k)), rest = fields.filter((_, k) => !isFirst(parameters[k], k));
+  const more = element("details", {}, element("summary", {}, rest.length === 1 ? "one more parameter" : `${rest.length} more parameters`), ...rest);
+  return element("div", { class: "fields" }, ...first, rest.length > 0 && more);
+}
+
+/** @param {Parameter} parameter @param {any} value @returns {HTMLElement} */
+function parameterField(parameter, value) {
+  const id = `parameter-${parameter.name}`, start = value === undefined ? parameter.default : value;
+  const help = element("small", { id: `${id}-help` }, parameter.help ?? "");
+  return element("div", { class: "parameter" }, element("label", { for: id }, parameter.name), inputOf(parameter, start, id), help);
+}
+
+/** @param {Parameter} parameter @param {any} start @param {string} id @returns {HTMLElement} */
+function inputOf(parameter, start, id) {
+  const common = { id, name: parameter.name, "aria-describedby": `${id}-help` };
+  if (parameter.type === "bool") {
+    const box = element("input", { ...common, type: "checkbox" });
+    box.checked = Boolean(start);
+    return box;
+  }
+  if (parameter.type === "choice") {
+    const choices = [...(parameter.optional ? [null] : []), ...(parameter.choices ?? [])];
+    const select = element("select", common, ...choices.map((choice) => element("option", { value: choice === null ? "" : choice }, choice === null ? "none" : String(choice))));
+    select.value = start === null || start === undefined ? "" : String(start);
+    return select;
+  }
+  const isNumber = parameter.type === "int" || parameter.type === "float";
+  return element("input", {
+    ...common, type: isNumber ? "number" : "text", step: parameter.type === "int" ? 1 : "any", min: parameter.minimum ?? null,
+    max: parameter.maximum ?? null, value: start ?? "", placeholder: parameter.optional ? "automatic" : "", autocomplete: "off",
+  });
+}
+
+/**
+ * Values of the fields that differ from their defaults.
+ * @param {HTMLFormElement} form
+ * @param {Parameter[]} parameters
+ * @returns {Record<string, any>}
+ */
+export function readParameters(form, parameters) {
+  /** @type {Record<string, any>} */
+  const values = {};
+  for (const parameter of parameters) {
+    const input = /** @type {HTMLInputElement} */ (form.elements.namedItem(parameter.name));
+    const value = valueOf(parameter, input);
+    if (value !== undefined && value !== parameter.default) values[parameter.name] = value;
+  }
+  return values;
+}
+
+/** @param {Parameter} parameter @param {HTMLInputElement} input @returns {any} */
+function valueOf(parameter, input) {
+  if (parameter.type === "bool") return input.checked;
+  const text = input.value.trim();
+  if (text === "") return parameter.default === null || parameter.optional ? null : undefined;
+  if (parameter.type === "int" || parameter.type === "float") return Number(text);
+  const choice = parameter.choices?.find((one) => String(one) === text);
+  return choice === undefined ? text : choice;
+}

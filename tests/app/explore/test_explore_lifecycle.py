@@ -1,0 +1,172 @@
+"""Processes of the explorer: cancelled, killed and closed without leaving anything behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+import eigenscape
+from explore.explorers import client_of, fit, mask_of, wait_for_job, write_digits
+
+SLOW = {"method": "ordinal-mds", "parameters": {"n_init": 500, "max_iter": 100000, "tol": 1e-12}}
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/status")
+    return not (status.exists() and "State:\tZ" in status.read_text())
+
+
+def wait_until(condition, seconds=60):
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
+def start_slow_fit(client):
+    """Start a fit that takes minutes; return its job when it is running."""
+    job = client.post("api/fits", json=SLOW).json()["job"]
+
+    def is_running():
+        found = next(one for one in client.get("api/state").json()["jobs"] if one["id"] == job)
+        assert found["status"] == "running"
+        return found["stage"] not in ("waiting", "starting a process", "starting")
+
+    wait_until(is_running)
+    return job
+
+
+def test_a_fit_is_cancelled_or_killed_and_the_next_one_works():
+    X = np.random.default_rng(0).standard_normal((300, 4))
+    with eigenscape.explore(X, block=False, open_browser=False) as explorer, client_of(explorer) as client:
+        folder, jobs = explorer.session.folder, explorer.session.jobs
+        job = start_slow_fit(client)
+        first = jobs.pid
+        assert client.delete(f"api/fits/{job}").json() == {"cancelled": job}
+        assert wait_for_job(client, job)["status"] == "cancelled"
+        wait_until(lambda: not is_alive(first))
+        assert client.delete(f"api/fits/{job}").status_code == 404
+        job = start_slow_fit(client)
+        os.kill(jobs.pid, signal.SIGKILL)
+        ended = wait_for_job(client, job)
+        assert ended["status"] == "failed"
+        assert "SIGKILL" in ended["error"]
+        assert fit(client, "pca", {"n_components": 3})["n_components"] == 3
+        bad = client.post("api/fits", json={"method": "isomap", "parameters": {"metric": "nothing"}}).json()[
+            "job"
+        ]
+        ended = wait_for_job(client, bad)
+        assert ended["status"] == "failed"
+        assert "nothing" in ended["error"]
+        last = jobs.pid
+        assert folder.exists()
+    wait_until(lambda: not is_alive(last))
+    assert not folder.exists()
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(explorer.url)
+
+
+def open_server(folder, *options):
+    """Start the command in a process; return it with its address."""
+    table = write_digits(folder / "digits.csv", 100)
+    command = [sys.executable, "-m", "eigenscape", "explore", str(table), "--no-browser", *options]
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+    )
+    words = process.stdout.readline().split()
+    assert words[:2] == ["exploring", "at"], process.stderr.read()
+    return process, words[2]
+
+
+def children(pid):
+    listed = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
+    return [int(word) for word in listed.stdout.split()]
+
+
+def folders_of(pid):
+    return list(Path(tempfile.gettempdir()).glob(f"eigenscape-explore-{pid}-*"))
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
+def test_a_server_that_ends_or_is_killed_leaves_no_process_no_folder_and_no_lost_annotation(tmp_path):
+    process, url = open_server(tmp_path, "--annotations", "marks.csv")
+    with httpx.Client(base_url=url, headers={"X-Eigenscape": "1"}, timeout=60) as client:
+        start_slow_fit(client)
+        body = {"name": "kind", "label": "odd, <b>", "mask": mask_of([1, 3], 100)}
+        assert client.post("api/annotations", json=body).status_code == 200
+    workers = children(process.pid)
+    assert workers
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert "1 annotation(s) are in marks.csv" in errors
+    wait_until(lambda: not any(is_alive(pid) for pid in workers))
+    assert folders_of(process.pid) == []
+
+    process, url = open_server(tmp_path, "--annotations", "marks.csv")
+    with httpx.Client(base_url=url, headers={"X-Eigenscape": "1"}, timeout=60) as client:
+        assert client.get("api/state").json()["annotations"] == [{"name": "kind", "labels": ["odd, <b>"]}]
+        codes = np.frombuffer(client.get("api/annotations/kind").content, dtype="<u2")
+        assert np.flatnonzero(codes != 65535).tolist() == [1, 3]
+        start_slow_fit(client)
+    workers = children(process.pid)
+    assert workers
+    process.kill()
+    process.communicate(timeout=60)
+    wait_until(lambda: not any(is_alive(pid) for pid in workers))
+    wait_until(lambda: folders_of(process.pid) == [])
+
+
+def test_an_annotation_file_of_something_else_is_not_replaced(tmp_path):
+    X = np.eye(4)
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="was not written by the explorer"):
+        eigenscape.explore(X, block=False, open_browser=False, annotations=tmp_path / "other.csv")
+    assert (tmp_path / "other.csv").read_text() == "a,b\n1,2\n"
+    with pytest.raises(ValueError, match=r"extension \.csv"):
+        eigenscape.explore(X, block=False, open_browser=False, annotations=tmp_path / "marks.txt")
+
+
+def test_a_model_is_explored_with_its_own_rows_or_given_ones():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    model = eigenscape.Isomap(n_neighbors=10).fit(X)
+    with (
+        eigenscape.explore(model, block=False, open_browser=False) as explorer,
+        client_of(explorer) as client,
+    ):
+        (entry,) = client.get("api/state").json()["maps"]
+        found = np.frombuffer(client.get(f"api/maps/{entry['id']}/coordinates").content, dtype="<f4")
+        np.testing.assert_allclose(found.reshape(60, 2), model.embedding_, rtol=1e-5)
+        grid = client.get(f"api/maps/{entry['id']}/eigenfunction/1").json()
+        x = np.linspace(grid["extent"][0], grid["extent"][1], grid["nx"])
+        y = np.linspace(grid["extent"][2], grid["extent"][3], grid["ny"])
+        expected = model.transform([[x[5], y[9]]])[0, 1]
+        assert grid["values"][9 * grid["nx"] + 5] == pytest.approx(expected)
+        names = {"X": X}
+        exec(entry["python"], names)
+        np.testing.assert_allclose(names["embedding"], model.embedding_, atol=1e-8)
+    pca = eigenscape.ProbabilisticPCA(1).fit(X)
+    with pytest.raises(ValueError, match="does not contain its training rows"):
+        eigenscape.explore(pca, block=False, open_browser=False)
+    with (
+        eigenscape.explore(pca, X, block=False, open_browser=False) as explorer,
+        client_of(explorer) as client,
+    ):
+        (entry,) = client.get("api/state").json()["maps"]
+        assert entry["n_components"] == 1
+        answer = client.post(f"api/maps/{entry['id']}/inverse", json={"point": [0.0]}).json()
+        assert [one["name"] for one in answer["columns"]] == ["x0", "x1"]

@@ -1,0 +1,207 @@
+"""What notebooks display: figures, progress bars and estimators, by the display machinery of IPython."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+import sklearn
+from cases import load
+
+import eigenscape
+from eigenscape import (
+    PCA,
+    Isomap,
+    LaplacianEigenmaps,
+    LocallyLinearEmbedding,
+    MixturePPCA,
+    ProjectionPursuit,
+    plot,
+)
+from eigenscape._notebook_progress import NotebookDisplay, in_notebook
+from eigenscape._progress import reporting, stage
+from eigenscape._progress_displays import open_display
+
+IPython = pytest.importorskip("IPython", reason="IPython is not installed")
+
+
+@pytest.fixture(scope="module")
+def shell():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    yield shell
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture(scope="module")
+def X():
+    return load("curve")[0]
+
+
+# --- figures ------------------------------------------------------------------------------------------------
+
+
+def size_of(png: bytes) -> tuple[int, int]:
+    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
+
+
+def test_figures_are_displayed_as_the_value_of_a_cell(shell, X):
+    model = PCA(2).fit(X)
+    for shown in (plot.scatter(model), plot.spectrum(model), plot.compare([model, model])):
+        data, metadata = shell.display_formatter.format(shown)
+        assert data["image/png"].startswith(b"\x89PNG")
+        size = metadata["image/png"]
+        assert size_of(data["image/png"]) == (2 * size["width"], 2 * size["height"])
+    assert isinstance(plot.scatter(model), matplotlib.axes.Axes)
+
+
+def test_figures_are_unknown_to_pyplot_and_given_axes_are_left_to_it(shell, X):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.close("all")
+    plot.scatter(PCA(2).fit(X))
+    assert pyplot.get_fignums() == []  # pyplot would display it once more
+    _, ax = pyplot.subplots()
+    assert "image/png" not in shell.display_formatter.format(plot.scatter(PCA(2).fit(X), ax=ax))[0]
+    pyplot.close("all")
+
+
+# --- progress -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def outputs(shell, monkeypatch):
+    """Let the shell take itself for a kernel, and collect what is displayed."""
+    made = []
+
+    def publish(data, metadata=None, *, transient=None, update=False, **options):
+        made.append((update, (transient or {}).get("display_id"), data))
+
+    monkeypatch.setattr(shell, "kernel", object(), raising=False)
+    monkeypatch.setattr(shell.display_pub, "publish", publish)
+    monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda: shell)
+    return made
+
+
+def test_progress_is_one_output_that_is_replaced(outputs, X, capsys):
+    assert in_notebook()
+    Isomap(verbose=True).fit(X)
+    assert [update for update, _, _ in outputs] == [False] + [True] * (len(outputs) - 1)
+    assert len({place for _, place, _ in outputs}) == 1
+    last = outputs[-1][2]
+    for name in ("neighbours", "geodesics", "eigen-solve"):
+        assert re.search(rf"^{name}: done in \d", last["text/plain"], re.MULTILINE)
+        assert f'<progress max="1" value="1.0000" aria-label="{name}">' in last["text/html"]
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_within_a_stage_and_names_with_markup(outputs, monkeypatch):
+    monkeypatch.setattr("eigenscape._notebook_progress._UPDATE_SECONDS", 0.0)
+    with reporting(True), stage("<b>x", total=8) as advance:
+        advance(2)
+        assert 'value="0.2500"' in outputs[-1][2]["text/html"]
+        assert "<b>" not in outputs[-1][2]["text/html"]
+        with pytest.raises(ZeroDivisionError), stage("within"):
+            raise ZeroDivisionError
+    assert "<b>x: done in" in outputs[-1][2]["text/plain"]
+
+
+def test_outside_a_notebook_there_is_no_such_display():
+    assert not in_notebook()
+    display = open_display()
+    assert not isinstance(display, NotebookDisplay)
+    display.close()
+
+
+# --- estimators ---------------------------------------------------------------------------------------------
+
+
+def test_a_fitted_estimator_shows_its_spectrum_and_residuals(shell, X):
+    model = LaplacianEigenmaps(3)
+    assert "eigenscape-spectrum" not in shell.display_formatter.format(model)[0]["text/html"]
+    data = shell.display_formatter.format(model.fit(X))[0]
+    assert data["text/plain"] == "LaplacianEigenmaps(n_components=3)"
+    drawing = data["text/html"].partition("eigenscape-spectrum")[2]
+    assert drawing.count("<rect") == 3
+    for i, value in enumerate(model.eigenvalues_, 1):
+        assert f"<title>{i}: {value:.6g}</title>" in drawing
+    relative = np.abs(model.residuals_).max() / np.abs(model.eigenvalues_).max()
+    assert f"largest residual {relative:.1e}" in drawing
+    assert model._repr_html_().endswith(drawing)
+    with sklearn.config_context(display="text"):
+        assert "text/html" not in shell.display_formatter.format(model)[0]
+
+
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
+def test_representations_of_unusual_spectra(X):
+    split = load("split")[0]
+    pieces = Isomap(on_disconnected="per_component").fit(split)
+    assert pieces._repr_html_().count("<rect") == pieces.eigenvalues_.size
+    many = PCA(n_components=None).fit(np.random.default_rng(0).random((80, 60)))
+    assert many._repr_html_().count("<rect") == 40
+    assert "the first 40 are drawn" in many._repr_html_()
+    assert "eigenscape-spectrum" not in ProjectionPursuit().fit(X)._repr_html_()
+    for model in (LocallyLinearEmbedding(), MixturePPCA(n_mixtures=2)):
+        assert "<" in model.fit(X)._repr_html_()
+    damaged = PCA(2).fit(X)
+    damaged.eigenvalues_, damaged.solver_ = np.array([np.nan, -1.0]), "<script>"
+    assert "&lt;script&gt;" in damaged._repr_html_()
+    assert "solver <script>" not in damaged._repr_html_()
+
+
+# --- callbacks of scikit-learn ------------------------------------------------------------------------------
+
+pytest_callbacks = pytest.mark.skipif(
+    not hasattr(Isomap, "set_callbacks"), reason="scikit-learn before 1.9 has no callbacks"
+)
+
+
+class Log:
+    """A callback that keeps the names of the tasks."""
+
+    def __init__(self):
+        self.begun, self.ended, self.fitted, self.closed = [], [], None, 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        self.begun.append(context.task_name)
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        self.ended.append(context.task_name)
+        self.fitted = fitted_estimator
+
+    def teardown(self, estimator, context):
+        self.closed += 1
+
+
+@pytest_callbacks
+def test_stages_are_tasks_of_callbacks(X, capsys):
+    log = Log()
+    model = Isomap().set_callbacks(log).fit(X)
+    stages = [name for name in log.begun if name != "step"]
+    assert stages == ["fit", "neighbours", "geodesics", "eigen-solve"]
+    assert [name for name in log.ended if name != "step"] == [*stages[1:], "fit"]
+    assert 0 < log.begun.count("step") <= 300
+    np.testing.assert_allclose(log.fitted.transform(X), model.embedding_, atol=1e-10)
+    assert log.closed == 1
+    assert capsys.readouterr().err == ""
+    model.set_params(verbose=True).fit(X)  # both displays
+    assert "eigen-solve" in capsys.readouterr().err
+    assert log.begun.count("fit") == 2
+
+
+@pytest_callbacks
+def test_callbacks_are_closed_after_an_error_and_not_saved(X, tmp_path):
+    log = Log()
+    model = Isomap(n_neighbors=500).set_callbacks(log)
+    with pytest.raises(ValueError, match="n_neighbors"):
+        model.fit(X)
+    assert (log.closed, log.ended) == (1, [])
+    eigenscape.save(model.set_params(n_neighbors=8).fit(X), tmp_path / "m.skops")
+    assert "_skl_callbacks" not in vars(eigenscape.load(tmp_path / "m.skops"))
+    assert sklearn.base.clone(model).n_neighbors == 8
