@@ -47,3 +47,14 @@ def all_sizes():
     accel.reset()
     yield
     _settings.set_few_points(None)
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def all_sizes_both(request, all_sizes, monkeypatch):
+    """The same, with compiled code and without."""
+    from eigenscape.accel import _settings
+
+    if request.param == "numpy":
+        limits = {name: _settings.Limits(0, 10**6) for name in _settings.LIMITS}
+        monkeypatch.setattr(_settings, "LIMITS", limits)
+        _settings.set_few_points(None)

@@ -90,6 +90,8 @@ MODELS = [
     es.GreedySpectralEmbedding(2),
     es.ProjectionPursuit(2, n_init=1),
     es.OrdinalMDS(2),
+    es.NeighborEmbedding(2, max_iter=50),
+    es.PotentialMap(2),
 ]
 ROWWISE = (
     "transform",

@@ -21,7 +21,7 @@ from pyarrow import parquet
 
 from eigenscape import KernelPCA
 from eigenscape.app.cli.app import app
-from eigenscape.app.cli.estimators import IN_MEMORY
+from eigenscape.app.methods import IN_MEMORY
 from eigenscape.dictionary import partitions
 from eigenscape.distributed import dictionary, write_parts
 from eigenscape.exceptions import WriteError

@@ -14,7 +14,7 @@ from eigenscape import estimators
 TABLES: list[tuple[str, dict[str, Any], str]] = [
     *((name, {"metric": "precomputed"}, "distances") for name in
       ("ClassicalMDS", "LandmarkMDS", "FastMap", "MetricMap", "OrdinalMDS", "Isomap",
-       "LocallyLinearEmbedding")),
+       "LocallyLinearEmbedding", "NeighborEmbedding", "PotentialMap")),
     *((name, {"affinity": kind}, of) for name in ("LaplacianEigenmaps", "DiffusionMap", "SpectralClustering")
       for kind, of in (("precomputed", "similarities"), ("precomputed_nearest_neighbors", "distances"))),
     *((name, {"kernel": "precomputed"}, "similarities") for name in ("KernelPCA", "GreedySpectralEmbedding")),

@@ -43,3 +43,17 @@ def test_the_harness_counts_signals_hangs_and_errors(monkeypatch: pytest.MonkeyP
     assert totals == {"tried": 7, "signals": 2, "hangs": 1, "exceptions": 3, "differences": 0}
     assert isinstance(result, Result)
     assert len(result.faults) == 6
+
+
+@pytest.mark.parametrize(
+    ("kind", "seed", "number"),
+    [
+        ("parquet", 14, 125),  # pages of one column end early: a stream of batches ended without an error
+        ("parquet", 12, 297),  # fewer rows than declared, in all columns
+    ],
+)
+def test_cases_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, seed: int, number: int
+) -> None:
+    monkeypatch.setattr("eigenscape.streams.CHUNK_BYTES", 8 * 27)  # as in the harness
+    assert file_cases.run(kind, seed, number, tmp_path) in ("read", "refused")

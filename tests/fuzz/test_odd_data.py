@@ -293,7 +293,7 @@ def _read(stream: Any, lines: queue.Queue[str]) -> None:
 @pytest.mark.parametrize("kind", ["data", "tables"])
 def test_odd_data_are_embedded_or_refused(kind: str) -> None:
     """With a fixed seed; ``EIGENSCAPE_FUZZ_CASES`` raises the number of cases."""
-    cases = int(os.environ.get("EIGENSCAPE_FUZZ_CASES", "300"))
+    cases = int(os.environ.get("EIGENSCAPE_FUZZ_CASES", "150"))
     counts = run(kind, cases, seed=int(os.environ.get("EIGENSCAPE_FUZZ_SEED", "0")))
     assert counts == {"tried": cases, **dict.fromkeys(OUTCOMES, 0)}
 
