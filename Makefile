@@ -4,8 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.ready-docs
+# Many tests start processes, which load the bytecode of the first.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test accel accel-oldest fuzz faults minimums memory reproduce bench bench-quick lint format clean
+.PHONY: demo test accel accel-oldest fuzz fuzz-files faults minimums memory reproduce bench bench-quick docs lint lint-js format clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -30,6 +33,12 @@ accel-oldest:
 fuzz: $(READY)
 	HYPOTHESIS_PROFILE=random OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m hypothesis tests
 
+# Readers fuzzed for a minute each, guided by the lines they reach; atheris is installed here only.
+fuzz-files: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
+	cd tests && for kind in csv tsv edges distances parquet arrow npy npz; do \
+		$(CURDIR)/$(BIN)/python -m fuzz.coverage_guided $$kind 60 || exit 1; done
+
 # Damaged files, odd data, kills and failing writes in large numbers; writes docs/faults.md.
 faults: $(READY)
 	cd tests && $(CURDIR)/$(BIN)/python -m faults.run_all
@@ -53,11 +62,19 @@ bench: $(READY)
 bench-quick: $(READY)
 	$(BIN)/python -m benchmarks run --quick --out build/benchmarks
 
+# The documentation site, in build/docs: examples run, warnings are errors, links and names are checked.
+docs: $(DOCS_READY)
+	$(BIN)/python docs/build.py
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Types in the scripts of the explorer's page, from their comments; needs npm. The tests check them without it.
+lint-js:
+	npx --yes --package typescript@5.9 tsc --project tests/app/page/jsconfig.json
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -70,5 +87,10 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
 	touch $(READY)
 
+$(DOCS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	touch $(DOCS_READY)
+
 clean:
+	rm -rf docs/auto_examples docs/reference/api docs/reference/backreferences docs/figures
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis demo.png

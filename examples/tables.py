@@ -1,8 +1,8 @@
 """Write small files for examples of the command line.
 
-The files are flowers.csv, new-flowers.csv, distances.csv, graph.edges, a folder of images, digits, and a
-sequence, clean.csv, with distorted versions, noisy-1.csv, noisy-2.csv, early.csv and late.csv. Run
-``python examples/tables.py [FOLDER]``.
+The files are flowers.csv, new-flowers.csv, few-labels.csv, distances.csv, graph.edges, a folder of images,
+digits, and a sequence, clean.csv, with distorted versions, noisy-1.csv, noisy-2.csv, early.csv and late.csv.
+Run ``python examples/tables.py [FOLDER]``.
 """
 
 import sys
@@ -15,8 +15,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 
-def write_flowers(path: Path, rows: np.ndarray) -> None:
-    """Write rows of the iris data to a CSV file."""
+def write_flowers(path: Path, rows: np.ndarray, n_labels: int | None = None) -> None:
+    """Write rows of the iris data to a CSV file; only the first ``n_labels`` have a species, if given."""
     flowers = load_iris()
     header = ",".join(
         [
@@ -30,10 +30,10 @@ def write_flowers(path: Path, rows: np.ndarray) -> None:
             [
                 f"f{row}",
                 *(f"{value:g}" for value in flowers.data[row]),
-                flowers.target_names[flowers.target[row]],
+                flowers.target_names[flowers.target[row]] if n_labels is None or place < n_labels else "",
             ]
         )
-        for row in rows
+        for place, row in enumerate(rows)
     ]
     path.write_text("\n".join([header, *lines]) + "\n")
 
@@ -60,6 +60,7 @@ def main(folder: Path) -> None:
     order = np.random.default_rng(0).permutation(150)
     write_flowers(folder / "flowers.csv", order[:120])
     write_flowers(folder / "new-flowers.csv", order[120:])
+    write_flowers(folder / "few-labels.csv", order[:120], 15)
     X = load_iris().data[order[:60]]
     np.savetxt(folder / "distances.csv", pairwise_distances(X), delimiter=",", fmt="%.6g")
     connected = load_iris().data[order[load_iris().target[order] > 0]][:60]  # two species that overlap
