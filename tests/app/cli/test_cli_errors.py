@@ -6,12 +6,15 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from test_cli import bad, good, run, write_csv
+
+from eigenscape.app.cli.errors import handle_errors
 
 
 @pytest.fixture
@@ -238,6 +241,23 @@ def test_an_interruption_leaves_no_file(tmp_path, long_input):
     assert process.returncode == 130
     assert stderr == "interrupted; no file was left half-written\n"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
+def test_an_interrupt_that_python_ignores_is_raised_again(capfd):
+    """dask listens to the garbage collector; an interrupt inside its callback was printed and forgotten."""
+
+    class Interrupted:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    end = time.monotonic() + 30
+    with pytest.raises(SystemExit) as exit_, handle_errors(debug=False):
+        Interrupted()
+        while time.monotonic() < end:
+            time.sleep(0.01)
+    assert exit_.value.code == 130
+    assert capfd.readouterr().err == "interrupted; no file was left half-written\n"
 
 
 def test_a_killed_process_leaves_the_old_file(tmp_path, long_input):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import errno
 import re
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -38,6 +40,8 @@ _TyperError: Any = typer.BadParameter.__mro__[2]
 _EXPECTED = (ValueError, TypeError, OSError, MemoryError, RuntimeError, ImportError, _TyperError)
 #: Operating system errors that are not the fault of the command line.
 _SYSTEM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+#: Seconds until an interrupt that was ignored is raised again.
+_INTERRUPT_DELAY = 0.05
 
 
 def print_message(text: str, quiet: bool = False) -> None:
@@ -53,7 +57,7 @@ def print_message(text: str, quiet: bool = False) -> None:
 def handle_errors(debug: bool) -> Iterator[None]:
     """Print an exception raised in the block as one line and exit with the code that belongs to it."""
     try:
-        with _print_warnings():
+        with _print_warnings(), _repeated_interrupts():
             yield
     except (KeyboardInterrupt, typer.Abort):
         print_message("interrupted; no file was left half-written")
@@ -78,6 +82,29 @@ def _print_warnings() -> Iterator[None]:
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def _repeated_interrupts() -> Iterator[None]:
+    """Raise KeyboardInterrupt again if Python ignored it, as it does in finalizers and callbacks of gc."""
+    before = sys.unraisablehook
+    timers: list[threading.Timer] = []
+
+    def repeat(unraisable: Any) -> None:
+        if unraisable.exc_type is KeyboardInterrupt:
+            # Not from here, where it would be ignored as well.
+            timers.append(threading.Timer(_INTERRUPT_DELAY, _thread.interrupt_main))
+            timers[-1].start()
+        else:
+            before(unraisable)
+
+    sys.unraisablehook = repeat
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        for timer in timers:
+            timer.cancel()
 
 
 def exit_code(error: BaseException) -> int:
