@@ -73,14 +73,17 @@ MAPS = [ProbabilisticPCA, FactorAnalysis, MixturePPCA]
 #: checks cannot give, and fewer rows come out than go in. test_distortion_discriminant.py runs the checks
 #: that need no fit.
 CHECKED = [
-    *(cls() for cls in [*ALL, *MAPS]),
+    *(cls() for cls in [*ALL, ProbabilisticPCA, MixturePPCA]),
+    # The checks have 15 rows of 30 features, of which the likelihood has no maximum: after hundreds of steps
+    # towards it, rounding is amplified to 1e-7.
+    FactorAnalysis(tol=1e-4),
     OrientedPCA(),
     OrdinalMDS(n_init=2, max_iter=5000),
     NeighborEmbedding(max_iter=100),
     PotentialMap(),
     ProjectionPursuit(),
     ProjectionPursuitDensity(n_init=3),
-    ProjectionPursuitRegressor(2, n_init=1, max_iter=5),
+    ProjectionPursuitRegressor(1, n_init=1, max_iter=2),
     KernelEigenmap(),
     LocalityPreservingProjection(n_components=1),
     ClassicalMDS(metric="precomputed", n_components=1),
