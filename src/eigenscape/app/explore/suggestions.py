@@ -89,7 +89,7 @@ def _clusters(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
     if find_spec("openTSNE") is None or rows.shape[0] < _MIN_PICTURE:
         return []
     text = (
-        "For a picture of clusters, as UMAP and t-SNE draw: NeighborEmbedding. It usually keeps more neighbours"
-        " on two coordinates than spectral maps; distances between clusters mean little."
+        "For a picture of clusters, as UMAP and t-SNE draw: NeighborEmbedding. It usually keeps more"
+        " neighbours on two coordinates than spectral maps; distances between clusters mean little."
     )
     return [{"text": text, "method": "neighbor-embedding", "parameters": {}, "standardize": None}]
