@@ -128,7 +128,17 @@ def approximate_eigh(
 
 
 class SchurError(NamedTuple):
-    """Norm of ``C - B'A^-1 B``, the same relative to ``C``, and the standard error of the first."""
+    """Norm of ``C - B'A^-1 B``, the same relative to ``C``, and the standard error of the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.nystrom import schur_error
+    >>> K = np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])  # of rank 1: one row determines all
+    >>> error = schur_error(K[:1, :1], K[:1, 1:], K[1:, 1:])
+    >>> bool(error.relative < 1e-12), error.standard_error
+    (True, 0.0)
+    """
 
     size: float
     relative: float

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 
 import page_names
@@ -48,6 +50,18 @@ def test_every_public_name_is_in_one_group():
     assert set(listed) == public
     missing = {name for _, names in public_names.GROUPS.values() for name in names} - public
     assert missing == set()
+
+
+def test_every_public_name_has_an_example():
+    names = ["", *(f".{name}" for name in public_names.modules() if name != "exceptions")]
+    rooms = [import_module(f"eigenscape{name}") for name in names]
+    without = [
+        f"{room.__name__}.{name}"
+        for room in rooms
+        for name in public_names.module_names(room)
+        if ">>>" not in (inspect.getdoc(getattr(room, name)) or "")
+    ]
+    assert without == []
 
 
 def test_pictures_and_the_pages_that_show_them_agree():

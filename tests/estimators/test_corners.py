@@ -150,6 +150,7 @@ def test_standardised_distances_are_those_of_standardised_rows():
         (KernelPCA(kernel="poly", coef0=None), "coef0=None"),
         (Isomap(n_jobs="a"), "n_jobs='a'"),
         (Isomap(metric_params=[1]), "metric_params"),
+        (Isomap(metric="foo"), "metric='foo' is not known; use one of"),
         (ClassicalMDS(metric_params=[1]), "metric_params"),
         (LaplacianEigenmaps(affinity="rbf", include_diagonal="no"), "include_diagonal='no'"),
     ],

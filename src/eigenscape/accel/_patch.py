@@ -193,7 +193,17 @@ def install(few_points: int | None = None) -> None:
 
 
 def uninstall() -> None:
-    """Restore scikit-learn's classes and functions, also in modules that imported the replacements."""
+    """Restore scikit-learn's classes and functions, also in modules that imported the replacements.
+
+    Examples
+    --------
+    >>> import sklearn.manifold
+    >>> from eigenscape import accel
+    >>> accel.install()
+    >>> accel.uninstall()
+    >>> sklearn.manifold.Isomap.__module__
+    'sklearn.manifold._isomap'
+    """
     global _installed, _contexts
     with _lock:
         if _installed:
@@ -222,6 +232,21 @@ def accelerated(few_points: int | None = None) -> Iterator[None]:
     """Install within a block. Blocks may be nested, and overlap in several threads.
 
     The last one to end uninstalls, unless :func:`install` was called before the first.
+
+    Parameters
+    ----------
+    few_points : int or None, default=None
+        As in :func:`install`: number of points up to which calls do without compiled code.
+
+    Examples
+    --------
+    >>> import sklearn.manifold
+    >>> from eigenscape import accel
+    >>> with accel.accelerated():
+    ...     sklearn.manifold.Isomap.__module__
+    'eigenscape.accel._isomap'
+    >>> accel.is_installed()
+    False
     """
     global _contexts
     with _lock:

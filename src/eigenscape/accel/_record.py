@@ -55,6 +55,14 @@ class Report:
     rows : list of Row
         ``name``, ``place`` ("eigenscape", "scikit-learn", "both" or "small"), ``reason``, ``calls`` and
         ``seconds``.
+
+    Examples
+    --------
+    >>> from eigenscape import accel
+    >>> accel.reset()
+    >>> report = accel.report()
+    >>> report.rows, report.share
+    ([], 0.0)
     """
 
     rows: list[Row]
@@ -172,6 +180,14 @@ def report() -> Report:
 
 
 def reset() -> None:
-    """Forget all recorded calls."""
+    """Forget all recorded calls.
+
+    Examples
+    --------
+    >>> from eigenscape import accel
+    >>> accel.reset()
+    >>> len(accel.report().rows)
+    0
+    """
     with _lock:
         _rows.clear()

@@ -37,15 +37,20 @@ def resolve_metric_params(metric: Metric, metric_params: Mapping[str, Any] | Non
 
 
 def metric_distances(Y: Rows, X: Rows, metric: Metric, params: Mapping[str, Any]) -> np.ndarray:
-    """Compute scikit-learn's pairwise distances; the error for sparse input names the metric."""
+    """Compute scikit-learn's pairwise distances; errors name the metric."""
     from sklearn.metrics import pairwise_distances
 
     if metric == "cosine":
         Y, X = (of_unit_magnitude(Y), of_unit_magnitude(X)) if Y is not X else [of_unit_magnitude(X)] * 2
     try:
         return np.asarray(pairwise_distances(Y, X, metric=metric, **params), dtype=np.float64)
-    except TypeError as error:
-        if is_sparse(X):
+    except (TypeError, ValueError) as error:
+        if "The 'metric' parameter" in str(error):
+            raise ValueError(
+                f"metric={metric!r} is not known; use one of scikit-learn's pairwise_distances, such as"
+                " 'euclidean', 'manhattan' or 'cosine', or a function of two rows"
+            ) from None
+        if is_sparse(X) and isinstance(error, TypeError):
             raise TypeError(
                 f"metric={metric!r} does not support sparse input ({error}); pass dense data or use another"
                 " metric"

@@ -26,7 +26,19 @@ class Columns(Protocol):
 
 
 class BoundKernel(Protocol):
-    """A kernel bound to its training points, ``k_m(., X)``."""
+    """A kernel bound to its training points, ``k_m(., X)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape.kernels import Gaussian
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> bound = Gaussian(gamma=1.0).bind(X)
+    >>> bound(np.array([[1.0]])).round(2)
+    array([[0.37, 1.  , 0.37]])
+    >>> bound.to(np.array([[3.0]]))(np.array([[3.0]]))  # between points that are both new
+    array([[1.]])
+    """
 
     @property
     def X(self) -> Any:
@@ -48,7 +60,16 @@ class BoundKernel(Protocol):
 
 @runtime_checkable
 class Kernel(Protocol):
-    """A similarity that is not yet bound to data."""
+    """A similarity that is not yet bound to data.
+
+    Examples
+    --------
+    An estimator with ``kernel=`` accepts any object with this method.
+
+    >>> from eigenscape.kernels import Gaussian, Kernel
+    >>> isinstance(Gaussian(gamma=1.0), Kernel)
+    True
+    """
 
     def bind(self, X: Rows) -> BoundKernel:
         """Return the kernel on the training points ``X``, with missing hyper-parameters estimated."""

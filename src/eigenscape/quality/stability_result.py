@@ -41,6 +41,16 @@ class Stability:
     spread : float
         Root mean square distance of the points from their mean, averaged over the embeddings: the unit of
         ``per_point``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import PCA
+    >>> from eigenscape.quality import perturbation_stability
+    >>> X = load_iris().data
+    >>> stability = perturbation_stability(PCA(n_components=2), X, fraction=[0.1], n_repeats=3)
+    >>> stability.movement_by_split.shape, bool(stability.per_point.max() < 0.5)
+    ((1, 3), True)
     """
 
     fractions: np.ndarray

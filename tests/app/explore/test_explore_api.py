@@ -149,7 +149,7 @@ def test_placed_rows_land_where_transform_puts_them(state, client, digits):
     np.testing.assert_allclose(found, model.embedding_[4:7], atol=1e-5)
     assert [point["nearest"] for point in answer["points"]] == [4, 5, 6]
     assert [point["id"] for point in answer["points"]] == ["row-4", "row-5", "row-6"]
-    assert all(point["nearest_distance"] < 1e-3 and point["novelty"] == 0 for point in answer["points"])
+    assert all(point["nearest_distance"] == 0 and point["novelty"] == 0 for point in answer["points"])
     assert answer["points"][0]["label"] == table.labels[4]
 
 
@@ -207,6 +207,21 @@ def test_compare_aligns_the_second_map_to_the_first(state, client):
     np.testing.assert_allclose(found[:, :2], aligned, atol=1e-2)
     same = floats(client.get(f"api/maps/{first['id']}/compare/{first['id']}"), 3)
     assert same[:, 2].max() < 1e-5
+
+
+def test_compare_uses_the_coordinates_on_the_axes(state, client):
+    first, second = (map_of(state, name) for name in ("pca", "isomap"))
+    planes = [
+        floats(client.get(f"api/maps/{one['id']}/coordinates"), one["n_components"]).astype(float)
+        for one in (first, second)
+    ]
+    compare = f"api/maps/{first['id']}/compare/{second['id']}"
+    found = floats(client.get(compare, params={"axes": "2,1"}), 3)
+    np.testing.assert_allclose(
+        found[:, :2], procrustes(planes[1][:, [2, 1]], planes[0][:, [2, 1]]).aligned, atol=1e-2
+    )
+    for axes in ("1", "1,99", "x,0", "0,1,2"):
+        assert client.get(compare, params={"axes": axes}).status_code in (400, 404), axes
 
 
 def test_a_selection_is_explained_by_effects_labels_and_images(state, client, digits):

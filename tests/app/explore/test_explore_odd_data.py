@@ -5,9 +5,10 @@ import io
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits, load_iris
 
 import eigenscape
-from eigenscape.app.explore.suggestions import suggestions
+from eigenscape.app.explore.suggestions import _dimension, suggestions
 from eigenscape.app.explore.tasks import WorkerData, fit_map, measure_map
 from explore.explorers import client_of, mask_of, wait_for_jobs
 
@@ -62,6 +63,14 @@ def test_measures_of_numbers_of_coordinates_that_are_rules(tmp_path, given):
     data, request = fitted(tmp_path, X, given, fewer=False)
     fit_map(data, request)
     assert np.isfinite(measure_map(data, request)["losses"]["training"]).all()
+
+
+def test_suggestions_do_not_claim_more_than_the_interval_of_the_dimension():
+    [iris] = _dimension(load_iris().data, [])
+    assert "interval 1.8 to" in iris["text"]
+    assert "two coordinates may lose distances" in iris["text"]
+    [digits] = _dimension(load_digits().data[:400], [])
+    assert "two coordinates cannot keep all distances" in digits["text"]
 
 
 def test_suggestions_need_usable_rows():

@@ -178,6 +178,9 @@ def drop_rows(page: ExplorerPage, folder: Path) -> None:
 def test_bad_input_gives_a_message(page):
     fit(page, "isomap", n_components=99999)
     page.wait_for("#message", "n_components")
+    # The button stays under the pointer when the field loses the focus.
+    fit(page, "isomap", n_neighbors=0)
+    page.wait_for("#message", "n_neighbors must be at least 1")
     page.click("#message .close")
     until(lambda: not page.find("#message").is_displayed(), "the message is closed")
     page.click("#tab-place")
@@ -200,10 +203,17 @@ def test_keyboard(page):
     press(Keys.ARROW_RIGHT)
     until(lambda: page.text("#tooltip"), "the cursor is at a point")
     press(Keys.ENTER)
-    page.wait_for("#panel", "1 points selected")
+    page.wait_for("#panel", "1 point selected")
     page.run("document.getElementById('map-a').focus()")
     press("+", "+", "a")
     until(lambda: int(page.text("#panel h2").split()[0]) > 5, "the points on the screen are selected")
+    press("l")
+    for key in (*3 * [Keys.ARROW_LEFT], " ", *8 * [Keys.ARROW_RIGHT], " ", *8 * [Keys.ARROW_DOWN], " "):
+        press(key)
+    before = page.text("#panel h2")
+    press(Keys.ENTER)
+    until(lambda: page.text("#panel h2") not in ("", before), "the points in the lasso are selected")
+    press("p")
     press("t")
     assert page.run("return document.activeElement.id") == "tab-selection"
     press(Keys.ARROW_RIGHT)

@@ -190,3 +190,66 @@ def test_wheel_pinch_and_stored_views(call):
     assert found["pinched"] == pytest.approx(2, rel=1e-6)
     assert found["again"] == pytest.approx(found["stored"])
     assert found["wide"] == pytest.approx(found["stored"])
+
+
+def test_new_points_outside_of_the_map_are_drawn_at_its_edge(call):
+    """Their labels tell so; those inside are drawn at their places."""
+    script = """(() => {
+      const box = document.getElementById('box');
+      box.replaceChildren(); box.style.width = '400px'; box.style.height = '300px';
+      const map = new m.MapView(box, {ticks: false});
+      map.setPoints(new Float32Array([0, 0, 1, 0, 0, 1, 1, 1]), 4, 2);
+      map.setInsets({left: 20, right: 100, top: 10, bottom: 10});
+      const texts = [], real = map.overlayContext;
+      map.overlayContext = new Proxy(real, {
+        get: (_, key) => key === 'fillText' ? (...parts) => texts.push(parts)
+          : typeof real[key] === 'function' ? real[key].bind(real) : real[key],
+        set: (_, key, value) => { real[key] = value; return true; },
+      });
+      map.setMarkers([{coordinates: [0.5, 0.5], label: 'in'}, {coordinates: [90, 70], label: 'far'}]);
+      map.drawAbove();
+      const place = map.view.toScreen(0.5, 0.5); map.destroy();
+      return {texts: texts.slice(-2), place};
+    })()"""
+    found = call("map.js", script)
+    (inside, x, y), (far, far_x, far_y) = found["texts"]
+    assert (inside, far) == ("in", "far (outside)")
+    assert abs(x - found["place"][0]) < 20
+    assert y == pytest.approx(found["place"][1])
+    assert 200 < far_x < 300
+    assert 10 < far_y < 40
+
+
+def test_a_lasso_is_drawn_by_keyboard(call):
+    """Arrow keys move a cross, Space sets corners, Enter selects; a box needs one corner; Escape gives up."""
+    script = """(() => {
+      const box = document.getElementById('box');
+      box.replaceChildren(); box.style.width = '400px'; box.style.height = '300px';
+      const map = new m.MapView(box, {});
+      map.setPoints(Float32Array.from(a[0]), a[0].length / 2, 2);
+      const selected = []; map.on('select', one => selected.push([Array.from(one.mask), one.mode]));
+      const shapes = [];
+      const press = (key, times = 1) => {
+        const event = () => new KeyboardEvent('keydown', {key, cancelable: true});
+        for (let k = 0; k < times; k++) box.dispatchEvent(event());
+      };
+      const corners = [], corner = () => { press(' '); corners.push(map.view.toUnits(...map.pen)); };
+      map.setTool('lasso');
+      press('ArrowLeft', 4); corner(); press('ArrowRight', 9); corner(); press('ArrowDown', 7); corner();
+      shapes.push(map.shape.length); press('Enter'); shapes.push(map.shape.length);
+      map.setTool('box');
+      press('ArrowUp', 5); corner(); press('ArrowRight', 6); press('ArrowDown', 8);
+      corners.push(map.view.toUnits(...map.pen)); press('Enter');
+      press(' '); press('ArrowUp'); press('Escape'); shapes.push(map.shape.length, map.pen === null);
+      map.destroy();
+      return {selected, corners, shapes};
+    })()"""
+    found = call("map.js", script, POINTS.ravel().tolist())
+    (lasso, mode), (box, _) = found["selected"]
+    inside = path_module.Path(found["corners"][:3]).contains_points(POINTS)
+    np.testing.assert_array_equal(np.array(lasso, dtype=bool), inside)
+    low, high = np.sort(found["corners"][3:], axis=0)
+    np.testing.assert_array_equal(np.array(box, dtype=bool), ((low <= POINTS) & (high >= POINTS)).all(axis=1))
+    assert mode == "replace"
+    assert inside.sum() > 5
+    assert found["shapes"] == [4, 0, 0, True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,12 +51,14 @@ def _nearest(lengths: np.ndarray, row: int, k: int) -> list[int]:
     return [int(one) for one in found[np.argsort(lengths[found], kind="stable")] if one != row]
 
 
-def compare_maps(first: ExploredMap, second: ExploredMap) -> np.ndarray:
-    """Return the first two coordinates of the second map aligned to the first, and the movement (n, 3).
+def compare_maps(first: ExploredMap, second: ExploredMap, axes: Sequence[int] = (0, 1)) -> np.ndarray:
+    """Return two coordinates of the second map aligned to those of the first, and the movement (n, 3).
 
-    The movement is relative to the spread of the first map.
+    The coordinates of the second map are those of the first, or its first two if it has fewer. The movement
+    is relative to the spread of the first map.
     """
-    target, source = _plane(first.coordinates), _plane(second.coordinates)
+    target = _plane(first.coordinates, axes)
+    source = _plane(second.coordinates, axes if max(axes) < second.n_components else (0, 1))
     if not (np.isfinite(target).all() and np.isfinite(source).all()):
         raise CommandError("maps with points that have no finite coordinates cannot be compared")
     aligned = procrustes(source, target).aligned
@@ -64,8 +67,8 @@ def compare_maps(first: ExploredMap, second: ExploredMap) -> np.ndarray:
     return np.column_stack([aligned, moved]).astype("<f4")
 
 
-def _plane(coordinates: np.ndarray) -> np.ndarray:
-    plane = coordinates[:, :2]
+def _plane(coordinates: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+    plane = coordinates[:, [axis for axis in axes if axis < coordinates.shape[1]]]
     return plane if plane.shape[1] == 2 else np.column_stack([plane, np.zeros(len(plane))])
 
 

@@ -228,7 +228,11 @@ class Api:
         return as_json(analysis.eigenfunction_grid(entry, self.data, component))
 
     def compare(self, request: Request) -> Response:
-        return as_bytes(analysis.compare_maps(self._map(request), self._map(request, "other")))
+        first, asked = self._map(request), request.query_params.get("axes")
+        axes = (0, 1) if asked is None else [int(axis) for axis in parse_rows(asked, first.n_components, 2)]
+        if len(axes) != 2:
+            raise CommandError(f"axes must be two coordinates, such as 0,1, got {asked!r}")
+        return as_bytes(analysis.compare_maps(first, self._map(request, "other"), axes))
 
     def inverse(self, request: Request, body: dict[str, Any]) -> Response:
         entry = self._map(request)

@@ -40,6 +40,12 @@ class Distances:
         found = squares[None, :] - 2 * products + (rows * weighted).sum(axis=1)[:, None]
         return np.sqrt(np.maximum(found, 0.0))
 
+    def to_rows(self, rows: np.ndarray, which: np.ndarray, scaler: Any = None) -> np.ndarray:
+        """Return the distances (n_new, k) to the rows ``which`` of the data, (n_new, k); 0 if equal."""
+        weights = _weights(scaler, rows.shape[1])
+        others = self.data.rows(which.ravel(), filled=True).reshape(*which.shape, -1)  # (n_new, k, d)
+        return np.sqrt(np.square(others - rows[:, None, :]) @ weights)
+
     def usual(self, scaler: Any = None) -> np.ndarray:
         """Return the distances of some rows to their nearest others, in ascending order."""
         key = _weights(scaler, self.data.d).tobytes()

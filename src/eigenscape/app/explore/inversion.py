@@ -26,7 +26,7 @@ def split_model(model: Any) -> tuple[Any, Any]:
 def inverse_reason(estimator: Any) -> str | None:
     """Return why an estimator has no inverse; None if it has one."""
     if not hasattr(type(estimator), "inverse_transform"):
-        return f"{type(estimator).__name__} has no inverse: it has no inverse_transform"
+        return f"{type(estimator).__name__} has no inverse; PCA, Isomap and LaplacianEigenmaps have one"
     try:
         return None if callable(estimator.inverse_transform) else "it has no inverse_transform"
     except AttributeError as error:

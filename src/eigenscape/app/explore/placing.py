@@ -173,9 +173,10 @@ def nearest_rows(
         block = slice(start, start + size)
         found = distances.between(rows[block], scaler)  # (n_new, n)
         chosen = np.argpartition(found, k - 1, axis=1)[:, :k] if k < found.shape[1] else _all_rows(found)
-        order = np.argsort(np.take_along_axis(found, chosen, axis=1), axis=1, kind="stable")
+        exact = distances.to_rows(rows[block], chosen, scaler)
+        order = np.argsort(exact, axis=1, kind="stable")
         near[block] = np.take_along_axis(chosen, order, axis=1)
-        lengths[block] = np.take_along_axis(found, near[block], axis=1)
+        lengths[block] = np.take_along_axis(exact, order, axis=1)
     return near, lengths
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from eigenscape._progress import stage
 _ROWS, _FITTED = 5000, 400
 #: Largest number of neighbours tried.
 _CANDIDATES = (5, 7, 10, 14, 20)
+#: Number of rows from which a picture of clusters is suggested.
+_MIN_PICTURE = 50
 
 
 def suggestions(X: Any, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -21,7 +24,7 @@ def suggestions(X: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     order = np.random.default_rng(0).permutation(n)
     rows = X[np.sort(order[:_ROWS])]
     found: list[dict[str, Any]] = []
-    for propose in (_scales, _dimension, _neighbors):
+    for propose in (_scales, _dimension, _neighbors, _clusters):
         with stage("suggestions"):
             try:
                 found += propose(rows, names)
@@ -56,6 +59,8 @@ def _dimension(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
     )
     if dimension.value < 2.5:
         text += ": two coordinates can represent the data."
+    elif dimension.low < 2.5:
+        text += ": two coordinates may lose distances; look at more coordinates, too."
     else:
         text += ": a map of two coordinates cannot keep all distances; look at more coordinates, too."
     return [{"text": text, "method": None, "parameters": None, "standardize": None}]
@@ -78,3 +83,13 @@ def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {"text": text, "method": "isomap", "parameters": {"n_neighbors": choice.best}, "standardize": None}
     ]
+
+
+def _clusters(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
+    if find_spec("openTSNE") is None or rows.shape[0] < _MIN_PICTURE:
+        return []
+    text = (
+        "For a picture of clusters, as UMAP and t-SNE draw: NeighborEmbedding. It usually keeps more"
+        " neighbours on two coordinates than spectral maps; distances between clusters mean little."
+    )
+    return [{"text": text, "method": "neighbor-embedding", "parameters": {}, "standardize": None}]

@@ -45,6 +45,15 @@ def check_target(path: str | Path, force: bool = False) -> Path:
         If the file exists and ``force`` is False.
     WriteError
         If the target is a directory, a device or read-only, or its folder does not exist or is read-only.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from eigenscape.io import check_target
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     check_target(Path(folder) / "map.csv").name
+    'map.csv'
     """
     target = Path(os.path.realpath(Path(path).expanduser()))
     if target.is_dir():

@@ -41,6 +41,8 @@ export class App {
   /** Start a fit. @param {{method: string, parameters: Record<string, any>, standardize: boolean}} content @returns {Promise<void>} */
   async fit(content) {
     const { job } = await this.api.post("fits", content);
+    const area = /** @type {HTMLElement} */ (document.getElementById("message"));
+    if (area.classList.contains("error")) area.hidden = true; // that of the fit before
     this.asked.add(job);
     this.showFitted(this.store.state.jobs.find((one) => one.id === job));
   }

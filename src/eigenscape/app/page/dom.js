@@ -90,7 +90,8 @@ export function formatCount(value) {
  * @returns {string}
  */
 export function formatSeconds(seconds) {
-  if (seconds < 1) return `${Math.max(0, seconds).toFixed(1)} s`;
+  if (seconds < 0.05) return "< 0.1 s";
+  if (seconds < 1) return `${seconds.toFixed(1)} s`;
   if (seconds < 90) return `${Math.round(seconds)} s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
   return `${(seconds / 3600).toFixed(1)} h`;

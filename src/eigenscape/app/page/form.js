@@ -19,6 +19,8 @@ import { element } from "./dom.js";
 
 /** Number of parameters that are shown at first. */
 const FIRST = 5;
+/** Parameters of the computation, which hardly change a map. */
+const RARE = ["eigen_solver", "tol", "max_iter", "random_state", "neighbors", "memory"];
 
 /**
  * Fields of the parameters of a method; the rarer ones are folded.
@@ -28,7 +30,7 @@ const FIRST = 5;
  */
 export function parameterFields(parameters, given) {
   const fields = parameters.map((parameter) => parameterField(parameter, given[parameter.name]));
-  const isFirst = (/** @type {Parameter} */ parameter, /** @type {number} */ k) => k < FIRST || parameter.name in given;
+  const isFirst = (/** @type {Parameter} */ parameter, /** @type {number} */ k) => (k < FIRST && !RARE.includes(parameter.name)) || parameter.name in given;
   const first = fields.filter((_, k) => isFirst(parameters[k], k)), rest = fields.filter((_, k) => !isFirst(parameters[k], k));
   const more = element("details", {}, element("summary", {}, rest.length === 1 ? "one more parameter" : `${rest.length} more parameters`), ...rest);
   return element("div", { class: "fields" }, ...first, rest.length > 0 && more);
@@ -37,8 +39,27 @@ export function parameterFields(parameters, given) {
 /** @param {Parameter} parameter @param {any} value @returns {HTMLElement} */
 function parameterField(parameter, value) {
   const id = `parameter-${parameter.name}`, start = value === undefined ? parameter.default : value;
-  const help = element("small", { id: `${id}-help` }, parameter.help ?? "");
-  return element("div", { class: "parameter" }, element("label", { for: id }, parameter.name), inputOf(parameter, start, id), help);
+  return element("div", { class: "parameter" }, element("label", { for: id }, parameter.name), inputOf(parameter, start, id), helpText(parameter, id));
+}
+
+/**
+ * The first sentence of a description; a button shows the others. Nothing moves while fields are used.
+ * @param {Parameter} parameter
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+function helpText(parameter, id) {
+  const text = parameter.help ?? "", first = /^.*?(?:[:;](?= )|\.(?= [A-Z"])|$)/s.exec(text)?.[0] ?? text, others = text.slice(first.length);
+  const rest = element("span", { hidden: true }, others);
+  const more = element("button", {
+    type: "button", class: "more", "aria-expanded": "false", "aria-label": `More about ${parameter.name}`,
+    onclick: () => {
+      rest.hidden = !rest.hidden;
+      more.setAttribute("aria-expanded", String(!rest.hidden));
+      more.textContent = rest.hidden ? "more" : "less";
+    },
+  }, "more");
+  return element("small", { id: `${id}-help` }, first, rest, others !== "" && " ", others !== "" && more);
 }
 
 /** @param {Parameter} parameter @param {any} start @param {string} id @returns {HTMLElement} */

@@ -14,6 +14,7 @@ const KEYS = [
   ["Shift + arrow keys", "pan, or rotate a view in space"],
   ["+ and -", "zoom; 0 shows all points"],
   ["p, l, b", "tools: pan, lasso, box"],
+  ["lasso or box", "arrow keys move a cross, Space sets a corner, Enter selects what is inside"],
   ["3", "rotate three coordinates, or back to two"],
   ["c", "choose the colour"],
   ["/", "find an id"],

@@ -5,6 +5,7 @@
 
 import { element, formatNumber, formatSeconds, replaceChildren } from "./dom.js";
 import { boundsOf } from "./grid.js";
+import { methodTitle } from "./store.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./store.js").MapInfo} MapInfo */
@@ -35,6 +36,11 @@ export function historyStrip(app, parent, colors) {
   render();
 }
 
+/** Words of a name such as NeighborEmbedding, which may be on lines of their own. @param {string} name @returns {(Node | string)[]} */
+function breakable(name) {
+  return name.split(/(?<=[a-z])(?=[A-Z])/).flatMap((word, k) => (k ? [element("wbr"), word] : [word]));
+}
+
 /** @param {App} app @param {MapInfo} map @param {() => Uint8Array | null} colors @returns {HTMLElement} */
 function mapCard(app, map, colors) {
   const { state } = app.store, isA = state.mapA === map.id, isB = state.mapB === map.id;
@@ -46,7 +52,7 @@ function mapCard(app, map, colors) {
   const show = element("button", {
     type: "button", class: "show", "data-key": `${map.id} show`, "aria-pressed": String(isA), title: `${map.name}${map.explained ? `. ${map.explained}` : ""}`,
     onclick: () => app.store.update(isB ? { mapA: map.id, mapB: state.mapA } : { mapA: map.id }),
-  }, canvas, element("span", { class: "card-name" }, method), element("span", { class: "card-parameters" }, parameters), element("span", { class: "card-note" }, [kept, map.seconds ? formatSeconds(map.seconds) : ""].filter(Boolean).join(" · ")));
+  }, canvas, element("span", { class: "card-name" }, ...breakable(method)), element("span", { class: "card-parameters" }, parameters), element("span", { class: "card-note" }, [kept, map.seconds ? formatSeconds(map.seconds) : ""].filter(Boolean).join(" · ")));
   const beside = element("button", {
     type: "button", class: "small", "data-key": `${map.id} beside`, "aria-pressed": String(isB), disabled: isA, title: isB ? "Close the second map" : "Show beside the map",
     "aria-label": `${isB ? "Close" : "Compare with"} ${map.name}`, onclick: () => app.store.update({ mapB: isB ? null : map.id }),
@@ -86,7 +92,7 @@ export function jobCards(app, parent) {
 
 /** @param {App} app @param {Job} first @returns {{card: HTMLElement, update: (job: Job) => void}} */
 function jobCard(app, first) {
-  const name = first.kind === "movement" ? "Movement" : first.method, bar = element("progress", { max: 1, "aria-label": `Progress of ${name}` });
+  const name = first.kind === "movement" ? "Movement" : methodTitle(app.store.state, first.method), bar = element("progress", { max: 1, "aria-label": `Progress of ${name}` });
   const stage = element("span", { class: "card-note" }), numbers = element("span", { class: "card-note" });
   const cancel = element("button", { type: "button", class: "small cancel", "aria-label": `Cancel ${name}`, onclick: () => app.run(app.api.remove(`fits/${first.id}`)) }, "cancel");
   return {

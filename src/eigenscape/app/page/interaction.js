@@ -12,6 +12,8 @@ import { pointsInBox, pointsInPolygon } from "./lasso.js";
 const REACH = 14;
 /** Milliseconds after the last movement until all points are drawn again. */
 const REST = 180;
+/** Pixels by which an arrow key moves the cross of the lasso and the box. */
+const STEP = 12;
 
 /**
  * Listen to a map. Returns a function that stops.
@@ -44,6 +46,8 @@ class Hands {
     this.travelled = 0;
     this.mode = "replace";
     this.rest = 0;
+    /** @type {Position[]} Corners of a selection that is drawn by keyboard. */ this.corners = [];
+    map.on("tool", () => { this.corners = []; });
   }
 
   /** @param {MouseEvent} event @returns {Position} */
@@ -165,6 +169,7 @@ class Hands {
   /** The view moved; all points are drawn when it rests. @returns {void} */
   moved() {
     const { map } = this;
+    if (map.pen) this.draw("Escape", undefined); // corners are positions on the screen
     map.setMoving(true);
     map.changedView();
     clearTimeout(this.rest);
@@ -187,6 +192,8 @@ class Hands {
     } else if (direction && event.shiftKey) {
       map.view.pan(-60 * direction[0], -60 * direction[1]);
       this.moved();
+    } else if (map.tool !== "pan" && this.draw(event.key, direction)) {
+      map.drawAbove();
     } else if (direction) this.step(direction);
     else if (event.key === "+" || event.key === "=") { map.view.zoomAt(1.25, ...middle); this.moved(); }
     else if (event.key === "-") { map.view.zoomAt(0.8, ...middle); this.moved(); }
@@ -196,6 +203,35 @@ class Hands {
     else return;
     event.preventDefault();
     event.stopPropagation();
+  }
+
+  /**
+   * Draw a lasso or a box by keyboard: arrow keys move a cross, Space sets a corner, Enter selects what is inside.
+   * Returns whether the key was used.
+   * @param {string} key
+   * @param {Position | undefined} direction
+   * @returns {boolean}
+   */
+  draw(key, direction) {
+    const { map } = this, { width, height } = map.view, pen = map.pen ?? map.positionOf(map.hovered) ?? [width / 2, height / 2];
+    if (direction) {
+      map.pen = [Math.max(0, Math.min(width, pen[0] + STEP * direction[0])), Math.max(0, Math.min(height, pen[1] + STEP * direction[1]))];
+    } else if (key === " ") {
+      map.pen = /** @type {Position} */ ([...pen]);
+      if (map.tool === "lasso" || !this.corners.length) this.corners.push(map.pen);
+    } else if (key === "Enter" && this.corners.length) {
+      this.start = this.corners[0];
+      this.mode = "replace";
+      if (map.tool === "box" || this.corners.length > 2) this.select(map.tool, this.corners, /** @type {Position} */ (map.pen));
+      this.corners = [];
+      map.pen = null;
+    } else if (key === "Escape" && map.pen) {
+      this.corners = [];
+      map.pen = null;
+    } else return false;
+    const [first] = this.corners, at = map.pen;
+    map.shape = !first || !at ? [] : map.tool === "lasso" ? [...this.corners, at] : [first, [at[0], first[1]], at, [first[0], at[1]]];
+    return true;
   }
 
   /** Move the cursor to the nearest point in a direction. @param {Position} direction @returns {void} */

@@ -69,6 +69,7 @@ export class MapView {
     /** @type {import("./overlay.js").Marker[]} */ this.markers = [];
     /** @type {import("./overlay.js").Line[]} */ this.lines = [];
     /** @type {[number, number][]} */ this.shape = [];
+    /** @type {[number, number] | null} */ this.pen = null;
     /** @type {Map<string, ((detail: any) => void)[]>} */ this.listeners = new Map();
     /** @type {GridIndex | null} */ this.index = null;
     this.frameTime = 0;
@@ -175,6 +176,9 @@ export class MapView {
   setTool(tool) {
     this.tool = tool;
     this.container.dataset.tool = tool;
+    this.pen = null;
+    this.shape = [];
+    this.drawAbove();
     this.emit("tool", { tool });
   }
 
@@ -356,7 +360,7 @@ export class MapView {
     this.overlayContext.setTransform(ratio, 0, 0, ratio, 0, 0);
     drawOverlay(this.overlayContext, {
       view: this.view, size: this.pointSize(), positionOf: (row) => this.positionOf(row), place: (coordinates) => this.place(coordinates),
-      hovered: this.hovered, rings: this.rings, markers: this.markers, lines: this.lines, shape: this.shape, colors,
+      hovered: this.hovered, rings: this.rings, markers: this.markers, lines: this.lines, shape: this.shape, pen: this.pen, colors,
       names: this.d > 1 ? this.axes.map((axis) => this.names[axis]) : ["point", this.names[0]], ticks: this.options.ticks,
     });
   }

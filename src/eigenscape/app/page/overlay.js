@@ -26,6 +26,7 @@ import { formatNumber } from "./dom.js";
  * @property {Marker[]} markers
  * @property {Line[]} lines
  * @property {[number, number][]} shape  corners of the selection being drawn, on the screen
+ * @property {[number, number] | null} pen  position at which the keyboard draws a selection, on the screen
  * @property {string[]} names  of the axes
  * @property {boolean} ticks
  * @property {Record<"ink" | "quiet" | "grid" | "accent" | "warn" | "surface", string>} colors
@@ -49,6 +50,7 @@ export function drawOverlay(context, state) {
   drawRing(context, at, state.size / 2 + 3.5, state.colors.surface, 4);
   drawRing(context, at, state.size / 2 + 3.5, state.colors.ink, 2);
   drawShape(context, state);
+  drawPen(context, state);
 }
 
 /** @param {CanvasRenderingContext2D} context @param {[number, number] | null} at @param {number} radius @param {string} color @param {number} width @returns {void} */
@@ -123,27 +125,47 @@ function drawLines(context, state) {
   context.setLineDash([]);
 }
 
-/** @param {CanvasRenderingContext2D} context @param {OverlayState} state @param {Marker} marker @returns {void} */
+/** Distance from the edge of the map at which new points outside of it are drawn. */
+const EDGE = 12;
+
+/** A new point; one outside of the map is drawn hollow at its edge. @param {CanvasRenderingContext2D} context @param {OverlayState} state @param {Marker} marker @returns {void} */
 function drawMarker(context, state, marker) {
-  const [x, y] = state.place(marker.coordinates), side = marker.emphasized ? 9 : 7;
+  const { width, height, insets } = state.view, [px, py] = state.place(marker.coordinates), side = marker.emphasized ? 9 : 7;
+  const isOutside = px < 0 || py < 0 || px > width || py > height, label = isOutside ? `${marker.label} (outside)` : marker.label;
+  const x = isOutside ? Math.max(insets.left + EDGE, Math.min(width - insets.right - EDGE, px)) : px;
+  const y = isOutside ? Math.max(insets.top + EDGE, Math.min(height - insets.bottom - EDGE, py)) : py;
   context.beginPath();
   context.moveTo(x, y - side);
   context.lineTo(x + side, y);
   context.lineTo(x, y + side);
   context.lineTo(x - side, y);
   context.closePath();
-  context.fillStyle = state.colors.accent;
+  context.fillStyle = isOutside ? state.colors.surface : state.colors.accent;
   context.fill();
-  context.strokeStyle = state.colors.surface;
+  context.strokeStyle = isOutside ? state.colors.accent : state.colors.surface;
   context.lineWidth = 2;
   context.stroke();
+  const atRight = x > width - insets.right - 110, from = atRight ? x - side - 4 : x + side + 4;
   context.font = `600 ${FONT}`;
-  context.textAlign = "left";
+  context.textAlign = atRight ? "right" : "left";
   context.textBaseline = "middle";
+  context.strokeStyle = state.colors.surface;
   context.lineWidth = 3;
-  context.strokeText(marker.label, x + side + 4, y);
+  context.strokeText(label, from, y);
   context.fillStyle = state.colors.ink;
-  context.fillText(marker.label, x + side + 4, y);
+  context.fillText(label, from, y);
+}
+
+/** A cross where the keyboard sets the next corner. @param {CanvasRenderingContext2D} context @param {OverlayState} state @returns {void} */
+function drawPen(context, state) {
+  if (!state.pen) return;
+  const [x, y] = state.pen;
+  for (const [color, width] of /** @type {[string, number][]} */ ([[state.colors.surface, 4], [state.colors.ink, 1.5]])) {
+    context.strokeStyle = color;
+    context.lineWidth = width;
+    line(context, x - 10, y, x + 10, y);
+    line(context, x, y - 10, x, y + 10);
+  }
 }
 
 /** @param {CanvasRenderingContext2D} context @param {OverlayState} state @returns {void} */

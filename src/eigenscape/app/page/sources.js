@@ -37,7 +37,7 @@ export async function colorSource(app, key, row) {
     return values && { kind: "number", name: "Movement under exchanged points", values, colorMap: "cividis" };
   }
   if (kind === "moved" && state.mapB) {
-    const aligned = await api.numbers(`maps/${state.mapA}/compare/${state.mapB}`), values = new Float32Array(state.data.n);
+    const aligned = await api.numbers(comparedPath(state)), values = new Float32Array(state.data.n);
     for (let i = 0; i < values.length; i++) values[i] = aligned[3 * i + 2];
     const most = values.slice().sort()[Math.floor(0.98 * (values.length - 1))]; // a few points may move very far
     return { kind: "number", name: "Moved between the maps", values, colorMap: "cividis", range: [0, most || 1] };
@@ -47,6 +47,16 @@ export async function colorSource(app, key, row) {
     return { kind: "number", name: "Distance from the point", values: await api.distances(row, state.mapA), reversed: true };
   }
   return { kind: "none", name: "" };
+}
+
+/**
+ * Address of the second map aligned to the first, on its axes.
+ * @param {import("./store.js").State} state
+ * @returns {string}
+ */
+export function comparedPath(state) {
+  const axes = state.axes.slice(0, 2), plain = axes.join() === "0,1";
+  return `maps/${state.mapA}/compare/${state.mapB}${plain ? "" : `?axes=${axes.join()}`}`;
 }
 
 /** @param {App} app @param {number} k @returns {Promise<ColorSource>} */

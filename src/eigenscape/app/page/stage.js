@@ -10,7 +10,7 @@ import { drawLegend, visiblePoints } from "./legend.js";
 import { MapView } from "./map.js";
 import { latestOnly } from "./app.js";
 import { loadImage, loadRow } from "./rows.js";
-import { colorSource } from "./sources.js";
+import { colorSource, comparedPath } from "./sources.js";
 import { findMap } from "./store.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -40,6 +40,7 @@ export class Stage {
     store.subscribe(["mapA", "mapB"], () => this.mapTask(() => this.showMaps()));
     store.subscribe(["axes"], () => this.mapTask(() => this.showMaps()));
     store.subscribe(["color", "mapA", "mapB", "annotations"], () => this.colorTask(() => this.showColors()));
+    store.subscribe(["axes"], () => { if (store.state.color === "moved") this.colorTask(() => this.showColors()); });
     store.subscribe(["filter"], () => this.applyFilter());
     store.subscribe(["mask"], () => this.each((map) => map.setSelected(store.state.mask)));
     store.subscribe(["tool"], () => this.each((map) => map.setTool(store.state.tool)));
@@ -119,7 +120,7 @@ export class Stage {
       this.showMarkers();
       if (!first || axes !== state.axes) store.update({ axes, viewA: null });
     }
-    const pair = `${state.mapA} ${state.mapB}`;
+    const pair = comparedPath(store.state);
     if (pair !== this.shownPair) await this.showSecond();
     this.shownPair = pair;
   }
@@ -134,12 +135,13 @@ export class Stage {
       this.leaveSpace();
       return;
     }
-    const aligned = await this.app.run(api.numbers(`maps/${state.mapA}/compare/${info.id}`));
+    const aligned = await this.app.run(api.numbers(comparedPath(state)));
     if (!aligned) {
       store.update({ mapB: null });
       return;
     }
-    byId("caption-b").textContent = `Aligned: ${info.name}`;
+    const axes = state.axes.slice(0, 2), own = Math.max(...axes) < info.n_components ? axes : [0, 1];
+    byId("caption-b").textContent = `Aligned: ${info.name}${own === axes ? "" : ", coordinates 1 and 2"}`;
     if (!this.b) {
       this.b = new MapView(byId("map-b"), { label: "Second map of points" });
       this.connect(this.b, false);
@@ -147,14 +149,14 @@ export class Stage {
     }
     const { n } = state.data, pairs = new Float32Array(2 * n);
     for (let i = 0; i < n; i++) pairs.set([aligned[3 * i], aligned[3 * i + 1]], 2 * i);
-    this.b.setPoints(pairs, n, 2);
+    this.b.setPoints(pairs, n, 2, axes.map((axis) => `coordinate ${axis + 1}`));
     this.restore(this.b);
     this.leaveSpace();
   }
 
   /** Keep the corner of the legend free in the map below it. @returns {void} */
   leaveSpace() {
-    const legend = byId("legend"), right = legend.offsetWidth && byId("frames").clientWidth > 560 ? legend.offsetWidth + 8 : 0;
+    const legend = byId("legend"), above = getComputedStyle(legend).position === "absolute", right = above && legend.offsetWidth ? legend.offsetWidth + 8 : 0;
     for (const [name, last] of /** @type {[string, boolean][]} */ ([["a", !this.b], ["b", true]])) byId(`caption-${name}`).style.maxWidth = `calc(100% - ${110 + (last ? right : 0)}px)`;
     this.a.setInsets({ left: 36, bottom: 18, top: 14, right: this.b ? 0 : right });
     this.b?.setInsets({ left: 36, bottom: 18, top: 14, right });
@@ -180,11 +182,10 @@ export class Stage {
   async showColors() {
     const { app } = this, { state } = app.store;
     if (state.color === "distance" && this.from < 0) this.from = Math.max(0, state.pinned);
-    const source = await app.run(colorSource(app, state.color, this.from));
-    if (!source) {
-      if (source === null) app.say("This is being computed: the map is coloured when it is ready.");
-      return;
-    }
+    const found = await app.run(colorSource(app, state.color, this.from));
+    if (found === undefined) return;
+    if (found === null) app.say("This is being computed: the map is coloured when it is ready.");
+    const source = found ?? /** @type {import("./colors.js").ColorSource} */ ({ kind: "none", name: "" });
     const { rgb, legend } = paint(source, state.data.n, this.a.dark), { color, mapA, mapB } = state;
     this.rgb = rgb;
     // A filter holds for one column, and for measures of one map: the values of another are different.

@@ -140,6 +140,11 @@ function defaultColor(data) {
   return data.label === null ? "none" : `column:${data.label}`;
 }
 
+/** Name of a method for people. @param {State} state @param {string} method @returns {string} */
+export function methodTitle(state, method) {
+  return state.methods.find((one) => one.name === method)?.title ?? method;
+}
+
 /** A map by its id. @param {State} state @param {string | null} id @returns {MapInfo | undefined} */
 export function findMap(state, id) {
   return state.maps.find((map) => map.id === id);

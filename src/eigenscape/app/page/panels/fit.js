@@ -3,10 +3,10 @@
  * @module
  */
 
-import { element, formatSeconds, replaceChildren } from "../dom.js";
+import { element, replaceChildren } from "../dom.js";
 import { parameterFields, readParameters } from "../form.js";
 import { jobCards, qualityText } from "../history.js";
-import { findMap } from "../store.js";
+import { findMap, methodTitle } from "../store.js";
 
 /** @typedef {import("../app.js").App} App */
 
@@ -22,8 +22,9 @@ export function fitPanel(app) {
     replaceChildren(about, ...(map ? aboutMap(app, map, start) : [element("p", { class: "quiet" }, "No map yet: fit one below.")]));
   };
   const renderFailed = () => {
-    const listed = store.state.jobs.filter((job) => ["fit", "movement"].includes(job.kind) && job.status === "failed").slice(-2);
-    replaceChildren(failed, ...listed.map((job) => element("p", { class: "warn" }, `${job.method}: ${job.error ?? "failed"}`)));
+    const jobs = store.state.jobs.filter((job) => ["fit", "movement"].includes(job.kind));
+    const listed = jobs.slice(1 + jobs.findLastIndex((job) => job.status === "done")).filter((job) => job.status === "failed").slice(-2);
+    replaceChildren(failed, ...listed.map((job) => element("p", { class: "warn" }, `${methodTitle(store.state, job.method)}: ${job.error ?? "failed"}`)));
   };
   jobCards(app, jobs);
   store.subscribe(["maps", "mapA"], render);
@@ -33,8 +34,8 @@ export function fitPanel(app) {
   const tips = element("section", {});
   const renderTips = () => {
     const { suggestions, data } = store.state, warnings = data.warnings.map((text) => element("li", { class: "warn" }, text));
-    const listed = suggestions.map((one) => element("li", {}, element("span", {}, one.text), one.method !== null && one.method !== undefined
-      && element("button", { type: "button", class: "small", onclick: () => start(/** @type {string} */ (one.method), one.parameters ?? {}, one.standardize === true) }, "use")));
+    const listed = suggestions.map((one) => element("li", {}, element("span", {}, one.text), (one.method || one.standardize)
+      && element("button", { type: "button", class: "small", onclick: () => start(one.method ?? null, one.parameters ?? {}, one.standardize === true) }, "use")));
     if (warnings.length + listed.length) replaceChildren(tips, element("h2", {}, "Suggestions"), element("ul", { class: "tips" }, ...warnings, ...listed));
   };
   store.subscribe(["suggestions"], renderTips);
@@ -42,7 +43,7 @@ export function fitPanel(app) {
   return element("div", {}, element("section", {}, element("h2", {}, "New map"), form, jobs, failed), tips, about);
 }
 
-/** @param {App} app @returns {{form: HTMLFormElement, start: (method: string, parameters: Record<string, any>, standardized?: boolean) => void}} */
+/** @param {App} app @returns {{form: HTMLFormElement, start: (method: string | null, parameters: Record<string, any>, standardized?: boolean) => void}} */
 function fitForm(app) {
   const { methods } = app.store.state, fields = element("div", {}), summary = element("p", { class: "quiet" });
   const select = element("select", { id: "method" }, ...methods.map((method) => element("option", { value: method.name }, method.title)));
@@ -64,15 +65,25 @@ function fitForm(app) {
   }, element("div", { class: "parameter" }, element("label", { for: "method" }, "method"), select), summary, fields,
   element("label", { class: "inline" }, standardize, "standardise the columns"), element("button", { type: "submit", class: "primary", id: "fit" }, "Fit"));
   fill({});
-  return { form, start: (method, parameters, standardized = false) => { select.value = method; standardize.checked = standardized; fill(parameters); fields.querySelector("input")?.focus(); } };
+  return {
+    form,
+    start: (method, parameters, standardized = false) => {
+      standardize.checked = standardized;
+      if (method !== null) {
+        select.value = method;
+        fill(parameters);
+      }
+      (method === null ? standardize : fields.querySelector("input"))?.focus();
+    },
+  };
 }
 
-/** @param {App} app @param {import("../store.js").MapInfo} map @param {(method: string, parameters: Record<string, any>, standardized?: boolean) => void} start @returns {HTMLElement[]} */
+/** @param {App} app @param {import("../store.js").MapInfo} map @param {(method: string | null, parameters: Record<string, any>, standardized?: boolean) => void} start @returns {HTMLElement[]} */
 function aboutMap(app, map, start) {
   /** @param {string} text @param {string} label @returns {HTMLElement} */
   const copy = (text, label) => element("button", { type: "button", class: "small", onclick: () => app.run(copyText(app, text, label)) }, `Copy ${label}`);
-  return [element("h2", {}, "This map"), element("p", {}, element("strong", {}, map.name), map.explained ? ` ${map.explained}` : ""),
-    element("p", { class: "quiet" }, [qualityText(map), map.seconds ? `Fitted in ${formatSeconds(map.seconds)}.` : "", ...(map.warnings ?? [])].filter(Boolean).join(" ")),
+  return [element("h2", {}, "This map"), element("p", {}, element("strong", {}, map.name), map.explained ? `: ${map.explained}.` : ""),
+    element("p", { class: "quiet" }, [qualityText(map), ...(map.warnings ?? [])].filter(Boolean).join(" ")),
     element("div", { class: "buttons" }, map.python && copy(map.python, "Python"), map.command && copy(map.command, "command line"),
       element("button", { type: "button", class: "small", onclick: () => start(map.method, map.parameters ?? {}, map.standardize) }, "Use these parameters")),
     element("details", {}, element("summary", {}, "Show the code"), element("pre", { tabindex: 0 }, map.python ?? ""), element("pre", { tabindex: 0 }, map.command ?? ""))];

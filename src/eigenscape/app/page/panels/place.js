@@ -19,7 +19,7 @@ const MOST_LISTED = 50;
  * @returns {HTMLElement}
  */
 export function placePanel(app, stage) {
-  const { store } = app, list = element("div", { id: "placed" }), text = element("textarea", { id: "pasted", rows: 3, placeholder: "5.1, 3.5, 1.4, 0.2", spellcheck: "false" });
+  const { store } = app, list = element("div", { id: "placed" }), text = element("textarea", { id: "pasted", rows: 3, placeholder: pasteHint(store.state.data), spellcheck: "false" });
   const file = element("input", { type: "file", id: "file", onchange: () => { if (file.files?.[0]) app.run(placeFile(app, file.files[0])); file.value = ""; } });
   const form = element("form", {
     onsubmit: (/** @type {Event} */ event) => {
@@ -41,17 +41,32 @@ export function placePanel(app, stage) {
     element("label", { for: "file" }, "File"), file, form), element("section", {}, list));
 }
 
+/** What can be pasted. @param {import("../store.js").Data} data @returns {string} */
+function pasteHint(data) {
+  return `${data.d === 1 ? "one number" : `${data.d} numbers`} in the order of the columns, or a line of names and one of values`;
+}
+
+/**
+ * How far a row is from the training rows.
+ * @param {PlacedPoint} point
+ * @returns {string}
+ */
+function noveltyText(point) {
+  const share = Math.round(100 * point.novelty), distance = formatNumber(Number(point.nearest_distance.toPrecision(3)));
+  const text = point.nearest_distance === 0 ? "Equal to a training row"
+    : `${point.novelty > 0.99 ? "Unlike the training rows: the nearest" : "The nearest training row"} is at ${distance}; ${share} % of the training rows are closer to their nearest`;
+  const error = point.projection_error;
+  return error === null || error === undefined ? `${text}.` : `${text}. Projection error ${error < 1e-9 ? "0" : formatNumber(error)}.`;
+}
+
 /** @param {App} app @param {import("../stage.js").Stage} stage @param {PlacedPoint} point @returns {HTMLElement} */
 function placedItem(app, stage, point) {
   const around = element("span", { class: "quiet" });
   Promise.all(point.neighbors.slice(0, 5).map((row) => loadRow(app, row))).then((rows) => { around.textContent = `Near ${rows.map((row) => row.id).join(", ")}`; }).catch(() => {});
-  const share = Math.round(100 * point.novelty), warn = point.novelty > 0.99;
-  const facts = [`nearest at ${formatNumber(point.nearest_distance)}: farther than for ${share} % of the training points`];
-  if (point.projection_error !== null && point.projection_error !== undefined) facts.push(`projection error ${formatNumber(point.projection_error)}`);
   const show = () => { stage.a.setRings(point.neighbors); };
   return element("li", {}, element("button", { type: "button", class: "placed-name", onclick: show, onmouseenter: show, onmouseleave: () => stage.a.setRings([]), onblur: () => stage.a.setRings([]) },
     element("strong", {}, point.id), point.label !== null && point.label !== undefined ? ` likely ${point.label}` : ""),
-  element("span", { class: warn ? "warn" : "" }, `${warn ? "Unlike the training rows: " : ""}${facts.join("; ")}`), around);
+  element("span", { class: point.novelty > 0.99 ? "warn" : "" }, noveltyText(point)), around);
 }
 
 /**

@@ -69,8 +69,8 @@ async function showInverse(app, parent, detail) {
 async function inverseView(app, found) {
   const shape = app.store.state.data.image_shape, nearest = await loadImage(app, found.nearest);
   const row = await loadRow(app, found.nearest);
-  const facts = [found.error === null || found.error === undefined ? "" : `relative error of the inverse ${Number((100 * found.error).toPrecision(2))} %`, `nearest point ${row.id}, distance ${formatNumber(found.distance)}`];
-  const note = element("p", { class: "quiet" }, facts.filter(Boolean).join("; "));
+  const error = typeof found.error === "number" ? `Relative error of the inverse: ${found.error < 5e-4 ? "below 0.1" : Number((100 * found.error).toPrecision(2))} %. ` : "";
+  const note = element("p", { class: "quiet" }, `${error}Nearest point: ${row.id}, at ${formatNumber(found.distance)}.`);
   if (shape && found.image) {
     const pictures = [[imageCanvas(found.image, shape, "Image at the cursor"), "at the cursor"], [nearest, "nearest point"]];
     return [element("div", { class: "pictures" }, ...pictures.map(([image, text]) => element("figure", {}, image, element("figcaption", {}, text)))), note];
@@ -78,9 +78,10 @@ async function inverseView(app, found) {
   const score = (/** @type {any} */ column) => (column.deviation > 0 ? (column.value - column.mean) / column.deviation : 0);
   const columns = [...(found.columns ?? [])].sort((a, b) => Math.abs(score(b)) - Math.abs(score(a))).slice(0, MOST_COLUMNS);
   const bars = effectBars(columns.map((column) => ({
-    name: `${column.name} ${formatNumber(column.value)}`, value: score(column), note: `${column.name}: ${formatNumber(column.value)}, mean ${formatNumber(column.mean)}`,
+    name: column.name, value: score(column), text: formatNumber(column.value),
+    note: `${column.name}: ${formatNumber(column.value)}, mean ${formatNumber(column.mean)}, ${score(column).toFixed(2)} standard deviations from it`,
   })));
-  return [bars, element("p", { class: "quiet" }, "Bars: standard deviations from the mean."), note];
+  return [bars, element("p", { class: "quiet" }, "Values of the columns; bars: standard deviations from their means."), note];
 }
 
 /** @param {import("../rows.js").Row} row @param {HTMLCanvasElement | null} image @returns {HTMLElement[]} */

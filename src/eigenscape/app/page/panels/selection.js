@@ -24,7 +24,7 @@ export function selectionPanel(app) {
     if (tab !== "selection" || mask === shown) return;
     shown = mask;
     const count = countMask(mask);
-    replaceChildren(head, element("div", { class: "section-head" }, element("h2", {}, mask ? `${formatCount(count)} points selected` : "Nothing selected"),
+    replaceChildren(head, element("div", { class: "section-head" }, element("h2", {}, mask ? `${formatCount(count)} ${count === 1 ? "point" : "points"} selected` : "Nothing selected"),
       mask && element("button", { type: "button", class: "small", onclick: () => store.update({ mask: null }) }, "clear")),
     !mask && element("p", { class: "quiet" }, "Draw around points with the lasso or the box, click a name in the legend, or press Enter on a point."));
     replaceChildren(explained, mask && element("p", { class: "quiet" }, "Comparing…"));
@@ -56,7 +56,7 @@ function explanation(app, found) {
   if (found.columns.length) {
     made.push(element("h3", {}, "Columns that differ most"), effectBars(found.columns.slice(0, 12).map((/** @type {any} */ one) => ({
       name: one.name, value: one.effect, low: one.low, high: one.high, note: `${one.name}: mean ${formatNumber(one.inside)} in the selection, ${formatNumber(one.outside)} outside`,
-    }))), element("p", { class: "quiet" }, "Differences of means in standard deviations, with intervals."));
+    }))), element("p", { class: "quiet" }, "Differences of means in standard deviations, with 95 % intervals."));
   }
   if (found.n === app.store.state.data.n) made.push(element("p", { class: "quiet" }, "All points are selected: there are no others to compare them with."));
   return made;
@@ -64,7 +64,7 @@ function explanation(app, found) {
 
 /** @param {number} share @returns {string} */
 function percent(share) {
-  return `${formatNumber(Math.round(1000 * share) / 10)} %`;
+  return `${(100 * share).toFixed(1)} %`;
 }
 
 /** @param {App} app @returns {HTMLElement} */

@@ -43,8 +43,8 @@ function spectrumView(app, map, found) {
   const losses = [{ name: "training rows", values: found.loss_training ?? [], dashed: false }, { name: "held-out rows", values: found.loss_held_out ?? [], dashed: true }];
   const drawn = losses.filter((line) => line.values.length > 1);
   return [
-    element("section", {}, element("h2", {}, "Eigenvalues"), eigenvalueBars(app, map, found),
-      element("p", { class: "quiet" }, "Click two bars to put their eigenfunctions on the axes. The largest gap is marked.")),
+    element("section", {}, element("h2", {}, "Eigenvalues"), eigenvalueBars(app, map, found), ends(found.eigenvalues.slice(0, 40)),
+      element("p", { class: "quiet" }, "Click two bars to put their eigenfunctions on the axes. The dotted line marks the largest gap.")),
     element("section", {}, element("h2", {}, "Loss by number of components"), drawn.length ? lineChart(drawn) : element("p", { class: "quiet" }, "Not available for this map."),
       drawn.length > 0 && element("p", { class: "key" }, element("span", { class: "key-line" }), "training rows ", found.loss_held_out && element("span", { class: "key-line dashed" }), found.loss_held_out && "held-out rows"),
       !found.loss_held_out && found.held_out_reason && element("p", { class: "quiet" }, found.held_out_reason)),
@@ -53,6 +53,12 @@ function spectrumView(app, map, found) {
 }
 
 /** @typedef {import("../dom.js").Child} Child */
+
+/** First and last eigenvalue. @param {number[]} values @returns {HTMLElement} */
+function ends(values) {
+  const texts = [...new Set([0, values.length - 1])].map((r) => `${r + 1}: ${formatNumber(values[r])}`);
+  return element("p", { class: "spectrum-ends" }, ...texts.map((text) => element("span", {}, text)));
+}
 
 /** @param {App} app @param {import("../store.js").MapInfo} map @param {any} found @returns {HTMLElement} */
 function eigenvalueBars(app, map, found) {
