@@ -223,7 +223,8 @@ def blocks(model: Any, K: np.ndarray) -> list[np.ndarray]:
     if model.eigenvalues_.ndim == 1:
         return [np.arange(len(K))]
     label = model.component_labels_
-    label = label[model.landmarks_] if hasattr(model, "landmarks_") else label
+    if len(label) > len(K):  # the kernel has columns for the landmarks alone
+        label = label[model.landmarks_]
     assert (K[label[:, None] != label] == 0).all()
     return [np.flatnonzero(label == number) for number in range(label.max() + 1)]
 
