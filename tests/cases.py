@@ -967,6 +967,17 @@ def _pictures() -> None:
     add(PotentialMap, "steps", "wide", n_steps=1, n_components=3)
 
 
+def _anchors() -> None:
+    """LLE has the kernel ``A H A'``; that of Laplacian eigenmaps is one under the measure of the degrees."""
+    for kind in ("curve", "twins", "wide"):
+        _add(f"anchors-{kind}", kind, LocallyLinearEmbedding, n_anchors=20)
+        case = partial(LaplacianEigenmaps, n_anchors=20)
+        WITHOUT_KERNEL.append(Case(f"LaplacianEigenmaps-anchors-{kind}", case, kind))
+    _add("anchors-modified", "curve", LocallyLinearEmbedding, n_anchors=25, method="modified")
+    heat = partial(LaplacianEigenmaps, n_anchors=25, weights="heat", affinity="radius", radius=1.0)
+    WITHOUT_KERNEL.append(Case("LaplacianEigenmaps-anchors-heat", heat, "curve"))
+
+
 def _objects() -> None:
     """Objects in the place of names: a neighbour searcher and a solver configuration."""
     objects = {"neighbors": NearestNeighbors(algorithm="ball_tree"), "eigen_solver": SolverConfig("dense")}
@@ -998,6 +1009,7 @@ _landmark_mds()
 _landmark_isomap()
 _pivots()
 _lle()
+_anchors()
 _objects()
 
 

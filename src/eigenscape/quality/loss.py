@@ -10,6 +10,7 @@ from scipy import sparse
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
+from eigenscape.dictionary.anchored import AnchoredEigenfunctions
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Functions, Part
 from eigenscape.kernels.base import Columns, n_points
@@ -214,7 +215,7 @@ def _training_loss(embedding: Embedding | PiecewiseEmbedding) -> float:
 
 def _training_squares(functions: Functions, X: Any) -> float:
     """Return the sum of the squared errors over the training points and themselves, by their weights."""
-    if isinstance(functions, LowRankEigenfunctions):
+    if isinstance(functions, (LowRankEigenfunctions, AnchoredEigenfunctions)):
         return functions.training_loss() * functions.mass**2
     assert isinstance(functions, Eigenfunctions)
     lambdas = functions.pairs.values / functions.mass
