@@ -749,6 +749,12 @@ def _landmark_isomap() -> None:
     add("landmarks-distances-twins", "twin distances", n_landmarks=20, metric="precomputed")
     add("landmarks-distances-given", "distances", landmarks=GIVEN, metric="precomputed")
     add("landmarks-graph-given", "graph", landmarks=GIVEN, metric="precomputed")
+    for kind in ("curve", "twins", "twin counts"):
+        add(f"axes-{kind}", kind, n_landmarks=20, axes="samples")
+    add("axes-auto", "curve", n_landmarks="auto", axes="samples")
+    add("axes-all", "wide", n_landmarks=N_TRAIN, axes="samples", n_neighbors=6)
+    add("axes-distances", "twin distances", n_landmarks=20, axes="samples", metric="precomputed")
+    add("axes-graph", "twin graph", n_landmarks=20, axes="samples", metric="precomputed")
     for mode in ("connect", "per_component", "largest"):
         apart = partial(add, on_disconnected=mode)
         apart(f"landmarks-split-{mode}", "split", n_landmarks=20)
@@ -756,6 +762,7 @@ def _landmark_isomap() -> None:
         apart(f"landmarks-split-shift-{mode}", "split", n_landmarks=20, indefinite="shift")
         apart(f"landmarks-split-distances-{mode}", "split distances", n_landmarks=20, metric="precomputed")
         apart(f"landmarks-lonely-{mode}", "lonely", n_landmarks=20, radius=1.5)
+        apart(f"axes-split-{mode}", "split", n_landmarks=20, axes="samples")
         if mode != "connect":
             apart(
                 f"landmarks-split-graph-{mode}",
@@ -960,6 +967,17 @@ def _pictures() -> None:
     add(PotentialMap, "steps", "wide", n_steps=1, n_components=3)
 
 
+def _anchors() -> None:
+    """LLE has the kernel ``A H A'``; that of Laplacian eigenmaps is one under the measure of the degrees."""
+    for kind in ("curve", "twins", "wide"):
+        _add(f"anchors-{kind}", kind, LocallyLinearEmbedding, n_anchors=20)
+        case = partial(LaplacianEigenmaps, n_anchors=20)
+        WITHOUT_KERNEL.append(Case(f"LaplacianEigenmaps-anchors-{kind}", case, kind))
+    _add("anchors-modified", "curve", LocallyLinearEmbedding, n_anchors=25, method="modified")
+    heat = partial(LaplacianEigenmaps, n_anchors=25, weights="heat", affinity="radius", radius=1.0)
+    WITHOUT_KERNEL.append(Case("LaplacianEigenmaps-anchors-heat", heat, "curve"))
+
+
 def _objects() -> None:
     """Objects in the place of names: a neighbour searcher and a solver configuration."""
     objects = {"neighbors": NearestNeighbors(algorithm="ball_tree"), "eigen_solver": SolverConfig("dense")}
@@ -991,6 +1009,7 @@ _landmark_mds()
 _landmark_isomap()
 _pivots()
 _lle()
+_anchors()
 _objects()
 
 

@@ -231,7 +231,8 @@ def blocks(model: Any, K: np.ndarray) -> list[np.ndarray]:
     if model.eigenvalues_.ndim == 1:
         return [np.arange(len(K))]
     label = model.component_labels_
-    label = label[model.landmarks_] if hasattr(model, "landmarks_") else label
+    if len(label) > len(K):  # the kernel has columns for the landmarks alone
+        label = label[model.landmarks_]
     assert (K[label[:, None] != label] == 0).all()
     return [np.flatnonzero(label == number) for number in range(label.max() + 1)]
 
@@ -629,7 +630,7 @@ def literal_losses(K: np.ndarray, parts: list[Part], n_components: int) -> list[
 @cases_where(lambda model: isinstance(model, LocallyLinearEmbedding))
 def test_lle_has_no_kernel_between_new_points(name: str) -> None:
     model, (_, Y) = fitted(name), data(name)
-    with expecting(name), pytest.raises(UndefinedKernelError, match=r"zero between\s+them by definition"):
+    with expecting(name), pytest.raises(UndefinedKernelError, match=r"zero between\s+them by definition|approximated by anchors"):
         model.loss(Y)
     assert np.isfinite(model.loss())
 

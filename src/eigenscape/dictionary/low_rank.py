@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
@@ -80,6 +80,11 @@ class LowRankKernel:
     n_train: int
 
     __repr__ = short_repr
+
+    @property
+    def size(self) -> int:
+        """Number of points to which kernel values are computed for the features of a point."""
+        return self.span.size
 
     def __call__(self, Y: PointArray) -> np.ndarray:
         return self.features(Y) @ self.features(self.X).T
@@ -160,8 +165,30 @@ class LowRankKernel:
         return np.sqrt(np.where(isolated, np.inf, self.n_train * averages))[:, None]
 
 
+class FeatureKernel(Protocol):
+    """A bound kernel ``p(x) . p(y)``, such as :class:`LowRankKernel`."""
+
+    @property
+    def X(self) -> Any: ...
+
+    @property
+    def n_train(self) -> int: ...
+
+    @property
+    def size(self) -> int:
+        """Number of points to which kernel values are computed for the features of a point."""
+        ...
+
+    def product(self, Y: Any, w: np.ndarray) -> np.ndarray:
+        """Return ``p(Y) @ w`` (n_new, r)."""
+        ...
+
+
+AnyFeatureKernel = TypeVar("AnyFeatureKernel", bound=FeatureKernel)
+
+
 @dataclass(frozen=True, eq=False)
-class LowRankEigenfunctions:
+class LowRankEigenfunctions(Generic[AnyFeatureKernel]):
     """Eigenfunctions (Bengio eq. 20) of a kernel ``p(x) . p(y)``.
 
     With ``C = sum_i p(x_i) p(x_i)'`` and ``C w_r = l_r w_r``, the eigenvector is ``v_ri = p(x_i) . w_r /
@@ -170,7 +197,7 @@ class LowRankEigenfunctions:
     which this replaces. ``pairs.vectors`` are the ``w_r``.
     """
 
-    kernel: LowRankKernel
+    kernel: AnyFeatureKernel
     pairs: EigenPairs
     moments: FeatureMoments | np.ndarray  # of the features before normalisation, or C itself
     on_training: np.ndarray | None = None  # values at the training points (n, r), if they are in memory
@@ -191,6 +218,7 @@ class LowRankEigenfunctions:
         """``C``, (m, m)."""
         if isinstance(self.moments, np.ndarray):
             return self.moments
+        assert isinstance(self.kernel, LowRankKernel)
         return normalized_moment(self.moments, self.kernel.normalization, self.kernel.span, self.n_train)
 
     def __call__(self, Y: PointArray) -> np.ndarray:

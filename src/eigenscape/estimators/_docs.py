@@ -39,6 +39,10 @@ joined : {"union", "mutual", "shared"}
     of the other ("union"); if both are ("mutual"); or if at least one is and they have at least ``n_neighbors
     / 3`` neighbours in common ("shared"). New points are connected by the same rule; a point without any edge
     is connected to its nearest sample, with a warning.
+n_anchors : int or None
+    If given, coordinates are linear in the weights :math:`a(x)` of a point on the nearest of ``n_anchors``
+    anchors, the centres of k-means: an eigenproblem of that size, with the graph of all samples. A new point
+    needs its nearest anchors alone. For dense rows and the Euclidean metric.
 radius : float or None
     If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
 radius/affinity : float or None
@@ -240,6 +244,8 @@ leave_one_out_error_ : float
     Mean squared error of the labelled rows, each predicted from the others.
 verbose : bool
     Whether to report the progress of each stage.
+anchors_ : ndarray of shape (n_anchors, n_features)
+    Anchors. Set if ``n_anchors`` is given.
 embedding_ : ndarray of shape (n_samples, n_components)
     Coordinates of the training samples.
 eigenvalues_ : ndarray of shape (n_components,)

@@ -14,6 +14,7 @@ from eigenscape.estimators._affinity import (
     fit_affinity_dictionary,
     independence_attributes,
 )
+from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._dictionary import (
     DictionaryMixin,
@@ -32,7 +33,8 @@ from eigenscape.estimators._weights import (
     refuse_weights,
 )
 from eigenscape.graph.neighborhood import Joined
-from eigenscape.kernels.affinity import AffinityWeights
+from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, LocalAffinity
+from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
 from eigenscape.methods.independence import independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
@@ -75,6 +77,9 @@ class LaplacianEigenmaps(
     {neighbors}
     {include_diagonal}
     {on_disconnected/affinity}
+    {n_anchors}
+        The matrices are :math:`A'(S - K)A` and :math:`A' S A`. ``affinity`` must be a graph of rows, and
+        ``eigen_solver`` is not used.
     {dictionary_size/affinity}
     {dictionary_tol}
     {dictionary}
@@ -100,6 +105,7 @@ class LaplacianEigenmaps(
     {degrees_}
     {n_neighbors_}
     {neighbor_recall_}
+    {anchors_}
     {t_}
     {gamma_}
     {kept_}
@@ -153,6 +159,7 @@ class LaplacianEigenmaps(
         neighbors: Neighbors = "auto",
         include_diagonal: bool = True,
         on_disconnected: OnDisconnected = "connect",
+        n_anchors: int | None = None,
         dictionary_size: int | None = None,
         dictionary_tol: float | None = None,
         dictionary: Any = None,
@@ -179,6 +186,7 @@ class LaplacianEigenmaps(
         self.neighbors = neighbors
         self.include_diagonal = include_diagonal
         self.on_disconnected = on_disconnected
+        self.n_anchors = n_anchors
         self.dictionary_size = dictionary_size
         self.dictionary_tol = dictionary_tol
         self.dictionary = dictionary
@@ -202,6 +210,8 @@ class LaplacianEigenmaps(
         if criterion is not None:
             refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
         check_diagonal(weights, self.include_diagonal, options.is_graph)
+        if self.n_anchors is not None:
+            return self._embed_anchors(X, options, weights)
         if check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
             if criterion is not None:
@@ -247,6 +257,26 @@ class LaplacianEigenmaps(
             maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
         result = samples.result(join(maps, split, n_components, weights), split, n_components, weights)
         return result.with_attributes(attributes)
+
+    def _embed_anchors(self, X: Any, options: AffinityOptions, weights: np.ndarray | None) -> FitResult:
+        """Fit the map that is linear in anchor weights to validated data."""
+        if not options.is_graph or self._is_precomputed():
+            raise ValueError(
+                f"n_anchors needs a graph of rows, got affinity={self.affinity!r}; use"
+                " affinity='nearest_neighbors', or dictionary_size for a kernel between all samples"
+            )
+        if self.independent or check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
+            raise ValueError("n_anchors cannot be combined with independent=True or a dictionary")
+        n_anchors = check_anchors(
+            self.n_anchors, self.n_components, X, self.metric, self.on_disconnected, weights
+        )
+        samples = bind_affinity(X, options, self.n_components)
+        split = samples.split(self.on_disconnected)
+        affinity = split.parts[0].kernel
+        assert isinstance(affinity, (GraphAffinity, LocalAffinity))
+        embedding = anchored_laplacian_eigenmaps(affinity, self.n_components, n_anchors, self._solver())
+        result = samples.result(embedding, split, self.n_components)
+        return result.with_attributes(anchor_attributes(embedding))
 
     def _precomputed_kind(self) -> str:
         return "affinity" if self.affinity == "precomputed" else "distance"

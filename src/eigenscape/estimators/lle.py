@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
@@ -16,6 +17,7 @@ from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, ve
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local_gram import local_gram
 from eigenscape.methods.alignment import LLEMethod
+from eigenscape.methods.anchors import anchored_lle
 from eigenscape.methods.lle import locally_linear_embedding
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
@@ -69,6 +71,9 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     {metric_params}
     {neighbors}
     {on_disconnected}
+    {n_anchors}
+        Weights are barycentric, with ``reg``. The matrix is :math:`A' M A` with :math:`A' A`; ``c`` must be
+        None, and ``eigen_solver`` is not used.
     {eigen_solver/graph}
     {tol/graph}
     {max_iter}
@@ -87,6 +92,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     {degrees_}
     {n_neighbors_}
     {neighbor_recall_}
+    {anchors_}
     {inverse_error_/local}
     {residuals_}
     {solver_}
@@ -120,6 +126,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         metric_params: dict[str, Any] | None = None,
         neighbors: Neighbors = "auto",
         on_disconnected: OnDisconnected = "connect",
+        n_anchors: int | None = None,
         eigen_solver: GraphSolver = "auto",
         tol: float = 1e-10,
         max_iter: int | None = None,
@@ -137,6 +144,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         self.metric_params = metric_params
         self.neighbors = neighbors
         self.on_disconnected = on_disconnected
+        self.n_anchors = n_anchors
         self.eigen_solver = eigen_solver
         self.tol = tol
         self.max_iter = max_iter
@@ -148,6 +156,8 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         self._check_parameters(*X.shape)
         if self.c is not None:
             refuse_weights(weights, f"c={self.c!r}", "Bengio's kernel with a finite c has no weighted form")
+        if self.n_anchors is not None:
+            return self._embed_anchors(X, weights)
         solver = self._solver()
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
         if self.radius is not None:
@@ -173,6 +183,29 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         embedding = join(maps, split, self.n_components, weights)
         result = graph.result(embedding, split.labels, self.n_components, weights)
         return result.with_attributes(spectral_attributes(result.embedding))
+
+    def _embed_anchors(self, X: Any, weights: np.ndarray | None) -> FitResult:
+        """Fit the map that is linear in anchor weights to validated data."""
+        if self.c is not None:
+            raise ValueError(f"c={self.c!r} is not defined with n_anchors; leave one of them None")
+        n_anchors = check_anchors(
+            self.n_anchors, self.n_components, X, self.metric, self.on_disconnected, weights
+        )
+        graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
+        if self.radius is not None:
+            self._check_neighbor_counts(np.diff(graph.graph.neighbors.indptr))
+        split = split_graph(graph.graph, self.on_disconnected)
+        embedding = anchored_lle(
+            split.parts[0],
+            self.n_components,
+            n_anchors,
+            self._solver(),
+            method=self.method,
+            reg=self.reg,
+            gram=local_gram(split.parts[0], self.metric, {}),
+        )
+        result = graph.result(embedding, split.labels, self.n_components)
+        return result.with_attributes({**spectral_attributes(embedding), **anchor_attributes(embedding)})
 
     def reconstruction_error(self) -> float:
         """Return the sum of the eigenvalues of :math:`M` that the coordinates belong to.

@@ -10,7 +10,8 @@ from scipy import sparse
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
-from eigenscape.dictionary.low_rank import LowRankEigenfunctions
+from eigenscape.dictionary.anchored import AnchoredEigenfunctions
+from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Functions, Part
 from eigenscape.kernels.base import Columns, n_points
 from eigenscape.pieces import PiecewiseEmbedding, sub_table
@@ -171,14 +172,14 @@ def kernel_columns(functions: Functions, Z: Any) -> Columns:
     Of a model with a dictionary it is the kernel that the dictionary approximates: the approximation is part
     of the error.
     """
-    if isinstance(functions, LowRankEigenfunctions):
+    if isinstance(functions.kernel, LowRankKernel):
         return functions.kernel.exact_to(Z)
     return functions.kernel.to(Z)
 
 
 def _n_columns(functions: Functions) -> int:
     """Return the number of points to which kernel values are computed for the functions at a point."""
-    return functions.kernel.span.size if isinstance(functions, LowRankEigenfunctions) else functions.n_train
+    return functions.kernel.size if isinstance(functions, LowRankEigenfunctions) else functions.n_train
 
 
 def squares_of_expansion(
@@ -206,8 +207,6 @@ def squares_of_expansion(
 
 def _training_loss(embedding: Embedding | PiecewiseEmbedding) -> float:
     """Return the loss over all pairs of training points."""
-    if isinstance(embedding, Embedding) and isinstance(embedding.eigenfunctions, LowRankEigenfunctions):
-        return embedding.eigenfunctions.training_loss()
     total = sum(
         _training_squares(part.functions, part.points) for part in embedding.parts(embedding.kernel.X)
     )
@@ -216,6 +215,8 @@ def _training_loss(embedding: Embedding | PiecewiseEmbedding) -> float:
 
 def _training_squares(functions: Functions, X: Any) -> float:
     """Return the sum of the squared errors over the training points and themselves, by their weights."""
+    if isinstance(functions, (LowRankEigenfunctions, AnchoredEigenfunctions)):
+        return functions.training_loss() * functions.mass**2
     assert isinstance(functions, Eigenfunctions)
     lambdas = functions.pairs.values / functions.mass
     training = functions.on_training  # (m, r)

@@ -16,7 +16,7 @@ from eigenscape.app.io.archive import one_line, own_version
 from eigenscape.app.io.atomic import check_target, whole_file
 from eigenscape.app.io.models import check_model
 from eigenscape.app.io.saving import dictionary_size, split_scaler
-from eigenscape.dictionary.low_rank import LowRankEigenfunctions
+from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.source import PairwiseSource, ShiftedLinear
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding
 from eigenscape.estimators.compact_map import CompactMap, make_compact_map
@@ -136,7 +136,7 @@ def _expansion(model: Any) -> _Expansion:
         return _checked(model, inner.kernel, members, inner.coefficients)
     if isinstance(inner, Embedding) and inner.trivial == 0:
         functions = inner.eigenfunctions
-        if isinstance(functions, LowRankEigenfunctions):
+        if isinstance(functions, LowRankEigenfunctions) and isinstance(functions.kernel, LowRankKernel):
             span, kind = functions.kernel.span, functions.kernel.normalization.kind
             if isinstance(span.source, PairwiseSource) and kind != "divisive":
                 coefficients = span.functional(functions.pairs.vectors)[0]

@@ -1,0 +1,160 @@
+"""Laplacian eigenmaps and LLE by anchors: eigenproblems of functions that are linear in anchor weights.
+
+Every point is a combination ``a(x)`` of ``m`` anchors, as in the landmarks of Vladymyrov and
+Carreira-Perpinan 2013. With the weights ``A`` (n, m) of all vertices, the map is ``A U``, and the
+eigenproblems of the graph become ``A'(D - W)A u = s A'DA u`` and ``A'(I - W)'(I - W)A u = s A'A u``, both
+m x m: the problem of Brand eq. 8 with ``Z = A'``. The graph is that of all points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape._memory import row_blocks
+from eigenscape._progress import stage
+from eigenscape.dictionary.anchored import AnchoredEigenfunctions, AnchoredKernel, AnchorWeights
+from eigenscape.eigenfunctions import Embedding, PlainScale
+from eigenscape.exceptions import RankError
+from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.kernels.affinity import GraphAffinity, LocalAffinity
+from eigenscape.kernels.local_gram import LocalGram
+from eigenscape.methods.alignment import LLEMethod, alignment_factor
+from eigenscape.methods.kernel_centers import place_centers
+from eigenscape.solvers import EigenPairs, SolverConfig, generalized_eigh, whiten
+from eigenscape.solvers.generalized import relative_residuals
+from eigenscape.solvers.pairs import canonical_signs
+
+#: Directions of ``A'DA`` (unit diagonal) with smaller eigenvalues are dropped.
+_RANK_TOL = 1e-10
+#: Entries per row of the products whose squares are summed, for the size of blocks.
+_ENTRIES = 100
+
+
+def place_anchors(X: np.ndarray, count: int, seed: int) -> np.ndarray:
+    """Return ``count`` distinct centres of k-means of (at most 20 000 of) the distinct rows ``X``."""
+    return np.unique(place_centers(X, count, "kmeans", None, seed), axis=0)
+
+
+def anchored_laplacian_eigenmaps(
+    affinity: GraphAffinity | LocalAffinity, n_components: int, n_anchors: int, solver: SolverConfig
+) -> Embedding:
+    """Return the solutions of ``A'(D - W)A u = s A'DA u`` with the smallest nonzero ``s``.
+
+    Coordinates are ``sqrt(n) a(x) . u``, as those of :func:`~eigenscape.methods.laplacian.
+    laplacian_eigenmaps`, which they approach as anchors are added."""
+    points = np.asarray(affinity.X, dtype=np.float64)
+    weights = AnchorWeights(place_anchors(points, n_anchors, solver.seed), None, solver.n_jobs)
+    edges = affinity.edges()
+    degree = np.asarray(edges.sum(axis=1)).ravel()
+    A = weights(points)
+    forms = _Forms(_laplacian_form(A, edges, degree), _moment(A, degree), float(degree.sum()))
+    functions = _solve(forms, weights, A, affinity.X, n_components)
+    return Embedding(functions, MeasureScale(float(np.sqrt(len(degree) / degree.sum()))), trivial=1)
+
+
+def anchored_lle(
+    graph: NeighborGraph,
+    n_components: int,
+    n_anchors: int,
+    solver: SolverConfig,
+    *,
+    method: LLEMethod,
+    reg: float,
+    gram: LocalGram,
+) -> Embedding:
+    """Return the solutions of ``A'MA u = s A'A u`` next to the constant one, ``M`` the alignment matrix."""
+    points = np.asarray(graph.vertices.X, dtype=np.float64)
+    weights = AnchorWeights(place_anchors(points, n_anchors, solver.seed), reg, solver.n_jobs)
+    factor = alignment_factor(graph, method, n_components, reg, solver.n_jobs, gram)  # M = F'F
+    A = weights(points)
+    forms = _Forms(_square(factor, A), _moment(A, np.ones(len(points))), float(len(points)))
+    return Embedding(_solve(forms, weights, A, graph.vertices.X, n_components), PlainScale(), trivial=1)
+
+
+@dataclass(frozen=True)
+class MeasureScale:
+    """A multiple of the functions without the first, the constant."""
+
+    factor: float
+
+    def __call__(self, values: np.ndarray, Y: Any) -> np.ndarray:
+        return values[:, 1:] * self.factor
+
+    def invert(self, coordinates: np.ndarray, values: np.ndarray, Y: Any) -> np.ndarray:
+        return coordinates / self.factor
+
+
+@dataclass(frozen=True, eq=False)
+class _Forms:
+    """The matrices of the reduced eigenproblem."""
+
+    rough: np.ndarray  # A'(D - W)A, or A'MA (m, m)
+    moment: np.ndarray  # Q = A'DA (m, m)
+    mass: float  # sum of D
+
+
+def _solve(
+    forms: _Forms, weights: AnchorWeights, A: sparse.csr_array, X: Any, n_components: int
+) -> AnchoredEigenfunctions:
+    """Return the constant eigenfunction and the next ``n_components``.
+
+    The weights sum to 1, so the constant is ``u = 1``; its mean is removed from all others."""
+    means = forms.moment.sum(axis=1) / forms.mass  # Q 1 / M
+    centred = forms.moment - forms.mass * np.outer(means, means)
+    size = np.sqrt(np.diagonal(forms.moment))
+    size = np.where(size > 0, size, 1.0)[:, None]  # anchors that no point uses
+    whitener = whiten(centred / size / size.T, _RANK_TOL, np.ones(len(size))).whitener / size
+    with stage("eigen-solve"):
+        pairs = generalized_eigh(forms.rough, centred, None, "smallest", whitener)
+    if pairs.rank < n_components:
+        raise RankError(
+            f"n_components={n_components}, but the weights on {len(means)} distinct anchors span only"
+            f" {pairs.rank} dimensions; raise n_anchors or lower n_components"
+        )
+    everything = 1 - pairs.values
+    U = pairs.vectors - means @ pairs.vectors  # of mean zero
+    inner = (U * everything) @ U.T + 1 / forms.mass  # H, on the span of the whitened directions
+    U = np.column_stack([np.full(len(U), forms.mass**-0.5), U[:, :n_components]])
+    values = np.sqrt(forms.mass) * (A @ U)
+    signs = np.where(np.einsum("ir,ir->r", values, canonical_signs(values)) < 0, -1.0, 1.0)
+    signs[0] = 1.0
+    gaps = np.append(0.0, pairs.values[:n_components])
+    residuals = relative_residuals(forms.rough, forms.moment, gaps, U)
+    return AnchoredEigenfunctions(
+        AnchoredKernel(weights, inner, X),
+        EigenPairs(1 - gaps, U * signs, residuals, "anchors"),
+        values * signs,
+        forms.mass,
+        float(np.square(everything).sum()) + 1.0,
+    )
+
+
+def _laplacian_form(A: sparse.csr_array, W: sparse.csr_array, degree: np.ndarray) -> np.ndarray:
+    """Return ``A'(D - W)A`` as a sum over blocks of vertices."""
+    total = np.zeros((A.shape[1], A.shape[1]))
+    with stage("assembly", total=A.shape[0]) as advance:
+        for rows in row_blocks(A.shape[0], 12 * _ENTRIES):
+            some = A[rows]
+            total += (some.T @ (sparse.diags_array(degree[rows]) @ some - W[rows] @ A)).toarray()
+            advance(rows.stop - rows.start)
+    return (total + total.T) / 2
+
+
+def _square(F: sparse.csr_array, A: sparse.csr_array) -> np.ndarray:
+    """Return ``(FA)'FA`` as a sum over blocks of rows of ``F``."""
+    total = np.zeros((A.shape[1], A.shape[1]))
+    with stage("assembly", total=F.shape[0]) as advance:
+        for rows in row_blocks(F.shape[0], 12 * _ENTRIES):
+            part = F[rows] @ A
+            total += (part.T @ part).toarray()
+            advance(rows.stop - rows.start)
+    return total
+
+
+def _moment(A: sparse.csr_array, degree: np.ndarray) -> np.ndarray:
+    """Return ``A'DA``."""
+    return (A.T @ (sparse.diags_array(degree) @ A)).toarray()
