@@ -95,6 +95,11 @@ class EigenRidgeMixin:
                 verbose=self.verbose,
             )
         _check_embedder(self.embedder)
+        if get_tags(self.embedder).target_tags.required:
+            raise ValueError(
+                f"embedder={self.embedder!r} has functions that depend on labels, so the leave-one-out error"
+                " would be too small; set target_weight=0"
+            )
         return clone(self.embedder)
 
     def _grid(self, n_functions: int, n_stable: int = 1) -> RidgeGrid:

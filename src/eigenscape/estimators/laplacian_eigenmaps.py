@@ -11,8 +11,10 @@ from eigenscape.estimators._affinity import (
     AffinityOptions,
     bind_affinity,
     check_independence,
+    check_labels,
     fit_affinity_dictionary,
     independence_attributes,
+    with_labels,
 )
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._dictionary import (
@@ -23,11 +25,11 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin
+from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
-    SampleWeightMixin,
     check_diagonal,
     refuse_weights,
 )
@@ -42,7 +44,7 @@ from eigenscape.solvers import NAMES
 
 @documented
 class LaplacianEigenmaps(
-    SampleWeightMixin,
+    TargetMixin,
     AffinityMatrixMixin,
     DictionaryMixin,
     InverseMixin,
@@ -74,6 +76,7 @@ class LaplacianEigenmaps(
     {metric_params}
     {neighbors}
     {include_diagonal}
+    {target_weight}
     {on_disconnected/affinity}
     {dictionary_size/affinity}
     {dictionary_tol}
@@ -152,6 +155,7 @@ class LaplacianEigenmaps(
         metric_params: dict[str, Any] | None = None,
         neighbors: Neighbors = "auto",
         include_diagonal: bool = True,
+        target_weight: float = 0.0,
         on_disconnected: OnDisconnected = "connect",
         dictionary_size: int | None = None,
         dictionary_tol: float | None = None,
@@ -178,6 +182,7 @@ class LaplacianEigenmaps(
         self.metric_params = metric_params
         self.neighbors = neighbors
         self.include_diagonal = include_diagonal
+        self.target_weight = target_weight
         self.on_disconnected = on_disconnected
         self.dictionary_size = dictionary_size
         self.dictionary_tol = dictionary_tol
@@ -192,7 +197,13 @@ class LaplacianEigenmaps(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
+    def _embed(
+        self,
+        X: Any,
+        blocks: Any = None,
+        weights: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
+    ) -> FitResult:
         n_components = check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
@@ -201,6 +212,7 @@ class LaplacianEigenmaps(
         )
         if criterion is not None:
             refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
+        check_labels(labels, options, self.target_weight)
         check_diagonal(weights, self.include_diagonal, options.is_graph)
         if check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
@@ -217,7 +229,8 @@ class LaplacianEigenmaps(
             warn_if_disconnected(model, self.on_disconnected)
             return spectral_result(model, attributes)
         samples = bind_affinity(X, options, n_components)
-        split = samples.split(self.on_disconnected)
+        plain = samples.split(self.on_disconnected)
+        split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
         weights = samples.weights(weights)
         measures = split.weights_of(weights)
         diagonal, attributes = self.include_diagonal, {}
@@ -245,7 +258,7 @@ class LaplacianEigenmaps(
             if split.is_whole:
                 require_eigenfunctions(selections[0].embedding, 1)
             maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
-        result = samples.result(join(maps, split, n_components, weights), split, n_components, weights)
+        result = samples.result(join(maps, split, n_components, weights), plain, n_components, weights)
         return result.with_attributes(attributes)
 
     def _precomputed_kind(self) -> str:
