@@ -9,7 +9,12 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 
-def split_labels(y: Any) -> tuple[int, np.ndarray, np.ndarray]:
+def no_labels() -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices of the labelled rows and their labels if there are none."""
+    return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+
+
+def split_labels(y: Any, at_least: int = 1) -> tuple[int, np.ndarray, np.ndarray]:
     """Return the number of rows, the indices of the labelled rows and their labels."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None; -1 means unlabelled")
@@ -23,10 +28,12 @@ def split_labels(y: Any) -> tuple[int, np.ndarray, np.ndarray]:
     else:
         missing = array == -1 if array.dtype.kind in "iu" else np.zeros(len(array), dtype=bool)
     labelled = np.flatnonzero(~missing)
-    if len(labelled) == 0:
+    if len(labelled) < at_least:
         raise ValueError(
             "y has no label: every value is -1, None or NaN; label at least one row of each class"
         )
+    if len(labelled) == 0:
+        return len(array), *no_labels()
     given = _narrowed(array[labelled])
     check_classification_targets(given)
     return len(array), labelled, given

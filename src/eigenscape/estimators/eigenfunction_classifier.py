@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._eigen_ridge import EigenRidgeMixin
-from eigenscape.estimators._labels import split_labels
+from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
+from eigenscape.estimators._labels import no_labels, split_labels
 from eigenscape.estimators._running import running
 
 #: Widths of the softmax to choose from.
@@ -119,21 +119,70 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
                 f"y has one class, {self.classes_[0]}, besides -1, which means unlabelled; if -1 is a class,"
                 " rename it, for example to 0"
             )
-        weights = compute_sample_weight(self.class_weight, self.classes_[codes])
+        weights = self._label_weights(codes)
         with running(self):
             functions = self._functions_of_rows(X, len(labelled))
             if len(functions) != n_rows:
                 raise ValueError(f"X has {len(functions)} rows, but y has {n_rows} labels")
-            used = weights > 0
-            if not used.any():
-                raise ValueError(
-                    f"class_weight={self.class_weight!r} gives every label the weight 0; raise one"
-                )
-            self._fit_ridge(functions[labelled[used]], np.eye(len(self.classes_))[codes[used]], weights[used])
-            self.temperature_ = _temperature(self._ridge_.left_out, codes[used], weights[used])
+            self._fit_classes(functions[labelled], codes, weights)
         self.transduction_ = self.classes_[self._ridge_(functions).argmax(axis=1)]
         self.transduction_[labelled] = self.classes_[codes]
         return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Continue with a chunk of a stream: all rows extend the dictionary, labelled rows are kept.
+
+        The classes are fitted again to all labelled rows so far, so the labels of a stream may come late, or
+        with a few rows only. Memory does not depend on the number of unlabelled rows. ``transduction_`` is
+        not set; rows are classified by ``predict``. After ``fit`` a new stream begins.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_chunk, n_features)
+            The chunk. ``embedder`` must have ``partial_fit``; if it is None, it is a GreedySpectralEmbedding
+            with divisive normalisation and at most 500 dictionary rows.
+        y : array-like of shape (n_chunk,), optional
+            Labels, as for ``fit``. If None, no row of the chunk is labelled.
+        classes : array-like of shape (n_classes,), optional
+            All classes, as scikit-learn's classifiers need them for the first chunk. Not needed here: a class
+            may come with any chunk. If given, other labels are refused.
+
+        Returns
+        -------
+        self
+        """
+        n_rows = count_chunk(X)
+        n_given, labelled, given = (n_rows, *no_labels()) if y is None else split_labels(y, at_least=0)
+        if n_given != n_rows:
+            raise ValueError(f"X has {n_rows} rows, but y has {n_given} labels")
+        before = vars(self).get("_labels_", given[:0])
+        labels = np.concatenate([before, given]) if len(before) else given
+        known = np.unique(labels if classes is None else classes)
+        if not np.isin(labels, known).all():
+            raise ValueError(f"y has labels that are not among classes={classes!r}; leave out classes")
+        codes = np.searchsorted(known, labels)
+        weights = self._label_weights(codes, known) if len(codes) else np.empty(0)
+        with running(self):
+            functions = self._functions_of_stream(X, labelled)
+            self._labels_ = labels
+            if functions is not None:
+                self.classes_ = known
+                self._fit_classes(functions, codes, weights)
+        return self
+
+    def _label_weights(self, codes: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
+        """Return the weights of the labelled rows, of which some are positive."""
+        names = self.classes_ if classes is None else classes
+        weights = compute_sample_weight(self.class_weight, names[codes])
+        if not (weights > 0).any():
+            raise ValueError(f"class_weight={self.class_weight!r} gives every label the weight 0; raise one")
+        return weights
+
+    def _fit_classes(self, functions: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> None:
+        """Fit the regression of the indicators and the width of the softmax to the labelled rows."""
+        used = weights > 0
+        self._fit_ridge(functions[used], np.eye(len(self.classes_))[codes[used]], weights[used])
+        self.temperature_ = _temperature(self._ridge_.left_out, codes[used], weights[used])
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the classes of any points.
