@@ -85,7 +85,7 @@ class EigenRidgeMixin:
             if self.embedder is None:  # its size is a limit, not a goal
                 warnings.simplefilter("ignore", ToleranceWarning)
             embedder.partial_fit(X)
-        rows = (sparse.csr_array(X) if is_sparse(X) else np.asarray(X))[labelled]
+        rows: Any = (sparse.csr_array(X) if is_sparse(X) else np.asarray(X))[labelled]
         before = vars(self).get("_kept_")
         if before is not None:
             rows = (
