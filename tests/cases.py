@@ -57,6 +57,12 @@ def nothing(X: Any) -> dict[str, Any]:
     return {}
 
 
+def some_labels(X: Any) -> dict[str, Any]:
+    """Three classes, of which every second row has its label."""
+    rows = np.arange(X.shape[0])
+    return {"y": np.where(rows % 2 == 0, rows % 3, -1)}
+
+
 class Case(NamedTuple):
     id: str
     make: Callable[[], Any]
@@ -978,6 +984,19 @@ def _anchors() -> None:
     WITHOUT_KERNEL.append(Case("LaplacianEigenmaps-anchors-heat", heat, "curve"))
 
 
+def _supervised() -> None:
+    """Labels mixed into the graph."""
+    for cls in (LaplacianEigenmaps, DiffusionMap):
+        _add("labels", "curve", cls, some_labels, target_weight=0.7)
+    add = partial(_add, cls=LaplacianEigenmaps, given=some_labels, target_weight=0.3)
+    add("labels-twins", "twins", weights="heat", n_neighbors=6)
+    add("labels-sparse", "counts")
+    add("labels-graph", "graph", affinity="precomputed_nearest_neighbors", n_neighbors=8)
+    add("labels-twin-distances", "twin distances", affinity="precomputed_nearest_neighbors", n_neighbors=8)
+    add("labels-connect", "split", n_neighbors=6)
+    add("labels-per-component", "split", n_neighbors=6, on_disconnected="per_component")
+
+
 def _objects() -> None:
     """Objects in the place of names: a neighbour searcher and a solver configuration."""
     objects = {"neighbors": NearestNeighbors(algorithm="ball_tree"), "eigen_solver": SolverConfig("dense")}
@@ -999,6 +1018,7 @@ _parametric()
 _pictures()
 _classical_mds()
 _affinities(LaplacianEigenmaps)
+_supervised()
 _affinities(DiffusionMap)
 _diffusion()
 _affinities(SpectralClustering, n_clusters=3, n_init=3)

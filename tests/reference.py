@@ -628,3 +628,23 @@ def recursive_cut_labels(W, Z, n_clusters):
     for number, part in enumerate(parts):
         labels[part] = number
     return labels
+
+
+def label_affinity(K, codes, weight, cycles):
+    """Affinities of the data and of classes: ``(1 - w) K + w l`` where both vertices have a label, else K.
+
+    ``cycles`` lists, for each cycle and labelled vertex, the next one of its class. Each adds an edge in both
+    directions; the affinities of the classes have the mean degree of the labelled vertices.
+    """
+    m, labelled = len(K), [i for i in range(len(K)) if codes[i] >= 0]
+    degree = sum(K[i].sum() for i in labelled) / len(labelled)
+    mixed = K.copy()
+    for i in labelled:
+        for j in labelled:
+            mixed[i, j] = (1 - weight) * K[i, j]
+    for following in cycles:
+        for i in range(m):
+            if codes[i] >= 0 and following[i] != i:
+                mixed[i, following[i]] += weight * degree / (2 * len(cycles))
+                mixed[following[i], i] += weight * degree / (2 * len(cycles))
+    return mixed

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_swiss_roll
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -22,7 +25,7 @@ from eigenscape import (
     LaplacianEigenmaps,
     ProbabilisticPCA,
 )
-from eigenscape.io import save
+from eigenscape.io import load, save
 
 
 def expected_failures(estimator):
@@ -234,3 +237,88 @@ def test_bad_labels():
         EigenfunctionRegressor().fit(X[:2], [[0, 1], [np.nan, 1]])
     with pytest.raises(NotFittedError):
         EigenfunctionClassifier(LaplacianEigenmaps(), prefit=True).fit(X, np.arange(30) % 2)
+
+
+# --- streams ------------------------------------------------------------------------------------------------
+
+
+def test_a_stream_is_classified_as_by_an_embedder_fitted_before(digits):
+    X, y, given = digits
+    embedder = GreedySpectralEmbedding(40, normalization="divisive", tol=0.05, gamma=3e-4)
+    model, before = EigenfunctionClassifier(embedder), clone(embedder)
+    for start in range(0, 1000, 250):
+        rows = slice(start, start + 250)
+        model.partial_fit(X[rows], given[rows])
+        before.partial_fit(X[rows])
+    expected = EigenfunctionClassifier(before, prefit=True).fit(X[:60], y[:60])
+    np.testing.assert_allclose(model.predict_proba(X[1000:]), expected.predict_proba(X[1000:]), atol=1e-9)
+    assert model.embedder_.n_samples_seen_ == 1000
+    assert not hasattr(model, "transduction_")
+
+
+def test_labels_of_a_stream_may_come_late_and_classes_too(digits):
+    X, y, _ = digits
+    model = EigenfunctionClassifier().partial_fit(X[:400]).partial_fit(X[400:800], np.full(400, -1))
+    with pytest.raises(NotFittedError):
+        model.predict(X[:3])
+    low = y[800:900] < 5
+    model.partial_fit(X[800:900][low], y[800:900][low])
+    assert list(model.classes_) == [0, 1, 2, 3, 4]
+    model.partial_fit(X[800:900][~low], y[800:900][~low])
+    assert list(model.classes_) == list(range(10))
+    assert model.score(X[1000:], y[1000:]) > 0.85
+    again = pickle.loads(pickle.dumps(model)).partial_fit(X[900:1000], y[900:1000])
+    assert again.score(X[1000:], y[1000:]) > 0.87
+
+
+def test_a_stream_of_values(tmp_path):
+    X, t = make_swiss_roll(3000, random_state=0)
+    model = EigenfunctionRegressor()
+    for start in range(0, 2500, 500):
+        given = np.full(500, np.nan)
+        given[:20] = t[start : start + 20]
+        model.partial_fit(X[start : start + 500], given if start else None)
+    assert model.score(X[2500:], t[2500:]) > 0.75
+    save(model, tmp_path / "roll")
+    np.testing.assert_allclose(load(tmp_path / "roll").predict(X[2500:]), model.predict(X[2500:]))
+    flat = EigenfunctionRegressor().partial_fit(X[:300], np.column_stack([t, t**2])[:300])
+    assert flat.predict(X[:4]).shape == (4, 2)
+    with pytest.raises(ValueError, match="y has 1 outputs, but the stream began with 2"):
+        flat.partial_fit(X[:300], t[:300])
+
+
+def test_a_sparse_stream(digits):
+    X, _, given = digits
+    embedder = GreedySpectralEmbedding(20, tol=0.1, gamma=3e-4)
+    dense, model = EigenfunctionClassifier(embedder), EigenfunctionClassifier(embedder)
+    for start in (0, 200):
+        rows = slice(start, start + 200)
+        dense.partial_fit(X[rows], given[rows])
+        model.partial_fit(sparse.csr_array(X[rows]), given[rows])
+    assert (model.predict(sparse.csr_array(X[1000:])) == dense.predict(X[1000:])).mean() > 0.99
+
+
+def test_errors_of_streams_leave_the_model(digits):
+    X, y, _ = digits
+    gap = np.where(np.arange(300)[:, None] == 7, np.nan, X[:300])
+    model = EigenfunctionClassifier().partial_fit(X[:300], y[:300], classes=range(10))
+    before = model.predict_proba(X[1000:1010])
+    for error, message, rows, labels, classes in (
+        (ValueError, r"X has 300 rows, but y has 2 labels", X[:300], [0, 1], None),
+        (ValueError, r"features", X[:300, :5], y[:300], None),
+        (
+            ValueError,
+            r"Input X contains NaN",
+            gap,
+            None,
+            None,
+        ),
+        (ValueError, r"y has labels that are not among classes=\[0, 1\]", X[:300], y[:300], [0, 1]),
+    ):
+        with pytest.raises(error, match=message):
+            model.partial_fit(rows, labels, classes)
+        np.testing.assert_array_equal(model.predict_proba(X[1000:1010]), before)
+    with pytest.raises(TypeError, match="cannot be fitted to a stream; use GreedySpectralEmbedding"):
+        EigenfunctionClassifier(LaplacianEigenmaps(5)).partial_fit(X[:50], y[:50])
+    with pytest.raises(ValueError, match="partial_fit continues its embedder, but prefit=True"):
+        EigenfunctionClassifier(model.embedder_, prefit=True).partial_fit(X[:50], y[:50])

@@ -17,6 +17,7 @@ from eigenscape.estimators._graph import (
     component_attributes,
     neighborhood_graph,
 )
+from eigenscape.estimators._targets import mix_targets, vertex_codes
 from eigenscape.estimators._types import KernelLike, Metric, Neighbors
 from eigenscape.estimators._validation import (
     check_choice,
@@ -200,6 +201,29 @@ def bind_affinity(
         return GraphSamples(neighborhood_graph(X, options.neighborhood(), n_components), options)
     _check_samples(X, n_components)
     return KernelSamples((kernel or options.kernel()).bind(X), options)
+
+
+def check_labels(labels: np.ndarray | None, options: AffinityOptions, target_weight: float) -> None:
+    """Raise ValueError if samples have labels, and the affinity has no edges to mix theirs with."""
+    if labels is not None and not options.is_graph:
+        raise ValueError(
+            f"target_weight={target_weight!r} needs a graph, but affinity={options.affinity!r} is a kernel"
+            " between all samples; use affinity='nearest_neighbors', or set target_weight=0"
+        )
+
+
+def with_labels(
+    split: Split[Affinity],
+    samples: GraphSamples | KernelSamples,
+    labels: np.ndarray | None,
+    target_weight: float,
+    seed: int,
+) -> Split[Affinity]:
+    """Return the parts of a graph with the classes of its samples, if given, mixed into their affinities."""
+    if labels is None:
+        return split
+    assert isinstance(samples, GraphSamples)  # checked by check_labels
+    return mix_targets(split, vertex_codes(labels, samples.graph.vertex), target_weight, seed)
 
 
 def _check_samples(X: Any, n_components: int) -> None:

@@ -27,7 +27,7 @@ from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample,
 from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_input, check_jobs, check_pairs, check_weights, match_dtype
 from eigenscape.estimators._verify import VerifyMixin
-from eigenscape.estimators._weights import embed_weighted
+from eigenscape.estimators._weights import embed_weighted, options_of
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import (
     kernel_loss,
@@ -354,7 +354,8 @@ class EmbeddingMixin:
         ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows; they are passed to
         estimators with a dictionary only. Estimators with
         :class:`~eigenscape.estimators._weights.SampleWeightMixin` also take ``weights``, the positive weights
-        of the samples, or None."""
+        of the samples, or None; those with :class:`~eigenscape.estimators._targets.TargetMixin` also
+        ``labels``, the classes of the samples."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: object = None) -> Self:
@@ -377,21 +378,25 @@ class EmbeddingMixin:
         """
         return self._fit_samples(X)
 
-    def _fit_samples(self, X: Any, sample_weight: Any = None) -> Self:
-        """Fit to samples with weights, which only the estimators with :class:`SampleWeightMixin` pass."""
+    def _fit_samples(self, X: Any, sample_weight: Any = None, labels: np.ndarray | None = None) -> Self:
+        """Fit to samples with weights and classes, which only estimators with a mixin for them pass."""
         self._reset()  # type: ignore[attr-defined]
         if is_collection(X):
             if sample_weight is not None:
                 raise ValueError("sample_weight is not supported for a dask collection; pass X.compute()")
+            if labels is not None:
+                raise ValueError("labels are not supported for a dask collection; pass X.compute()")
             return self._fit_collection(X)
         with running(self):
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X, min_sum=0)
+            if labels is not None and len(labels) != X.shape[0]:
+                raise ValueError(f"X has {X.shape[0]} rows, but y has {len(labels)} labels")
             if weights is None:
-                result = self._embed(X)
+                result = self._embed(X, **options_of(labels))
                 coordinates = result.coordinates()
             else:
-                result, coordinates = embed_weighted(self, X, weights)
+                result, coordinates = embed_weighted(self, X, weights, labels)
         self.embedding_ = check_coordinates(self._match_dtype(X, coordinates))
         self._model_ = result.embedding
         vars(self).update(result.attributes)

@@ -28,6 +28,24 @@ Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 #: Entries in numpydoc format, without defaults.
 _TEXT = """
+X/samples : array-like or sparse matrix of shape (n_samples, n_features)
+    Training data. If "precomputed", similarities or distances of shape (n_samples, n_samples). Data
+    are copied; a precomputed matrix is not, and must not be modified while the model is in use. All
+    rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise the model
+    is fitted to a sample of rows, and the others are placed by ``transform`` (see
+    ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+sample_weight/measure : array-like of shape (n_samples,), optional
+    Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
+    With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours
+    that are chosen from the data do not depend on the weights; those of equal rows of a neighbourhood
+    graph, which are one vertex, are added. Samples of weight 0 have no influence and are placed by
+    ``transform``. If None, all samples (of a graph: all distinct samples) have the weight 1. Not
+    available for dask collections.
+target_weight : float
+    Weight of labels in the graph, from 0 (``y`` is ignored) to below 1. Affinities between labelled samples
+    are ``(1 - target_weight) k + target_weight l``, where ``l`` connects the samples of a class with the mean
+    degree of the graph (cycles through them, drawn by ``random_state``); edges of unlabelled samples are not
+    changed. New points have no label: their edges are those of ``k``. Needs a graph affinity.
 n_components : int
     Number of coordinates.
 n_components/optional : int or None
@@ -358,7 +376,7 @@ def documented(cls: Documented) -> Documented:
     signature = inspect.signature(cls).parameters
     lines = []
     for line in cls.__doc__.split("\n"):
-        match = re.fullmatch(r"( *)\{([a-z_0-9]+)(/[a-z]+)?\}", line)
+        match = re.fullmatch(r"( *)\{([A-Za-z_0-9]+)(/[a-z]+)?\}", line)
         if match is None:
             lines.append(line)
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._validation import as_number, check_count, check_flag
+from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
+from eigenscape.exceptions import ToleranceWarning
 from eigenscape.graph.row_index import distinct_rows
+from eigenscape.kernels import Gaussian
+from eigenscape.kernels.base import n_points
 from eigenscape.methods.eigen_ridge import EigenRidge, RidgeGrid, fit_eigen_ridge
 
 #: Number of eigenfunctions of the default embedder: as many as labels, within these bounds.
 _FEWEST_FUNCTIONS, _MOST_FUNCTIONS = 20, 100
+#: Largest dictionary of the default embedder of a stream, and its tolerance.
+_STREAM_SIZE, _STREAM_TOL = 500, 1e-3
+#: Attributes of a model that is fitted to a stream: labelled rows and what is known of them.
+_OF_STREAM = ("_kept_", "_labels_", "_values_")
 #: Candidates of parameters that are "auto". Functions have unit variance, so ``alpha`` has a scale.
 _COUNTS = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500)
 _ALPHAS = tuple(float(alpha) for alpha in np.logspace(-6, 2, 17))
@@ -42,11 +51,14 @@ class EigenRidgeMixin:
     verbose: bool
     _scale_: np.ndarray
     _ridge_: EigenRidge
+    _kept_: Any  # labelled rows of a stream
 
     def _functions_of_rows(self, X: Any, n_labels: int) -> np.ndarray:
         """Fit the embedder to all rows, unless it is fitted; return its coordinates at unit variance."""
         self._grid(1)  # parameters are checked before any work
         check_flag("prefit", self.prefit)
+        for name in _OF_STREAM:
+            vars(self).pop(name, None)
         if is_collection(X):
             raise TypeError(
                 "dask collections are not accepted by fit; fit the embedder to the collection, and this"
@@ -60,12 +72,70 @@ class EigenRidgeMixin:
         else:
             self.embedder_ = self._new_embedder(X, n_labels).fit(X)
             functions = self.embedder_.embedding_
+        return self._at_unit_variance(functions)
+
+    def _functions_of_stream(self, X: Any, labelled: np.ndarray) -> np.ndarray | None:
+        """Continue the embedder with a chunk and keep its labelled rows.
+
+        Returns the functions of all rows kept, or None if there are none, or too few rows for functions.
+        """
+        self._grid(1)
+        embedder = self._embedder_of_stream()
+        with warnings.catch_warnings():
+            if self.embedder is None:  # its size is a limit, not a goal
+                warnings.simplefilter("ignore", ToleranceWarning)
+            embedder.partial_fit(X)
+        rows: Any = (sparse.csr_array(X) if is_sparse(X) else np.asarray(X))[labelled]
+        before = vars(self).get("_kept_")
+        if before is not None:
+            rows = (
+                sparse.vstack([before, rows], format="csr") if is_sparse(rows) else np.vstack([before, rows])
+            )
+        self.embedder_, self._kept_ = embedder, rows
+        self._copy_features()
+        if rows.shape[0] == 0 or "eigenvalues_" not in vars(embedder):
+            return None
+        return self._at_unit_variance(embedder.transform(rows))
+
+    def _embedder_of_stream(self) -> Any:
+        """Return the embedder of the previous chunks, or a new one."""
+        check_flag("prefit", self.prefit)
+        if self.prefit:
+            raise ValueError(
+                "partial_fit continues its embedder, but prefit=True; call partial_fit of the embedder, then"
+                " fit with the labelled rows, or set prefit=False"
+            )
+        if "_kept_" in vars(self):
+            return self.embedder_
+        if self.embedder is None:
+            return GreedySpectralEmbedding(
+                None,
+                kernel=Gaussian(scale="local"),
+                normalization="divisive",
+                tol=_STREAM_TOL,
+                dictionary_size=_STREAM_SIZE,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
+        _check_embedder(self.embedder)
+        if not hasattr(self.embedder, "partial_fit"):
+            raise TypeError(
+                f"embedder={self.embedder!r} cannot be fitted to a stream; use GreedySpectralEmbedding"
+            )
+        return clone(self.embedder)
+
+    def _at_unit_variance(self, functions: np.ndarray) -> np.ndarray:
+        """Set the scale and the features of the embedder; return the functions at unit variance."""
         spread = np.asarray(functions.std(axis=0), dtype=np.float64)
         self._scale_ = np.where(spread > 0, spread, 1.0)
+        self._copy_features()
+        return np.asarray(functions / self._scale_)
+
+    def _copy_features(self) -> None:
+        """Set the number and names of the features, which are those of the embedder."""
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.embedder_, name):
                 setattr(self, name, getattr(self.embedder_, name))
-        return np.asarray(functions / self._scale_)
 
     def _fit_ridge(self, functions: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> None:
         """Fit the regression to the functions and values of the labelled rows."""
@@ -95,6 +165,11 @@ class EigenRidgeMixin:
                 verbose=self.verbose,
             )
         _check_embedder(self.embedder)
+        if get_tags(self.embedder).target_tags.required:
+            raise ValueError(
+                f"embedder={self.embedder!r} has functions that depend on labels, so the leave-one-out error"
+                " would be too small; set target_weight=0"
+            )
         return clone(self.embedder)
 
     def _grid(self, n_functions: int, n_stable: int = 1) -> RidgeGrid:
@@ -114,6 +189,16 @@ class EigenRidgeMixin:
         inner = LaplacianEigenmaps() if self.embedder is None else self.embedder
         tags.input_tags = get_tags(inner).input_tags
         return tags
+
+
+def count_chunk(X: Any) -> int:
+    """Return the number of rows of a chunk in memory."""
+    if is_collection(X):
+        raise TypeError(
+            "dask collections are not accepted by partial_fit; fit the embedder to the collection, and this"
+            " estimator with prefit=True to the labelled rows in memory"
+        )
+    return n_points(X)
 
 
 def _count_distinct(X: Any) -> int:

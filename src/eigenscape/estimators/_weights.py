@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape.estimators._docs import documented
 from eigenscape.pieces import embed_columns
 
 if TYPE_CHECKING:
@@ -30,26 +31,16 @@ class SampleWeightMixin:
 
     _fit_samples: Any
 
+    @documented
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the embedding of ``X``.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data. If "precomputed", similarities or distances of shape (n_samples, n_samples). Data
-            are copied; a precomputed matrix is not, and must not be modified while the model is in use. All
-            rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise the model
-            is fitted to a sample of rows, and the others are placed by ``transform`` (see
-            ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+        {X/samples}
         y : ignored
             Not used, present for API consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
-            With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours
-            that are chosen from the data do not depend on the weights; those of equal rows of a neighbourhood
-            graph, which are one vertex, are added. Samples of weight 0 have no influence and are placed by
-            ``transform``. If None, all samples (of a graph: all distinct samples) have the weight 1. Not
-            available for dask collections.
+        {sample_weight/measure}
 
         Returns
         -------
@@ -58,11 +49,13 @@ class SampleWeightMixin:
         return self._fit_samples(X, sample_weight)
 
 
-def embed_weighted(estimator: Any, X: Any, weights: np.ndarray) -> tuple[FitResult, np.ndarray]:
+def embed_weighted(
+    estimator: Any, X: Any, weights: np.ndarray, labels: np.ndarray | None = None
+) -> tuple[FitResult, np.ndarray]:
     """Fit to the samples of positive weight; return the result and the coordinates of all samples."""
     kept = np.flatnonzero(weights)
     if len(kept) == len(weights):
-        result = estimator._embed(X, weights=weights)
+        result = estimator._embed(X, weights=weights, **options_of(labels))
         return result, result.coordinates()
     if len(kept) < 2:
         raise ValueError(
@@ -70,7 +63,9 @@ def embed_weighted(estimator: Any, X: Any, weights: np.ndarray) -> tuple[FitResu
         )
     others, by_table = np.flatnonzero(weights == 0), estimator._is_precomputed()
     part = X[kept][:, kept] if by_table else X[kept]
-    result = estimator._embed(part, weights=weights[kept])
+    result = estimator._embed(
+        part, weights=weights[kept], **options_of(None if labels is None else labels[kept])
+    )
     coordinates = np.empty((len(weights), result.coordinates().shape[1]))
     coordinates[kept] = result.coordinates()
     attributes = dict(result.attributes)
@@ -87,6 +82,11 @@ def embed_weighted(estimator: Any, X: Any, weights: np.ndarray) -> tuple[FitResu
     if "labels_" in attributes:
         attributes["labels_"] = attributes["_rule_"].predict(coordinates).astype(np.int64)
     return replace(result, embedding=embedding, attributes=attributes), coordinates
+
+
+def options_of(labels: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Return the arguments of the hook ``_embed`` for labels, which only some estimators have."""
+    return {} if labels is None else {"labels": labels}
 
 
 def vertex_weights(weights: np.ndarray | None, vertex: np.ndarray) -> np.ndarray | None:

@@ -10,14 +10,17 @@ from eigenscape.estimators._affinity import (
     AffinityOptions,
     bind_affinity,
     check_independence,
+    check_labels,
     independence_attributes,
+    with_labels,
 )
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import default_neighbors
+from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
-from eigenscape.estimators._weights import SampleWeightMixin, check_diagonal, refuse_weights
+from eigenscape.estimators._weights import check_diagonal, refuse_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels import Kernel, VariableGaussian
 from eigenscape.kernels.affinity import AffinityWeights
@@ -29,7 +32,7 @@ from eigenscape.solvers import NAMES
 
 
 @documented
-class DiffusionMap(SampleWeightMixin, EmbeddingMixin, KernelMixin, Estimator):
+class DiffusionMap(TargetMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Diffusion maps: coordinates whose distances are those of a random walk on the data.
 
     The affinity is normalised by the sampling density :math:`q(x) = \sum_i k(x, x_i)` to
@@ -75,6 +78,7 @@ class DiffusionMap(SampleWeightMixin, EmbeddingMixin, KernelMixin, Estimator):
     {metric_params}
     {neighbors}
     {include_diagonal}
+    {target_weight}
     {on_disconnected/affinity}
     {independent}
     {independence_threshold}
@@ -149,6 +153,7 @@ class DiffusionMap(SampleWeightMixin, EmbeddingMixin, KernelMixin, Estimator):
         metric_params: dict[str, Any] | None = None,
         neighbors: Neighbors = "auto",
         include_diagonal: bool = True,
+        target_weight: float = 0.0,
         on_disconnected: OnDisconnected = "connect",
         independent: bool = False,
         independence_threshold: float = 0.4,
@@ -175,6 +180,7 @@ class DiffusionMap(SampleWeightMixin, EmbeddingMixin, KernelMixin, Estimator):
         self.metric_params = metric_params
         self.neighbors = neighbors
         self.include_diagonal = include_diagonal
+        self.target_weight = target_weight
         self.on_disconnected = on_disconnected
         self.independent = independent
         self.independence_threshold = independence_threshold
@@ -186,7 +192,13 @@ class DiffusionMap(SampleWeightMixin, EmbeddingMixin, KernelMixin, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
+    def _embed(
+        self,
+        X: Any,
+        blocks: Any = None,
+        weights: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
+    ) -> FitResult:
         n_components = check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         check_not_negative("alpha", self.alpha)
@@ -203,9 +215,11 @@ class DiffusionMap(SampleWeightMixin, EmbeddingMixin, KernelMixin, Estimator):
             )
         if criterion is not None:
             refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
+        check_labels(labels, options, self.target_weight)
         check_diagonal(weights, diagonal, options.is_graph)
         samples = bind_affinity(X, options, n_components, local)
-        split = samples.split(self.on_disconnected)
+        plain = samples.split(self.on_disconnected)
+        split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
         weights = samples.weights(weights)
         measures = split.weights_of(weights)
         affinities = [
@@ -233,7 +247,7 @@ class DiffusionMap(SampleWeightMixin, EmbeddingMixin, KernelMixin, Estimator):
                 require_eigenfunctions(selections[0].embedding, 1)
             maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
         maps = [diffusion_map(embedding, self.diffusion_time) for embedding in maps]
-        result = samples.result(join(maps, split, n_components, weights), split, n_components, weights)
+        result = samples.result(join(maps, split, n_components, weights), plain, n_components, weights)
         return result.with_attributes(attributes)
 
     def _local_gaussian(self, X: Any) -> Kernel | None:

@@ -6,12 +6,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._eigen_ridge import EigenRidgeMixin
+from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
+from eigenscape.estimators._labels import no_labels, split_labels
 from eigenscape.estimators._running import running
 
 #: Widths of the softmax to choose from.
@@ -113,28 +112,77 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        n_rows, labelled, given = _split_labels(y)
+        n_rows, labelled, given = split_labels(y)
         self.classes_, codes = np.unique(given, return_inverse=True)
         if len(self.classes_) == 1 and len(given) < n_rows:
             raise ValueError(
                 f"y has one class, {self.classes_[0]}, besides -1, which means unlabelled; if -1 is a class,"
                 " rename it, for example to 0"
             )
-        weights = compute_sample_weight(self.class_weight, self.classes_[codes])
+        weights = self._label_weights(codes)
         with running(self):
             functions = self._functions_of_rows(X, len(labelled))
             if len(functions) != n_rows:
                 raise ValueError(f"X has {len(functions)} rows, but y has {n_rows} labels")
-            used = weights > 0
-            if not used.any():
-                raise ValueError(
-                    f"class_weight={self.class_weight!r} gives every label the weight 0; raise one"
-                )
-            self._fit_ridge(functions[labelled[used]], np.eye(len(self.classes_))[codes[used]], weights[used])
-            self.temperature_ = _temperature(self._ridge_.left_out, codes[used], weights[used])
+            self._fit_classes(functions[labelled], codes, weights)
         self.transduction_ = self.classes_[self._ridge_(functions).argmax(axis=1)]
         self.transduction_[labelled] = self.classes_[codes]
         return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Continue with a chunk of a stream: all rows extend the dictionary, labelled rows are kept.
+
+        The classes are fitted again to all labelled rows so far, so the labels of a stream may come late, or
+        with a few rows only. Memory does not depend on the number of unlabelled rows. ``transduction_`` is
+        not set; rows are classified by ``predict``. After ``fit`` a new stream begins.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_chunk, n_features)
+            The chunk. ``embedder`` must have ``partial_fit``; if it is None, it is a GreedySpectralEmbedding
+            with divisive normalisation and at most 500 dictionary rows.
+        y : array-like of shape (n_chunk,), optional
+            Labels, as for ``fit``. If None, no row of the chunk is labelled.
+        classes : array-like of shape (n_classes,), optional
+            All classes, as scikit-learn's classifiers need them for the first chunk. Not needed here: a class
+            may come with any chunk. If given, other labels are refused.
+
+        Returns
+        -------
+        self
+        """
+        n_rows = count_chunk(X)
+        n_given, labelled, given = (n_rows, *no_labels()) if y is None else split_labels(y, at_least=0)
+        if n_given != n_rows:
+            raise ValueError(f"X has {n_rows} rows, but y has {n_given} labels")
+        before = vars(self).get("_labels_", given[:0])
+        labels = np.concatenate([before, given]) if len(before) else given
+        known = np.unique(labels if classes is None else classes)
+        if not np.isin(labels, known).all():
+            raise ValueError(f"y has labels that are not among classes={classes!r}; leave out classes")
+        codes = np.searchsorted(known, labels)
+        weights = self._label_weights(codes, known) if len(codes) else np.empty(0)
+        with running(self):
+            functions = self._functions_of_stream(X, labelled)
+            self._labels_ = labels
+            if functions is not None:
+                self.classes_ = known
+                self._fit_classes(functions, codes, weights)
+        return self
+
+    def _label_weights(self, codes: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
+        """Return the weights of the labelled rows, of which some are positive."""
+        names = self.classes_ if classes is None else classes
+        weights = compute_sample_weight(self.class_weight, names[codes])
+        if not (weights > 0).any():
+            raise ValueError(f"class_weight={self.class_weight!r} gives every label the weight 0; raise one")
+        return weights
+
+    def _fit_classes(self, functions: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> None:
+        """Fit the regression of the indicators and the width of the softmax to the labelled rows."""
+        used = weights > 0
+        self._fit_ridge(functions[used], np.eye(len(self.classes_))[codes[used]], weights[used])
+        self.temperature_ = _temperature(self._ridge_.left_out, codes[used], weights[used])
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the classes of any points.
@@ -163,63 +211,6 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
             In the order of ``classes_``.
         """
         return _softmax(self._values(X) / self.temperature_)
-
-
-def _split_labels(y: Any) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return the number of rows, the indices of the labelled rows and their labels."""
-    if y is None:
-        raise ValueError("fit requires y to be passed, but the target y is None; -1 means unlabelled")
-    array = column_or_1d(_as_labels(y), warn=True)
-    if array.dtype == object:
-        missing = np.array([_is_missing(value) for value in array], dtype=bool)
-    elif array.dtype.kind == "f":
-        if np.isinf(array).any():
-            raise ValueError("Input y contains infinity or a value too large")
-        missing = np.isnan(array) | (array == -1)
-    else:
-        missing = array == -1 if array.dtype.kind in "iu" else np.zeros(len(array), dtype=bool)
-    labelled = np.flatnonzero(~missing)
-    if len(labelled) == 0:
-        raise ValueError(
-            "y has no label: every value is -1, None or NaN; label at least one row of each class"
-        )
-    given = _narrowed(array[labelled])
-    check_classification_targets(given)
-    return len(array), labelled, given
-
-
-def _as_labels(y: Any) -> Any:
-    """Return labels as an array in which none has changed its type.
-
-    NumPy would turn ``["a", nan, -1]`` into words, and scikit-learn integers of pandas with NA into floats.
-    """
-    if isinstance(y, (list, tuple)):
-        array = np.asarray(y)
-        is_mixed = array.dtype.kind == "U" and not all(isinstance(value, str) for value in y)
-        return np.array(y, dtype=object) if is_mixed and array.ndim == 1 else array
-    if hasattr(y, "isna") and not isinstance(getattr(y, "dtype", np.dtype(object)), np.dtype):
-        return y.to_numpy(dtype=object)  # a nullable or categorical series of pandas
-    return y
-
-
-def _narrowed(labels: np.ndarray) -> np.ndarray:
-    """Return labels that are objects as an array of their common type, or raise if they have none."""
-    if labels.dtype != object:
-        return labels
-    words = [isinstance(value, str) for value in labels]
-    if any(words) and not all(words):
-        word, other = labels[words.index(True)], labels[words.index(False)]
-        raise ValueError(
-            f"Unknown label type: y has words ({word!r}) and other labels ({other!r}); use one type for all"
-        )
-    return np.array(labels.tolist())
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a label is None, NaN, NA or -1."""
-    if value is None or type(value).__name__ == "NAType":  # of pandas; its comparisons are NA
-        return True
-    return bool(value != value or value == -1)
 
 
 def _softmax(values: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from eigenscape._numbers import check_numbers
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._eigen_ridge import EigenRidgeMixin
+from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._running import running
 
 
@@ -107,6 +107,44 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
         self.transduction_ = self._shaped(self._ridge_(functions))
         return self
 
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Continue with a chunk of a stream: all rows extend the dictionary, those with a value are kept.
+
+        The regression function is fitted again to all rows with a value so far. Memory does not depend on the
+        number of rows without one. ``transduction_`` is not set. After ``fit`` a new stream begins.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_chunk, n_features)
+            The chunk. ``embedder`` must have ``partial_fit``; if it is None, it is a GreedySpectralEmbedding
+            with divisive normalisation and at most 500 dictionary rows.
+        y : array-like of shape (n_chunk,) or (n_chunk, n_outputs), optional
+            Values, as for ``fit``. If None, no value of the chunk is known.
+
+        Returns
+        -------
+        self
+        """
+        values, known, is_flat = _split_values(
+            np.full(count_chunk(X), np.nan) if y is None else y, at_least=0
+        )
+        if len(values) != count_chunk(X):
+            raise ValueError(f"X has {count_chunk(X)} rows, but y has {len(values)} values")
+        given, before = values[known], vars(self).get("_values_")
+        if len(given) and before is not None:
+            if before.shape[1] != given.shape[1]:
+                raise ValueError(
+                    f"y has {given.shape[1]} outputs, but the stream began with {before.shape[1]}"
+                )
+            given = np.concatenate([before, given])
+        with running(self):
+            functions = self._functions_of_stream(X, known)
+            if len(known):
+                self._values_, self._is_flat_ = given, is_flat
+            if functions is not None:
+                self._fit_ridge(functions, self._values_, np.ones(len(self._values_)))
+        return self
+
     def predict(self, X: Any) -> np.ndarray:
         """Compute the regression function at any points.
 
@@ -124,7 +162,7 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
         return values[:, 0] if self._is_flat_ else values
 
 
-def _split_values(y: Any) -> tuple[np.ndarray, np.ndarray, bool]:
+def _split_values(y: Any, at_least: int = 1) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return the values (n_samples, n_outputs), the rows whose values are known, and whether y is flat."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None; NaN means not known")
@@ -140,6 +178,6 @@ def _split_values(y: Any) -> tuple[np.ndarray, np.ndarray, bool]:
             " regressor for each output"
         )
     known = np.flatnonzero(~missing[:, 0])
-    if len(known) == 0:
+    if len(known) < at_least:
         raise ValueError("y has no value: every row is NaN; give the values of some rows")
     return values, known, is_flat

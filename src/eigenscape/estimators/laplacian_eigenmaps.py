@@ -11,8 +11,10 @@ from eigenscape.estimators._affinity import (
     AffinityOptions,
     bind_affinity,
     check_independence,
+    check_labels,
     fit_affinity_dictionary,
     independence_attributes,
+    with_labels,
 )
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
@@ -24,11 +26,11 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin
+from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
-    SampleWeightMixin,
     check_diagonal,
     refuse_weights,
 )
@@ -44,7 +46,7 @@ from eigenscape.solvers import NAMES
 
 @documented
 class LaplacianEigenmaps(
-    SampleWeightMixin,
+    TargetMixin,
     AffinityMatrixMixin,
     DictionaryMixin,
     InverseMixin,
@@ -76,6 +78,7 @@ class LaplacianEigenmaps(
     {metric_params}
     {neighbors}
     {include_diagonal}
+    {target_weight}
     {on_disconnected/affinity}
     {n_anchors}
         The matrices are :math:`A'(S - K)A` and :math:`A' S A`. ``affinity`` must be a graph of rows, and
@@ -158,6 +161,7 @@ class LaplacianEigenmaps(
         metric_params: dict[str, Any] | None = None,
         neighbors: Neighbors = "auto",
         include_diagonal: bool = True,
+        target_weight: float = 0.0,
         on_disconnected: OnDisconnected = "connect",
         n_anchors: int | None = None,
         dictionary_size: int | None = None,
@@ -185,6 +189,7 @@ class LaplacianEigenmaps(
         self.metric_params = metric_params
         self.neighbors = neighbors
         self.include_diagonal = include_diagonal
+        self.target_weight = target_weight
         self.on_disconnected = on_disconnected
         self.n_anchors = n_anchors
         self.dictionary_size = dictionary_size
@@ -200,7 +205,13 @@ class LaplacianEigenmaps(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
+    def _embed(
+        self,
+        X: Any,
+        blocks: Any = None,
+        weights: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
+    ) -> FitResult:
         n_components = check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
@@ -209,6 +220,7 @@ class LaplacianEigenmaps(
         )
         if criterion is not None:
             refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
+        check_labels(labels, options, self.target_weight)
         check_diagonal(weights, self.include_diagonal, options.is_graph)
         if self.n_anchors is not None:
             return self._embed_anchors(X, options, weights)
@@ -227,7 +239,8 @@ class LaplacianEigenmaps(
             warn_if_disconnected(model, self.on_disconnected)
             return spectral_result(model, attributes)
         samples = bind_affinity(X, options, n_components)
-        split = samples.split(self.on_disconnected)
+        plain = samples.split(self.on_disconnected)
+        split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
         weights = samples.weights(weights)
         measures = split.weights_of(weights)
         diagonal, attributes = self.include_diagonal, {}
@@ -255,7 +268,7 @@ class LaplacianEigenmaps(
             if split.is_whole:
                 require_eigenfunctions(selections[0].embedding, 1)
             maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
-        result = samples.result(join(maps, split, n_components, weights), split, n_components, weights)
+        result = samples.result(join(maps, split, n_components, weights), plain, n_components, weights)
         return result.with_attributes(attributes)
 
     def _embed_anchors(self, X: Any, options: AffinityOptions, weights: np.ndarray | None) -> FitResult:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from eigenscape.app.cli import options
+from eigenscape.app.cli.classes import given_labels
 from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import InputOptions, column_roles, read_training_table
 from eigenscape.app.cli.options import command_line
 from eigenscape.app.cli.output import check_targets, print_summary, save_model
 from eigenscape.app.cli.run import Timer, show_progress
 from eigenscape.app.cli.scoring import fit_rows, load_for, write_scores
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from eigenscape.app.io import Table
 
 
 def classify(
@@ -92,7 +88,7 @@ def classify(
         reading = replace(reading, missing=missing or "error")
         with timer.measure("reading"):
             table = read_training_table(source, reading, quiet)
-            given = _given_labels(table)
+            given = given_labels(table)
         estimator = EigenfunctionClassifier(class_weight="balanced" if balanced else None)
         result = fit_rows(
             estimator, table, given, standardize=standardize, progress=progress, quiet=quiet, timer=timer
@@ -130,29 +126,3 @@ def _check_model_options(
     for option, value in given.items():
         if value:
             raise CommandError(f"{option} does not apply to --model, which is fitted already; omit it")
-
-
-def _given_labels(table: Table) -> np.ndarray:
-    """Return the labels of a table, -1 or None for rows that have none."""
-    import numpy as np
-
-    if table.labels is None:
-        raise CommandError(
-            f"{table.source} has no column of labels; name it with --label, with empty cells for unlabelled"
-            " rows"
-        )
-    labels = np.asarray(table.labels)
-    if labels.dtype.kind == "f":
-        known = np.isfinite(labels)
-        if (labels[known] == np.round(labels[known])).all():
-            return np.where(known, np.nan_to_num(labels), -1).astype(np.int64)
-        raise CommandError(
-            f"column {table.label_name!r} of {table.source} has numbers that are not integers, which are no"
-            " classes; name another column with --label"
-        )
-    if labels.dtype.kind in "iu":
-        return labels
-    found = np.empty(len(labels), dtype=object)
-    for row, value in enumerate(labels):
-        found[row] = None if value is None or str(value).strip() == "" else str(value)
-    return found

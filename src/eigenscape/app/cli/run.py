@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from eigenscape.app.cli.classes import given_labels
 from eigenscape.app.cli.distorted import DistortedVersions, is_sequence_method, output_table
 from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import column_roles, is_streamed, row_chunks
@@ -179,6 +180,8 @@ def fit(
     if standardize and table.kind not in ("rows", "images"):
         raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
     estimator = build_estimator(cls, parameters, n_components, table.kind, table.array)
+    if _uses_classes(estimator):
+        given_labels(table)  # raises before any work
     memory = announce_memory(estimator, table.array, quiet)
     dominance = None if standardize else warn_of_scales([estimator], table)
     with show_progress(progress, quiet) as stages, timer.measure("fit"):
@@ -240,8 +243,11 @@ def fit_estimator(
 ) -> BaseEstimator:
     """Fit an estimator to a table: in chunks if it is streamed, with distorted versions or weights if given.
 
-    Without distorted versions, oriented PCA is fitted to the labels as groups.
+    Without distorted versions, oriented PCA is fitted to the labels as groups. Maps with a
+    ``target_weight`` are fitted to the labels as classes.
     """
+    if _uses_classes(estimator):
+        return estimator.fit(table.array, given_labels(table), sample_weight=weights)
     if weights is not None:
         return estimator.fit(table.array, sample_weight=weights)
     if versions:
@@ -258,6 +264,11 @@ def fit_estimator(
             estimator.partial_fit(chunk)
         return estimator
     return estimator.fit(table.array)
+
+
+def _uses_classes(estimator: BaseEstimator) -> bool:
+    """Return whether labels are mixed into the graph of an estimator."""
+    return bool(estimator.get_params().get("target_weight"))
 
 
 def training_coordinates(estimator: BaseEstimator, table: Table) -> np.ndarray:

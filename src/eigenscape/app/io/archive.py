@@ -21,7 +21,7 @@ from eigenscape.exceptions import ModelFileError
 #: Files of later formats are rejected.
 FORMAT = 3
 #: Counts additions that this format can do without, such as a new class: files of a later revision are read.
-REVISION = 1
+REVISION = 2
 #: The first format with compressed members and packed arrays.
 COMPRESSED = 3
 HEADER, SCHEMA = "eigenscape.json", "schema.json"

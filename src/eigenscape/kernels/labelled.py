@@ -1,0 +1,125 @@
+"""Affinities of vertices of which some have a label: edges of the data mixed with edges of the classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape._display import short_repr
+from eigenscape._typing import Rows
+from eigenscape.graph.row_index import canonical_csr
+from eigenscape.graph.sparse_distances import assemble, reassemble
+from eigenscape.kernels.base import BoundKernel, Columns, PointIndex, gram_matrix, training_index
+
+#: Number of cycles through the labelled vertices of a class. Their union is nearly as good as all pairs.
+_CYCLES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledAffinity:
+    """``(1 - w) k(x, y) + w l(x, y)`` of two labelled vertices, otherwise the affinity ``k(x, y)``.
+
+    A point that is not a vertex has no label, so its edges are those of ``base``; a point equal to a vertex
+    has the edges of that vertex.
+    """
+
+    base: BoundKernel
+    matrix: sparse.csr_array  # (m, m) mixed affinities of the vertices
+
+    __repr__ = short_repr
+
+    @property
+    def X(self) -> Any:
+        return self.base.X
+
+    def __call__(self, Y: Rows) -> sparse.csr_array:
+        vertex = training_index(self.base).find(Y)
+        known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
+        if len(new) == 0:
+            return self.matrix[vertex]
+        if len(known) == 0:
+            return self.base(Y)
+        return reassemble([(known, self.matrix[vertex[known]]), (new, self.base(Y[new]))])
+
+    def to(self, Z: Rows) -> Columns:
+        base, column_vertex = self.base.to(Z), training_index(self.base).find(Z)
+        columns, others = np.flatnonzero(column_vertex >= 0), np.flatnonzero(column_vertex < 0)
+
+        def values(Y: Rows, table: Any = None) -> sparse.csr_array:
+            row_vertex = training_index(self.base).find(Y)
+            rows, new = np.flatnonzero(row_vertex >= 0), np.flatnonzero(row_vertex < 0)
+            unlabelled = sparse.csr_array(base(Y, table))
+            mixed = self.matrix[row_vertex[rows]][:, column_vertex[columns]]
+            every = np.arange(unlabelled.shape[1])
+            blocks = [
+                (rows, columns, mixed),
+                (rows, others, unlabelled[rows][:, others]),
+                (new, every, unlabelled[new]),
+            ]
+            return assemble(blocks, unlabelled.shape)
+
+        return values
+
+
+def mix_labels(affinity: BoundKernel, codes: np.ndarray, weight: float, seed: int) -> LabelledAffinity:
+    """Return an affinity of the data mixed with that of the classes of the labelled vertices.
+
+    Parameters
+    ----------
+    affinity : BoundKernel
+        Sparse affinities, without a diagonal.
+    codes : ndarray of shape (m,)
+        Class of each vertex, -1 if it has no label.
+    weight : float
+        Weight of the classes, from 0 to below 1: edges between different classes keep ``1 - weight`` of
+        their affinity, so the graph stays connected.
+    seed : int
+        Seed of the cycles; see :func:`class_affinity`.
+    """
+    matrix = gram_matrix(affinity)
+    assert matrix is not None
+    edges = sparse.coo_array(matrix)
+    labelled = (codes[edges.row] >= 0) & (codes[edges.col] >= 0)
+    kept = sparse.csr_array(
+        (np.where(labelled, 1 - weight, 1.0) * edges.data, (edges.row, edges.col)), shape=edges.shape
+    )
+    degrees = np.asarray(matrix.sum(axis=1)).ravel()
+    classes = class_affinity(codes, float(degrees[codes >= 0].mean()), seed)
+    return LabelledAffinity(affinity, canonical_csr(kept + weight * classes))
+
+
+def class_affinity(codes: np.ndarray, degree: float, seed: int) -> sparse.csr_array:
+    """Return affinities (m, m) within classes whose sums are ``degree``, 0 for a vertex alone in its class.
+
+    A vertex for each class, connected to its members (Costa and Hero 2005), connects all pairs of them when
+    it is eliminated. Some random cycles through the members have nearly the spectrum of all pairs, with a
+    number of edges that is linear in theirs.
+    """
+    rng, m = np.random.default_rng(seed), len(codes)
+    members = np.flatnonzero(codes >= 0)
+    following = []
+    for _ in range(_CYCLES):
+        order = members[np.lexsort((rng.random(len(members)), codes[members]))]  # classes in random order
+        first = np.flatnonzero(np.r_[True, np.diff(codes[order]) != 0])
+        last = np.r_[first[1:], len(order)] - 1
+        after = np.roll(order, -1)
+        after[last] = order[first]
+        following.append(np.stack([order, after]))
+    row, column = np.concatenate(following, axis=1)
+    other = row != column
+    weights = np.full(int(other.sum()), degree / (2 * _CYCLES))
+    cycles = sparse.csr_array((weights, (row[other], column[other])), shape=(m, m))
+    return canonical_csr(cycles + cycles.T)
+
+
+@training_index.register
+def _(kernel: LabelledAffinity) -> PointIndex:
+    return training_index(kernel.base)
+
+
+@gram_matrix.register
+def _(kernel: LabelledAffinity) -> sparse.csr_array:
+    return kernel.matrix
