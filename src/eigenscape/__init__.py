@@ -13,6 +13,7 @@ __version__ = "0.2.0.dev0"
 
 __all__ = [
     "PCA",
+    "AlignedSpectralMaps",
     "ClassicalMDS",
     "DiffusionMap",
     "DistortionDiscriminantAnalysis",
@@ -42,6 +43,7 @@ __all__ = [
     "ProjectionPursuitDensity",
     "ProjectionPursuitRegressor",
     "SpectralClustering",
+    "align",
     "datasets",
     "distributed",
     "exceptions",
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from eigenscape.app.explore import explore
     from eigenscape.estimators import (
         PCA,
+        AlignedSpectralMaps,
         ClassicalMDS,
         DiffusionMap,
         DistortionDiscriminantAnalysis,
@@ -94,6 +97,7 @@ if TYPE_CHECKING:
         ProjectionPursuitDensity,
         ProjectionPursuitRegressor,
         SpectralClustering,
+        align,
         graph_embedding,
     )
     from eigenscape.graph.shared import shared_neighbors

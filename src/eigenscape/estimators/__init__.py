@@ -8,6 +8,7 @@ TYPE_CHECKING = False  # to type checkers it is True; importing typing would tak
 
 __all__ = [
     "PCA",
+    "AlignedSpectralMaps",
     "ClassicalMDS",
     "DiffusionMap",
     "DistortionDiscriminantAnalysis",
@@ -37,10 +38,13 @@ __all__ = [
     "ProjectionPursuitDensity",
     "ProjectionPursuitRegressor",
     "SpectralClustering",
+    "align",
     "graph_embedding",
 ]
 
 if TYPE_CHECKING:
+    from eigenscape.estimators.aligned_map import align
+    from eigenscape.estimators.aligned_spectral_maps import AlignedSpectralMaps
     from eigenscape.estimators.diffusion_map import DiffusionMap
     from eigenscape.estimators.distortion_discriminant import DistortionDiscriminantAnalysis
     from eigenscape.estimators.eigenfunction_classifier import EigenfunctionClassifier
@@ -74,6 +78,8 @@ if TYPE_CHECKING:
     from eigenscape.estimators.spectral_clustering import SpectralClustering
 
 _NAMES = {
+    "aligned_map": ("align",),
+    "aligned_spectral_maps": ("AlignedSpectralMaps",),
     "diffusion_map": ("DiffusionMap",),
     "distortion_discriminant": ("DistortionDiscriminantAnalysis",),
     "eigenfunction_classifier": ("EigenfunctionClassifier",),

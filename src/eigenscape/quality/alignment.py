@@ -96,16 +96,27 @@ def procrustes(A: ArrayLike, B: ArrayLike, scale: bool = True) -> Alignment:
     (True, True)
     """
     source, target, center = _centered_pair(A, B)
-    if source.shape != target.shape:
-        raise ValueError(
-            "the embeddings must have the same points and dimensions,"
-            f" got shapes {source.shape} and {target.shape}"
-        )
-    rotation, overlap = linalg.orthogonal_procrustes(source, target)
-    size = float(np.square(source).sum())
-    factor = overlap / size if scale and size > 0 else 1.0
+    factor, rotation = _best_rotation(source, target, scale)
     aligned = factor * source @ rotation
     return Alignment(aligned + center, _relative_error(aligned, target))
+
+
+class Similarity(NamedTuple):
+    """The transformation of :func:`procrustes`: ``y`` is mapped to ``scale * y @ rotation + shift``."""
+
+    scale: float
+    rotation: np.ndarray  # (n_components, n_components), orthogonal
+    shift: np.ndarray  # (n_components,)
+    error: float  # that of the points from which it was computed, as in Alignment
+
+
+def similarity(A: ArrayLike, B: ArrayLike, scale: bool = True) -> Similarity:
+    """Return the transformation by which :func:`procrustes` aligns ``A`` to ``B``, for any further points."""
+    source, target, center = _centered_pair(A, B)
+    factor, rotation = _best_rotation(source, target, scale)
+    origin = np.asarray(A, dtype=np.float64).mean(axis=0)
+    error = _relative_error(factor * source @ rotation, target)
+    return Similarity(factor, rotation, center - factor * origin @ rotation, error)
 
 
 def linear_alignment(A: ArrayLike, B: ArrayLike) -> Alignment:
@@ -142,6 +153,18 @@ def linear_alignment(A: ArrayLike, B: ArrayLike) -> Alignment:
     source, target, center = _centered_pair(A, B)
     aligned = source @ linalg.lstsq(source, target)[0]
     return Alignment(aligned + center, _relative_error(aligned, target))
+
+
+def _best_rotation(source: np.ndarray, target: np.ndarray, scale: bool) -> tuple[float, np.ndarray]:
+    """Return the factor (1 unless ``scale``) and the orthogonal matrix that bring centred points together."""
+    if source.shape != target.shape:
+        raise ValueError(
+            "the embeddings must have the same points and dimensions,"
+            f" got shapes {source.shape} and {target.shape}"
+        )
+    rotation, overlap = linalg.orthogonal_procrustes(source, target)
+    size = float(np.square(source).sum())
+    return (float(overlap) / size if scale and size > 0 else 1.0), rotation
 
 
 def _centered_pair(A: ArrayLike, B: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,0 +1,347 @@
+"""The AlignedSpectralMaps estimator, and the map of one of its views."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NoReturn, Self, cast
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from eigenscape.estimators._affinity import AffinityOptions, GraphSamples, bind_affinity
+from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._docs import documented
+from eigenscape.estimators._links import Links, check_enough_links, linked_rows
+from eigenscape.estimators._rows import check_coordinates
+from eigenscape.estimators._running import running
+from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
+from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive
+from eigenscape.estimators._verify import Verification
+from eigenscape.kernels.affinity import AffinityWeights
+from eigenscape.methods.aligned_maps import COUPLINGS, Views, aligned_eigenmaps, choose_coupling, link_losses
+from eigenscape.pieces import Affinity, Split
+from eigenscape.solvers import NAMES, SolverConfig
+
+
+class ViewMap(Estimator):
+    """The map of one view of :class:`AlignedSpectralMaps`; it is made by its ``fit``.
+
+    Parameters
+    ----------
+    view : str or int
+        Name of the view.
+    n_jobs : int or None
+        Number of threads; see :class:`AlignedSpectralMaps`.
+    verbose : bool
+        Whether to report the progress of each stage.
+    """
+
+    def __init__(self, view: Hashable = 0, *, n_jobs: int | None = None, verbose: bool = False) -> None:
+        self.view = view
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: object = None) -> NoReturn:
+        """Raise TypeError: the map of a view cannot be fitted alone."""
+        raise TypeError("the map of a view cannot be fitted alone; fit AlignedSpectralMaps")
+
+
+@documented
+class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
+    r"""Maps of several tables in common coordinates: Laplacian eigenmaps of their graphs, coupled by links.
+
+    Views are tables of different times, batches or kinds of measurement, of which some rows belong together.
+    Their neighbourhood graphs, with affinities :math:`K_v`, become one graph by edges :math:`\mu C` between
+    linked rows, and the coordinates solve one problem
+
+    .. math:: (S - K)\, z_r = \sigma_r S z_r, \qquad K = \mathrm{diag}(K_1, K_2, \dots) + \mu C
+
+    with the degrees :math:`S` of :math:`K` (Ham, Lee and Saul 2005). They are functions of each view: the
+    Nystrom formula (Bengio eq. 20) places new rows of any view in the map of all of them.
+
+    Parameters
+    ----------
+    {n_components}
+    coupling : float or "auto", default="auto"
+        Weight of a link, relative to the mean degree of a row within its view. "auto" compares 0.1, 0.3, 1, 3
+        and 10: a part of the links is left out, and the weakest coupling is used that brings their rows as
+        near to each other as the best one does, within one standard error. Stronger links keep fewer
+        neighbours within the views.
+    {n_neighbors}
+    {weights/affinity}
+        Widths are estimated in each view.
+    {metric}
+    {metric_params}
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        Neighbour search, as in :class:`LaplacianEigenmaps`.
+    on_disconnected : {"connect", "raise"}, default="connect"
+        Treatment of a view whose graph has several connected components: add the shortest edges that connect
+        them, or raise an error.
+    {eigen_solver/graph}
+    {tol/graph}
+    {max_iter}
+    {random_state}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    maps_ : dict of ViewMap
+        The map of each view by its name (0, 1, ... for a list): an estimator with ``transform``,
+        ``embedding_`` and ``n_features_in_``, which can be saved alone.
+    embeddings_ : list or dict of ndarray of shape (n_samples, n_components)
+        Coordinates of the training rows of each view.
+    view_names_ : list
+        Names of the views.
+    coupling_ : float
+        Weight of a link, relative to the mean degree.
+    coupling_losses_ : dict of float to float
+        Loss of the links left out, by coupling: their mean squared distance, relative to that of unrelated
+        rows. Set if ``coupling="auto"``.
+    link_loss_ : float
+        The same for all links, which the map knows: 0 if linked rows have equal coordinates, 1 if they are as
+        far from each other as unrelated rows.
+    n_links_ : int
+        Number of links.
+    {eigenvalues_}
+        Here of the coupled graph.
+    {residuals_}
+    {solver_}
+    {n_iter_}
+
+    Examples
+    --------
+    Two halves of the images of digits, of which every third is known to belong together:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from eigenscape import AlignedSpectralMaps
+    >>> images = load_digits().images[:600]
+    >>> left, right = images[:, :, :4].reshape(600, 32), images[:, :, 4:].reshape(600, 32)
+    >>> ids = np.arange(600)
+    >>> known = np.where(ids % 3 == 0, ids, np.nan)
+    >>> model = AlignedSpectralMaps(coupling=1).fit([left, right], links=[known, known])
+    >>> model.transform(right[:5], view=1).shape
+    (5, 2)
+    >>> bool(model.link_loss_ < 0.05)
+    True
+    """
+
+    _solvers = NAMES
+    _has_embedding = False
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        coupling: float | Literal["auto"] = "auto",
+        n_neighbors: int | None = None,
+        weights: AffinityWeights = "binary",
+        metric: Metric = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        neighbors: Neighbors = "auto",
+        on_disconnected: Literal["connect", "raise"] = "connect",
+        eigen_solver: GraphSolver = "auto",
+        tol: float = 1e-10,
+        max_iter: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.coupling = coupling
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.metric = metric
+        self.metric_params = metric_params
+        self.neighbors = neighbors
+        self.on_disconnected = on_disconnected
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: object = None, *, links: Any = None) -> Self:
+        """Fit the maps of all views.
+
+        Parameters
+        ----------
+        X : list or dict of array-like or sparse matrices of shape (n_samples, n_features)
+            The views, by name if a dict. Their numbers of rows and of columns may differ.
+        y : ignored
+            Not used, present for API consistency.
+        links : list or dict of array-like, dict of pairs, or "rows"
+            Which rows belong together. One sequence of ids for each view: a row is linked to the row of the
+            same id in the next view that has it; None and NaN are no ids. Or pairs of row numbers by the
+            names of two views, ``{(0, 1): [[i, j], ...]}``. Or "rows": row i of all views is one sample.
+
+        Returns
+        -------
+        self
+        """
+        self._reset()
+        n_components, options, solver = self._checked_parameters()
+        tables = _views(X)
+        names = list(tables)
+        with running(self):
+            maps = [ViewMap(name, n_jobs=self.n_jobs, verbose=self.verbose) for name in names]
+            rows = [_checked(each, table) for each, table in zip(maps, tables.values(), strict=True)]
+            sizes = [table.shape[0] for table in rows]
+            links = linked_rows(links, names, sizes)
+            check_enough_links(links, names, sizes, n_components)
+            samples = [
+                cast(GraphSamples, bind_affinity(table, options, n_components)) for table in rows
+            ]
+            splits = [each.split(self.on_disconnected) for each in samples]
+            views = _coupled(samples, splits, links)
+            if self.coupling == "auto":
+                choice = choose_coupling(views, n_components, solver)
+                coupling = choice.coupling
+                self.coupling_losses_ = dict(zip(COUPLINGS, choice.losses.tolist(), strict=True))
+            else:
+                coupling = float(self.coupling)
+            embeddings = aligned_eigenmaps(views, coupling, n_components, solver)
+        coordinates, start = embeddings[0].coordinates, 0
+        for each, table, sample, split, embedding in zip(
+            maps, rows, samples, splits, embeddings, strict=True
+        ):
+            own = coordinates[start + sample.graph.vertex]
+            each.embedding_, each._model_ = check_coordinates(self._match_dtype(table, own)), embedding
+            vars(each).update(sample.result(embedding, split, n_components).attributes)
+            start += sample.graph.graph.n_vertices
+        self.maps_, self.view_names_ = dict(zip(names, maps, strict=True)), names
+        self.coupling_, self.n_links_ = coupling, len(views.pairs)
+        self.link_loss_ = float(link_losses(coordinates, views.pairs).mean())
+        vars(self).update({name: getattr(maps[0], name) for name in _SPECTRUM})
+        return self
+
+    def fit_transform(self, X: Any, y: object = None, *, links: Any = None) -> Any:
+        """Fit the maps of all views, and return their coordinates.
+
+        Parameters
+        ----------
+        X, y, links
+            As for ``fit``.
+
+        Returns
+        -------
+        list or dict of ndarray of shape (n_samples, n_components)
+            As ``embeddings_``.
+        """
+        return self.fit(X, y, links=links).embeddings_
+
+    def transform(self, X: Any, view: Hashable) -> np.ndarray:
+        """Compute the coordinates of rows of one view.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Rows with the columns of that view.
+        view : str or int
+            Name of the view: its key if ``fit`` got a dict, its position if a list.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+            Coordinates. They do not depend on the other rows of ``X``; training rows of the view get their
+            row of ``embeddings_``. For a dask collection, a lazy dask array.
+        """
+        self._check_fitted()
+        if view not in self.maps_:
+            raise ValueError(f"view={view!r} is not known; the model has the views {self.view_names_!r}")
+        return self.maps_[view].transform(X)
+
+    @property
+    def embeddings_(self) -> Any:
+        """Coordinates of the training rows of each view: a dict if ``fit`` got one, otherwise a list."""
+        check_is_fitted(self, "maps_")
+        coordinates = {name: each.embedding_ for name, each in self.maps_.items()}
+        listed = self.view_names_ == list(range(len(coordinates)))
+        return list(coordinates.values()) if listed else coordinates
+
+    def verify(self, X: Any = None, *, n_rows: int = 200) -> Verification:
+        """Check the map of each view; see :meth:`LaplacianEigenmaps.verify`.
+
+        Parameters
+        ----------
+        X : list or dict of array-like, optional
+            The training data, as for ``fit``.
+        n_rows : int, default=200
+            Number of training rows of each view that are checked.
+
+        Returns
+        -------
+        Verification
+        """
+        check_is_fitted(self, "maps_")
+        tables = dict.fromkeys(self.maps_) if X is None else _views(X)
+        found = {name: each.verify(tables[name], n_rows=n_rows) for name, each in self.maps_.items()}
+        return Verification(
+            type(self).__name__,
+            tuple(
+                replace(check, detail=f"view {name!r}, {check.detail}")
+                for name, each in found.items()
+                for check in each.checks
+            ),
+        )
+
+    def _checked_parameters(self) -> tuple[int, AffinityOptions, SolverConfig]:
+        n_components = check_count("n_components", self.n_components)
+        check_choice("on_disconnected", self.on_disconnected, ("connect", "raise"))
+        if isinstance(self.coupling, str):
+            check_choice("coupling", self.coupling, ("auto",))
+        else:
+            check_positive("coupling", self.coupling)
+        if self.metric == "precomputed":
+            raise ValueError("metric='precomputed' is not supported by AlignedSpectralMaps; pass rows")
+        if not isinstance(self.neighbors, str):
+            raise ValueError(
+                f"neighbors={self.neighbors!r} must be 'auto', 'exact' or 'approximate': an index belongs to"
+                " one view"
+            )
+        graph = {"affinity": "nearest_neighbors", "joined": "union", "include_diagonal": True}
+        unused = dict.fromkeys(("radius", "t", "gamma"))
+        params = {**self.get_params(deep=False), **graph, **unused}
+        return n_components, AffinityOptions.from_params(params), self._solver()
+
+
+#: Attributes that all views have in common.
+_SPECTRUM = ("eigenvalues_", "residuals_", "solver_", "n_iter_")
+
+
+def _views(X: Any) -> dict[Hashable, Any]:
+    """Return the views by name."""
+    if isinstance(X, Mapping):
+        views = dict(X)
+    elif isinstance(X, (list, tuple)) and all(np.ndim(table) == 2 or hasattr(table, "shape") for table in X):
+        views = dict(enumerate(X))
+    else:
+        raise TypeError(
+            f"X must be a list or dict of tables, one for each view, got {type(X).__name__}; a single table"
+            " is embedded by LaplacianEigenmaps"
+        )
+    if len(views) < 2:
+        raise ValueError(f"X must contain at least 2 views, got {len(views)}")
+    return views
+
+
+def _checked(view: ViewMap, table: Any) -> Any:
+    """Return the validated rows of a view; errors name it."""
+    try:
+        return check_input(view, table, reset=True)
+    except (TypeError, ValueError) as error:
+        error.add_note(f"This is view {view.view!r}.")
+        raise
+
+
+def _coupled(
+    samples: Sequence[GraphSamples], splits: Sequence[Split[Affinity]], links: Links
+) -> Views:
+    """Return the graphs of the views with the links between their vertices."""
+    starts = np.cumsum([0, *(each.graph.graph.n_vertices for each in samples)])
+    vertex = [start + each.graph.vertex for start, each in zip(starts, samples, strict=False)]
+    pairs = np.array([(vertex[a][i], vertex[b][j]) for a, i, b, j in links], dtype=np.intp)
+    return Views.of([split.parts[0].kernel for split in splits], np.unique(pairs, axis=0))
