@@ -106,13 +106,19 @@ def test_files_that_are_not_there():
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_syntax(tmp_path):
-    """Every module is parsed by a JavaScript engine, and so is the bundle of the explorer."""
-    whole = tmp_path / "bundle.mjs"
+    """Every module is parsed by a JavaScript engine, and so is the bundle of the explorer, in one process."""
+    whole, broken = tmp_path / "bundle.mjs", tmp_path / "broken.mjs"
     whole.write_text(bundle("explorer.js"), encoding="utf-8")
-    for path in [whole, *(FOLDER / name for name in MODULES)]:
-        copy = tmp_path / f"{path.stem}.mjs"
-        copy.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
-        subprocess.run(["node", "--check", str(copy)], check=True, capture_output=True, timeout=60)
+    broken.write_text("const one = 1;\nconst one = 2;\n")
+    script = (
+        "for (const path of process.argv.slice(1)) {"
+        " try { new vm.SourceTextModule(fs.readFileSync(path, 'utf8')); }"
+        " catch (error) { console.log(`${path}: ${error}`); } }"
+    )
+    paths = [broken, whole, *(FOLDER / name for name in MODULES)]
+    command = ["node", "--experimental-vm-modules", "--no-warnings", "-e", script, *map(str, paths)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
+    assert found == f"{broken}: SyntaxError: Identifier 'one' has already been declared\n"
 
 
 # --- colours ------------------------------------------------------------------------------------------------

@@ -155,7 +155,14 @@ def comparison_body(
             note("Left: nearest neighbours. Right: large neighbourhoods, the global structure of the map."),
         )
     if any(one.seconds is not None for one in models):
-        timing = section("Duration of each fit", figure(charts, "chart-timing", "seconds by method"))
+        timing = section(
+            "Duration of each fit",
+            figure(charts, "chart-timing", "seconds by method"),
+            note(
+                "One run, in this order: the first fit of a process also loads code, and methods of the command"
+                " line use neighbours that earlier ones have found. Differences of a second mean little."
+            ),
+        )
     usage = "<p>Select points in one map to highlight them in all. Hover over a point to mark it in all.</p>"
     reasons = [
         (f"{one.name}, {name}", reason) for one in models for name, reason in one.measures.omitted.items()
