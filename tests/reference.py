@@ -145,6 +145,44 @@ def landmark_formula(squared_new, squared, values, vectors):
     return e
 
 
+def projected_landmarks(squared, which, count):
+    """Isomap with the axes of all points: coordinates (n, count) from squared distances (n, q) to landmarks.
+
+    Coordinates in the landmark MDS for every eigenvalue above the magnitude of the most negative one, then
+    the principal axes of all points."""
+    among = squared[which]
+    values, vectors = principal(centred_distances(among), len(which))
+    rank = max(count, sum(1 for value in values if value > -values[-1]))
+    features = landmark_formula(squared, among, values[:rank], vectors[:, :rank])
+    features = features - features.mean(axis=0)
+    scatter = sum(np.outer(feature, feature) for feature in features)
+    found, axes = principal(scatter, count)
+    return found, features @ axes
+
+
+def anchor_weights(Y, anchors, reg=None):
+    """Weights of points on their nearest anchors: barycentric, or ``(1 - d^2 / d_s^2)^2`` over its sum."""
+    A = np.zeros((len(Y), len(anchors)))
+    for a, y in enumerate(Y):
+        distances = np.array([euclidean(y, z) for z in anchors])
+        some = nearest(distances, min(8 if reg is None else 6, len(anchors)))
+        if reg is not None:
+            A[a, some] = local_weights(y, anchors[some], reg)
+            continue
+        farthest = max(distances[i] for i in some)
+        for i in some:
+            A[a, i] = (1 - distances[i] ** 2 / farthest**2) ** 2
+        A[a] /= A[a].sum()
+    return A
+
+
+def anchored_problem(rough, measure, A, count):
+    """``A'RA u = s A'DA u`` with ``u'A'DAu = 1``: the smallest ``s`` after the constant, and ``u``."""
+    inverse = np.linalg.inv(np.linalg.cholesky(A.T @ np.diag(measure) @ A))
+    values, V = np.linalg.eigh(inverse @ (A.T @ rough @ A) @ inverse.T)
+    return values[1 : count + 1], inverse.T @ V[:, 1 : count + 1]
+
+
 def loss(K_new, f_new, f_train, values):
     """Bengio sec. 4: mean of ``(k_m(x, y) - sum_r lambda_r f_r(x) f_r(y))^2`` with ``lambda_r = l_r / m``."""
     n, m = K_new.shape

@@ -630,7 +630,12 @@ def literal_losses(K: np.ndarray, parts: list[Part], n_components: int) -> list[
 @cases_where(lambda model: isinstance(model, LocallyLinearEmbedding))
 def test_lle_has_no_kernel_between_new_points(name: str) -> None:
     model, (_, Y) = fitted(name), data(name)
-    with expecting(name), pytest.raises(UndefinedKernelError, match=r"zero between\s+them by definition|approximated by anchors"):
+    with (
+        expecting(name),
+        pytest.raises(
+            UndefinedKernelError, match=r"zero between\s+them by definition|approximated by anchors"
+        ),
+    ):
         model.loss(Y)
     assert np.isfinite(model.loss())
 

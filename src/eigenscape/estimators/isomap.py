@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from eigenscape import _memory
 from eigenscape.dictionary.landmarks import NAMES
+from eigenscape.dictionary.projected import ProjectedKernel
 from eigenscape.estimators._base import (
     EmbeddingMixin,
     Estimator,
@@ -369,5 +370,8 @@ def _geodesic_dtype(X: Any) -> type:
 
 def _ranks(results: Sequence[LandmarkResult]) -> int | np.ndarray:
     """Return the number of eigenfunctions on which samples were projected; an array for several parts."""
-    ranks = np.array([each.embedding.kernel.directions.shape[1] for each in results])
+    kernels = [each.embedding.kernel for each in results]
+    ranks = np.array(
+        [kernel.directions.shape[1] for kernel in kernels if isinstance(kernel, ProjectedKernel)]
+    )
     return int(ranks[0]) if len(ranks) == 1 else ranks

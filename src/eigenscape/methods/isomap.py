@@ -20,7 +20,6 @@ from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.methods.ordinal import OrdinalEmbedding, OrdinalOptions, ordinal_mds
 from eigenscape.solvers import Order, SolverConfig
 
-
 #: Points whose principal axes are the coordinates of a map from landmarks.
 Axes = Literal["landmarks", "samples"]
 
@@ -129,8 +128,9 @@ def landmark_isomap(
 
     Paths run through all vertices, and the distances (n, q) are part of the model: the distances of a new
     point are computed from those of its neighbours. With the axes of all samples, ``order`` and
-    ``indefinite`` are not used (:func:`~eigenscape.methods.landmark_projection.projected_mds`). ``piece`` is the index of the part, for the report of the
-    search. Raises RankError if there are fewer than ``min_components`` coordinates."""
+    ``indefinite`` are not used (:func:`~eigenscape.methods.landmark_projection.projected_mds`). ``piece`` is
+    the index of the part, for the report of the search. Raises RankError if there are fewer than
+    ``min_components`` coordinates."""
     count, seed = min(n_components, graph.n_vertices - 1), solver.seed
     search = None
     if landmarks.given is None and landmarks.count is None:

@@ -54,6 +54,7 @@ _VALUES_PER_ROW = 30  # coordinates and vectors of the eigensolver
 _BYTES_PER_EDGE = 150
 _SEARCH_BYTES = 16 * 2**20  # distances of a neighbour search without a tree
 _CELL_MATRICES = 10  # of a potential map, between all pairs of its cells
+_ANCHOR_MATRICES, _ANCHOR_BYTES = 8, 200  # between all pairs of anchors; weights of a row on its nearest
 _DICTIONARY_ROWS = 8192  # rows that are projected at once
 
 
@@ -92,6 +93,9 @@ def estimate_memory(estimator: BaseEstimator, n_rows: int, n_columns: int) -> fl
         if "n_neighbors" not in parameters:
             return 2 * one_copy + vectors + min(_SEARCH_BYTES, 4.0 * n_rows**2)
         edges = _BYTES_PER_EDGE * n_rows * (parameters["n_neighbors"] or _DEFAULT_NEIGHBORS)
+        if parameters.get("n_anchors") is not None:
+            anchors = _ANCHOR_MATRICES * 8.0 * parameters["n_anchors"] ** 2 + _ANCHOR_BYTES * n_rows
+            return 2 * one_copy + vectors + min(_SEARCH_BYTES, 4.0 * n_rows**2) + edges + anchors
         if n_columns <= _FEW_COLUMNS:
             return 2 * one_copy + vectors + edges
         fills_in = name == "LocallyLinearEmbedding"

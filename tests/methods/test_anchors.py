@@ -1,0 +1,199 @@
+"""Maps that are linear in anchor weights, and landmark Isomap with the axes of all samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference as ref
+from numpy.testing import assert_allclose
+from scipy import linalg, sparse
+from sklearn.datasets import make_swiss_roll
+
+from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
+from eigenscape.dictionary.anchored import AnchorWeights
+from eigenscape.exceptions import RankError, UndefinedKernelError
+from eigenscape.graph.geodesics import geodesics
+from eigenscape.quality import aligned_error
+
+K = 6
+
+
+@pytest.fixture(scope="module")
+def X():
+    return np.random.default_rng(0).standard_normal((60, 3))
+
+
+@pytest.fixture(scope="module")
+def Y(X):
+    """New points, one far away and one training point among them."""
+    return np.vstack([np.random.default_rng(1).standard_normal((5, 3)), [[9.0, -3.0, 5.0]], X[7:8]])
+
+
+def close_up_to_sign(found, expected, tol=1e-8):
+    signs = np.where(np.sum(found * expected, axis=0) < 0, -1.0, 1.0)
+    assert_allclose(found, expected * signs, rtol=0, atol=tol * np.abs(expected).max())
+
+
+def roll(n, seed=0):
+    """A Swiss roll and its parameters, arc length and height."""
+    X, t = make_swiss_roll(n, random_state=seed)
+    return X, np.column_stack([(t * np.sqrt(1 + t * t) + np.arcsinh(t)) / 2, X[:, 1]])
+
+
+def outside(found, target):
+    """The part of the span of ``target`` that is outside the span of ``found``."""
+    first, second = (linalg.orth(values - values.mean(axis=0)) for values in (found, target))
+    return 1 - np.square(first.T @ second).sum() / target.shape[1]
+
+
+@pytest.mark.parametrize("reg", [None, 1e-3])
+@pytest.mark.parametrize("n_anchors", [3, 15])
+def test_weights_are_those_of_the_formula(X, Y, reg, n_anchors):
+    weights = AnchorWeights(X[:n_anchors], reg)
+    found = weights(Y).toarray()
+    assert_allclose(found, ref.anchor_weights(Y, X[:n_anchors], reg), atol=1e-10)
+    assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_kernel_weights_are_continuous():
+    """A small step changes no weight by much, also where the nearest anchors change."""
+    rng = np.random.default_rng(0)
+    weights, start, direction = AnchorWeights(rng.random((40, 2)), None), rng.random(2), rng.random(2)
+    along = weights(start + np.linspace(0, 1, 20_001)[:, None] * direction).toarray()
+    assert np.abs(np.diff(along, axis=0)).max() < 5e-3
+    assert (np.abs(np.diff((along > 0).astype(int), axis=0)).sum(axis=1) > 0).sum() > 5  # anchors changed
+
+
+def test_a_point_at_the_same_distance_from_all_anchors_has_equal_weights():
+    corners = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
+    assert_allclose(AnchorWeights(corners, None)(np.zeros((1, 2))).toarray(), 0.25)
+
+
+def test_laplacian_eigenmaps_are_those_of_the_reduced_problem(X, Y):
+    model = LaplacianEigenmaps(3, n_neighbors=K, n_anchors=15).fit(X)
+    D = ref.table(ref.euclidean, X, X)
+    W = np.isfinite(ref.knn_edges(D, K)) & ~np.eye(len(X), dtype=bool)
+    degree = W.sum(axis=1).astype(float)
+    A, A_new = (ref.anchor_weights(points, model.anchors_) for points in (X, Y))
+    values, U = ref.anchored_problem(np.diag(degree) - W, degree, A, 3)
+    assert_allclose(1 - model.eigenvalues_, values, rtol=1e-9)
+    expected = np.sqrt(len(X)) * np.vstack([A @ U, A_new @ U])  # z'Dz = 1, coordinates sqrt(n) z
+    close_up_to_sign(np.vstack([model.embedding_, model.transform(Y)]), expected)
+    assert model.residuals_.max() < 1e-13
+
+
+def test_laplacian_kernel_has_these_eigenvalues_under_the_measure_of_the_degrees(X):
+    model = LaplacianEigenmaps(3, n_neighbors=K, n_anchors=15).fit(X)
+    root = np.sqrt(model.degrees_)
+    values = np.linalg.eigvalsh(model.kernel_(X) * root * root[:, None])[::-1]
+    assert_allclose(values[:4], [1, *model.eigenvalues_], rtol=1e-9)
+    mass = model.degrees_.sum()
+    assert model.loss() == pytest.approx(np.square(np.delete(values, np.arange(4))).sum() / mass**2)
+    functions = model.eigenfunctions(X)
+    assert_allclose(functions.T @ (model.degrees_[:, None] * functions) / mass, np.eye(3), atol=1e-10)
+    with pytest.raises(UndefinedKernelError, match="approximated by anchors"):
+        model.loss(X[:5] + 0.1)
+
+
+@pytest.mark.parametrize("method", ["standard", "ltsa"])
+def test_lle_is_that_of_the_reduced_problem(X, Y, method):
+    model = LocallyLinearEmbedding(2, n_neighbors=K, n_anchors=15, method=method, reg=1e-2).fit(X)
+    M = ref.standard_alignment(X, K, 1e-2) if method == "standard" else ref.ltsa_alignment(X, K, 2)
+    A, A_new = (ref.anchor_weights(points, model.anchors_, 1e-2) for points in (X, Y))
+    values, U = ref.anchored_problem(M, np.ones(len(X)), A, 2)
+    assert_allclose(1 - model.eigenvalues_, values, rtol=1e-8)
+    close_up_to_sign(
+        np.vstack([model.embedding_, model.transform(Y)]), np.sqrt(len(X)) * np.vstack([A, A_new]) @ U
+    )
+
+
+def test_isomap_takes_the_axes_of_all_samples(X):
+    model = Isomap(2, n_neighbors=K, n_landmarks=20, axes="samples").fit(X)
+    graph = model.kernel_.base.base.graph
+    lengths = geodesics(graph, X)[:, model.landmarks_]
+    values, expected = ref.projected_landmarks(lengths**2, model.landmarks_, 2)
+    assert_allclose(model.eigenvalues_, values, rtol=1e-9)
+    close_up_to_sign(model.embedding_, expected)
+    assert 2 <= model.landmark_rank_ < 20
+    assert 0 < model.negative_fraction_ < 0.5
+
+
+def test_isomap_of_all_samples_as_landmarks_is_isomap(X):
+    model = Isomap(2, n_neighbors=K, n_landmarks=len(X), axes="samples").fit(X)
+    exact = Isomap(2, n_neighbors=K).fit(X)
+    assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-9)
+    close_up_to_sign(model.embedding_, exact.embedding_)
+
+
+def test_axes_of_all_samples_are_nearer_to_isomap():
+    from sklearn.datasets import load_digits
+
+    X = load_digits().data[:700]
+    exact = Isomap(2, n_neighbors=10).fit_transform(X)
+    few = [
+        aligned_error(Isomap(2, n_neighbors=10, n_landmarks=60, axes=axes).fit_transform(X), exact)
+        for axes in ("landmarks", "samples")
+    ]
+    assert few[1] < 0.6 * few[0]
+
+
+def test_anchors_are_nearer_to_the_exact_map_than_a_sample():
+    X, _ = roll(2000)
+    exact = LaplacianEigenmaps(4, n_neighbors=10).fit_transform(X)
+    some = X[np.random.default_rng(0).permutation(len(X))[:300]]
+    sample = LaplacianEigenmaps(4, n_neighbors=10).fit(some).transform(X)
+    anchors = LaplacianEigenmaps(4, n_neighbors=10, n_anchors=300).fit_transform(X)
+    assert outside(anchors, exact) < 0.1 * outside(sample, exact)
+
+
+def test_lle_by_anchors_recovers_a_roll():
+    X, truth = roll(2000)
+    some = X[np.random.default_rng(0).permutation(len(X))[:500]]
+    sample = LocallyLinearEmbedding(2, n_neighbors=12, method="modified").fit(some).transform(X)
+    anchors = LocallyLinearEmbedding(2, n_neighbors=12, method="modified", n_anchors=500).fit_transform(X)
+    assert outside(anchors, truth) < min(0.01, 0.5 * outside(sample, truth))
+
+
+@pytest.mark.parametrize("cls", [LaplacianEigenmaps, LocallyLinearEmbedding])
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_anchors": 2}, "n_anchors=2 are too few for n_components=2"),
+        ({"n_anchors": 61}, "n_anchors=61 needs as many samples, got n_samples=60"),
+        ({"n_anchors": 0}, "n_anchors"),
+        ({"n_anchors": 9, "metric": "cosine"}, "metric='cosine'; leave n_anchors None"),
+        ({"n_anchors": 9, "on_disconnected": "largest"}, "n_anchors needs one graph"),
+    ],
+)
+def test_anchors_that_cannot_be_used_are_refused(X, cls, params, message):
+    with pytest.raises(ValueError, match=message):
+        cls(**params).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (LaplacianEigenmaps(n_anchors=9, affinity="rbf"), "n_anchors needs a graph of rows"),
+        (LaplacianEigenmaps(n_anchors=9, independent=True), "cannot be combined with independent=True"),
+        (LocallyLinearEmbedding(n_anchors=9, c=2.0), "c=2.0 is not defined with n_anchors"),
+        (Isomap(axes="samples"), "axes='samples' needs landmarks"),
+        (Isomap(axes="all", n_landmarks=9), "axes"),
+        (Isomap(axes="samples", n_landmarks=9, indefinite="clip"), "uses the positive part"),
+    ],
+)
+def test_parameters_that_contradict_each_other_are_refused(X, model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(X)
+
+
+def test_anchors_need_dense_rows_without_weights(X):
+    with pytest.raises(ValueError, match="got sparse rows"):
+        LaplacianEigenmaps(n_anchors=9).fit(sparse.csr_array(X))
+    with pytest.raises(ValueError, match="n_anchors"):
+        LaplacianEigenmaps(n_anchors=9).fit(X, sample_weight=np.arange(1, 61))
+
+
+def test_anchors_on_a_line_span_few_dimensions():
+    X = np.column_stack([np.linspace(0, 1, 30), np.zeros(30)])
+    with pytest.raises(RankError, match="raise n_anchors"):
+        LocallyLinearEmbedding(4, n_neighbors=5, n_anchors=5).fit(X)
