@@ -259,8 +259,8 @@ HEAD = """# Aligned maps beside AlignedUMAP
 Two coordinates unless given, default parameters, the same tables and links for all. Three tables over time:
 half of the rows of each are in the next one, every row is measured anew in each table with noise of 0.3
 standard deviations, and half of the common rows are linked. Two halves: the same rows with different columns,
-of which a fifth is linked. "align" is one map for each table, turned onto the one before by `eigenscape.align`
-with the linked rows.
+of which a fifth is linked. "align" is one map for each table, turned onto the one before by
+`eigenscape.align` with the linked rows.
 
 Distances are root mean squares between the places of the same row in two consecutive tables, relative to
 those of unrelated rows (0: the same place, 1: unrelated): of rows whose link is given, of rows whose link is
