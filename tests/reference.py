@@ -686,3 +686,23 @@ def label_affinity(K, codes, weight, cycles):
                 mixed[i, following[i]] += weight * degree / (2 * len(cycles))
                 mixed[following[i], i] += weight * degree / (2 * len(cycles))
     return mixed
+
+
+# Coupled views
+
+
+def coupled_gram(blocks, pairs, coupling):
+    """Ham et al. 2005: the affinities of all views, and those of linked points.
+
+    ``pairs`` are (view, point, view, point); a link weighs ``coupling`` times the mean degree."""
+    starts = np.cumsum([0, *(len(K) for K in blocks)])
+    m = starts[-1]
+    out = np.zeros((m, m))
+    for start, K in zip(starts, blocks, strict=False):
+        for i in range(len(K)):
+            for j in range(len(K)):
+                out[start + i, start + j] = K[i, j]
+    weight = coupling * sum(K.sum() for K in blocks) / m
+    for a, i, b, j in pairs:
+        out[starts[a] + i, starts[b] + j] = out[starts[b] + j, starts[a] + i] = weight
+    return out

@@ -231,7 +231,13 @@ FITS = """
 
     warnings.simplefilter("ignore")
     X = np.random.default_rng(0).standard_normal((60, 4))
-    needs_more = ("CompactMap", "DistortionDiscriminantAnalysis", "OrientedPCA", "ProjectionPursuitRegressor")
+    needs_more = (
+        "AlignedSpectralMaps",
+        "CompactMap",
+        "DistortionDiscriminantAnalysis",
+        "OrientedPCA",
+        "ProjectionPursuitRegressor",
+    )
     classes = [getattr(estimators, name) for name in estimators.__all__ if name not in needs_more]
     classes = [cls for cls in classes if hasattr(cls, "transform")]
 

@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits, make_moons, make_swiss_roll
 
 from eigenscape import (
     PCA,
+    AlignedSpectralMaps,
     DiffusionMap,
     KernelEigenmap,
     LaplacianEigenmaps,
@@ -155,3 +156,17 @@ def potential_map() -> None:
     dots(second, PotentialMap().fit_transform(tree), branch, "right: branches", cmap="tab10")
     dots(third, PCA(2).fit_transform(groups), part, "six separate groups, PCA", cmap="tab10")
     dots(last, PotentialMap().fit_transform(groups), part, "fails: no transitions", cmap="tab10")
+
+
+@figure("aligned-spectral-maps")
+def aligned_spectral_maps() -> None:
+    """Halves of digits with a fifth of the links; shuffled links."""
+    images, y = load_digits().images[:900], load_digits().target[:900]
+    halves = [images[:, :, :4].reshape(900, 32), images[:, :, 4:].reshape(900, 32)]
+    known = np.arange(0, 900, 5)
+    shuffled = np.random.default_rng(0).permutation(known)
+    panels = axes(4, 2.35, 2.2)
+    for first, links, title in ((0, known, "right"), (2, shuffled, "fails: wrong links")):
+        model = AlignedSpectralMaps(coupling=1).fit(halves, links={(0, 1): np.column_stack([known, links])})
+        for ax, Y, half in zip(panels[first : first + 2], model.embeddings_, ("left", "right"), strict=True):
+            dots(ax, Y, y, f"{title}: {half} halves", cmap="tab10")

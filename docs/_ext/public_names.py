@@ -19,6 +19,10 @@ GROUPS: dict[str, tuple[str, list[str]]] = {
             "graph_embedding",
         ],
     ),
+    "Maps that line up": (
+        "Several tables in common coordinates, and next week's map turned onto this week's.",
+        ["AlignedSpectralMaps", "align"],
+    ),
     "Pictures": (
         "Two coordinates that show more than two eigenfunctions. Both place new points on the fixed map.",
         ["NeighborEmbedding", "PotentialMap"],

@@ -39,7 +39,7 @@ _PATIENCE = 120
 #: Relative error of law 1 that rounding explains.
 _ROUNDING = 1e-5
 #: Estimators whose rows are not samples, or that are made from another model.
-_OTHER = ("CompactMap", "DistortionDiscriminantAnalysis")
+_OTHER = ("AlignedSpectralMaps", "CompactMap", "DistortionDiscriminantAnalysis")
 #: Values of parameters, by name, from which some are drawn if the estimator has the parameter.
 _CHOICES: dict[str, list[Any]] = {
     "n_components": [1, 2, 3],

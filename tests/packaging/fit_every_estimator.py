@@ -20,6 +20,7 @@ RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 4))
 ARGUMENTS = {"DistortionDiscriminantAnalysis": {"layers": ((2, 2, 1),)}}
 FIT_ARGUMENTS = {
+    "AlignedSpectralMaps": {"links": "rows"},
     "DistortionDiscriminantAnalysis": {"distorted": [X + 0.1 * RNG.standard_normal(X.shape)]},
     "EigenfunctionClassifier": {"y": X[:, 0] > 0},
     "EigenfunctionRegressor": {"y": X[:, 0]},
@@ -35,7 +36,9 @@ def fit_all() -> None:
     for name in estimators.__all__:
         cls = getattr(estimators, name)
         if inspect.isclass(cls) and name not in WITH_EXTRA:
-            model = cls(**ARGUMENTS.get(name, {})).fit(X, **FIT_ARGUMENTS.get(name, {}))
+            rows = [X, X[:, :2]] if name == "AlignedSpectralMaps" else X
+            model = cls(**ARGUMENTS.get(name, {})).fit(rows, **FIT_ARGUMENTS.get(name, {}))
+            model = model.maps_[0] if name == "AlignedSpectralMaps" else model
             method = next(m for m in ("transform", "predict", "score_samples") if hasattr(model, m))
             assert np.isfinite(np.asarray(getattr(model, method)(X))).all(), name
             print(name)

@@ -47,9 +47,7 @@ def linked_rows(links: Any, names: Sequence[Hashable], sizes: Sequence[int]) -> 
     return _by_id(ids, names)
 
 
-def check_enough_links(
-    links: Links, names: Sequence[Hashable], sizes: Sequence[int], n_components: int
-) -> None:
+def check_enough_links(links: Links, names: Sequence[Hashable], n_components: int) -> None:
     """Raise ValueError if a view has too few links, or if links do not connect all views."""
     linked: list[set[int]] = [set() for _ in names]
     group = np.arange(len(names))
@@ -90,7 +88,7 @@ def _by_id(ids: Sequence[Sequence[Any]], names: Sequence[Hashable]) -> Links:
     last: dict[Any, tuple[int, int]] = {}
     for view, own in enumerate(ids):
         for row, value in enumerate(own):
-            if value is None or value != value:  # noqa: PLR0124
+            if value is None or value != value:
                 continue
             before = last.get(value)
             if before is not None:
@@ -104,9 +102,7 @@ def _by_id(ids: Sequence[Sequence[Any]], names: Sequence[Hashable]) -> Links:
     return links
 
 
-def _by_pairs(
-    links: Mapping[Any, ArrayLike], names: Sequence[Hashable], sizes: Sequence[int]
-) -> Links:
+def _by_pairs(links: Mapping[Any, ArrayLike], names: Sequence[Hashable], sizes: Sequence[int]) -> Links:
     """Return the links between given pairs of rows of two views each."""
     found: Links = []
     for (first, second), pairs in links.items():

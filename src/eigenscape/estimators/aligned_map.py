@@ -171,6 +171,7 @@ def _training_rows(model: Any) -> Any:
     rows = training_points(inner)[0] if isinstance(inner, Embedding) else None
     if rows is None or np.ndim(rows) != 2:
         raise ValueError(
-            f"{type(model).__name__} does not contain its training rows; pass rows that both models place as X"
+            f"{type(model).__name__} does not contain its training rows; pass rows that both models can place"
+            " as X"
         )
     return rows

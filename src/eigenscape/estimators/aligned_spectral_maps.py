@@ -57,7 +57,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
 
     .. math:: (S - K)\, z_r = \sigma_r S z_r, \qquad K = \mathrm{diag}(K_1, K_2, \dots) + \mu C
 
-    with the degrees :math:`S` of :math:`K` (Ham, Lee and Saul 2005). They are functions of each view: the
+    with the degrees :math:`S` of :math:`K` (Ham et al. 2005). They are functions of each view: the
     Nystrom formula (Bengio eq. 20) places new rows of any view in the map of all of them.
 
     Parameters
@@ -191,10 +191,8 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
             rows = [_checked(each, table) for each, table in zip(maps, tables.values(), strict=True)]
             sizes = [table.shape[0] for table in rows]
             links = linked_rows(links, names, sizes)
-            check_enough_links(links, names, sizes, n_components)
-            samples = [
-                cast(GraphSamples, bind_affinity(table, options, n_components)) for table in rows
-            ]
+            check_enough_links(links, names, n_components)
+            samples = [cast(GraphSamples, bind_affinity(table, options, n_components)) for table in rows]
             splits = [each.split(self.on_disconnected) for each in samples]
             views = _coupled(samples, splits, links)
             if self.coupling == "auto":
@@ -203,35 +201,37 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
                 self.coupling_losses_ = dict(zip(COUPLINGS, choice.losses.tolist(), strict=True))
             else:
                 coupling = float(self.coupling)
-            embeddings = aligned_eigenmaps(views, coupling, n_components, solver)
-        coordinates, start = embeddings[0].coordinates, 0
+            coordinates, embeddings = aligned_eigenmaps(views, coupling, n_components, solver)
+        start = 0
         for each, table, sample, split, embedding in zip(
             maps, rows, samples, splits, embeddings, strict=True
         ):
             own = coordinates[start + sample.graph.vertex]
             each.embedding_, each._model_ = check_coordinates(self._match_dtype(table, own)), embedding
-            vars(each).update(sample.result(embedding, split, n_components).attributes)
+            _set_attributes(each, sample.result(embedding, split, n_components).attributes)
             start += sample.graph.graph.n_vertices
         self.maps_, self.view_names_ = dict(zip(names, maps, strict=True)), names
         self.coupling_, self.n_links_ = coupling, len(views.pairs)
         self.link_loss_ = float(link_losses(coordinates, views.pairs).mean())
-        vars(self).update({name: getattr(maps[0], name) for name in _SPECTRUM})
+        _set_attributes(self, {name: getattr(maps[0], name) for name in _SPECTRUM})
         return self
 
-    def fit_transform(self, X: Any, y: object = None, *, links: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any:
         """Fit the maps of all views, and return their coordinates.
 
         Parameters
         ----------
-        X, y, links
+        X, y
             As for ``fit``.
+        **fit_params
+            Further arguments of ``fit``: ``links``.
 
         Returns
         -------
         list or dict of ndarray of shape (n_samples, n_components)
             As ``embeddings_``.
         """
-        return self.fit(X, y, links=links).embeddings_
+        return self.fit(X, y, **fit_params).embeddings_
 
     def transform(self, X: Any, view: Hashable) -> np.ndarray:
         """Compute the coordinates of rows of one view.
@@ -312,6 +312,11 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
 _SPECTRUM = ("eigenvalues_", "residuals_", "solver_", "n_iter_")
 
 
+def _set_attributes(estimator: Estimator, attributes: Mapping[str, Any]) -> None:
+    for name, value in attributes.items():
+        setattr(estimator, name, value)
+
+
 def _views(X: Any) -> dict[Hashable, Any]:
     """Return the views by name."""
     if isinstance(X, Mapping):
@@ -337,9 +342,7 @@ def _checked(view: ViewMap, table: Any) -> Any:
         raise
 
 
-def _coupled(
-    samples: Sequence[GraphSamples], splits: Sequence[Split[Affinity]], links: Links
-) -> Views:
+def _coupled(samples: Sequence[GraphSamples], splits: Sequence[Split[Affinity]], links: Links) -> Views:
     """Return the graphs of the views with the links between their vertices."""
     starts = np.cumsum([0, *(each.graph.graph.n_vertices for each in samples)])
     vertex = [start + each.graph.vertex for start, each in zip(starts, samples, strict=False)]

@@ -1,4 +1,4 @@
-"""Maps of several views in common coordinates: eigenmaps of their graphs, coupled by links (Ham et al. 2005)."""
+"""Maps of several views in common coordinates: their graphs, coupled by links (Ham et al. 2005)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenscape.eigenfunctions import Eigenfunctions, Embedding
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Landmarks
 from eigenscape.graph.components import component_labels
 from eigenscape.kernels import Precomputed
 from eigenscape.kernels.base import BoundKernel
@@ -25,6 +25,13 @@ COUPLINGS = (0.1, 0.3, 1.0, 3.0, 10.0)
 N_FOLDS = 4
 #: Number of links left out after which no further part is.
 ENOUGH = 200
+
+
+class AlignedEmbedding(NamedTuple):
+    """Coordinates (m, n_components) of the vertices of all views, and the map of each view."""
+
+    coordinates: np.ndarray
+    maps: list[Embedding]
 
 
 class CouplingChoice(NamedTuple):
@@ -68,7 +75,7 @@ class Views:
 
 def aligned_eigenmaps(
     views: Views, coupling: float, n_components: int, solver: SolverConfig, pairs: np.ndarray | None = None
-) -> list[Embedding]:
+) -> AlignedEmbedding:
     """Return one map for each view, from the eigenvectors of one graph.
 
     The graph has the edges of all views and the links between them: ``(S - K) z = sigma S z`` with
@@ -79,14 +86,16 @@ def aligned_eigenmaps(
     affinity = Precomputed().bind(sparse.csr_array(views.edges + links))
     whole = require_eigenfunctions(laplacian_eigenmaps(affinity, n_components, solver), n_components)
     functions = whole.eigenfunctions
-    assert isinstance(functions, Eigenfunctions) and isinstance(functions.kernel, DividedKernel)
+    assert isinstance(functions, Eigenfunctions)
+    assert isinstance(functions.kernel, DividedKernel)
     maps, start = [], 0
     for base in views.affinities:
         rows = slice(start, start + base.X.shape[0])
         kernel = replace(functions.kernel, base=LinkedAffinity(base, start, links[rows]))
-        maps.append(replace(whole, eigenfunctions=replace(functions, kernel=kernel)))
+        own = Landmarks(base.X, None)  # the eigenvectors are those of the vertices of all views
+        maps.append(replace(whole, eigenfunctions=replace(functions, kernel=kernel), landmarks=own))
         start = rows.stop
-    return maps
+    return AlignedEmbedding(whole.coordinates, maps)
 
 
 def link_losses(coordinates: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -107,8 +116,8 @@ def choose_coupling(views: Views, n_components: int, solver: SolverConfig) -> Co
         kept, out = views.pairs[folds != fold], views.pairs[folds == fold]
         if not len(out) or component_labels(views.edges + views.links(1.0, kept)).max() > 0:
             continue
-        maps = [aligned_eigenmaps(views, mu, n_components, solver, kept)[0] for mu in COUPLINGS]
-        losses.append(np.array([link_losses(each.coordinates, out) for each in maps]))
+        found = [aligned_eigenmaps(views, mu, n_components, solver, kept) for mu in COUPLINGS]
+        losses.append(np.array([link_losses(each.coordinates, out) for each in found]))
         if sum(part.shape[1] for part in losses) >= ENOUGH:
             break
     if not losses:

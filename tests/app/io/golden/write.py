@@ -136,6 +136,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     "EigenspaceDensity": ("EigenspaceDensity", {"n_mixtures": 2}, "rows"),
     "ParametricMap": ("ParametricMap", {"n_features": 10}, "rows"),
     "NeighborEmbedding": ("NeighborEmbedding", {"n_neighbors": 6, "max_iter": 50}, "rows"),
+    "AlignedSpectralMaps": ("AlignedSpectralMaps", {"n_neighbors": 5, "coupling": 1.0}, "views"),
     "PotentialMap": ("PotentialMap", {"n_neighbors": 6, "n_landmarks": 20}, "rows"),
     "SpectralClustering-discretize": (
         "SpectralClustering",
@@ -152,6 +153,8 @@ def fit(name: str) -> Any:
     model, (train, _) = getattr(es, method)(**parameters), data(kind)
     if kind == "classes":
         return model.fit(train, np.arange(len(train)) % 3)
+    if kind == "views":
+        return model.fit({"a": train, "b": train[:20] + 1}, links={"a": np.arange(36), "b": np.arange(20)})
     if kind == "stream":
         return model.partial_fit(train[:20]).partial_fit(train[20:])
     if kind == "distorted":
@@ -170,7 +173,8 @@ def places(model: Any, name: str) -> dict[str, np.ndarray]:
     for part, rows in zip(("train", "new"), data(MODELS[name][2]), strict=True):
         for method in ("transform", "predict", "score_samples"):
             if hasattr(model, method):
-                found[f"{part}-{method}"] = getattr(model, method)(rows)
+                view = {"view": "a"} if MODELS[name][2] == "views" else {}
+                found[f"{part}-{method}"] = getattr(model, method)(rows, **view)
     return found
 
 
