@@ -199,11 +199,11 @@ def test_limits_belong_to_the_outermost_call() -> None:
         assert not is_few(3000, "compiled")
     with recorded("KernelPCA.fit"):
         assert is_few(3000, "compiled")
-        assert is_few(3000, "iterative")
+        assert is_few(2500, "iterative")
         assert not is_few(3000, "dense")
-        with accel.accelerated(few_points=2999):
-            assert not is_few(3000, "compiled")
-            assert not is_few(3000, "iterative")
+        with accel.accelerated(few_points=2499):
+            assert not is_few(2500, "compiled")
+            assert not is_few(2500, "iterative")
     assert is_few(1000, "dense")
     assert not is_few(1001, "dense")
 

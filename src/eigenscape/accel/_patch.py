@@ -164,7 +164,7 @@ def install(few_points: int | None = None) -> None:
     few_points : int or None, default=None
         Number of points up to which calls do without compiled code, since loading it, once in a process,
         takes longer than a call saves by it. If None, the number at which one call of the class saves as
-        much: 2500 to 4000. Steps without compiled code run here from 300 to 1000 points on, and fewer are
+        much: 2500 to 6000. Steps without compiled code run here from 300 to 1000 points on, and fewer are
         left to SciPy and scikit-learn. Use 0 for compiled code at all sizes, in a process that fits often.
 
     Examples
