@@ -116,7 +116,9 @@ def write(rows: list[list[str]], text: str) -> None:
     """Write the page."""
     facts = machine()
     versions = f"scikit-learn {facts['scikit-learn']}, eigenscape {facts['eigenscape']}"
-    measured = f"Measured {date.today()} on {facts['cores']} cores; {versions}."
+    limit = os.environ.get("OMP_NUM_THREADS")
+    threads = f"OMP_NUM_THREADS={limit}" if limit else "threads of BLAS not limited"
+    measured = f"Measured {date.today()} on {facts['cores']} cores, {threads}; {versions}."
     written = "Written by `python -m benchmarks.drop_in`."
     PAGE.write_text("\n".join([text, f"{measured} {written}", "", *markdown_table(HEAD, rows)]))
 
