@@ -22,7 +22,7 @@ from benchmarks.tables import markdown_table
 
 SCRIPTS = sorted((Path(__file__).parent / "scripts").glob("[!_]*.py"))
 #: Rows of the larger runs: fewer where scikit-learn decomposes dense matrices, which takes minutes.
-LARGER = {script.stem: 5000 for script in SCRIPTS} | {"denoise": 3000, "lle_variants": 2500}
+LARGER = {script.stem: 4000 for script in SCRIPTS} | {"denoise": 3000, "lle_variants": 2500}
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "drop-in.md"
 HEAD = (
     "script",

@@ -97,6 +97,7 @@ class KernelPCA(theirs.KernelPCA):
         return (
             known
             and getattr(X, "dtype", None) == np.float64
+            and X.ndim == 2  # scikit-learn raises the error otherwise
             and not is_few(_num_samples(X), "compiled")
             and 5 * self.n_components <= _num_samples(X)
         )
@@ -113,6 +114,8 @@ class KernelPCA(theirs.KernelPCA):
         with single_blas_thread():
             operator = gram(kernel.bind(X), n_jobs=self.n_jobs)
             means = operator.matmat(np.full((n, 1), 1 / n))[:, 0]
+        if not np.isfinite(means).all():
+            raise UnsupportedProblemError("kernel not finite")
         ran_here("kernel matrix")
         self._centerer = _OperatorCenterer()
         _solve(self, operator)

@@ -134,4 +134,7 @@ def _reason(searcher: NearestNeighbors, k: int) -> str:
         return f"{np.asarray(X).dtype} rows"
     if is_few(len(X), "compiled"):
         return FEW
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.vdot(X, X)):
+            return "squares of rows overflow"
     return "" if k + 2 <= len(X) else "n_neighbors near n_samples"
