@@ -55,6 +55,6 @@ def all_sizes_both(request, all_sizes, monkeypatch):
     from eigenscape.accel import _settings
 
     if request.param == "numpy":
-        limits = {name: _settings.Limits(0, 10**6) for name in _settings.LIMITS}
+        limits = {name: _settings.Limits(0, 0, 10**6) for name in _settings.LIMITS}
         monkeypatch.setattr(_settings, "LIMITS", limits)
         _settings.set_few_points(None)

@@ -1,9 +1,9 @@
 """Three maps of the digits, with a measure of each."""
 
-from sklearn.datasets import load_digits
+from _data import digits
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding, trustworthiness
 
-X = load_digits().data
+X, _ = digits()
 for model in (
     Isomap(n_neighbors=12),
     LocallyLinearEmbedding(n_neighbors=30, random_state=0),

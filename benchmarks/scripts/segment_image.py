@@ -1,10 +1,12 @@
 """Segment an image of four circles by its graph of pixels."""
 
 import numpy as np
+from _data import size
 from sklearn.cluster import spectral_clustering
 from sklearn.feature_extraction import image
 
-x, y = np.indices((80, 80))
+scale = np.sqrt(size(1718) / 1718)  # pixels of the circles
+x, y = np.indices((int(80 * scale), int(80 * scale))) / scale
 circles = [((22, 24), 12), ((32, 54), 12), ((54, 46), 13), ((18, 66), 11)]
 img = sum(((x - a) ** 2 + (y - b) ** 2 < r**2).astype(float) for (a, b), r in circles)
 mask = img.astype(bool)

@@ -50,3 +50,28 @@ def test_usage(tmp_path: Path) -> None:
     missing = run(tmp_path, "missing.py")
     assert missing.returncode == 1
     assert "no such script: missing.py" in missing.stderr
+
+
+def test_report_counts_threads_that_the_script_leaves(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "import threading, time\n"
+        "from sklearn.decomposition import KernelPCA\n"
+        "def work():\n"
+        "    time.sleep(0.2)\n"
+        "    KernelPCA(1).fit([[0.0], [1.0], [3.0]])\n"
+        "threading.Thread(target=work).start()\n"
+    )
+    done = run(tmp_path, "--verbose", "script.py")
+    assert done.returncode == 0, done.stderr
+    assert "KernelPCA.fit" in done.stderr
+
+
+def test_safe_path_keeps_the_search_path(tmp_path: Path) -> None:
+    code = "import sys; print(sys.path)"
+    (tmp_path / "script.py").write_text(code)
+    command = [sys.executable, "-P"]
+    paths = [
+        subprocess.run([*command, *rest, "script.py"], cwd=tmp_path, capture_output=True, check=True).stdout
+        for rest in ([], ["-m", "eigenscape.accel"])
+    ]
+    assert paths[0] == paths[1]

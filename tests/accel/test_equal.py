@@ -220,7 +220,7 @@ def test_trustworthiness(X: np.ndarray, metric: str) -> None:
 
 
 def test_few_points_give_the_bits_of_scikit_learn() -> None:
-    assert len(ROLL) <= min(limits.few for limits in _settings.LIMITS.values())
+    assert len(ROLL) <= min(limits.dense for limits in _settings.LIMITS.values())
     for original, params in CASES[1:2] + CASES[3:4] + CASES[5:6] + CASES[7:8] + CASES[10:11]:
         theirs, ours = fit_both(original, params, ROLL)
         np.testing.assert_array_equal(coordinates(ours), coordinates(theirs))
@@ -240,6 +240,26 @@ def test_errors_are_those_of_scikit_learn() -> None:
             getattr(accel, name)(**params).fit(ROLL)
     with pytest.raises(ValueError, match="n_neighbors"):
         accel.trustworthiness(ROLL, ROLL[:, :2], n_neighbors=200)
+
+
+@pytest.mark.usefixtures("all_sizes")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "X",
+    [np.array(5.0), ROLL[:, 0], ROLL[:0], ROLL[:1], 1e200 * ROLL, np.where(ROLL > 9, np.nan, ROLL), None],
+    ids=["scalar", "vector", "empty", "one row", "overflow", "nan", "none"],
+)
+def test_wrong_rows_give_the_errors_of_scikit_learn(X: Any) -> None:
+    def outcome(estimator: Any) -> tuple[type, str]:
+        try:
+            estimator.fit(X)
+        except Exception as error:
+            return type(error), str(error)
+        return type(None), ""
+
+    for original in (manifold.Isomap, manifold.LocallyLinearEmbedding, decomposition.KernelPCA):
+        ours = getattr(accel, original.__name__)
+        assert outcome(ours(n_components=2)) == outcome(original(n_components=2)), original.__name__
 
 
 @pytest.mark.usefixtures("all_sizes")

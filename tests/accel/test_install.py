@@ -194,16 +194,18 @@ def test_limits_belong_to_the_outermost_call() -> None:
     from eigenscape.accel._record import is_few, recorded
 
     assert set(_settings.LIMITS) == {name for _, name, _ in REPLACED}
-    assert all(few <= without for few, without in _settings.LIMITS.values())
+    assert all(sorted(limits) == list(limits) for limits in _settings.LIMITS.values())
     with recorded("Isomap.fit"), recorded("KernelPCA.fit"):
-        assert not is_few(2000, compiled=True)
+        assert not is_few(3000, "compiled")
     with recorded("KernelPCA.fit"):
-        assert is_few(2000, compiled=True)
-        assert not is_few(2000, compiled=False)
-        with accel.accelerated(few_points=1999):
-            assert not is_few(2000, compiled=True)
-    assert is_few(700, compiled=False)
-    assert not is_few(701, compiled=False)
+        assert is_few(3000, "compiled")
+        assert is_few(2500, "iterative")
+        assert not is_few(3000, "dense")
+        with accel.accelerated(few_points=2499):
+            assert not is_few(2500, "compiled")
+            assert not is_few(2500, "iterative")
+    assert is_few(1000, "dense")
+    assert not is_few(1001, "dense")
 
 
 def test_ipython_extension() -> None:

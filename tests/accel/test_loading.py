@@ -77,13 +77,12 @@ def test_no_compiled_code_for_few_points() -> None:
         "accel.install()\n"
         "from sklearn import cluster, decomposition, manifold\n"
         "from sklearn.datasets import load_digits\n"
-        "X = load_digits().data[:900]\n"
-        "manifold.Isomap().fit(X)\n"
+        "X = load_digits().data[:1100]\n"
+        "manifold.Isomap(eigen_solver='dense').fit(X)\n"
         "Y = manifold.LocallyLinearEmbedding(n_neighbors=12).fit(X).embedding_\n"
-        "manifold.SpectralEmbedding(random_state=0).fit(X)\n"
         "manifold.trustworthiness(X, Y)\n"
         "decomposition.KernelPCA(12, kernel='rbf', gamma=1e-3).fit(X)\n"
-        "cluster.SpectralClustering(4, affinity='nearest_neighbors', random_state=0).fit(X)\n"
+        "cluster.SpectralClustering(4, gamma=1e-3, random_state=0).fit(X)\n"
         "assert accel.report().share == 1, accel.report()\n"
         "print('numba' in sys.modules)\n"
     )
@@ -138,3 +137,24 @@ def test_invariant_space_ends_the_numpy_steps() -> None:
     with without_compiled_code():
         filled, length = lanczos._extend_krylov(sparse.csr_array(sparse.eye_array(8)), 2.0, V, T, 1, 0, 4)
     assert (filled, length) == (1, 0.0)
+
+
+def test_steps_that_scikit_learn_iterates_load_nothing() -> None:
+    """ARPACK is as fast up to a few thousand points: the core of eigenscape would be loaded in vain."""
+    run(
+        "import sys\n"
+        "from eigenscape import accel\n"
+        "accel.install()\n"
+        "from sklearn import cluster, decomposition, manifold\n"
+        "from sklearn.datasets import load_digits\n"
+        "X = load_digits().data[:1100]\n"
+        "manifold.Isomap().fit(X).transform(X[:5])\n"
+        "manifold.SpectralEmbedding(random_state=0).fit(X)\n"
+        "decomposition.KernelPCA(2, kernel='rbf', gamma=1e-3).fit(X)\n"
+        "decomposition.KernelPCA(2, kernel='rbf', gamma=1e-3, eigen_solver='randomized').fit(X)\n"
+        "manifold.LocallyLinearEmbedding(n_neighbors=12).fit(X[:500]).transform(X[500:510])\n"
+        "cluster.SpectralClustering(4, affinity='nearest_neighbors', random_state=0).fit(X)\n"
+        "assert {row.place for row in accel.report().rows} == {'small'}, accel.report()\n"
+        "core = {'eigenscape.operators', 'eigenscape.solvers', 'eigenscape.kernels', 'eigenscape.graph'}\n"
+        "assert not core & set(sys.modules)\n"
+    )

@@ -71,3 +71,12 @@ def test_not_available_without_rows() -> None:
     model = accel.SpectralEmbedding(affinity="rbf", gamma=0.01).fit(sparse.csr_array(X))
     with pytest.raises(ValueError, match="training data are dense"):
         model.transform(X)
+
+
+def test_rows_are_copied() -> None:
+    rows = X.copy()
+    model = accel.SpectralEmbedding(n_neighbors=12, random_state=0).fit(rows)
+    clusters = accel.SpectralClustering(3, gamma=0.01, random_state=0).fit(rows)
+    rows[:] = 0.0
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+    np.testing.assert_array_equal(clusters.predict(X), clusters.labels_)

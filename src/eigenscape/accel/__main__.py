@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import runpy
 import sys
 from pathlib import Path
@@ -34,15 +35,14 @@ def main(arguments: list[str]) -> None:
         sys.exit(f"eigenscape.accel: no such script: {target}")
     install()
     sys.argv = arguments
-    try:
-        if as_module:
-            runpy.run_module(target, run_name="__main__", alter_sys=True)
-        else:
+    if verbose:
+        atexit.register(lambda: print(report(), file=sys.stderr))  # after threads that the script leaves
+    if as_module:
+        runpy.run_module(target, run_name="__main__", alter_sys=True)
+    else:
+        if not sys.flags.safe_path:  # with it there is no folder of the script or module to replace
             sys.path[0] = str(Path(target).resolve().parent)
-            runpy.run_path(target, run_name="__main__")
-    finally:
-        if verbose:
-            print(report(), file=sys.stderr)
+        runpy.run_path(target, run_name="__main__")
 
 
 if __name__ == "__main__":

@@ -167,8 +167,11 @@ def with_constant(A: Any, Z: np.ndarray) -> np.ndarray:
 
 
 def training_rows(X: Any) -> np.ndarray | None:
-    """Return training points to keep for :func:`place`: rows in double precision, or None if sparse."""
-    return None if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    """Return training points to keep for :func:`place`: rows in double precision, or None if sparse.
+
+    They are copied: the array may change after the fit.
+    """
+    return None if sparse.issparse(X) else np.array(X, dtype=np.float64)
 
 
 def require_rows(rows: np.ndarray | None) -> np.ndarray:

@@ -42,7 +42,7 @@ class Isomap(_Isomap):
         """Transform X, as :meth:`sklearn.manifold.Isomap.transform`, in blocks of rows."""
         check_is_fitted(self)
         with recorded("Isomap.transform"):
-            if is_few(self.nbrs_.n_samples_fit_, compiled=True):
+            if is_few(self.nbrs_.n_samples_fit_, "compiled"):
                 left("paths of new points", FEW)
                 return super().transform(X)
             if self.dist_matrix_.dtype != np.float64 or getattr(X, "dtype", None) == np.float32:

@@ -32,13 +32,13 @@ def _eigh(K: Any, subset_by_index: tuple[int, int]) -> Pairs:
 
 
 def _eigsh(K: Any, k: int, **options: Any) -> Pairs:
-    return _or_theirs(K, lambda: leading(K, k), lambda: theirs.eigsh(K, k, **options))
+    return _or_theirs(K, lambda: leading(K, k, step="iterative"), lambda: theirs.eigsh(K, k, **options))
 
 
 def _randomized_eigsh(K: Any, n_components: int, **options: Any) -> Pairs:
     return _or_theirs(
         K,
-        lambda: leading(K, n_components, "magnitude"),
+        lambda: leading(K, n_components, "magnitude", step="iterative"),
         lambda: theirs._randomized_eigsh(K, n_components=n_components, **options),
     )
 
@@ -97,7 +97,8 @@ class KernelPCA(theirs.KernelPCA):
         return (
             known
             and getattr(X, "dtype", None) == np.float64
-            and not is_few(_num_samples(X), compiled=True)
+            and X.ndim == 2  # scikit-learn raises the error otherwise
+            and not is_few(_num_samples(X), "compiled")
             and 5 * self.n_components <= _num_samples(X)
         )
 
@@ -113,6 +114,8 @@ class KernelPCA(theirs.KernelPCA):
         with single_blas_thread():
             operator = gram(kernel.bind(X), n_jobs=self.n_jobs)
             means = operator.matmat(np.full((n, 1), 1 / n))[:, 0]
+        if not np.isfinite(means).all():
+            raise UnsupportedProblemError("kernel not finite")
         ran_here("kernel matrix")
         self._centerer = _OperatorCenterer()
         _solve(self, operator)

@@ -48,7 +48,7 @@ def spectral_embedding(
 
     if eigen_solver == "amg":
         return leave("eigen_solver='amg'")
-    if is_few(adjacency.shape[0], compiled=False):
+    if is_few(adjacency.shape[0], "iterative" if is_sparse(adjacency) else "dense"):
         return leave(FEW)
     count = n_components + 1 if drop_first else n_components
     try:

@@ -59,7 +59,7 @@ def _neighbors(
 ) -> np.ndarray:
     """Return the neighbours (n, k) of each point, if the embedding can be computed here."""
     n, n_features = searcher._fit_X.shape
-    if is_few(n, compiled=False):
+    if is_few(n, "dense"):
         raise UnsupportedProblemError(FEW)
     # scikit-learn raises the errors for parameters that do not suit the data.
     if (
@@ -79,16 +79,16 @@ def _neighbors(
     if (distances[:, 0] == 0).any():
         # scikit-learn may count a point among its own neighbours.
         raise UnsupportedProblemError("equal rows")
-    if connected_components(_pattern(columns), directed=False)[0] > 1:
+    if connected_components(_pattern(columns, n), directed=False)[0] > 1:
         raise UnsupportedProblemError("graph of several components")  # a null vector for each of them
     return columns
 
 
-def _pattern(columns: np.ndarray) -> sparse.csr_array:
-    """Return the graph (n, n) of the neighbours (n, k)."""
+def _pattern(columns: np.ndarray, n_points: int) -> sparse.csr_array:
+    """Return the graph (n, n_points) of the neighbours (n, k)."""
     n, k = columns.shape
     ends = np.arange(0, columns.size + 1, k)
-    return sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=(n, n))
+    return sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=(n, n_points))
 
 
 def _factor(
@@ -102,7 +102,7 @@ def _factor(
     from eigenscape.kernels.local_gram import RowGram
     from eigenscape.methods.alignment import modified_factor, tangent_factor
 
-    pattern = _pattern(columns)
+    pattern = _pattern(columns, len(columns))
     if method == "standard":
         weights = barycentric_weights(RowGram(X), pattern, reg, n_jobs)
         return sparse.csr_array(sparse.eye_array(len(columns)) - weights)
@@ -128,26 +128,31 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
 
     def transform(self, X: Any) -> Any:
         """Transform new points, as :meth:`sklearn.manifold.LocallyLinearEmbedding.transform`."""
-        from eigenscape.kernels.local import barycentric_weights
-        from eigenscape.kernels.local_gram import RowGram
-
         check_is_fitted(self)
         with recorded("LocallyLinearEmbedding.transform"):
             rows = np.asarray(validate_data(self, X, reset=False), dtype=np.float64)
             train = np.asarray(self.nbrs_._fit_X)
             columns = self.nbrs_.kneighbors(rows, n_neighbors=self.n_neighbors, return_distance=False)
-            ends = np.arange(0, columns.size + 1, columns.shape[1])
-            pattern = sparse.csr_array(
-                (np.ones(columns.size), columns.ravel(), ends), shape=(len(rows), len(train))
-            )
-            with single_blas_thread():
-                weights = barycentric_weights(RowGram(train), pattern, self.reg, self.n_jobs, rows)
-            embedded = weights @ self.embedding_
+            if is_few(len(train), "dense"):
+                left("weights", FEW)
+                weights = theirs.barycenter_weights(rows, train, columns, reg=self.reg)  # (n_new, k)
+                embedded = np.einsum("ij,ijk->ik", weights, self.embedding_[columns])
+            else:
+                embedded = self._weights_here(rows, train, columns) @ self.embedding_
+                ran_here("weights")
             same = (train[columns] == rows[:, None, :]).all(axis=2)
             known = np.flatnonzero(same.any(axis=1))
             embedded[known] = self.embedding_[columns[known, same[known].argmax(axis=1)]]
-            ran_here("weights")
             return embedded
+
+    def _weights_here(self, rows: np.ndarray, train: np.ndarray, columns: np.ndarray) -> sparse.csr_array:
+        """Return the weights (n_new, n) of the neighbours ``columns`` (n_new, k) of new points."""
+        from eigenscape.kernels.local import barycentric_weights
+        from eigenscape.kernels.local_gram import RowGram
+
+        with single_blas_thread():
+            pattern = _pattern(columns, len(train))
+            return barycentric_weights(RowGram(train), pattern, self.reg, self.n_jobs, rows)
 
     def loss(self, X: None = None) -> float:
         """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).

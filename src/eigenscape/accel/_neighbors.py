@@ -132,6 +132,9 @@ def _reason(searcher: NearestNeighbors, k: int) -> str:
         return "metric is a function" if callable(metric) else f"metric={metric!r}"
     if np.asarray(X).dtype != np.float64:
         return f"{np.asarray(X).dtype} rows"
-    if is_few(len(X), compiled=True):
+    if is_few(len(X), "compiled"):
         return FEW
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.vdot(X, X)):
+            return "squares of rows overflow"
     return "" if k + 2 <= len(X) else "n_neighbors near n_samples"

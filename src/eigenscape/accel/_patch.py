@@ -136,9 +136,8 @@ def _restore_within(package: str) -> None:
     originals = _by_id(1)
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{package}.") and ".tests." not in name:
-            for attribute, value in list(vars(module).items()):
-                if id(value) in originals:
-                    setattr(module, attribute, originals[id(value)])
+            for attribute, original in _references(module, originals):
+                setattr(module, attribute, original)
 
 
 _finder = _Finder()
@@ -165,7 +164,7 @@ def install(few_points: int | None = None) -> None:
     few_points : int or None, default=None
         Number of points up to which calls do without compiled code, since loading it, once in a process,
         takes longer than a call saves by it. If None, the number at which one call of the class saves as
-        much: 1400 to 4000. Steps without compiled code run here from 300 to 700 points on, and fewer are
+        much: 2500 to 6000. Steps without compiled code run here from 300 to 1000 points on, and fewer are
         left to SciPy and scikit-learn. Use 0 for compiled code at all sizes, in a process that fits often.
 
     Examples
@@ -280,14 +279,19 @@ def _replace(others: dict[int, Any]) -> None:
 
 def _held(others: dict[int, Any]) -> Iterator[tuple[ModuleType, str, Any]]:
     """Yield modules and names that refer to one of the objects, with the object to replace it."""
-    modules: list[Any] = list(sys.modules.values())  # which may hold other objects
+    modules: list[Any] = list(sys.modules.values()) if others else []  # which may hold other objects
     for module in modules:
-        if not isinstance(module, ModuleType) or not _uses(module.__name__):
-            continue
-        for name, value in list(vars(module).items()):
-            other = others.get(id(value))
-            if other is not None:
+        if isinstance(module, ModuleType) and _uses(module.__name__):
+            for name, other in _references(module, others):
                 yield module, name, other
+
+
+def _references(module: ModuleType, others: dict[int, Any]) -> list[tuple[str, Any]]:
+    """Return the names of a module that refer to one of the objects, with the object to replace it."""
+    names = dict(vars(module))
+    if others.keys().isdisjoint(map(id, names.values())):  # all modules are searched: most of the time
+        return []
+    return [(name, others[id(value)]) for name, value in names.items() if id(value) in others]
 
 
 def _uses(module: str) -> bool:

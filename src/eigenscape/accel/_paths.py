@@ -14,7 +14,7 @@ from eigenscape.accel._settings import FEW
 
 def shortest_path(graph: Any, method: Any = "auto", directed: bool = False) -> np.ndarray:
     """Return ``scipy.sparse.csgraph.shortest_path`` of an undirected graph, for any ``method``."""
-    reason = FEW if is_few(graph.shape[0], compiled=True) else ""
+    reason = FEW if is_few(graph.shape[0], "compiled") else ""
     if directed or not sparse.issparse(graph):
         reason = "directed or dense graph"
     if reason:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from eigenscape._loading import without_compiled_code
-from eigenscape.accel._settings import FEW, few_points
+from eigenscape.accel._settings import FEW, Step, few_points
 
 
 @dataclass
@@ -118,19 +118,16 @@ def recorded(name: str) -> Iterator[None]:
     _add(call)
 
 
-def is_few(n_points: int, *, compiled: bool) -> bool:
-    """Return whether a step of the present call is left to SciPy and scikit-learn for its few points.
-
-    ``compiled`` tells whether the step needs compiled code. Steps of one call have the same limit.
-    """
+def is_few(n_points: int, step: Step) -> bool:
+    """Return whether a step of the present call is left to SciPy and scikit-learn for its few points."""
     name = "" if _current.call is None else _current.call.name.partition(".")[0]
-    return n_points <= few_points(name, compiled=compiled)
+    return n_points <= few_points(name, step)
 
 
 @contextmanager
 def suited_code(n_points: int) -> Iterator[None]:
     """Let a step of the present call run without compiled code if it has few points."""
-    if is_few(n_points, compiled=True):
+    if is_few(n_points, "compiled"):
         with without_compiled_code():
             yield
     else:

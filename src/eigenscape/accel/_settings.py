@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+#: Kinds of steps, the fields of :class:`Limits`.
+Step = Literal["dense", "iterative", "compiled"]
 
 
 class Limits(NamedTuple):
-    """Numbers of points up to which a call is left to SciPy and scikit-learn, and up to which it avoids
-    compiled code: what it saves is less than the time in which the code is loaded, once in a process."""
+    """Numbers of points up to which steps are left to SciPy and scikit-learn, which are as fast there.
 
-    few: int
-    without_compiled: int
+    Below the last limit a call saves less than the time in which compiled code is loaded, once in a process.
+    """
+
+    dense: int  # steps without compiled code, instead of dense decompositions, sorting or loops in Python
+    iterative: int  # those without compiled code, instead of ARPACK
+    compiled: int  # steps that need compiled code
 
 
 LIMITS = {
-    "Isomap": Limits(600, 1400),  # compiled: shortest paths
-    "LocallyLinearEmbedding": Limits(300, 4000),
-    "locally_linear_embedding": Limits(300, 4000),
-    "ClassicalMDS": Limits(300, 3500),
-    "trustworthiness": Limits(300, 4000),
-    "SpectralEmbedding": Limits(700, 4000),
-    "spectral_embedding": Limits(700, 4000),
-    "SpectralClustering": Limits(700, 4000),
-    "spectral_clustering": Limits(700, 4000),
-    "KernelPCA": Limits(600, 3500),
+    "Isomap": Limits(800, 2500, 2500),  # compiled: shortest paths
+    "LocallyLinearEmbedding": Limits(600, 600, 4000),
+    "locally_linear_embedding": Limits(600, 600, 4000),
+    "ClassicalMDS": Limits(500, 500, 3500),
+    "trustworthiness": Limits(300, 300, 4000),
+    "SpectralEmbedding": Limits(1000, 2500, 6000),
+    "spectral_embedding": Limits(1000, 2500, 6000),
+    "SpectralClustering": Limits(1000, 2500, 6000),
+    "spectral_clustering": Limits(1000, 2500, 6000),
+    "KernelPCA": Limits(800, 2500, 3500),
 }
 #: For calls of other names: the largest of each.
 _OTHERS = Limits(*map(max, *LIMITS.values()))
@@ -33,15 +39,15 @@ FEW = "few points"
 _few_points: int | None = None
 
 
-def few_points(name: str, *, compiled: bool) -> int:
+def few_points(name: str, step: Step) -> int:
     """Return the number of points up to which a step is left to SciPy and scikit-learn.
 
-    ``name`` is that of the class or function; ``compiled`` tells whether the step needs compiled code.
+    ``name`` is that of the class or function.
     """
-    limits = LIMITS.get(name, _OTHERS)
-    if compiled:
-        return limits.without_compiled if _few_points is None else _few_points
-    return limits.few if _few_points is None else min(limits.few, _few_points)
+    limit: int = getattr(LIMITS.get(name, _OTHERS), step)
+    if _few_points is None:
+        return limit
+    return _few_points if step == "compiled" else min(limit, _few_points)
 
 
 def set_few_points(count: int | None) -> None:

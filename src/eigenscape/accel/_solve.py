@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from eigenscape._threads import single_blas_thread
 from eigenscape._typing import is_sparse
 from eigenscape.accel._record import is_few, ran_here, suited_code
-from eigenscape.accel._settings import FEW
+from eigenscape.accel._settings import FEW, Step
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 
 if TYPE_CHECKING:
@@ -24,11 +24,14 @@ class UnsupportedProblemError(Exception):
 
 
 def leading(
-    matrix: np.ndarray | Operator, count: int, order: Order = "value"
+    matrix: np.ndarray | Operator, count: int, order: Order = "value", step: Step = "dense"
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ``count`` largest eigenvalues in ascending order, as LAPACK does, and their vectors."""
+    """Return the ``count`` largest eigenvalues in ascending order, as LAPACK does, and their vectors.
+
+    ``step`` tells how SciPy would compute them.
+    """
     m = matrix.shape[0]
-    if is_few(m, compiled=False):
+    if is_few(m, step):
         raise UnsupportedProblemError(FEW)
     if 5 * count > m:
         raise UnsupportedProblemError("many eigenvectors")

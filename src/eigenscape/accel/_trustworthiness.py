@@ -24,7 +24,7 @@ _METRICS = ("euclidean", "l2", "cosine", "manhattan", "l1", "cityblock", "chebys
 
 def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: Any = "euclidean") -> float:
     n = _num_samples(X)
-    reason = FEW if is_few(n, compiled=False) else ""
+    reason = FEW if is_few(n, "dense") else ""
     if metric not in _METRICS:
         reason = "metric is a function" if callable(metric) else f"metric={metric!r}"
     with recorded("trustworthiness"):
@@ -52,7 +52,7 @@ Counting = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 def _counting(n: int) -> Counting:
     """Return the function that counts the entries of each row (b, n) below some values (b, k)."""
-    if is_few(n, compiled=True):
+    if is_few(n, "compiled"):
         return _count_by_numpy
     from eigenscape._compiled.ranks import count_below
 
