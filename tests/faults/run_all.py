@@ -99,7 +99,8 @@ def fail_writes(options: argparse.Namespace) -> Iterator[Batch]:
 
     def count(kind: str) -> Counts:
         succeeded, output = _script("write_with_faults.py", kind)
-        return {kind: {"tried": int(output) if succeeded else 0, "torn or lost": int(not succeeded)}}
+        tried = json.loads(output)[kind] if succeeded else 0
+        return {kind: {"tried": tried, "torn or lost": int(not succeeded)}}
 
     for kind in _WRITTEN:
         yield f"write-{kind}", partial(count, kind)
