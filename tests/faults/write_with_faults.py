@@ -1,7 +1,7 @@
 """Writes every format again and again while one write after the other fails; see test_writes.py.
 
-Usage: write_with_faults.py LIBRARY FOLDER FORMAT[,FORMAT...]. Prints the number of failures of each format that
-were tried as JSON.
+Usage: write_with_faults.py LIBRARY FOLDER FORMAT[,FORMAT...]. Prints the numbers of failures that were tried
+as JSON.
 """
 
 from __future__ import annotations
