@@ -1,7 +1,8 @@
 """``make faults``: damaged files, odd data, kills and failing writes in large numbers; writes docs/faults.md.
 
-Usage: python -m faults.run_all [PART ...] [--files N] [--odd N] [--writes N] [--random N] [--seed S].
-Parts are files, data, kills and writes; their counts are stored in build/faults, from which the page is made.
+Usage: python -m faults.run_all [PART ...] [--files N] [--odd N] [--writes N] [--random N] [--seed S]
+[--processes N]. Parts are files, data, kills and writes. Counts of each batch are stored in build/faults,
+where a run that was interrupted continues. The page is made from the counts of all parts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from faults.kill_commands import COMMANDS
@@ -31,40 +33,38 @@ _SHARES = dict.fromkeys(SEEDS, 1.0) | {"h5ad": 0.4, "zarr": 0.6, "images": 0.8, 
 _WRITTEN = ("csv", "parquet", "arrow", "npy", "npz", "mtx", "model")
 _PARTS = ("files", "data", "kills", "writes")
 _COUNTS = {"files": 100_000, "odd": 5_000, "writes": 1_000, "random": 10, "seed": 1}
-#: Files of a batch, after which the counts are stored.
-_BATCH = 5_000
+#: Files and odd data sets of a batch, after which the counts are stored.
+_BATCH = {"files": 5_000, "odd": 1_000}
 
 Counts = dict[str, dict[str, int]]
+#: A name, in which all arguments occur, and a function that returns counts.
+Batch = tuple[str, Callable[[], Counts]]
 
 
-def fuzz_files(total: int, seed: int) -> Iterator[Counts]:
-    """Read mutated files; yield the counts of each format after each batch.
+def fuzz_files(options: argparse.Namespace) -> Iterator[Batch]:
+    """Read mutated files of all formats."""
+    unit = min(options.files, _BATCH["files"]) / sum(_SHARES.values())
+    cases = {kind: math.ceil(unit * share) for kind, share in _SHARES.items()}
 
-    A batch of a run that was interrupted is not repeated, so that a long run can be continued.
-    """
-    counts: dict[str, Counter[str]] = {kind: Counter() for kind in SEEDS}
-    done: list[Path] = []
-    for batch in range(max(1, total // _BATCH)):
-        unit = min(total, _BATCH) / sum(_SHARES.values())
-        cases = {kind: math.ceil(unit * share) for kind, share in _SHARES.items()}
-        file = STORE / f"files-{seed + batch}-{total}.json"
-        if not file.exists():
-            result = run(cases, seed + batch, os.cpu_count() or 1, log=sys.stderr)
-            file.write_text(json.dumps(result.as_dict()))
-        for kind, found in json.loads(file.read_text()).items():
-            counts[kind].update(found)
-        done.append(file)
-        yield {kind: dict(counter) for kind, counter in counts.items()}
-    for file in done:  # the next run reads all files again
-        file.unlink()
+    def count(seed: int) -> Counts:
+        return run(cases, seed, options.processes, log=sys.stderr).as_dict()
+
+    for batch in range(max(1, options.files // _BATCH["files"])):
+        seed = options.seed + batch
+        yield f"files-{seed}-{sum(cases.values())}", partial(count, seed)
 
 
-def fuzz_data(total: int, seed: int) -> Iterator[Counts]:
+def fuzz_data(options: argparse.Namespace) -> Iterator[Batch]:
     """Fit estimators to odd rows and tables, half of the cases each."""
-    counts: Counts = {}
-    for kind in ("data", "tables"):
-        counts[f"odd {kind}"] = test_odd_data.run(kind, total // 2, seed)
-        yield counts
+    cases = min(options.odd, _BATCH["odd"]) // 2
+
+    def count(kind: str, seed: int) -> Counts:
+        return {f"odd {kind}": test_odd_data.run(kind, cases, seed)}
+
+    for batch in range(max(1, options.odd // _BATCH["odd"])):
+        seed = options.seed + batch
+        for kind in ("data", "tables"):
+            yield f"odd-{kind}-{seed}-{cases}", partial(count, kind, seed)
 
 
 def _script(name: str, *arguments: str) -> tuple[bool, str]:
@@ -81,23 +81,50 @@ def _script(name: str, *arguments: str) -> tuple[bool, str]:
     return done.returncode == 0, done.stdout
 
 
-def kill(n_writes: int, n_random: int, seed: int) -> Iterator[Counts]:
+def kill(options: argparse.Namespace) -> Iterator[Batch]:
     """Kill every command at its writes and at random moments."""
-    counts: Counts = {}
-    for command in COMMANDS:
-        succeeded, output = _script("kill_commands.py", command, str(n_writes), str(n_random), str(seed))
+    numbers = (options.writes, options.random, options.seed)
+
+    def count(command: str) -> Counts:
+        succeeded, output = _script("kill_commands.py", command, *map(str, numbers))
         tried = sum(json.loads(output)[command].values()) if succeeded else 0
-        counts[command] = {"tried": tried, "torn or lost": int(not succeeded)}
-        yield counts
+        return {command: {"tried": tried, "torn or lost": int(not succeeded)}}
+
+    for command in COMMANDS:
+        yield "-".join(map(str, ("kill", command, *numbers))), partial(count, command)
 
 
-def fail_writes() -> Iterator[Counts]:
+def fail_writes(options: argparse.Namespace) -> Iterator[Batch]:
     """Let every write of every format fail."""
-    counts: Counts = {}
-    for kind in _WRITTEN:
+
+    def count(kind: str) -> Counts:
         succeeded, output = _script("write_with_faults.py", kind)
-        counts[kind] = {"tried": int(output) if succeeded else 0, "torn or lost": int(not succeeded)}
-        yield counts
+        tried = json.loads(output)[kind] if succeeded else 0
+        return {kind: {"tried": tried, "torn or lost": int(not succeeded)}}
+
+    for kind in _WRITTEN:
+        yield f"write-{kind}", partial(count, kind)
+
+
+def run_part(part: str, batches: Iterator[Batch]) -> None:
+    """Run the batches that are not stored yet, and store the sums of the part."""
+    sums: dict[str, Counter[str]] = {}
+    seconds, files = 0.0, []
+    for name, count in batches:
+        file = STORE / f"{name}.json"
+        if not file.exists():
+            start = _processor_seconds()
+            content = {"counts": count(), "seconds": _processor_seconds() - start}
+            file.write_text(json.dumps(content))
+        content = json.loads(file.read_text())
+        seconds += content["seconds"]
+        for kind, found in content["counts"].items():
+            sums.setdefault(kind, Counter()).update(found)
+        files.append(file)
+    content = {"counts": sums, "seconds": seconds}
+    (STORE / f"{part}.json").write_text(json.dumps(content, indent=1))
+    for file in files:  # the next run tries all again
+        file.unlink()
 
 
 def _table(counts: Counts, first: str) -> list[str]:
@@ -163,23 +190,15 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(_PARTS)}; all by default")
     for name, default in _COUNTS.items():
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     unknown = sorted(set(options.parts) - set(_PARTS))
     if unknown:
         parser.error(f"unknown part(s) {', '.join(unknown)}; choose from {', '.join(_PARTS)}")
-    root = HERE.parents[1]
     STORE.mkdir(parents=True, exist_ok=True)
-    runs = {
-        "files": lambda: fuzz_files(options.files, options.seed),
-        "data": lambda: fuzz_data(options.odd, options.seed),
-        "kills": lambda: kill(options.writes, options.random, options.seed),
-        "writes": fail_writes,
-    }
+    runs = {"files": fuzz_files, "data": fuzz_data, "kills": kill, "writes": fail_writes}
     for part in options.parts or _PARTS:
-        start = _processor_seconds()
-        for counts in runs[part]():
-            content = {"counts": counts, "seconds": _processor_seconds() - start}
-            (STORE / f"{part}.json").write_text(json.dumps(content, indent=1))
+        run_part(part, runs[part](options))
     found = {
         part: json.loads((STORE / f"{part}.json").read_text())
         for part in _PARTS
@@ -189,7 +208,7 @@ def main() -> int:
     if "files" in counts:
         arguments = " ".join(f"--{name} {getattr(options, name)}" for name in _COUNTS)
         minutes = sum(content["seconds"] for content in found.values()) / 60
-        (root / "docs" / "faults.md").write_text(page(counts, arguments, minutes))
+        (HERE.parents[1] / "docs" / "faults.md").write_text(page(counts, arguments, minutes))
     faults = ("torn or lost", *OUTCOMES)
     return int(any(row.get(name) for part in counts.values() for row in part.values() for name in faults))
 

@@ -1,12 +1,14 @@
 """Writes every format again and again while one write after the other fails; see test_writes.py.
 
-Usage: write_with_faults.py LIBRARY FOLDER FORMAT. Prints the number of failures that were tried.
+Usage: write_with_faults.py LIBRARY FOLDER FORMAT[,FORMAT...]. Prints the numbers of failures that were tried
+as JSON.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import json
 import sys
 import warnings
 from pathlib import Path
@@ -35,11 +37,8 @@ def writer(kind: str) -> Any:
     return lambda path: write_table(path, rows, force=True, **beside)
 
 
-def main(library: str, folder: str, kind: str) -> int:
+def fail_writes(faults: ctypes.CDLL, folder: str, kind: str) -> int:
     """Let each write fail once with each error number; the file is the old one or the new one."""
-    faults = ctypes.CDLL(library)
-    faults.arm.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
-    faults.count.restype = ctypes.c_long
     path, write = Path(folder) / f"out.{kind}", writer(kind)
     write(path)
     faults.arm(folder.encode(), 0, 0)
@@ -66,7 +65,16 @@ def main(library: str, folder: str, kind: str) -> int:
                 assert message is None or "was written" in message, message
             assert [file.name for file in Path(folder).iterdir()] == [path.name]
             tried += 1
+    path.unlink()
     return tried
+
+
+def main(library: str, folder: str, kinds: str) -> dict[str, int]:
+    """Let the writes of each format fail; return the numbers of failures."""
+    faults = ctypes.CDLL(library)
+    faults.arm.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
+    faults.count.restype = ctypes.c_long
+    return {kind: fail_writes(faults, folder, kind) for kind in kinds.split(",")}
 
 
 def check(path: Path, kind: str) -> None:
@@ -82,4 +90,4 @@ def check(path: Path, kind: str) -> None:
 if __name__ == "__main__":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        print(main(*sys.argv[1:]))
+        print(json.dumps(main(*sys.argv[1:])))

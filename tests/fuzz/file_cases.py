@@ -6,18 +6,17 @@ import io
 import json
 import os
 import shutil
-import signal
 import time
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from fuzz import reader_process
 from fuzz.comparing import differences, in_memory
 from fuzz.mutations import BINARY, TEXT, mutate
 from fuzz.seeds import COMPRESS, SEEDS, rows
@@ -30,6 +29,8 @@ from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 #: Errors that a reader may raise.
 OWN = (InputFileError, NotEnoughMemoryError)
 _TEXTUAL = ("csv", "tsv", "txt", "edges", "distances", "mtx", *COMPRESS)
+#: Libraries of formats that making the seeds does not load.
+_MODULES = {"zarr": "zarr", "images": "PIL.Image", "model": "skops.io", "h5ad": "anndata"}
 SUFFIX = {"distances": "csv", "model": "skops", "images": "images"}
 
 
@@ -184,53 +185,17 @@ def _has_same_checksums(original: bytes, data: bytes) -> bool:
     return headers[0] == headers[1]
 
 
-def prepare() -> None:
-    """Let streams have several chunks, and start the child processes of readers by forking, which is fast."""
+def prepare(kinds: Iterable[str]) -> None:
+    """Let streams have several chunks, and keep the child process of readers for the next file."""
     import resource
 
     text_blocks.BLOCK_BYTES = 256
     streams.CHUNK_BYTES = 8 * 27
     child._SECONDS = 10.0
-    child._start = _fork  # type: ignore[assignment]
-    for kind in SEEDS:  # libraries are loaded before the first case, whose time is limited
+    child._start = reader_process.start  # type: ignore[assignment]
+    for kind in set(kinds) & set(SEEDS):  # libraries are loaded before the first case, whose time is limited
         _seeds(kind)
-    for module in ("zarr", "PIL.Image", "skops.io", "anndata", "eigenscape.app.io.reading"):
-        import_module(module)
+        if kind in _MODULES:
+            import_module(_MODULES[kind])
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, hard))
-
-
-class _Forked:
-    """A forked process with the interface of ``subprocess.Popen`` that is used by the readers."""
-
-    def __init__(self, pid: int, stdout: io.BufferedReader) -> None:
-        self.pid, self.stdout = pid, stdout
-
-    def kill(self) -> None:
-        if self.pid:
-            os.kill(self.pid, signal.SIGKILL)
-
-
-@contextmanager
-def _fork(module: str, argument: str) -> Iterator[_Forked]:
-    import_module(module)  # before the fork: this takes most of the time
-    import_module("anndata")
-
-    receiving, sending = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            null = os.open(os.devnull, os.O_RDWR)
-            os.dup2(null, 2)
-            os.dup2(sending, 1)
-            child.serve(module, argument, 2**31)
-        finally:
-            os._exit(0)
-    os.close(sending)
-    with os.fdopen(receiving, "rb") as stdout:
-        process = _Forked(pid, stdout)
-        try:
-            yield process
-        finally:
-            process.kill()
-            os.waitpid(pid, 0)

@@ -118,7 +118,7 @@ def _work() -> None:
     seconds, seed, jobs = json.load(sys.stdin)
     out = os.dup(1)
     os.dup2(2, 1)
-    file_cases.prepare()
+    file_cases.prepare(kind for kind, _ in jobs)
     shared = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
         while jobs:
@@ -161,6 +161,6 @@ if __name__ == "__main__":
     else:
         from fuzz import file_cases
 
-        file_cases.prepare()
+        file_cases.prepare(sys.argv[1:2])
         with tempfile.TemporaryDirectory() as folder:
             print(file_cases.run(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(folder)))

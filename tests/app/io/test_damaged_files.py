@@ -257,3 +257,23 @@ def test_a_parser_that_crashes_or_hangs_does_not_end_the_process(
     monkeypatch.setattr(child, "_SECONDS", 1.0 if what == "hang" else 60.0)
     with pytest.raises(error, match=message):
         child.call_child("test_damaged_files", what, tmp_path / "a.h5ad")
+
+
+def test_threads_of_pyarrow_hold_no_python_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that released it while Python exits aborted 2 of 100 processes with "terminate called"."""
+    import pyarrow.csv
+
+    path, calls = tmp_path / "data.csv", []
+    path.write_text("a,b\n1,2\n3\n")
+    parse = pyarrow.csv.read_csv
+
+    def record(source: object, reading: pa.csv.ReadOptions, parsing: pa.csv.ParseOptions, *others: object):
+        is_native = isinstance(source, pa.NativeFile) and not isinstance(source, pa.PythonFile)
+        calls.append((reading.use_threads, is_native, parsing.invalid_row_handler))
+        return parse(source, reading, parsing, *others)
+
+    monkeypatch.setattr(pyarrow.csv, "read_csv", record)
+    with pytest.raises(InputFileError, match="line 3 has 1 cells instead of 2"):
+        read(path)
+    assert calls[0] == (True, True, None)
+    assert not calls[-1][0]

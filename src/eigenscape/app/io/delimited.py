@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -237,14 +236,18 @@ def parse_text(
     remedy = "use stream=True with an estimator that learns from chunks, or store it as parquet or npy"
     require(PARSED_BYTES * len(content), f"reading {source}", remedy)
     invalid_rows = []
+    memory = arrow.BufferOutputStream()
+    memory.write(content)
 
     def reject(row: pa.csv.InvalidRow) -> str:
         invalid_rows.append(row)
         return "error"
 
     def parse(block_size: int | None, use_threads: bool) -> pa.Table:
+        # No Python object is given to threads of pyarrow: one that releases it while Python exits is ended
+        # within a destructor, which aborts the process (apache/arrow#34314).
         return csv.read_csv(
-            io.BytesIO(content),
+            arrow.BufferReader(memory.getvalue()),
             csv.ReadOptions(
                 column_names=list(layout.names),
                 skip_rows=int(header and layout.header),
@@ -252,7 +255,9 @@ def parse_text(
                 use_threads=use_threads,
             ),
             csv.ParseOptions(
-                delimiter=layout.delimiter, newlines_in_values=b'"' in content, invalid_row_handler=reject
+                delimiter=layout.delimiter,
+                newlines_in_values=b'"' in content,
+                invalid_row_handler=None if use_threads else reject,
             ),
             csv.ConvertOptions(
                 null_values=list(MISSING_MARKERS),
@@ -266,10 +271,7 @@ def parse_text(
     try:
         try:
             table = parse(None, True)
-        except (
-            arrow.ArrowInvalid
-        ):  # types differ between blocks of pyarrow, or a row has too few or many cells
-            invalid_rows.clear()
+        except arrow.ArrowInvalid:  # types differ between blocks of pyarrow, or a row has another length
             table = parse(min(len(content) + 1, 2**31 - 1), False)
     except arrow.ArrowInvalid as error:
         reason = f"cannot be read as a text table: {str(error).splitlines()[0]}"
