@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -26,6 +29,21 @@ def single_threaded_blas():
 
     with threadpool_limits(1):
         yield
+
+
+@pytest.fixture
+def readers_here(monkeypatch):
+    """Let readers of child processes answer in this process: starting one takes a second."""
+    from eigenscape.app.io import child
+
+    @contextmanager
+    def start(module, argument):
+        buffer = io.BytesIO()
+        child.send(child.Pipe(buffer), child.compute(module, argument))
+        buffer.seek(0)
+        yield SimpleNamespace(stdout=buffer, kill=lambda: None)
+
+    monkeypatch.setattr(child, "_start", start)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from test_cli import bad, good, rows
 
 import eigenscape
 
+pytestmark = pytest.mark.usefixtures("readers_here")
 pd = pytest.importorskip("pandas")
 N = 60
 

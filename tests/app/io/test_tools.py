@@ -15,6 +15,7 @@ from eigenscape import read
 from eigenscape.app.io import write_table
 from eigenscape.exceptions import InputFileError
 
+pytestmark = pytest.mark.usefixtures("readers_here")
 pd = pytest.importorskip("pandas")
 N = 30
 RNG = np.random.default_rng(0)

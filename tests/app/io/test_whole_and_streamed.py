@@ -20,6 +20,7 @@ from eigenscape import read
 from eigenscape.app.io import text_blocks
 from eigenscape.exceptions import InputFileError
 
+pytestmark = pytest.mark.usefixtures("readers_here")
 N = 40
 RNG = np.random.default_rng(0)
 VECTORS = RNG.normal(size=(N, 3))

@@ -64,7 +64,7 @@ def call_child(module: str, argument: str, path: Path) -> Answer:
         timer = threading.Timer(seconds, stop)
         timer.start()
         try:
-            answer = None if child.stdout is None else _receive(_Pipe(child.stdout))
+            answer = None if child.stdout is None else _receive(Pipe(child.stdout))
         except (EOFError, ValueError, OSError):
             answer = None
         finally:
@@ -97,35 +97,45 @@ def _start(module: str, argument: str) -> subprocess.Popen[bytes]:
 
 def serve(module: str, argument: str, memory: int) -> None:
     """Compute and send an answer; this is the main function of the child process."""
-    from importlib import import_module
-
-    pipe = _Pipe(os.fdopen(os.dup(1), "wb"))
+    pipe = Pipe(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # what libraries print is not part of the answer
     _limit_memory(memory)
+    send(pipe, compute(module, argument))
+    pipe.file.close()
+
+
+def compute(module: str, argument: str) -> Answer:
+    """Return ``module.answer(argument)``, with errors in the header."""
+    from importlib import import_module
+
     try:
         answer: Answer = import_module(module).answer(argument)
     except MemoryError:
-        answer = Answer({"memory": True}, [])
+        return Answer({"memory": True}, [])
     except InputFileError as error:  # the file is not damaged
-        answer = Answer({"invalid": str(error)}, [])
+        return Answer({"invalid": str(error)}, [])
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        answer = Answer({"error": reason}, [])
+        return Answer({"error": reason}, [])
+    return answer
+
+
+def send(pipe: Pipe, answer: Answer) -> None:
+    """Write an answer: the length of the header, the header, and arrays."""
     header = json.dumps({**answer.header, "n_arrays": len(answer.arrays)}).encode()
     pipe.write(len(header).to_bytes(8, "little") + header)
     for array in answer.arrays:
         np.lib.format.write_array(cast(Any, pipe), np.ascontiguousarray(array), allow_pickle=False)
-    pipe.file.close()
 
 
-class _Pipe:
+class Pipe:
     """A pipe with the methods that NumPy uses for objects other than files, whose position it would ask."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file, self.read, self.write = file, file.read, file.write
 
 
-def _receive(pipe: _Pipe) -> Answer:
+def _receive(pipe: Pipe) -> Answer:
     header = json.loads(pipe.read(int.from_bytes(pipe.read(8), "little")))
     arrays = [
         np.lib.format.read_array(cast(Any, pipe), allow_pickle=False) for _ in range(header["n_arrays"])
