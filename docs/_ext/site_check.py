@@ -1,13 +1,18 @@
-"""Checks of the built site: internal links and anchors, and every public name."""
+"""Checks of the built site: internal links and anchors, every public name, and what the search finds first."""
 
 from __future__ import annotations
 
+import json
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import public_names
 from sphinx.util.inventory import InventoryFile
+
+
+#: Words of other libraries and the page that the search lists first for them.
+_FIRST_FOUND = {"out-of-sample": "guide/new-points", "out of sample": "guide/new-points"}
 
 
 class _Page(HTMLParser):
@@ -67,6 +72,18 @@ def _undocumented(site: Path) -> list[str]:
     return [f"{name}: not in the reference" for name in public_names.all_names() if name not in names]
 
 
+def _not_found_first(site: Path) -> list[str]:
+    """Return queries whose page is not the main entry of the search index."""
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
+    problems = []
+    for query, page in _FIRST_FOUND.items():
+        entries = index["indexentries"].get(query, [])
+        if page not in [index["docnames"][entry[0]] for entry in entries if entry[2]]:
+            problems.append(f"search: {page} is not the main entry of {query!r}")
+    return problems
+
+
 def check_site(site: Path) -> list[str]:
     """Return what is wrong with a built site, one line each."""
-    return _broken_links(site, _read(site)) + _undocumented(site)
+    return _broken_links(site, _read(site)) + _undocumented(site) + _not_found_first(site)

@@ -6,6 +6,7 @@ import itertools
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -154,16 +155,27 @@ def lab(color: str) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def test_ten_colors_are_distinct_and_visible_on_a_dark_background():
-    text = re.search(r"const ON_DARK = \{(.*?)\};", asset("palette.js"), flags=re.DOTALL)[1]
-    pairs = dict(re.findall(r'"(#\w{6})": "(#\w{6})"', text))
-    assert tuple(pairs) == _palette.MUTED
-    places = [lab(color) for color in pairs.values()]
-    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2)) > 30
+def closest(colors: Iterable[str]) -> float:
+    """Return the smallest distance of two colours."""
+    return min(np.linalg.norm(a - b) for a, b in itertools.combinations(map(lab, colors), 2))
+
+
+def lighter_colors(name: str) -> dict[str, str]:
+    text = re.search(rf"const {name} = \{{(.*?)\}};", asset("palette.js"), flags=re.DOTALL)[1]
+    return dict(re.findall(r'"(#\w{6})": "(#\w{6})"', text))
+
+
+def test_colors_are_distinct_and_visible_on_a_dark_background():
+    ten, some = lighter_colors("ON_DARK"), lighter_colors("MANY_ON_DARK")
+    assert tuple(ten) == _palette.MUTED
+    assert closest(ten.values()) > 30
+    assert set(some) < set(_palette.MANY)
+    twenty = [some.get(color, color) for color in _palette.MANY]
+    assert closest(twenty) >= closest(_palette.MANY)
     dark = custom_properties(asset("map.css").split("@media (prefers-color-scheme: dark)")[1])
     for ground in ("surface", "raised"):  # WCAG 2 asks for 3 between graphics and their background
-        for color in pairs.values():
-            assert (luminance(color) + 0.05) / (luminance(dark[ground]) + 0.05) > 3
+        for color in (*ten.values(), *twenty):
+            assert (luminance(color) + 0.05) / (luminance(dark[ground]) + 0.05) > 3, color
 
 
 @pytest.mark.parametrize("name", ["viridis", "cividis"])

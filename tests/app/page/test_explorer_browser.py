@@ -265,7 +265,7 @@ def test_views_legend_and_search(page, browser):
         "return [...document.querySelectorAll('.spectrum .value')].map((one) =>"
         " [one.title, one.firstElementChild.getBoundingClientRect().height])"
     )
-    values = [float(re.search(r": ([\d.e+-]+)", re.sub(r"\s(?=\d{3})", "", text))[1]) for text, _ in drawn]
+    values = [float(re.search(r": ([\d.e+-]+)", text.replace("\u202f", ""))[1]) for text, _ in drawn]
     heights = [height for _, height in drawn]
     line = np.polyval(np.polyfit(values, heights, 1), values)
     np.testing.assert_allclose(heights, line, atol=1.5)  # bars are not cut off

@@ -17,6 +17,11 @@ const ON_DARK = {
   "#332288": "#7A6CC4", "#DDCC77": "#CAB775", "#117733": "#88ECAF", "#CC6677": "#D64A6C", "#88CCEE": "#68D7FB",
   "#882255": "#EC9DBF", "#44AA99": "#209E89", "#999933": "#BAB720", "#AA4499": "#DB67EA", "#000000": "#EFEFEF",
 };
+/** Colours of `MANY` that are too dark on a dark background. */
+const MANY_ON_DARK = {
+  "#0072B2": "#0078BD", "#7B4FB5": "#8B55CF", "#8C5A2B": "#A0642C", "#5B6770": "#67747E", "#1F3A93": "#4C6FFF", "#5C6B00": "#697A00",
+  "#CC3311": "#D14829",
+};
 /** All other categories. */
 const OTHER = "#777777";
 /** Missing values. */
@@ -128,14 +133,14 @@ export function toRgb(color) {
 }
 
 /**
- * A colour as drawn on a dark background: those of `MUTED` have others there, and those of the other palettes that would be
- * too dark to be seen are mixed with white.
+ * A colour as drawn on a dark background: those of `MUTED` and the dark ones of `MANY` have others there, and others that
+ * would be too dark to be seen are mixed with white.
  * @param {string} color
  * @param {boolean} dark
  * @returns {string}
  */
 export function onBackground(color, dark) {
-  const lighter = /** @type {Record<string, string>} */ (ON_DARK)[color];
+  const lighter = /** @type {Record<string, string>} */ ({ ...ON_DARK, ...MANY_ON_DARK })[color];
   if (dark && lighter) return lighter;
   const rgb = toRgb(color), luminance = 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
   if (!dark || luminance >= 90) return color;
