@@ -24,7 +24,7 @@ tables["week 4"] = np.column_stack(
 model = AlignedSpectralMaps().fit(tables, links=ids)
 print(f"{model.n_links_} links, coupling {model.coupling_:g}, their loss {model.link_loss_:.3f}")
 
-figure, axes = plt.subplots(2, 4, figsize=(11, 5.4))
+figure, axes = plt.subplots(2, 4, figsize=(11, 5.4), sharex="row", sharey="row")
 for column, (week, rows) in enumerate(ids.items()):
     alone = LaplacianEigenmaps().fit_transform(tables[week])
     for ax, Y, title in (
@@ -33,9 +33,6 @@ for column, (week, rows) in enumerate(ids.items()):
     ):
         ax.scatter(*Y.T, c=y[rows], cmap="tab10", s=5, linewidths=0)
         ax.set(title=f"{week}, {title}", xticks=[], yticks=[])
-for ax in axes[1, 1:]:
-    ax.sharex(axes[1, 0])
-    ax.sharey(axes[1, 0])
 plt.show()
 
 # %%

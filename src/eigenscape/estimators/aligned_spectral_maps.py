@@ -1,50 +1,37 @@
-"""The AlignedSpectralMaps estimator, and the map of one of its views."""
+"""The AlignedSpectralMaps estimator."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, Literal, NoReturn, Self, cast
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.estimators._affinity import AffinityOptions, GraphSamples, bind_affinity
+from eigenscape.estimators._affinity import AffinityOptions
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._links import Links, check_enough_links, linked_rows
+from eigenscape.estimators._links import check_enough_links, linked_rows
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_input, check_positive
+from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.estimators._verify import Verification
+from eigenscape.estimators._views import (
+    ViewMap,
+    check_table,
+    linked_vertices,
+    set_attributes,
+    tables_by_name,
+    view_graph,
+)
 from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.methods.aligned_maps import COUPLINGS, Views, aligned_eigenmaps, choose_coupling, link_losses
-from eigenscape.pieces import Affinity, Split
 from eigenscape.solvers import NAMES, SolverConfig
 
-
-class ViewMap(Estimator):
-    """The map of one view of :class:`AlignedSpectralMaps`; it is made by its ``fit``.
-
-    Parameters
-    ----------
-    view : str or int
-        Name of the view.
-    n_jobs : int or None
-        Number of threads; see :class:`AlignedSpectralMaps`.
-    verbose : bool
-        Whether to report the progress of each stage.
-    """
-
-    def __init__(self, view: Hashable = 0, *, n_jobs: int | None = None, verbose: bool = False) -> None:
-        self.view = view
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: object = None) -> NoReturn:
-        """Raise TypeError: the map of a view cannot be fitted alone."""
-        raise TypeError("the map of a view cannot be fitted alone; fit AlignedSpectralMaps")
+#: Attributes that all views have in common.
+_SPECTRUM = ("eigenvalues_", "residuals_", "solver_", "n_iter_")
 
 
 @documented
@@ -184,36 +171,31 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         """
         self._reset()
         n_components, options, solver = self._checked_parameters()
-        tables = _views(X)
+        tables = tables_by_name(X)
         names = list(tables)
         with running(self):
             maps = [ViewMap(name, n_jobs=self.n_jobs, verbose=self.verbose) for name in names]
-            rows = [_checked(each, table) for each, table in zip(maps, tables.values(), strict=True)]
-            sizes = [table.shape[0] for table in rows]
-            links = linked_rows(links, names, sizes)
-            check_enough_links(links, names, n_components)
-            samples = [cast(GraphSamples, bind_affinity(table, options, n_components)) for table in rows]
-            splits = [each.split(self.on_disconnected) for each in samples]
-            views = _coupled(samples, splits, links)
-            if self.coupling == "auto":
-                choice = choose_coupling(views, n_components, solver)
-                coupling = choice.coupling
-                self.coupling_losses_ = dict(zip(COUPLINGS, choice.losses.tolist(), strict=True))
-            else:
-                coupling = float(self.coupling)
-            coordinates, embeddings = aligned_eigenmaps(views, coupling, n_components, solver)
+            rows = [check_table(each, tables[each.view]) for each in maps]
+            linked = linked_rows(links, names, [table.shape[0] for table in rows])
+            check_enough_links(linked, names, n_components)
+            graphs = [view_graph(table, options, n_components, self.on_disconnected) for table in rows]
+            views = Views.of([graph.affinity for graph in graphs], linked_vertices(graphs, linked))
+            coupling, losses = self.coupling, None
+            if coupling == "auto":
+                coupling, losses, _ = choose_coupling(views, n_components, solver)
+            coordinates, embeddings = aligned_eigenmaps(views, float(coupling), n_components, solver)
         start = 0
-        for each, table, sample, split, embedding in zip(
-            maps, rows, samples, splits, embeddings, strict=True
-        ):
-            own = coordinates[start + sample.graph.vertex]
+        for each, table, graph, embedding in zip(maps, rows, graphs, embeddings, strict=True):
+            own = coordinates[start + graph.vertex]
             each.embedding_, each._model_ = check_coordinates(self._match_dtype(table, own)), embedding
-            _set_attributes(each, sample.result(embedding, split, n_components).attributes)
-            start += sample.graph.graph.n_vertices
+            set_attributes(each, graph.attributes(embedding, n_components))
+            start += graph.n_vertices
+        if losses is not None:
+            self.coupling_losses_ = dict(zip(COUPLINGS, losses.tolist(), strict=True))
         self.maps_, self.view_names_ = dict(zip(names, maps, strict=True)), names
-        self.coupling_, self.n_links_ = coupling, len(views.pairs)
+        self.coupling_, self.n_links_ = float(coupling), len(views.pairs)
         self.link_loss_ = float(link_losses(coordinates, views.pairs).mean())
-        _set_attributes(self, {name: getattr(maps[0], name) for name in _SPECTRUM})
+        set_attributes(self, {name: getattr(maps[0], name) for name in _SPECTRUM})
         return self
 
     def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any:
@@ -277,7 +259,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         Verification
         """
         check_is_fitted(self, "maps_")
-        tables = dict.fromkeys(self.maps_) if X is None else _views(X)
+        tables = dict.fromkeys(self.maps_) if X is None else tables_by_name(X)
         found = {name: each.verify(tables[name], n_rows=n_rows) for name, each in self.maps_.items()}
         return Verification(
             type(self).__name__,
@@ -306,45 +288,3 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         unused = dict.fromkeys(("radius", "t", "gamma"))
         params = {**self.get_params(deep=False), **graph, **unused}
         return n_components, AffinityOptions.from_params(params), self._solver()
-
-
-#: Attributes that all views have in common.
-_SPECTRUM = ("eigenvalues_", "residuals_", "solver_", "n_iter_")
-
-
-def _set_attributes(estimator: Estimator, attributes: Mapping[str, Any]) -> None:
-    for name, value in attributes.items():
-        setattr(estimator, name, value)
-
-
-def _views(X: Any) -> dict[Hashable, Any]:
-    """Return the views by name."""
-    if isinstance(X, Mapping):
-        views = dict(X)
-    elif isinstance(X, (list, tuple)) and all(np.ndim(table) == 2 or hasattr(table, "shape") for table in X):
-        views = dict(enumerate(X))
-    else:
-        raise TypeError(
-            f"X must be a list or dict of tables, one for each view, got {type(X).__name__}; a single table"
-            " is embedded by LaplacianEigenmaps"
-        )
-    if len(views) < 2:
-        raise ValueError(f"X must contain at least 2 views, got {len(views)}")
-    return views
-
-
-def _checked(view: ViewMap, table: Any) -> Any:
-    """Return the validated rows of a view; errors name it."""
-    try:
-        return check_input(view, table, reset=True)
-    except (TypeError, ValueError) as error:
-        error.add_note(f"This is view {view.view!r}.")
-        raise
-
-
-def _coupled(samples: Sequence[GraphSamples], splits: Sequence[Split[Affinity]], links: Links) -> Views:
-    """Return the graphs of the views with the links between their vertices."""
-    starts = np.cumsum([0, *(each.graph.graph.n_vertices for each in samples)])
-    vertex = [start + each.graph.vertex for start, each in zip(starts, samples, strict=False)]
-    pairs = np.array([(vertex[a][i], vertex[b][j]) for a, i, b, j in links], dtype=np.intp)
-    return Views.of([split.parts[0].kernel for split in splits], np.unique(pairs, axis=0))
