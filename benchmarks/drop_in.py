@@ -22,7 +22,7 @@ from benchmarks.tables import markdown_table
 
 SCRIPTS = sorted((Path(__file__).parent / "scripts").glob("[!_]*.py"))
 #: Rows of the larger runs: fewer where scikit-learn decomposes dense matrices, which takes minutes.
-LARGER = {script.stem: 4000 for script in SCRIPTS} | {"denoise": 3000, "lle_variants": 2500}
+LARGER = {script.stem: 3500 for script in SCRIPTS} | {"denoise": 3000, "lle_variants": 2500}
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "drop-in.md"
 HEAD = (
     "script",
@@ -100,15 +100,16 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--repeats-larger", type=int, default=1)
     parser.add_argument("--only", nargs="+", choices=LARGER)
+    parser.add_argument("--sizes", nargs="+", choices=("own", "larger"), default=["own", "larger"])
     arguments = parser.parse_args()
     rows = []
-    for larger in (False, True):
+    for larger in (size == "larger" for size in arguments.sizes):
         repeats = arguments.repeats_larger if larger else arguments.repeats
         for script in SCRIPTS:
             if arguments.only is None or script.stem in arguments.only:
                 rows.append(compare(script, LARGER[script.stem] if larger else None, repeats))
                 print("  ".join(rows[-1]), flush=True)
-    if arguments.only is None:
+    if arguments.only is None and len(arguments.sizes) == 2:
         write(rows, TEXT.format(repeats=arguments.repeats, larger=arguments.repeats_larger))
 
 

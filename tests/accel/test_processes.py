@@ -149,3 +149,27 @@ def test_other_names_of_scikit_learn_stay_the_same() -> None:
     accel.uninstall()
     for module, values in before.items():
         assert all(vars(sys.modules[module])[name] is values[name] for name in values)
+
+
+def test_lazy_and_read_only_modules() -> None:
+    from importlib.util import LazyLoader, find_spec, module_from_spec
+
+    class ReadOnly(types.ModuleType):
+        def __setattr__(self, name: str, value: object) -> None:
+            raise AttributeError("read only")
+
+    spec = find_spec("this")  # which prints when it is loaded
+    assert spec is not None
+    assert spec.loader is not None
+    spec.loader = LazyLoader(spec.loader)
+    lazy, fixed = module_from_spec(spec), ReadOnly("accel_read_only")
+    spec.loader.exec_module(lazy)
+    vars(fixed)["Isomap"] = original = sklearn.manifold.Isomap
+    sys.modules["accel_lazy"], sys.modules["accel_read_only"] = lazy, fixed
+    try:
+        with accel.accelerated():
+            assert fixed.Isomap is accel.Isomap
+        assert fixed.Isomap is original
+        assert type(lazy).__name__ == "_LazyModule"  # not loaded
+    finally:
+        del sys.modules["accel_lazy"], sys.modules["accel_read_only"]

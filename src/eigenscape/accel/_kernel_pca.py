@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,19 +27,27 @@ Pairs = tuple[np.ndarray, np.ndarray]
 _KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine")
 
 
-def _eigh(K: Any, subset_by_index: tuple[int, int]) -> Pairs:
+def _eigh(K: Any, subset_by_index: tuple[int, int], given: bool) -> Pairs:
     count = subset_by_index[1] - subset_by_index[0] + 1
-    return _or_theirs(K, lambda: leading(K, count), lambda: theirs.eigh(K, subset_by_index=subset_by_index))
-
-
-def _eigsh(K: Any, k: int, **options: Any) -> Pairs:
-    return _or_theirs(K, lambda: leading(K, k, step="iterative"), lambda: theirs.eigsh(K, k, **options))
-
-
-def _randomized_eigsh(K: Any, n_components: int, **options: Any) -> Pairs:
     return _or_theirs(
         K,
-        lambda: leading(K, n_components, "magnitude", step="iterative"),
+        lambda: leading(K, count, given=given),
+        lambda: theirs.eigh(K, subset_by_index=subset_by_index),
+    )
+
+
+def _eigsh(K: Any, k: int, given: bool, **options: Any) -> Pairs:
+    return _or_theirs(
+        K,
+        lambda: leading(K, k, step="iterative", given=given),
+        lambda: theirs.eigsh(K, k, **options),
+    )
+
+
+def _randomized_eigsh(K: Any, n_components: int, given: bool, **options: Any) -> Pairs:
+    return _or_theirs(
+        K,
+        lambda: leading(K, n_components, "magnitude", step="iterative", given=given),
         lambda: theirs._randomized_eigsh(K, n_components=n_components, **options),
     )
 
@@ -54,9 +63,14 @@ def _or_theirs(K: Any, ours: Callable[[], Pairs], original: Callable[[], Pairs])
         return original()
 
 
-_solve = rebound(
-    theirs.KernelPCA._fit_transform_in_place, eigh=_eigh, eigsh=_eigsh, _randomized_eigsh=_randomized_eigsh
-)
+def _solving(given: bool) -> Callable[..., Any]:
+    """Return scikit-learn's solution of a kernel matrix, whose symmetry is not known if it is ``given``."""
+    solvers = {"eigh": _eigh, "eigsh": _eigsh, "_randomized_eigsh": _randomized_eigsh}
+    bound = {name: partial(solver, given=given) for name, solver in solvers.items()}
+    return rebound(theirs.KernelPCA._fit_transform_in_place, **bound)
+
+
+_solve, _solve_given = _solving(False), _solving(True)
 
 
 class _OperatorCenterer:
@@ -131,10 +145,7 @@ class KernelPCA(theirs.KernelPCA):
     def _fit_transform_in_place(self, K: np.ndarray) -> Any:
         """Centre the kernel matrix in place and compute its eigenvectors."""
         given = callable(self.kernel) or self.kernel == "precomputed"
-        if given and not _is_symmetric(K):
-            left("eigenvectors", "kernel not symmetric")
-            return super()._fit_transform_in_place(K)
-        return _solve(self, K)
+        return (_solve_given if given else _solve)(self, K)
 
     def loss(self, X: Any = None, between: Any = None) -> float:
         """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
@@ -181,12 +192,3 @@ class KernelPCA(theirs.KernelPCA):
     def _kernel_of(self, Y: Any, X: Any) -> Any:
         """Return the kernel of some points and the training points; precomputed, it is ``Y`` itself."""
         return Y if self.kernel == "precomputed" else self._get_kernel(Y, X)
-
-
-def _is_symmetric(K: np.ndarray, block: int = 1024) -> bool:
-    """Return whether a matrix is symmetric up to rounding."""
-    tolerance = 1e-10 * float(np.abs(K).max(initial=0.0))
-    return all(
-        np.abs(K[start : start + block] - K[:, start : start + block].T).max() <= tolerance
-        for start in range(0, len(K), block)
-    )

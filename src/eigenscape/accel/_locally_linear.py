@@ -140,9 +140,10 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
             else:
                 embedded = self._weights_here(rows, train, columns) @ self.embedding_
                 ran_here("weights")
-            same = (train[columns] == rows[:, None, :]).all(axis=2)
-            known = np.flatnonzero(same.any(axis=1))
-            embedded[known] = self.embedding_[columns[known, same[known].argmax(axis=1)]]
+            candidates = np.flatnonzero((train[columns, 0] == rows[:, :1]).any(axis=1))
+            same = (train[columns[candidates]] == rows[candidates, None, :]).all(axis=2)
+            known, first = candidates[same.any(axis=1)], same[same.any(axis=1)].argmax(axis=1)
+            embedded[known] = self.embedding_[columns[known, first]]
             return embedded
 
     def _weights_here(self, rows: np.ndarray, train: np.ndarray, columns: np.ndarray) -> sparse.csr_array:

@@ -136,8 +136,8 @@ def _restore_within(package: str) -> None:
     originals = _by_id(1)
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{package}.") and ".tests." not in name:
-            for attribute, original in _references(module, originals):
-                setattr(module, attribute, original)
+            namespace = _namespace(module)
+            namespace.update(_references(namespace, originals))
 
 
 _finder = _Finder()
@@ -185,7 +185,7 @@ def install(few_points: int | None = None) -> None:
     with _lock:
         _settings.set_few_points(few_points)
         if not _installed:
-            _explicit.update((module.__name__, name) for module, name, _ in _held(_by_id(1)))
+            _explicit.update((module, name) for module, name, _ in _held(_by_id(1)))
             _replace(_by_id(0))
             sys.meta_path.insert(0, _finder)
             _installed = True
@@ -273,25 +273,31 @@ def _by_id(side: int) -> dict[int, Any]:
 def _replace(others: dict[int, Any]) -> None:
     """Replace objects in all modules that use them."""
     for module, name, other in list(_held(others)):
-        if (module.__name__, name) not in _explicit:
-            setattr(module, name, other)
+        if (module, name) not in _explicit:
+            _namespace(sys.modules[module])[name] = other
 
 
-def _held(others: dict[int, Any]) -> Iterator[tuple[ModuleType, str, Any]]:
+def _held(others: dict[int, Any]) -> Iterator[tuple[str, str, Any]]:
     """Yield modules and names that refer to one of the objects, with the object to replace it."""
-    modules: list[Any] = list(sys.modules.values()) if others else []  # which may hold other objects
-    for module in modules:
-        if isinstance(module, ModuleType) and _uses(module.__name__):
-            for name, other in _references(module, others):
+    modules: dict[str, Any] = dict(sys.modules) if others else {}  # which may hold other objects
+    for module, content in modules.items():
+        if isinstance(content, ModuleType) and _uses(module):
+            for name, other in _references(_namespace(content), others).items():
                 yield module, name, other
 
 
-def _references(module: ModuleType, others: dict[int, Any]) -> list[tuple[str, Any]]:
-    """Return the names of a module that refer to one of the objects, with the object to replace it."""
-    names = dict(vars(module))
+def _namespace(module: ModuleType) -> dict[str, Any]:
+    """Return the names of a module. A lazy one, which its own attribute would load, is not loaded."""
+    names: dict[str, Any] = ModuleType.__getattribute__(module, "__dict__")
+    return names
+
+
+def _references(namespace: dict[str, Any], others: dict[int, Any]) -> dict[str, Any]:
+    """Return the names that refer to one of the objects, with the object to replace it."""
+    names = dict(namespace)
     if others.keys().isdisjoint(map(id, names.values())):  # all modules are searched: most of the time
-        return []
-    return [(name, others[id(value)]) for name, value in names.items() if id(value) in others]
+        return {}
+    return {name: others[id(value)] for name, value in names.items() if id(value) in others}
 
 
 def _uses(module: str) -> bool:

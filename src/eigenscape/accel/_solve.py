@@ -24,17 +24,23 @@ class UnsupportedProblemError(Exception):
 
 
 def leading(
-    matrix: np.ndarray | Operator, count: int, order: Order = "value", step: Step = "dense"
+    matrix: np.ndarray | Operator,
+    count: int,
+    order: Order = "value",
+    step: Step = "dense",
+    given: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ``count`` largest eigenvalues in ascending order, as LAPACK does, and their vectors.
 
-    ``step`` tells how SciPy would compute them.
+    ``step`` tells how SciPy would compute them, and ``given`` that the symmetry of the matrix is not known.
     """
     m = matrix.shape[0]
     if is_few(m, step):
         raise UnsupportedProblemError(FEW)
     if 5 * count > m:
         raise UnsupportedProblemError("many eigenvectors")
+    if given and not _is_symmetric(np.asarray(matrix)):
+        raise UnsupportedProblemError("kernel not symmetric")
     from eigenscape.operators import DenseOperator
     from eigenscape.solvers import SolverConfig, principal
 
@@ -94,3 +100,12 @@ def component_labels(adjacency: np.ndarray | sparse.csr_array) -> np.ndarray:
     if not is_sparse(adjacency) and np.all(adjacency[0]):
         return np.zeros(len(adjacency), dtype=np.int32)  # a point that is joined with all others
     return connected_components(sparse.csr_array(adjacency), directed=False)[1]
+
+
+def _is_symmetric(K: np.ndarray, block: int = 1024) -> bool:
+    """Return whether a matrix is symmetric up to rounding."""
+    tolerance = 1e-10 * float(np.abs(K).max(initial=0.0))
+    return all(
+        np.abs(K[start : start + block] - K[:, start : start + block].T).max() <= tolerance
+        for start in range(0, len(K), block)
+    )
