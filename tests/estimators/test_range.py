@@ -8,10 +8,11 @@ from typing import Any
 import dask.array as da
 import numpy as np
 import pytest
-from cases import curve
+from cases import WEIGHTED, curve
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+import eigenscape
 from eigenscape import (
     PCA,
     DiffusionMap,
@@ -151,3 +152,36 @@ def test_affinities_that_are_lost_beside_others_are_refused(cls: type, container
     A[3, 8] = A[8, 3] = 1e59
     with pytest.raises(DataRangeError, match=r"of sample 3 sum to 1e\+59, those of sample \d+ to"):
         cls(affinity="precomputed").fit(container(A))
+
+
+def _unequal(exponent: int) -> np.ndarray:
+    return np.r_[np.ones(29), 10.0**-exponent]
+
+
+@pytest.mark.parametrize("name", sorted({case.make().__class__.__name__ for case in WEIGHTED}))
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.full(30, np.finfo(float).max), "largest value of sample_weight is 1.79769e[+]308"),
+        (np.full(30, 1e-200), "largest value of sample_weight is 1e-200"),
+        (_unequal(44), "between 1e-44 and 1, and only a ratio of .* is possible"),
+        (
+            np.ma.masked_array(np.ones(30), mask=np.arange(30) == 7),
+            r"sample_weight is a masked array .*\(7,\)",
+        ),
+    ],
+    ids=["overflow", "vanish", "ratio", "mask"],
+)
+def test_weights_that_gave_other_places_are_refused(name: str, weights: np.ndarray, message: str) -> None:
+    model = getattr(eigenscape, name)()
+    with pytest.raises(ValueError, match=message):
+        model.fit(np.random.default_rng(0).normal(size=(30, 3)), sample_weight=weights)
+
+
+def test_unequal_weights_keep_law_1() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    for cls, exponent in ((eigenscape.LaplacianEigenmaps, 15), (eigenscape.LocallyLinearEmbedding, 7)):
+        weights = 10.0 ** np.random.default_rng(1).uniform(-exponent, 0, 30)
+        model = cls().fit(X, sample_weight=weights)
+        error = np.abs(model.transform(X) - model.embedding_).max() / np.abs(model.embedding_).max()
+        assert error < 1e-5

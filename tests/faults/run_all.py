@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -67,43 +67,44 @@ def fuzz_data(options: argparse.Namespace) -> Iterator[Batch]:
             yield f"odd-{kind}-{seed}-{cases}", partial(count, kind, seed)
 
 
-def _script(name: str, *arguments: str) -> tuple[bool, str]:
-    """Run a script of this folder with failing writes; return whether it succeeded, and its output."""
+def _run_script(script: str, names: Sequence[str], *arguments: str) -> Counts:
+    """Run a script of this folder with failing writes, for all names in one process, since imports take long.
+
+    If it fails each name is tried again alone, so that the fault has a name.
+    """
     with tempfile.TemporaryDirectory() as folder:
         library = build_library(Path(folder))
         work = Path(folder) / "work"
         work.mkdir()
-        command = [sys.executable, str(HERE / name), str(library), str(work), *arguments]
+        command = [sys.executable, str(HERE / script), str(library), str(work), ",".join(names), *arguments]
         environment = {**os.environ, "LD_PRELOAD": str(library)}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=7200)
-    if done.returncode:
-        print(done.stderr[-2000:], file=sys.stderr)
-    return done.returncode == 0, done.stdout
+    if done.returncode == 0:
+        tried = json.loads(done.stdout)
+        return {name: {"tried": _total(tried[name]), "torn or lost": 0} for name in names}
+    print(done.stderr[-2000:], file=sys.stderr)
+    if len(names) == 1:
+        return {names[0]: {"tried": 0, "torn or lost": 1}}
+    alone = [_run_script(script, [name], *arguments) for name in names]
+    return {name: row for counts in alone for name, row in counts.items()}
+
+
+def _total(tried: int | dict[str, int]) -> int:
+    return sum(tried.values()) if isinstance(tried, dict) else tried
 
 
 def kill(options: argparse.Namespace) -> Iterator[Batch]:
     """Kill every command at its writes and at random moments."""
-    numbers = (options.writes, options.random, options.seed)
-
-    def count(command: str) -> Counts:
-        succeeded, output = _script("kill_commands.py", command, *map(str, numbers))
-        tried = sum(json.loads(output)[command].values()) if succeeded else 0
-        return {command: {"tried": tried, "torn or lost": int(not succeeded)}}
-
-    for command in COMMANDS:
-        yield "-".join(map(str, ("kill", command, *numbers))), partial(count, command)
+    numbers = [str(number) for number in (options.writes, options.random, options.seed)]
+    yield (
+        "-".join(["kill", *numbers]),
+        partial(_run_script, "kill_commands.py", list(COMMANDS), *numbers),
+    )
 
 
 def fail_writes(options: argparse.Namespace) -> Iterator[Batch]:
     """Let every write of every format fail."""
-
-    def count(kind: str) -> Counts:
-        succeeded, output = _script("write_with_faults.py", kind)
-        tried = json.loads(output)[kind] if succeeded else 0
-        return {kind: {"tried": tried, "torn or lost": int(not succeeded)}}
-
-    for kind in _WRITTEN:
-        yield f"write-{kind}", partial(count, kind)
+    yield "write", partial(_run_script, "write_with_faults.py", _WRITTEN)
 
 
 def run_part(part: str, batches: Iterator[Batch]) -> None:

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
+from eigenscape._numbers import LARGEST, SMALLEST
 from eigenscape._typing import is_sparse
 from eigenscape.estimators._annotated import NamedRows, named_rows
 from eigenscape.estimators._collections import check_in_memory
-from eigenscape.estimators._rows import validate_rows
+from eigenscape.estimators._rows import validate_rows, without_mask
 from eigenscape.exceptions import DataRangeError
 from eigenscape.graph.row_index import canonical_csr, row_hashes
 from eigenscape.kernels.base import n_points
@@ -235,6 +236,7 @@ def check_weights(sample_weight: ArrayLike | None, X: Any, min_sum: float = 1) -
         return None
     if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(n_points(X), float(sample_weight))
+    sample_weight = without_mask(sample_weight, missing=False, name="sample_weight")
     weights = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, copy=True, input_name="sample_weight"
     )
@@ -247,6 +249,11 @@ def check_weights(sample_weight: ArrayLike | None, X: Any, min_sum: float = 1) -
         raise ValueError(f"Negative values in data passed to `sample_weight`: got {weights.min():g}")
     if not weights.any():
         raise ValueError("sample weights must contain at least one non-zero number, got only zeros")
+    if not SMALLEST <= weights.max() <= LARGEST:
+        raise DataRangeError(
+            f"the largest value of sample_weight is {weights.max():g}, not between {SMALLEST:.2g} and"
+            f" {LARGEST:.2g}, where squares neither vanish nor overflow; multiply the weights by a constant"
+        )
     if not weights.sum() > min_sum:
         raise ValueError(
             f"sum of sample_weight must exceed {min_sum:g}, got {weights.sum():g}; a weight of 2 is"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape.estimators._docs import documented
+from eigenscape.exceptions import DataRangeError
 from eigenscape.pieces import embed_columns
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class SampleWeightMixin:
     """``fit`` with ``sample_weight``, for estimators whose hook ``_embed`` takes ``weights``."""
 
     _fit_samples: Any
+    #: Largest ratio of positive weights. Entries of eigenvectors are divided by the roots of the weights, and
+    #: so are their rounding errors.
+    _max_weight_ratio = 2.0**52
 
     @documented
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -54,6 +58,7 @@ def embed_weighted(
 ) -> tuple[FitResult, np.ndarray]:
     """Fit to the samples of positive weight; return the result and the coordinates of all samples."""
     kept = np.flatnonzero(weights)
+    check_ratio(weights[kept], estimator._max_weight_ratio)
     if len(kept) == len(weights):
         result = estimator._embed(X, weights=weights, **options_of(labels))
         return result, result.coordinates()
@@ -87,6 +92,17 @@ def embed_weighted(
 def options_of(labels: np.ndarray | None) -> dict[str, np.ndarray]:
     """Return the arguments of the hook ``_embed`` for labels, which only some estimators have."""
     return {} if labels is None else {"labels": labels}
+
+
+def check_ratio(weights: np.ndarray, largest: float) -> None:
+    """Raise DataRangeError if positive weights differ by more than the factor ``largest``."""
+    low, high = float(weights.min()), float(weights.max())
+    if low * largest < high:
+        raise DataRangeError(
+            f"the values of sample_weight are between {low:g} and {high:g}, and only a ratio of {largest:.2g}"
+            " is possible: coordinates of samples with smaller weights would be rounding errors; set these"
+            " weights to 0, and the samples are placed by transform"
+        )
 
 
 def vertex_weights(weights: np.ndarray | None, vertex: np.ndarray) -> np.ndarray | None:

@@ -112,6 +112,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     _eigenvalues_below_one = True
     _pairwise_parameter = "metric"
     _solvers = NAMES
+    _max_weight_ratio = 2.0**26  # M is quadratic in the reconstruction weights, and small eigenvalues matter
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ def weight_column(table: Table, name: str | None) -> np.ndarray | None:
         )
     column = table.extra[name]
     if column.dtype.kind not in "fiub":
-        shown = next((value for value in column.tolist() if not isinstance(value, int | float)), "")
+        shown = next((value for value in column.tolist() if not _is_number(value)), "")
         raise CommandError(f"column {name!r} of {table.source} contains text ({shown!r}), not weights")
     weights = column.astype(np.float64)
     problem = ~np.isfinite(weights) | (weights < 0)
@@ -63,3 +63,12 @@ def weight_column(table: Table, name: str | None) -> np.ndarray | None:
     if not weights.any():
         raise CommandError(f"all weights in column {name!r} of {table.source} are 0")
     return weights
+
+
+def _is_number(value: object) -> bool:
+    """Return whether a value is a number, or a text that can be read as one."""
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return True
