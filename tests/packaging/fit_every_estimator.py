@@ -26,15 +26,13 @@ FIT_ARGUMENTS = {
     "OrientedPCA": {"noise": 0.1 * RNG.standard_normal(X.shape)},
     "ProjectionPursuitRegressor": {"y": X[:, 0]},
 }
-#: Estimators that need an extra.
-WITH_EXTRA = {"NeighborEmbedding": "neighbor"}
 
 
 def fit_all() -> None:
     """Fit every estimator class and print its name."""
     for name in estimators.__all__:
         cls = getattr(estimators, name)
-        if inspect.isclass(cls) and name not in WITH_EXTRA:
+        if inspect.isclass(cls):
             model = cls(**ARGUMENTS.get(name, {})).fit(X, **FIT_ARGUMENTS.get(name, {}))
             method = next(m for m in ("transform", "predict", "score_samples") if hasattr(model, m))
             assert np.isfinite(np.asarray(getattr(model, method)(X))).all(), name
@@ -57,8 +55,6 @@ def main() -> None:
     installed = [package for package in EXTRAS if find_spec(package) is not None]
     assert not installed, f"not a bare core: {installed}"
     fit_all()
-    for name, extra in WITH_EXTRA.items():
-        check_error(extra, lambda name=name: getattr(estimators, name)().fit(X))
     folder = Path(tempfile.mkdtemp())
     model = eigenscape.PCA().fit(X)
     np.save(folder / "rows.npy", X)
