@@ -188,8 +188,7 @@ def compare(name: str, n_train: int, n_new: int, n_draws: int, chosen: list[str]
                 print(title, len(train), method, shown, flush=True)
         values = {key: [run[key] for run in runs if key in run] for key in MEASURES}
         train, new = rows[0]
-        sizes = {"train": len(train), "new": len(new), "draws": n_draws}
-        yield {"title": title, **sizes, "values": {method: values}}
+        yield {"title": title, "train": len(train), "new": len(new), "values": {method: values}}
 
 
 def cell(values: list[float], factor: float, digits: int) -> str:
@@ -205,7 +204,7 @@ def cell(values: list[float], factor: float, digits: int) -> str:
 def table(part: dict[str, Any]) -> str:
     """Return a part of the page: one data set, one line for each method."""
     lines = [
-        f"## {part['title']}, {part['train']} rows and {part['new']} new ones, {part['draws']} draw(s)\n",
+        f"## {part['title']}, {part['train']} rows and {part['new']} new ones\n",
         "| method | " + " | ".join(title for title, _, _ in MEASURES.values()) + " |",
         "| --- " * (len(MEASURES) + 1) + "|",
     ]
@@ -241,10 +240,8 @@ def add(key: str, part: dict[str, Any]) -> None:
     """Add a part to the results, or replace it, and write the page."""
     file = FOLDER / "pictures.json"
     parts = json.loads(file.read_text()) if file.exists() else {}
-    old = parts.get(key, part)
-    if all(old[size] == part[size] for size in ("train", "new", "draws")):
-        merged = old["values"] | part["values"]
-        part["values"] = {method: merged[method] for method in sorted(merged, key=list(METHODS).index)}
+    merged = parts.get(key, part)["values"] | part["values"]
+    part["values"] = {method: merged[method] for method in sorted(merged, key=list(METHODS).index)}
     parts[key] = part
     file.write_text(json.dumps(parts, indent=1) + "\n")
     text = "\n\n".join(table(each) for each in parts.values())

@@ -107,6 +107,13 @@ def objective(model: NeighborMap) -> float:
     return model.exaggeration * attraction + float(np.log(model.normalizer))
 
 
+@pytest.mark.parametrize("n_samples", [3, 4, 5, 8])
+def test_few_points_stay_together(n_samples: int) -> None:
+    """Equal affinities of all pairs have no finite best map: points that jump apart never come back."""
+    embedding = NeighborEmbedding().fit(np.random.default_rng(1).standard_normal((n_samples, 5))).embedding_
+    assert np.abs(embedding).max() < 20  # a few of the longest steps, which are 5
+
+
 def test_convergence_is_reported() -> None:
     assert not NeighborEmbedding(max_iter=50, tol=1e-12).fit(X[:100]).converged_
     model = NeighborEmbedding(max_iter=1000, tol=1e-2).fit(X[:100])

@@ -9,8 +9,6 @@ from eigenscape._compiled.splines import spline_at
 
 #: Change of a gain whose coordinate moves steadily or back and forth, and its least value (Jacobs 1988).
 _FASTER, _SLOWER, _LEAST_GAIN = 0.2, 0.8, 0.01
-#: The longest step, in widths of the repulsion.
-_LONGEST = 5.0
 
 
 @njit(nogil=True)
@@ -33,11 +31,12 @@ def forces(first, last, points, indptr, indices, weights, nodes, lower, step, re
 
 
 @njit(nogil=True)
-def move(points, slopes, pulls, push, pull, rate, momentum, gains, moves):
+def move(points, slopes, pulls, push, pull, rate, momentum, longest, gains, moves):
     """Move points (n, p) against the gradient ``pull * pulls + push * slopes``, in place.
 
     Gradient descent with momentum and gains: a coordinate is faster while the signs of its gradient and of
-    its last move differ, and slower otherwise (Jacobs 1988; van der Maaten and Hinton 2008).
+    its last move differ, and slower otherwise (Jacobs 1988; van der Maaten and Hinton 2008). No point moves
+    by more than ``longest``.
     """
     n, n_components = points.shape
     for i in range(n):
@@ -50,7 +49,7 @@ def move(points, slopes, pulls, push, pull, rate, momentum, gains, moves):
                 gains[i, c] = _SLOWER * gains[i, c] + _LEAST_GAIN
             moves[i, c] = momentum * moves[i, c] - rate * gains[i, c] * gradient
             square += moves[i, c] ** 2
-        shorter = _LONGEST / np.sqrt(square) if square > _LONGEST**2 else 1.0
+        shorter = longest / np.sqrt(square) if square > longest**2 else 1.0
         for c in range(n_components):
             moves[i, c] *= shorter
             points[i, c] += moves[i, c]

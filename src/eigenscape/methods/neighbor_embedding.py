@@ -27,6 +27,9 @@ _CHUNK = 50
 #: Momentum of the descent, after openTSNE; its rate is the number of points, divided by the exaggeration
 #: (Belkina et al. 2019).
 _MOMENTUM = 0.8
+#: The longest step of a point, in widths of the repulsion. It is at most the spread of the map: few points
+#: would otherwise leave each other.
+_LONGEST = 5.0
 #: Step of the grid of the repulsion in the layout without exaggeration, and for new points; the width of the
 #: repulsion is one. With exaggeration clusters are denser, and gradients need a finer grid.
 _STEP, _NEW_STEP = 0.4, 0.25
@@ -85,7 +88,8 @@ class Descent:
     """Gradient descent from a map ``start`` (m, p); a map in one dimension is a line in the plane."""
 
     def __init__(self, weights: sparse.csr_array, start: np.ndarray, exaggeration: float) -> None:
-        self.weights, self.exaggeration = weights, exaggeration
+        self.weights, self.rate = weights, len(start) / exaggeration
+        self.pull = 4 * exaggeration / weights.data.sum()  # van der Maaten and Hinton 2008, eq. 5
         self.n_components = start.shape[1]
         self.points = in_plane(start)
         self.gains, self.moves = np.ones_like(start), np.zeros_like(start)
@@ -107,11 +111,10 @@ class Descent:
             )
 
         team(act, range(0, m, _ROWS))
-        pull = 4 * self.exaggeration / W.data.sum()  # van der Maaten and Hinton 2008, eq. 5
         push = 2 / (repulsion.sum() - m)  # the gradient of the repulsion is -2 sum_j w_ij^2 (x_i - x_j)
         after = points[:, : self.n_components].copy()
-        rate = m / self.exaggeration
-        move(after, slopes, pulls, push, pull, rate, _MOMENTUM, self.gains, self.moves)
+        longest = min(_LONGEST, _spread(after))
+        move(after, slopes, pulls, push, self.pull, self.rate, _MOMENTUM, longest, self.gains, self.moves)
         self.points = in_plane(_centred(after))
 
 
@@ -124,9 +127,12 @@ def _centred(points: np.ndarray) -> np.ndarray:
     return points - points.mean(axis=0)
 
 
+def _spread(points: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(_centred(points)))))
+
+
 def _relative_movement(before: np.ndarray, after: np.ndarray) -> float:
-    spread = np.sqrt(np.mean(np.square(_centred(after))))
-    return float(np.sqrt(np.mean(np.square(_centred(after) - _centred(before)))) / spread)
+    return float(np.sqrt(np.mean(np.square(_centred(after) - _centred(before)))) / _spread(after))
 
 
 def scaled_start(eigenmap: np.ndarray, size: float = 1.0) -> np.ndarray:

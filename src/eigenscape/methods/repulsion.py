@@ -64,9 +64,9 @@ class RepulsionGrid:
     def __init__(self, step: float, border: float = 0.0, dtype: type = np.float64) -> None:
         self.usual_step = self.step = step
         self.border, self.dtype = border, dtype
-        self.mass = np.empty((0, 0), dtype)  # (n_x, n_y)
+        self.mass: np.ndarray = np.empty((0, 0), dtype)  # (n_x, n_y)
         self.size: list[int] = []  # of the transforms: no point is within reach of the repetition of another
-        self.spectrum = np.empty((0, 0), dtype)  # of c
+        self.spectrum: np.ndarray = np.empty((0, 0), dtype)  # of c
 
     def field(self, points: np.ndarray) -> RepulsionField:
         """Return the repulsion field of a map (m, 2)."""
