@@ -14,6 +14,10 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +25,9 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from benchmarks.real_data import SOURCES, absence, load
+from benchmarks.worker import LARGE_WARM_UP_SIZE, memory, reset_peak_memory
 from eigenscape import LaplacianEigenmaps, NeighborEmbedding, PotentialMap
-from eigenscape.quality import aligned_error, continuity, trustworthiness
+from eigenscape.quality import aligned_error, neighbors_kept, sampled_continuity, sampled_trustworthiness
 
 FOLDER = Path(__file__).parent.parent / "docs" / "benchmarks"
 DATA = ("fashion", "mnist_mixed", "pbmc", "paul15")
@@ -36,9 +41,14 @@ MEASURES = {
     "accuracy": ("accuracy of new rows, %", 100, 1),
     "instability": ("instability", 1, 3),
     "fit": ("fit, s", 1, 2),
+    "fit_wall": ("fit, wall s", 1, 1),
     "place": ("place, s", 1, 2),
+    "place_wall": ("place, wall s", 1, 1),
+    "peak": ("peak memory, MB", 1, 0),
 }
-LOWER_IS_BETTER = ("instability", "fit", "place")
+LOWER_IS_BETTER = ("instability", "fit", "fit_wall", "place", "place_wall", "peak")
+#: Number of rows for which neighbours kept are counted.
+SAMPLED = 2000
 
 
 class OpenTSNE:
@@ -79,28 +89,17 @@ def _umap() -> Any:
     return umap.UMAP(random_state=0)
 
 
-def methods() -> dict[str, Callable[[], Any]]:
-    """Return what is compared, by name; libraries that are not installed are left out."""
-    found: dict[str, Callable[[], Any]] = {
-        "LaplacianEigenmaps": lambda: LaplacianEigenmaps(n_jobs=1),
-        "NeighborEmbedding": lambda: NeighborEmbedding(n_jobs=1),
-        "NeighborEmbedding(exaggeration=2)": lambda: NeighborEmbedding(exaggeration=2, n_jobs=1),
-        "NeighborEmbedding(exaggeration=4)": lambda: NeighborEmbedding(exaggeration=4, n_jobs=1),
-        "PotentialMap": lambda: PotentialMap(n_jobs=1),
-    }
-    peers = {"UMAP": ("umap", _umap), "openTSNE": ("openTSNE", OpenTSNE), "PHATE": ("phate", Phate)}
-    for name, (package, make) in peers.items():
-        try:
-            __import__(package)
-        except ImportError:
-            continue
-        found[name] = make
-    return found
-
-
-def neighbors(X: np.ndarray, Y: np.ndarray | None = None) -> np.ndarray:
-    """Return the indices of the nearest rows of ``X``, of its own rows or of ``Y``."""
-    return NearestNeighbors(n_neighbors=K).fit(X).kneighbors(Y, return_distance=False)
+#: What is compared: the package that it needs, and a function that makes the estimator.
+METHODS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "LaplacianEigenmaps": ("eigenscape", lambda: LaplacianEigenmaps(n_jobs=1)),
+    "NeighborEmbedding": ("eigenscape", lambda: NeighborEmbedding(n_jobs=1)),
+    "NeighborEmbedding(exaggeration=2)": ("eigenscape", lambda: NeighborEmbedding(exaggeration=2, n_jobs=1)),
+    "NeighborEmbedding(exaggeration=4)": ("eigenscape", lambda: NeighborEmbedding(exaggeration=4, n_jobs=1)),
+    "PotentialMap": ("eigenscape", lambda: PotentialMap(n_jobs=1)),
+    "UMAP": ("umap", _umap),
+    "openTSNE": ("openTSNE", OpenTSNE),
+    "PHATE": ("phate", Phate),
+}
 
 
 def shared(one: np.ndarray, other: np.ndarray) -> float:
@@ -108,58 +107,88 @@ def shared(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.mean([len(set(a) & set(b)) for a, b in zip(one, other, strict=True)]) / K)
 
 
-def measure(model: Any, X: np.ndarray, y: np.ndarray, new: np.ndarray, labels: np.ndarray) -> dict[str, Any]:
-    """Fit a model, place new rows, and return all measures."""
-    start = time.process_time()
-    model.fit(X)
-    fitted = time.process_time()
-    placed = model.transform(new)
-    end = time.process_time()
+def neighbors_of(new: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Return the indices of the nearest rows of ``X`` to new rows."""
+    return NearestNeighbors(n_neighbors=K).fit(X).kneighbors(new, return_distance=False)
+
+
+class Clock:
+    """Seconds since it was made, of the processor and of the wall."""
+
+    def __init__(self) -> None:
+        self.processor, self.wall = time.process_time(), time.perf_counter()
+
+    def read(self, name: str) -> dict[str, float]:
+        """Return both, named."""
+        return {
+            name: time.process_time() - self.processor,
+            f"{name}_wall": time.perf_counter() - self.wall,
+        }
+
+
+@cache
+def warm_up(name: str, method: str, n: int) -> None:
+    """Compile what a fit of ``n`` rows needs: libraries have other code for few rows."""
+    X, _ = load(name)
+    few = 300 if n <= 4096 else LARGE_WARM_UP_SIZE
+    model = METHODS[method][1]().fit(X[:few])
+    model.transform(X[few : few + 10])
+
+
+def measure(name: str, method: str, train: np.ndarray, new: np.ndarray) -> dict[str, Any]:
+    """Fit a method to rows of a data set, place new rows, and return all measures and the map."""
+    warnings.simplefilter("ignore")
+    warm_up(name, method, len(train))
+    X, y = load(name)
+    assert y is not None
+    model, rows, new_rows = METHODS[method][1](), X[train], X[new]
+    reset_peak_memory()
+    before = memory("VmRSS")
+    clock = Clock()
+    model.fit(rows)
+    found: dict[str, Any] = clock.read("fit")
+    clock = Clock()
+    placed = model.transform(new_rows)
+    found |= clock.read("place")
+    found["peak"] = max(0, memory("VmHWM") - before) / 1e6
     Z = np.asarray(model.embedding_, dtype=np.float64)
-    return {
-        "kept": shared(neighbors(X), neighbors(Z)),
-        "trust": trustworthiness(X, Z, n_neighbors=K),
-        "continuity": continuity(X, Z, n_neighbors=K),
-        "new_kept": shared(neighbors(X, new), neighbors(Z, placed)),
-        "accuracy": float(KNeighborsClassifier(K).fit(Z, y).score(placed, labels)),
-        "fit": fitted - start,
-        "place": end - fitted,
+    return found | {
+        "kept": float(neighbors_kept(rows, Z, n_neighbors=K, n_samples=SAMPLED)),
+        "trust": float(sampled_trustworthiness(rows, Z, n_neighbors=K)),
+        "continuity": float(sampled_continuity(rows, Z, n_neighbors=K)),
+        "new_kept": shared(neighbors_of(new_rows, rows), neighbors_of(placed, Z)),
+        "accuracy": float(KNeighborsClassifier(K).fit(Z, y[train]).score(placed, y[new])),
         "map": Z,
     }
 
 
-def compare(name: str, n_train: int, n_new: int, n_draws: int) -> Iterator[dict[str, Any]]:
-    """Yield the measures of all methods on draws of the rows of a data set, after each draw."""
-    X, y = load(name)
-    assert y is not None
-    y = y.astype(np.int64)
-    pool = min(len(X), (n_train + n_new) * 5 // 4)
+def draw_rows(name: str, n_train: int, n_new: int, draw: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the training rows and the new rows of a draw."""
+    pool = min(SOURCES[name].n, (n_train + n_new) * 5 // 4)
     n_new = min(n_new, pool // 5)
+    order = np.random.default_rng(draw).permutation(pool)
     n_train = min(n_train, pool - n_new)
-    results: dict[str, list[dict[str, Any]]] = {}
-    before = None
-    for draw in range(n_draws):
-        order = np.random.default_rng(draw).permutation(pool)
-        train, new = order[:n_train], order[n_train : n_train + n_new]
-        for method, make in methods().items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                if method not in results:
-                    make().fit(X[:300]).transform(X[300:310])
-                found = measure(make(), X[train], y[train], X[new], y[new])
-            if before is not None:
-                _, i, j = np.intersect1d(before, train, return_indices=True)
-                found["instability"] = aligned_error(results[method][-1]["map"][i], found["map"][j])
-            results.setdefault(method, []).append(found)
-            shown = {key: round(value, 3) for key, value in found.items() if key != "map"}
-            print(SOURCES[name].title, method, shown, flush=True)
-        before = train
-        values = {
-            method: {key: [run[key] for run in runs if key in run] for key in MEASURES}
-            for method, runs in results.items()
-        }
-        title = SOURCES[name].title
-        yield {"title": title, "train": n_train, "new": n_new, "draws": draw + 1, "values": values}
+    return order[:n_train], order[n_train : n_train + n_new]
+
+
+def compare(name: str, n_train: int, n_new: int, n_draws: int, chosen: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the measures of each method on draws of the rows of a data set; a process for each method."""
+    title = SOURCES[name].title
+    rows = [draw_rows(name, n_train, n_new, draw) for draw in range(n_draws)]
+    for method in chosen:
+        runs: list[dict[str, Any]] = []
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+            for draw, (train, new) in enumerate(rows):
+                found = process.submit(measure, name, method, train, new).result()
+                if draw:
+                    _, i, j = np.intersect1d(rows[draw - 1][0], train, return_indices=True)
+                    found["instability"] = aligned_error(runs[-1]["map"][i], found["map"][j])
+                runs.append(found)
+                shown = {key: round(value, 3) for key, value in found.items() if key != "map"}
+                print(title, len(train), method, shown, flush=True)
+        values = {key: [run[key] for run in runs if key in run] for key in MEASURES}
+        train, new = rows[0]
+        yield {"title": title, "train": len(train), "new": len(new), "values": {method: values}}
 
 
 def cell(values: list[float], factor: float, digits: int) -> str:
@@ -175,19 +204,19 @@ def cell(values: list[float], factor: float, digits: int) -> str:
 def table(part: dict[str, Any]) -> str:
     """Return a part of the page: one data set, one line for each method."""
     lines = [
-        f"## {part['title']}, {part['train']} rows and {part['new']} new ones, {part['draws']} draw(s)\n",
+        f"## {part['title']}, {part['train']} rows and {part['new']} new ones\n",
         "| method | " + " | ".join(title for title, _, _ in MEASURES.values()) + " |",
         "| --- " * (len(MEASURES) + 1) + "|",
     ]
     best = {}
     for key in MEASURES:
-        means = [np.mean(values[key]) for values in part["values"].values() if values[key]]
+        means = [np.mean(values[key]) for values in part["values"].values() if values.get(key)]
         if means:
             best[key] = min(means) if key in LOWER_IS_BETTER else max(means)
     for method, values in part["values"].items():
         cells = []
         for key, (_, factor, digits) in MEASURES.items():
-            text = cell(values[key], factor, digits)
+            text = cell(values.get(key, []), factor, digits)
             cells.append(f"**{text}**" if text and np.mean(values[key]) == best[key] else text)
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -211,6 +240,8 @@ def add(key: str, part: dict[str, Any]) -> None:
     """Add a part to the results, or replace it, and write the page."""
     file = FOLDER / "pictures.json"
     parts = json.loads(file.read_text()) if file.exists() else {}
+    merged = parts.get(key, part)["values"] | part["values"]
+    part["values"] = {method: merged[method] for method in sorted(merged, key=list(METHODS).index)}
     parts[key] = part
     file.write_text(json.dumps(parts, indent=1) + "\n")
     text = "\n\n".join(table(each) for each in parts.values())
@@ -224,12 +255,14 @@ def main() -> None:
     parser.add_argument("--train", type=int, default=1000, help="training rows")
     parser.add_argument("--new", type=int, default=250, help="new rows")
     parser.add_argument("--draws", type=int, default=3)
+    installed = [method for method, (package, _) in METHODS.items() if find_spec(package)]
+    parser.add_argument("--methods", nargs="+", default=installed, choices=installed)
     options = parser.parse_args()
     for name in options.data:
         if absence(name):
             print(absence(name))
             continue
-        for part in compare(name, options.train, options.new, options.draws):
+        for part in compare(name, options.train, options.new, options.draws, options.methods):
             add(f"{name}-{part['train']}", part)
 
 

@@ -16,7 +16,6 @@ EXTRAS = {
     "matplotlib": "plot",
     "numpydoc": "cli",
     "onnx": "onnx",
-    "openTSNE": "neighbor",
     "PIL": "cli",
     "pyarrow": "cli",
     "rich": "cli",

@@ -9,9 +9,11 @@ from scipy.optimize import approx_fprime
 from scipy.spatial.distance import cdist
 
 from eigenscape import NeighborEmbedding
-from eigenscape._compiled.layout import energy, field_at
+from eigenscape._compiled.layout import energy
+from eigenscape._compiled.splines import spline_at
 from eigenscape.kernels.mutual import MutualAffinity
-from eigenscape.methods.repulsion import repulsion_field
+from eigenscape.methods import repulsion
+from eigenscape.methods.repulsion import RepulsionGrid
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.standard_normal((300, 2)) * [12.0, 5.0]
@@ -22,22 +24,34 @@ def literal_repulsion(y: np.ndarray, points: np.ndarray) -> float:
 
 
 def test_the_field_is_the_sum_over_all_points() -> None:
-    field = repulsion_field(POINTS)
+    field = RepulsionGrid(0.25, border=5.0).field(POINTS)
     places = RNG.uniform(POINTS.min(axis=0) - 4, POINTS.max(axis=0) + 4, (100, 2))
     expected = np.array([literal_repulsion(y, POINTS) for y in places])
-    # Cubic interpolation twice at steps of 0.25: 2 * 0.25^4 * 24 / 40 for each point within a width of one.
+    # Splines in four variables with step h = 0.25, each with the error h^4 / 384 times a fourth derivative
+    # of at most 24: 1e-3 for each point within a width of one, of which a place has five at most.
     np.testing.assert_allclose(field(places), expected, atol=5e-3)
     assert np.abs(field(places) - expected).mean() < 5e-4
 
 
-def test_the_field_of_a_wide_map_has_a_bounded_grid() -> None:
-    field = repulsion_field(POINTS * 100)
-    assert max(field.nodes.shape[1:]) <= 770
+def test_a_grid_follows_a_map_that_grows_and_shrinks() -> None:
+    grid = RepulsionGrid(0.25)
+    for factor in (0.1, 1.0, 1.02, 3.0, 0.5):
+        points = factor * POINTS
+        kept = grid.spectrum
+        expected = np.array([literal_repulsion(y, points) for y in points[:20]])
+        np.testing.assert_allclose(grid.field(points)(points[:20]), expected, rtol=5e-3)
+        assert (grid.spectrum is kept) == (factor == 1.02)
+
+
+def test_the_field_of_a_wide_map_has_a_bounded_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repulsion, "_MAX_NODES", 10_000)
+    field = RepulsionGrid(0.25).field(POINTS * 10)
+    assert field.nodes.size <= 1.1 * 10_000  # sizes of transforms are rounded up
     assert field.step > 0.25
 
 
 def test_the_gradient_is_the_derivative() -> None:
-    field = repulsion_field(POINTS)
+    field = RepulsionGrid(0.25, border=5.0).field(POINTS)
     columns, weights = np.array([3, 70, 150, 299]), np.array([2.0, 1.0, 5.0, 0.5])
     gradient = np.empty(2)
     for y in RNG.uniform(-8, 8, (20, 2)):
@@ -55,11 +69,10 @@ def test_the_gradient_is_the_derivative() -> None:
 
 
 def test_points_outside_the_grid_get_the_value_of_its_border() -> None:
-    field = repulsion_field(POINTS)
-    inside, outside = np.empty(2), np.empty(2)
-    corner = field.lower
-    near = field_at(field.nodes, field.lower, field.step, corner, inside)
-    assert field_at(field.nodes, field.lower, field.step, corner - 100, outside) == near
+    field = RepulsionGrid(0.25, border=5.0).field(POINTS)
+    x, y = field.lower
+    near = spline_at(field.nodes, field.lower, field.step, x + 0.25, y + 0.25)  # the first place inside
+    assert spline_at(field.nodes, field.lower, field.step, x - 100, y - 100) == near
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +113,7 @@ def literal_gradient(W: np.ndarray, Z: np.ndarray, exaggeration: float) -> tuple
 def test_the_map_is_a_stationary_point_of_the_literal_objective(fitted: NeighborEmbedding) -> None:
     W = fitted._model_.affinity.edges().toarray()
     gradient, attraction = literal_gradient(W, fitted.embedding_, 2.0)
-    # Barnes-Hut with theta = 0.5 is accurate to a few per cent of the forces.
+    # Splines with step 0.5 are accurate to a few per cent of the forces.
     assert np.linalg.norm(gradient) < 0.05 * np.linalg.norm(attraction)
     start, pull = literal_gradient(W, fitted.embedding_ * 1.5, 2.0)
     assert np.linalg.norm(start) > 0.2 * np.linalg.norm(pull)

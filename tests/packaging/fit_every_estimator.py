@@ -27,15 +27,13 @@ FIT_ARGUMENTS = {
     "OrientedPCA": {"noise": 0.1 * RNG.standard_normal(X.shape)},
     "ProjectionPursuitRegressor": {"y": X[:, 0]},
 }
-#: Estimators that need an extra.
-WITH_EXTRA = {"NeighborEmbedding": "neighbor"}
 
 
 def fit_all() -> None:
     """Fit every estimator class and print its name."""
     for name in estimators.__all__:
         cls = getattr(estimators, name)
-        if inspect.isclass(cls) and name not in WITH_EXTRA:
+        if inspect.isclass(cls):
             rows = [X, X[:, :2]] if name == "AlignedSpectralMaps" else X
             model = cls(**ARGUMENTS.get(name, {})).fit(rows, **FIT_ARGUMENTS.get(name, {}))
             model = model.maps_[0] if name == "AlignedSpectralMaps" else model
@@ -60,8 +58,6 @@ def main() -> None:
     installed = [package for package in EXTRAS if find_spec(package) is not None]
     assert not installed, f"not a bare core: {installed}"
     fit_all()
-    for name, extra in WITH_EXTRA.items():
-        check_error(extra, lambda name=name: getattr(estimators, name)().fit(X))
     folder = Path(tempfile.mkdtemp())
     model = eigenscape.PCA().fit(X)
     np.save(folder / "rows.npy", X)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigenscape._compiled.jit import njit
+from eigenscape._compiled.splines import spline_at
 
 #: A step is shortened at most this often; it has then reached the rounding error of the objective.
 _HALVINGS = 30
@@ -13,60 +14,14 @@ _LONGEST, _DECREASE = 2.0, 1e-4
 
 
 @njit(nogil=True)
-def field_at(field, lower, step, y, gradient):
-    """Return the bicubic interpolation of a field at ``y`` (2,), and write its gradient.
-
-    ``field`` (4, n_x, n_y) contains the value, both derivatives and the mixed derivative at each node. Points
-    outside the grid are moved to its border.
-    """
-    n = np.empty(2, np.int64)
-    t = np.empty(2)
-    for c in range(2):
-        place = (y[c] - lower[c]) / step
-        n[c] = min(max(int(np.floor(place)), 0), field.shape[1 + c] - 2)
-        t[c] = min(max(place - n[c], 0.0), 1.0)
-    value = np.empty((2, 4))  # Hermite polynomials: value at both ends, then derivative at both ends
-    slope = np.empty((2, 4))
-    for c in range(2):
-        u = t[c]
-        value[c, 0] = (1 + 2 * u) * (1 - u) ** 2
-        value[c, 1] = u * u * (3 - 2 * u)
-        value[c, 2] = u * (1 - u) ** 2 * step
-        value[c, 3] = u * u * (u - 1) * step
-        slope[c, 0] = 6 * u * (u - 1) / step
-        slope[c, 1] = -slope[c, 0]
-        slope[c, 2] = (1 - u) * (1 - 3 * u)
-        slope[c, 3] = u * (3 * u - 2)
-    total = 0.0
-    gradient[0] = 0.0
-    gradient[1] = 0.0
-    for a in range(4):
-        for b in range(4):
-            node = field[(a // 2) + 2 * (b // 2), n[0] + a % 2, n[1] + b % 2]
-            total += node * value[0, a] * value[1, b]
-            gradient[0] += node * slope[0, a] * value[1, b]
-            gradient[1] += node * value[0, a] * slope[1, b]
-    return total
-
-
-@njit(nogil=True)
-def field_values(field, lower, step, points):
-    """Return the interpolated field at points (n, 2)."""
-    values, gradient = np.empty(len(points)), np.empty(2)
-    for i in range(len(points)):
-        values[i] = field_at(field, lower, step, points[i], gradient)
-    return values
-
-
-@njit(nogil=True)
-def energy(y, columns, weights, points, field, lower, step, gradient):
+def energy(y, columns, weights, points, nodes, lower, step, gradient):
     """Return ``sum_j a_j log(1 + |y - x_j|^2) + R(y)`` and ``sum_j 2 a_j / (1 + |y - x_j|^2)``.
 
     The gradient of the first is written. ``R`` is the repulsion of all points; ``columns`` are the neighbours
     of the point and ``weights`` their attraction ``a``. The second value is the curvature of a quadratic
     function above the attraction.
     """
-    total = field_at(field, lower, step, y, gradient)
+    total, gradient[0], gradient[1] = spline_at(nodes, lower, step, y[0], y[1])
     curvature = 0.0
     for e in range(len(columns)):
         j = columns[e]
@@ -81,7 +36,7 @@ def energy(y, columns, weights, points, field, lower, step, gradient):
 
 
 @njit(nogil=True)
-def place_points(indptr, indices, weights, points, field, lower, step, flat, tol, max_iter, places):
+def place_points(indptr, indices, weights, points, nodes, lower, step, flat, tol, max_iter, places):
     """Write for each row a minimum (n, 2) of :func:`energy`, starting at its best neighbour.
 
     BFGS with steps that are halved until the energy decreases enough. With ``flat`` the second coordinate is
@@ -94,22 +49,22 @@ def place_points(indptr, indices, weights, points, field, lower, step, flat, tol
         columns, pull = indices[indptr[i] : indptr[i + 1]], weights[indptr[i] : indptr[i + 1]]
         best = np.inf
         for j in columns:
-            found, _ = energy(points[j], columns, pull, points, field, lower, step, gradient)
+            found, _ = energy(points[j], columns, pull, points, nodes, lower, step, gradient)
             if found < best:
                 best = found
                 y[:] = points[j]
-        converged = _descend(y, columns, pull, points, field, lower, step, flat, tol, max_iter)
+        converged = _descend(y, columns, pull, points, nodes, lower, step, flat, tol, max_iter)
         n_unconverged += 0 if converged else 1
         places[i] = y
     return n_unconverged
 
 
 @njit(nogil=True)
-def _descend(y, columns, pull, points, field, lower, step, flat, tol, max_iter):
+def _descend(y, columns, pull, points, nodes, lower, step, flat, tol, max_iter):
     """Move ``y`` (2,) to a minimum of :func:`energy` by BFGS; return whether it has converged."""
     gradient, trial_gradient, trial = np.empty(2), np.empty(2), np.empty(2)
     move, change = np.empty(2), np.empty(2)
-    best, curvature = energy(y, columns, pull, points, field, lower, step, gradient)
+    best, curvature = energy(y, columns, pull, points, nodes, lower, step, gradient)
     inverse = np.eye(2) / curvature
     for _ in range(max_iter):
         if flat:
@@ -125,7 +80,7 @@ def _descend(y, columns, pull, points, field, lower, step, flat, tol, max_iter):
         accepted = False
         for _ in range(_HALVINGS):
             trial[:] = y + move
-            found, _ = energy(trial, columns, pull, points, field, lower, step, trial_gradient)
+            found, _ = energy(trial, columns, pull, points, nodes, lower, step, trial_gradient)
             if found <= best + _DECREASE * slope:
                 accepted = True
                 break

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from sklearn.utils import check_random_state
 
-from eigenscape._extras import optional_import
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
@@ -33,8 +32,7 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
 
     from the Laplacian eigenmap of the same graph. The ``exaggeration`` :math:`\rho` is the strength of the
     attraction: 1 is t-SNE, about 4 resembles UMAP, and for large values the map approaches the Laplacian
-    eigenmap (Böhm, Berens and Kobak 2022). Time and memory grow linearly with the number of samples. Needs
-    the package openTSNE, ``pip install "eigenscape[neighbor]"``.
+    eigenmap (Böhm, Berens and Kobak 2022). Time and memory grow linearly with the number of samples.
 
     Parameters
     ----------
@@ -132,7 +130,6 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         options = self._layout_options()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        optional_import("openTSNE", "NeighborEmbedding")  # before the search for neighbours
         neighborhood = self._neighborhood(X.shape[0])
         graph = neighborhood_graph(X, neighborhood, self.n_components)
         split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)

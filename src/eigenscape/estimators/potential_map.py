@@ -64,7 +64,7 @@ class PotentialMap(EmbeddingMixin, Estimator):
         Of the cells.
     n_steps_ : int
         Number of steps of the random walk.
-    entropies_ : ndarray of shape (100,)
+    entropies_ : ndarray of shape (200,)
         Von Neumann entropy of the random walk after 1, 2, ... steps.
     cell_labels_ : ndarray of shape (n_samples,)
         Cell of each sample.

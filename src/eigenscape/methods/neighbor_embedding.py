@@ -1,7 +1,7 @@
 """Neighbour embedding: attraction along the edges of a graph, repulsion between all points.
 
 Laplacian eigenmaps are the limit of strong attraction (Böhm, Berens and Kobak 2022), t-SNE is the layout
-without exaggeration (van der Maaten and Hinton 2008). The map of the training points is computed by openTSNE.
+without exaggeration (van der Maaten and Hinton 2008).
 """
 
 from __future__ import annotations
@@ -14,26 +14,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenscape._extras import optional_import
 from eigenscape._progress import stage
-from eigenscape._threads import n_threads, parallel_map
+from eigenscape._threads import Team, parallel_map, thread_team
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.kernels.mutual import MutualAffinity
-from eigenscape.methods.repulsion import RepulsionField, repulsion_field
+from eigenscape.methods.repulsion import RepulsionField, RepulsionGrid
 from eigenscape.solvers.pairs import canonical_signs
 
 #: Number of iterations between tests of convergence.
 _CHUNK = 50
-#: Barnes-Hut trees are faster than interpolation on a grid for fewer points than this, and for fewer than the
-#: second number if the attraction is weak and the map therefore wide.
-_FEW_POINTS, _FEW_POINTS_WIDE, _WIDE = 1000, 8000, 1.5
-#: Minimum number of intervals of the grid; the width of an interval is that of the repulsion or less.
-_MIN_INTERVALS = 20
+#: Momentum of the descent, after openTSNE; its rate is the number of points, divided by the exaggeration
+#: (Belkina et al. 2019).
+_MOMENTUM = 0.8
+#: The longest step of a point, in widths of the repulsion. It is at most the spread of the map: few points
+#: would otherwise leave each other.
+_LONGEST = 5.0
+#: Step of the grid of the repulsion in the layout without exaggeration, and for new points; the width of the
+#: repulsion is one. With exaggeration clusters are denser, and gradients need a finer grid.
+_STEP, _NEW_STEP = 0.4, 0.25
+#: Width of the border of that grid for new points, absolute and relative to the size of the map.
+_BORDER, _RELATIVE_BORDER = 5.0, 0.1
 #: A new point has converged when a step is shorter than this; the width of the repulsion is one.
 _STEP_TOL, _MAX_STEPS = 1e-6, 500
-#: Number of new points that one thread places at a time.
-_BLOCK = 256
+#: Number of points that one thread moves at a time, and of new points that it places.
+_ROWS, _BLOCK = 4096, 256
 
 
 class LayoutOptions(NamedTuple):
@@ -64,40 +69,70 @@ def attraction_repulsion_layout(
 
     ``P = W / sum(W)`` and ``Z = sum_{i != j} 1 / (1 + |x_i - x_j|^2)``: the Kullback-Leibler divergence of
     t-SNE, the attraction multiplied by ``exaggeration`` (Böhm, Berens and Kobak 2022). Gradient descent with
-    momentum, by openTSNE; its result does not depend on the number of threads.
+    momentum; its result does not depend on the number of threads.
     """
-    tsne = optional_import("openTSNE", "NeighborEmbedding")
-    affinities = tsne.affinity.PrecomputedAffinities(sparse.csr_matrix(weights).copy())
-    few = len(start) < (_FEW_POINTS_WIDE if options.exaggeration < _WIDE else _FEW_POINTS)
-    layout = tsne.TSNEEmbedding(
-        start,
-        affinities,
-        negative_gradient_method="bh" if few else "fft",
-        learning_rate="auto",
-        momentum=0.8,
-        exaggeration=options.exaggeration,
-        min_num_intervals=_MIN_INTERVALS,
-        n_jobs=n_threads(options.n_jobs),
-    )
+    descent = Descent(weights, start, options.exaggeration)
     movement, n_iter = np.inf, 0
-    with stage("layout", total=options.max_iter, bound=True) as advance:
+    with stage("layout", total=options.max_iter, bound=True) as advance, thread_team(options.n_jobs) as team:
         while n_iter < options.max_iter and movement > options.tol:
-            count = min(_CHUNK, options.max_iter - n_iter)
-            before = np.array(layout)
-            layout = layout.optimize(count, inplace=True)
+            before, count = descent.points, min(_CHUNK, options.max_iter - n_iter)
+            for _ in range(count):
+                descent.iterate(team)
+                advance(1)
             n_iter += count
-            movement = _relative_movement(before, np.asarray(layout)) / count
-            advance(count)
-    return Layout(canonical_signs(_centred(np.array(layout))), movement, n_iter)
+            movement = _relative_movement(before, descent.points) / count
+    return Layout(canonical_signs(descent.points[:, : start.shape[1]]), movement, n_iter)
+
+
+class Descent:
+    """Gradient descent from a map ``start`` (m, p); a map in one dimension is a line in the plane."""
+
+    def __init__(self, weights: sparse.csr_array, start: np.ndarray, exaggeration: float) -> None:
+        self.weights, self.rate = weights, len(start) / exaggeration
+        self.pull = 4 * exaggeration / weights.data.sum()  # van der Maaten and Hinton 2008, eq. 5
+        self.n_components = start.shape[1]
+        self.points = in_plane(start)
+        self.gains, self.moves = np.ones_like(start), np.zeros_like(start)
+        self.grid = RepulsionGrid(_STEP / exaggeration**0.5, dtype=np.float32)
+
+    def iterate(self, team: Team) -> None:
+        """Replace the points by those after an iteration."""
+        from eigenscape._compiled.descent import forces, move
+
+        W, points, m = self.weights, self.points, len(self.points)
+        field = self.grid.field(points)
+        repulsion, slopes, pulls = np.empty(m), np.empty((m, 2)), np.empty((m, 2))
+
+        def act(first: int) -> None:
+            last = min(first + _ROWS, m)
+            edges = (W.indptr, W.indices, W.data)
+            forces(
+                first, last, points, *edges, field.nodes, field.lower, field.step, repulsion, slopes, pulls
+            )
+
+        team(act, range(0, m, _ROWS))
+        push = 2 / (repulsion.sum() - m)  # the gradient of the repulsion is -2 sum_j w_ij^2 (x_i - x_j)
+        after = points[:, : self.n_components].copy()
+        longest = min(_LONGEST, _spread(after))
+        move(after, slopes, pulls, push, self.pull, self.rate, _MOMENTUM, longest, self.gains, self.moves)
+        self.points = in_plane(_centred(after))
+
+
+def in_plane(points: np.ndarray) -> np.ndarray:
+    """Return points (m, 1) or (m, 2) in two dimensions, (m, 2); the second coordinate may be zero."""
+    return np.ascontiguousarray(points if points.shape[1] == 2 else np.column_stack([points, 0 * points]))
 
 
 def _centred(points: np.ndarray) -> np.ndarray:
     return points - points.mean(axis=0)
 
 
+def _spread(points: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(_centred(points)))))
+
+
 def _relative_movement(before: np.ndarray, after: np.ndarray) -> float:
-    spread = np.sqrt(np.mean(np.square(_centred(after))))
-    return float(np.sqrt(np.mean(np.square(_centred(after) - _centred(before)))) / spread)
+    return float(np.sqrt(np.mean(np.square(_centred(after) - _centred(before)))) / _spread(after))
 
 
 def scaled_start(eigenmap: np.ndarray, size: float = 1.0) -> np.ndarray:
@@ -140,14 +175,14 @@ class NeighborMap:
 
     @cached_property
     def plane(self) -> np.ndarray:
-        """Coordinates of the training points in two dimensions, (m, 2); the second may be zero."""
-        points = self.layout.points
-        return np.ascontiguousarray(points if points.shape[1] == 2 else np.column_stack([points, 0 * points]))
+        """Coordinates of the training points in two dimensions, (m, 2)."""
+        return in_plane(self.layout.points)
 
     @cached_property
     def field(self) -> RepulsionField:
         """The repulsion of the training points."""
-        return repulsion_field(self.plane)
+        border = max(_BORDER, _RELATIVE_BORDER * float(np.ptp(self.plane, axis=0).max()))
+        return RepulsionGrid(_NEW_STEP, border).field(self.plane)
 
     @cached_property
     def normalizer(self) -> float:

@@ -29,7 +29,7 @@ from eigenscape.solvers.pairs import canonical_signs
 #: Probability that is added before the logarithm is taken, so that unreachable points have a finite distance.
 _FLOOR = 1e-7
 #: Largest number of steps of the walk that is considered.
-_MAX_STEPS = 100
+_MAX_STEPS = 200
 #: A placed point has converged when a step is shorter than this; the mean squared distance on the map is one.
 _STEP_TOL, _MAX_MOVES = 1e-9, 20_000
 

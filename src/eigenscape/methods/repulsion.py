@@ -1,6 +1,8 @@
-"""The repulsion of a fixed map as a function of position: a sum over all its points, tabulated once.
+"""The repulsion of a map as a function of position: a sum over all its points, computed on a grid.
 
 Sums of a smooth kernel over many points are interpolated from a grid, as in FIt-SNE (Linderman et al. 2019).
+The interpolation is by cubic B-splines, whose gradient is smooth: one transform forth and one back give the
+repulsion and its gradient.
 """
 
 from __future__ import annotations
@@ -10,15 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import fft
 
-#: Distance of the nodes, a fraction of the width of the kernel, which is one; more for maps of many nodes.
-_STEP, _MAX_NODES = 0.25, 768
-#: Width of the border around the map, absolute and relative to its size.
-_BORDER, _RELATIVE_BORDER = 5.0, 0.1
+#: Nodes across a small map, whose points are dense, and the largest number of all nodes.
+_NODES_ACROSS, _MAX_NODES = 100, 1 << 22
+#: Nodes beyond the map, and the factor by which a grid is larger than the map, which often grows.
+_MARGIN, _ROOM = 3, 1.1
 
 
 @dataclass(frozen=True, eq=False)
 class RepulsionField:
-    """``R(y) = sum_l 1 / (1 + |y - x_l|^2)`` on a grid, with its derivatives.
+    """``R(y) = sum_l 1 / (1 + |y - x_l|^2)`` as a spline.
 
     Attributes
     ----------
@@ -26,8 +28,8 @@ class RepulsionField:
         The first node.
     step : float
         Distance between nodes.
-    nodes : ndarray of shape (4, n_x, n_y)
-        ``R``, its derivatives in both directions and the mixed derivative at the nodes.
+    nodes : ndarray of shape (n_x, n_y)
+        Coefficients of the cubic B-splines of the nodes.
     """
 
     lower: np.ndarray
@@ -36,51 +38,74 @@ class RepulsionField:
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
         """Return ``R`` at points (n, 2)."""
-        from eigenscape._compiled.layout import field_values
+        from eigenscape._compiled.splines import spline_values
 
-        return field_values(self.nodes, self.lower, self.step, points)
-
-
-def repulsion_field(points: np.ndarray) -> RepulsionField:
-    """Return the repulsion field of a map (m, 2)."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    extent = float((high - low).max())
-    border = max(_BORDER, _RELATIVE_BORDER * extent)
-    step = max(_STEP, (extent + 2 * border) / _MAX_NODES)
-    lower = low - border
-    shape = tuple((np.ceil((high - low + 2 * border) / step) + 1).astype(int))
-    mass = _deposit((points - lower) / step, shape)
-    size = [fft.next_fast_len(2 * count - 1, real=True) for count in shape]
-    spectrum = fft.rfft2(mass, size)
-    nodes = np.empty((4, *shape))
-    for which, kernel in enumerate(_kernels(shape, size, step)):
-        nodes[which] = fft.irfft2(spectrum * fft.rfft2(kernel), size)[: shape[0], : shape[1]]
-    return RepulsionField(lower, step, nodes)
+        return spline_values(self.nodes, self.lower, self.step, points)
 
 
-def _deposit(places: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Distribute points (m, 2), in units of the grid, to the nodes around them by cubic interpolation."""
-    first = np.floor(places).astype(np.intp)
-    t = places - first
-    weights = np.stack(
-        [
-            -t * (t - 1) * (t - 2) / 6,
-            (t + 1) * (t - 1) * (t - 2) / 2,
-            -(t + 1) * t * (t - 2) / 2,
-            (t + 1) * t * (t - 1) / 6,
-        ]
-    )  # (4, m, 2): the Lagrange polynomials of the nodes -1, 0, 1, 2
-    mass = np.zeros(shape[0] * shape[1])
-    for a in range(4):
-        for b in range(4):
-            node = (first[:, 0] + a - 1) * shape[1] + first[:, 1] + b - 1
-            mass += np.bincount(node, weights[a, :, 0] * weights[b, :, 1], len(mass))
-    return mass.reshape(shape)
+class RepulsionGrid:
+    """A grid for the repulsion of a map, used again while the map changes little in size.
+
+    With the B-splines ``B`` of the nodes ``a`` the kernel ``w(x - y)`` is ``sum_ab B_a(x) c(a - b) B_b(y)``.
+    It is exact if both points are nodes: the Fourier transform of ``c`` is that of ``w`` at the nodes,
+    divided by the square of that of ``B``.
+
+    Parameters
+    ----------
+    step : float
+        Distance between nodes; the width of the kernel is one. Smaller for small maps, and larger for maps
+        that would have too many nodes.
+    border : float, default=0.0
+        Width of the border around the map.
+    dtype : type, default=float
+        Type of floating point numbers on the grid.
+    """
+
+    def __init__(self, step: float, border: float = 0.0, dtype: type = np.float64) -> None:
+        self.usual_step = self.step = step
+        self.border, self.dtype = border, dtype
+        self.mass: np.ndarray = np.empty((0, 0), dtype)  # (n_x, n_y)
+        self.size: list[int] = []  # of the transforms: no point is within reach of the repetition of another
+        self.spectrum: np.ndarray = np.empty((0, 0), dtype)  # of c
+
+    def field(self, points: np.ndarray) -> RepulsionField:
+        """Return the repulsion field of a map (m, 2)."""
+        from eigenscape._compiled.splines import spread
+
+        low, high = points.min(axis=0) - self.border, points.max(axis=0) + self.border
+        self._fit(high - low)
+        lower = (low + high) / 2 - self.step * (np.array(self.mass.shape) - 1) / 2
+        spread(points, lower, self.step, self.mass)
+        spectrum = fft.rfft2(self.mass, self.size)
+        spectrum *= self.spectrum
+        nodes = fft.irfft2(spectrum, self.size)[: self.mass.shape[0], : self.mass.shape[1]]
+        return RepulsionField(lower, self.step, nodes)
+
+    def _fit(self, extent: np.ndarray) -> None:
+        """Change the grid if a map of this extent does not fit, or if half of the nodes suffice."""
+        needed = _counts(extent, self.step)
+        given = np.array(self.mass.shape)
+        if (needed <= given).all() and 2 * needed.prod() >= given.prod():
+            return
+        wanted = _ROOM * extent
+        self.step = min(self.usual_step, float(wanted.max()) / _NODES_ACROSS)
+        while (excess := _counts(wanted, self.step).prod() / _MAX_NODES) > 1:
+            self.step *= max(np.sqrt(excess), 1.01)
+        self.size = [fft.next_fast_len(2 * int(count), real=True) for count in _counts(wanted, self.step)]
+        self.mass = np.empty([full // 2 for full in self.size], self.dtype)
+        self.spectrum = _spectrum(self.size, self.step).astype(self.dtype)
 
 
-def _kernels(shape: tuple[int, ...], size: list[int], step: float) -> list[np.ndarray]:
-    """Return ``w = 1 / (1 + x^2 + y^2)`` and its derivatives at differences of nodes, in circular order."""
-    x, y = (step * np.r_[0:half, half - full : 0] for half, full in zip(shape, size, strict=True))
-    x, y = x[:, None], y[None, :]
-    w = 1 / (1 + x * x + y * y)
-    return [w, -2 * x * w * w, -2 * y * w * w, 8 * x * y * w**3]
+def _counts(extent: np.ndarray, step: float) -> np.ndarray:
+    """Return the numbers of nodes in both directions for a map of given extent."""
+    return np.ceil(extent / step).astype(np.int64) + 1 + 2 * _MARGIN
+
+
+def _spectrum(size: list[int], step: float) -> np.ndarray:
+    """Return the Fourier transform of ``w = 1 / (1 + x^2 + y^2)``, divided by the square of that of ``B``."""
+    offsets = [np.minimum(np.arange(full), full - np.arange(full)) for full in size]
+    x, y = (np.square(step * offset) for offset in offsets)
+    # The B-spline of a node is 2/3 there and 1/6 at its neighbours.
+    b, c = ((2 + np.cos(2 * np.pi * np.arange(full) / full)) / 3 for full in size)
+    spectrum = fft.rfft2(1 / (1 + x[:, None] + y)).real  # the kernel is even
+    return spectrum / np.square(b[:, None] * c[: spectrum.shape[1]])
