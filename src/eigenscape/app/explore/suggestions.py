@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -86,7 +85,7 @@ def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _clusters(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
-    if find_spec("openTSNE") is None or rows.shape[0] < _MIN_PICTURE:
+    if rows.shape[0] < _MIN_PICTURE:
         return []
     text = (
         "For a picture of clusters, as UMAP and t-SNE draw: NeighborEmbedding. It usually keeps more"
