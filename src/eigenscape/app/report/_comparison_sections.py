@@ -159,7 +159,7 @@ def comparison_body(
             "Duration of each fit",
             figure(charts, "chart-timing", "seconds by method"),
             note(
-                "One run, in this order: the first fit of a process also loads code, and the command line uses"
+                "One run, in this order: the first fit also loads code, and the command line uses"
                 " neighbours that earlier methods have found. Differences of a second mean little."
             ),
         )
