@@ -1,4 +1,4 @@
-"""Checks of the built site: internal links and anchors, every public name, and what the search finds first."""
+"""Checks of the built site: internal links and anchors, every public name, and what a search finds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from urllib.parse import unquote, urlsplit
 
 import public_names
 from sphinx.util.inventory import InventoryFile
-
 
 #: Words of other libraries and the page that the search lists first for them.
 _FIRST_FOUND = {"out-of-sample": "guide/new-points", "out of sample": "guide/new-points"}

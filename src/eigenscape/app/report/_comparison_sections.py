@@ -159,9 +159,8 @@ def comparison_body(
             "Duration of each fit",
             figure(charts, "chart-timing", "seconds by method"),
             note(
-                "One run, in this order: the first fit of a process also loads code, and methods of the"
-                " command line use neighbours that earlier ones have found. Differences of a second mean"
-                " little."
+                "One run, in this order: the first fit also loads code, and the command line uses"
+                " neighbours that earlier methods have found. Differences of a second mean little."
             ),
         )
     usage = "<p>Select points in one map to highlight them in all. Hover over a point to mark it in all.</p>"
