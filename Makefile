@@ -43,8 +43,9 @@ fuzz-files: $(READY)
 faults: $(READY)
 	cd tests && $(CURDIR)/$(BIN)/python -m faults.run_all
 
-# The declared minimum versions in a fresh environment.
-minimums:
+# The declared minimum versions in fresh environments: of the core alone, and of everything.
+minimums: $(READY)
+	EIGENSCAPE_OLDEST=1 $(BIN)/python -m pytest tests/packaging
 	$(PYTHON) tests/packaging/minimums.py
 
 # The estimates of memory beside measured peaks, one process after the other.

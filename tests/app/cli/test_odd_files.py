@@ -95,7 +95,7 @@ def test_control_characters_in_figures_and_reports(tmp_path: Path) -> None:
     assert not set("\x01\x02\x1b\x7f\x85\ufffe") & set("".join(parser.parts))
 
 
-@pytest.mark.parametrize("suffix", ["npy", "npz", "csv", "parquet", "arrow", "mtx", "h5ad"])
+@pytest.mark.parametrize("suffix", ["npy", "parquet", "h5ad"])  # one for each library that writes
 def test_a_full_disk_is_one_line_and_code_1(tmp_path: Path, suffix: str) -> None:
     np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(20_000, 3)))
     limited = (
