@@ -92,6 +92,8 @@ MODELS = [
     es.OrdinalMDS(2),
     es.NeighborEmbedding(2, max_iter=50),
     es.PotentialMap(2),
+    es.EigenspaceDensity(n_mixtures=2),
+    es.ManifoldParzen(n_neighbors=8, n_components=2, noise=0.1),
 ]
 ROWWISE = (
     "transform",
@@ -99,6 +101,8 @@ ROWWISE = (
     "predict",
     "predict_proba",
     "score_samples",
+    "decision_function",
+    "span_distances",
     "impute",
     "projection_error",
 )
@@ -141,6 +145,34 @@ def test_a_method_of_rows_is_mapped_over_partitions(model: Any) -> None:
             rtol=1e-7,
             atol=1e-8,
         )
+
+
+@pytest.mark.parametrize("names", [np.array([3, 7]), np.array(["some", "others"])], ids=["numbers", "words"])
+def test_classes_over_partitions(names: np.ndarray) -> None:
+    y = names[(X[:, 1] > 0).astype(int)]
+    model = es.EigenfunctionClassifier().fit(X[:80], y[:80])
+    for method in ("predict", "predict_proba"):
+        lazy, right = getattr(model, method)(cut(X)), getattr(model, method)(X)
+        assert lazy.dtype == right.dtype
+        assert lazy.shape == right.shape
+        found = lazy.compute()
+        assert (found == right).all() if method == "predict" else np.allclose(found, right, atol=1e-10)
+    assert model.score(cut(X), y) == model.score(X, y)
+
+
+@pytest.mark.parametrize("columns", [1, slice(1, 3)], ids=["flat", "several outputs"])
+def test_values_over_partitions(columns: Any) -> None:
+    model = es.EigenfunctionRegressor().fit(X[:80], X[:80, columns])
+    lazy, right = model.predict(cut(X)), model.predict(X)
+    assert lazy.shape == right.shape
+    assert_allclose(lazy.compute(), right, atol=1e-10)
+
+
+def test_a_parametric_map_over_partitions() -> None:
+    model = es.ParametricMap(es.KernelPCA(2)).fit(X[:80])
+    assert_allclose(model.transform(cut(X)).compute(), model.transform(X), atol=1e-10)
+    with pytest.raises(TypeError, match="ParametricMap needs all rows in memory here"):
+        model.loss(cut(X))
 
 
 def test_oriented_pca_over_partitions() -> None:

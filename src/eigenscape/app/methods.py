@@ -129,6 +129,11 @@ def method_name(name: str) -> str:
     raise CommandError(f"no such method: {name}; {hint} (`eigenscape methods` lists them)")
 
 
+def needs_labels(method: str | None, parameters: Mapping[str, Any]) -> bool:
+    """Return whether a method with these parameters is fitted to the labels of the rows."""
+    return method == "oriented-pca" or bool(parameters.get("target_weight"))
+
+
 def estimator_class(name: str) -> type[BaseEstimator]:
     """Import the estimator class of a method, given any name of it."""
     import eigenscape

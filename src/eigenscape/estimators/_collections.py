@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from eigenscape.distributed import Blocks
 
 #: Attributes that are not sent to the workers: they are not needed, or refer to the collection itself.
-_NOT_SENT = ("embedding_", "_embedding_", "labels_", "feature_names_in_")
+_NOT_SENT = ("embedding_", "_embedding_", "labels_", "transduction_", "_kept_", "feature_names_in_")
 
 
 def rowwise(
@@ -37,6 +37,7 @@ def rowwise(
     *,
     of: str = "n_features_in_",
     dtype: DTypeLike | None = None,
+    like: str = "",
     ready: str = "",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a method with one row of output per row of input.
@@ -46,11 +47,14 @@ def rowwise(
     Parameters
     ----------
     columns : str or None
-        Name of the attribute with the number of output columns; None for one value per row.
+        Name of the attribute with the number of output columns; None, or an attribute that is None, for one
+        value per row.
     of : str
         Name of the attribute with the number of input columns.
     dtype : dtype or None
         The dtype of the output; None for that of the input.
+    like : str
+        Name of the attribute that has the dtype of the output, if that depends on the fit.
     ready : str
         Name of a method that computes what the first call would compute: on the client, not once per block.
     """
@@ -69,9 +73,10 @@ def rowwise(
             else:
                 blocks = distributed.as_blocks(X)
                 _check_width(self, blocks.n_features, getattr(self, of))
-            tail = () if columns is None else (int(getattr(self, columns)),)
-            call = _MethodCall(method.__name__)
-            return distributed.map_blocks(call, blocks, tail, dtype or blocks.dtype, _for_workers(self))
+            width = getattr(self, columns) if columns else None
+            tail = () if width is None else (int(width),)
+            call, kind = _MethodCall(method.__name__), getattr(self, like).dtype if like else dtype
+            return distributed.map_blocks(call, blocks, tail, kind or blocks.dtype, _for_workers(self))
 
         return dispatched
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
+from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._labels import no_labels, split_labels
@@ -184,6 +185,7 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         self._fit_ridge(functions[used], np.eye(len(self.classes_))[codes[used]], weights[used])
         self.temperature_ = _temperature(self._ridge_.left_out, codes[used], weights[used])
 
+    @rowwise(None, like="classes_")
     def predict(self, X: Any) -> np.ndarray:
         """Return the classes of any points.
 
@@ -198,6 +200,7 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         values = self._values(X)
         return self.classes_[values.argmax(axis=1)]
 
+    @rowwise("_n_classes", dtype=np.float64)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classes at any points: a softmax of the regression function.
 
@@ -211,6 +214,10 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
             In the order of ``classes_``.
         """
         return _softmax(self._values(X) / self.temperature_)
+
+    @property
+    def _n_classes(self) -> int:
+        return len(self.classes_)
 
 
 def _softmax(values: np.ndarray) -> np.ndarray:

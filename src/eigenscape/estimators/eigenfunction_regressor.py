@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 
 from eigenscape._numbers import check_numbers
+from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._running import running
@@ -145,6 +146,7 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
                 self._fit_ridge(functions, self._values_, np.ones(len(self._values_)))
         return self
 
+    @rowwise("_n_outputs", dtype=np.float64)
     def predict(self, X: Any) -> np.ndarray:
         """Compute the regression function at any points.
 
@@ -157,6 +159,11 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
         ndarray of shape (n_new,) or (n_new, n_outputs)
         """
         return self._shaped(self._values(X))
+
+    @property
+    def _n_outputs(self) -> int | None:
+        """Number of columns of ``predict``, None for one value per row."""
+        return None if self._is_flat_ else len(self._ridge_.intercept)
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self._is_flat_ else values

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
+from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._running import running
 from eigenscape.estimators._span import measure_span, resolve_span
@@ -300,6 +301,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
             density.log_density_of_scaled(coordinates / density.scale), self._span(self.embedder_, X)
         )
 
+    @rowwise(None, dtype=np.float64)
     def score_samples(self, X: Any) -> np.ndarray:
         """Compute the logarithm of the density of the coordinates of rows.
 
@@ -313,6 +315,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         """
         return self._density_.log_density(self._place(X))
 
+    @averaged
     def score(self, X: Any, y: object = None) -> float:
         """Compute the mean logarithm of the density of the coordinates.
 
@@ -328,6 +331,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         """
         return float(self.score_samples(X).mean())
 
+    @rowwise(None, dtype=np.float64)
     def span_distances(self, X: Any) -> np.ndarray:
         """Compute the squared distances of rows from the span of the map.
 
@@ -344,6 +348,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         with running(self):
             return self._span(self.embedder_, X)
 
+    @rowwise(None, dtype=np.float64)
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute how usual rows are: positive for inliers, negative for outliers.
 
@@ -361,6 +366,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         with running(self):
             return self._scores(X, coordinates) - self.offset_
 
+    @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:
         """Return 1 for usual rows and -1 for outliers.
 

@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import running
@@ -165,6 +166,7 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
         n_components = chosen.n_components if self.n_components == "auto" else self.n_components
         return int(n_neighbors), int(n_components), chosen.noise
 
+    @rowwise(None, dtype=np.float64)
     def score_samples(self, X: Any) -> np.ndarray:
         """Compute the logarithm of the density at any points.
 
@@ -180,6 +182,7 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
         with running(self):
             return self._density_.log_density(validate_rows(self, X, reset=False, dtype=np.float64))
 
+    @averaged
     def score(self, X: Any, y: object = None) -> float:
         """Compute the mean logarithm of the density.
 

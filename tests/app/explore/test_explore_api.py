@@ -253,6 +253,44 @@ def test_movement_is_a_job(client):
     assert 0 < np.nanmedian(moved) < 1
 
 
+def measured(client, entry, name):
+    answer = client.get(f"api/maps/{entry['id']}/{name}")
+    if answer.status_code == 202:
+        assert wait_for_job(client, answer.json()["job"])["status"] == "done"
+        answer = client.get(f"api/maps/{entry['id']}/{name}")
+    assert answer.status_code == 200
+    return answer
+
+
+def test_density_novelty_and_predicted_labels_are_measured_on_request(client, digits):
+    entry = fit(client, "kernel-pca")
+    density, novelty = (floats(measured(client, entry, name)) for name in ("density", "novelty"))
+    assert density.shape == novelty.shape == (240,)
+    assert np.corrcoef(density, novelty)[0, 1] < -0.3  # rare rows are unusual
+    codes = np.frombuffer(measured(client, entry, "predicted").content, "<u2")
+    state = client.get("api/state").json()
+    classes = next(one for one in state["maps"] if one["id"] == entry["id"])["classes"]
+    labels = eigenscape.read(digits, label="digit").labels
+    assert (np.array(classes)[codes] == labels.astype(str)).mean() > 0.9
+    assert client.get(f"api/maps/{entry['id']}/clusters").status_code == 404
+
+
+def test_clusters_colour_the_map(client):
+    entry = fit(client, "spectral-clustering", {"n_clusters": 3})
+    assert entry["n_clusters"] == 3
+    codes = np.frombuffer(client.get(f"api/maps/{entry['id']}/clusters").content, "<u2")
+    assert set(codes) == {0, 1, 2}
+
+
+def test_a_map_fitted_to_labels(client):
+    entry = fit(client, "laplacian-eigenmaps", {"target_weight": 0.6})
+    assert "target_weight=0.6" in entry["python"]
+    assert "fit_transform(X, labels)" in entry["python"]
+    answer = client.get(f"api/maps/{entry['id']}/movement")
+    job = wait_for_job(client, answer.json()["job"])
+    assert "cannot be fitted again" in job["error"]
+
+
 def test_annotations_are_columns_and_exported(client):
     rows = [3, 5, 8]
     body = {"name": "shape", "label": "=round", "mask": mask_of(rows, 240)}

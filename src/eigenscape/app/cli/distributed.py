@@ -11,7 +11,7 @@ from eigenscape._format import format_bytes
 from eigenscape._progress_displays import format_duration
 from eigenscape.app.cli.distorted import is_sequence_method
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.input import InputOptions, load_model, split_names
+from eigenscape.app.cli.input import InputOptions, load_map, split_names
 from eigenscape.app.cli.output import print_summary, save_model
 from eigenscape.app.cli.run import CommandFit, Timer, show_progress
 from eigenscape.app.methods import IN_MEMORY, estimator_class, method_of
@@ -132,7 +132,7 @@ def transform_on_cluster(
     progress: bool | None,
 ) -> None:
     """Compute the coordinates of the rows of a folder with a saved model."""
-    timer, saved = Timer(), load_model(model_file)
+    timer, saved = Timer(), load_map(model_file)
     if saved.scaler is not None:
         raise CommandError(
             "a model saved with --standardize does not work with --dask; scale the rows and fit without it"

@@ -250,6 +250,16 @@ def load_model(path: str) -> SavedModel:
     return SavedModel(model, estimator, scaler, method_of(header["method"]), parse_notes(header["notes"]))
 
 
+def load_map(model_file: str) -> SavedModel:
+    """Return a saved model that has coordinates."""
+    saved = load_model(model_file)
+    if not hasattr(saved.estimator, "transform"):
+        command = {"EigenfunctionClassifier": "classify", "EigenspaceDensity": "density"}.get(saved.method)
+        remedy = f"use eigenscape {command} --model" if command else "load it in Python"
+        raise CommandError(f"{model_file} contains a {saved.method}, which has no coordinates; {remedy}")
+    return saved
+
+
 def parse_notes(text: str | None) -> dict[str, Any]:
     """Parse the notes that a command wrote to a model file; return {} for notes written from Python."""
     try:

@@ -10,7 +10,7 @@ from eigenscape.app.cli import options
 from eigenscape.app.cli.distorted import check_sequence_options, is_sequence_method, output_table
 from eigenscape.app.cli.distributed import check_options, transform_on_cluster
 from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.cli.input import InputOptions, column_roles, load_model, read_new_table
+from eigenscape.app.cli.input import InputOptions, column_roles, load_map, read_new_table
 from eigenscape.app.cli.output import check_targets, print_summary, write_coordinates, write_plot
 from eigenscape.app.cli.run import Timer, predict_rows, show_progress, transform_rows
 from eigenscape.app.cli.training_labels import labels_from_notes
@@ -71,11 +71,7 @@ def transform(
     check_targets(source, force, as_json, model_file, out=out, plot=plot)
     timer = Timer()
     with timer.measure("loading"):
-        saved = load_model(model_file)
-    if not hasattr(saved.estimator, "transform"):
-        command = {"EigenfunctionClassifier": "classify", "EigenspaceDensity": "density"}.get(saved.method)
-        remedy = f"use eigenscape {command} --model" if command else "load it in Python"
-        raise CommandError(f"{model_file} contains a {saved.method}, which has no coordinates; {remedy}")
+        saved = load_map(model_file)
     if is_sequence_method(saved.estimator):
         check_sequence_options(out, missing)
     with timer.measure("reading"):

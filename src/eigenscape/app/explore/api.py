@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ from eigenscape.app.explore.session import MissingError, Session
 
 #: Numbers of rows in answers.
 _MAX_IMAGES, _MAX_FOUND = 256, 1000
+#: Values of each row that are computed on request, and the jobs that compute them.
+_MEASURED = {"movement": "movement", "density": "scores", "novelty": "scores", "predicted": "predicted"}
 #: Seconds between two comments in a stream of events.
 _EVENT_SECONDS = 15.0
 #: Types of the files of the page; no other file is served.
@@ -91,7 +94,11 @@ class Api:
             Route("/api/maps/{id}", self._answer(self.remove_map), methods=["DELETE"]),
             Route("/api/maps/{id}/coordinates", self._answer(self.coordinates), methods=["GET"]),
             Route("/api/maps/{id}/kept", self._answer(self.kept), methods=["GET"]),
-            Route("/api/maps/{id}/movement", self._answer(self.movement), methods=["GET"]),
+            Route("/api/maps/{id}/clusters", self._answer(self.clusters), methods=["GET"]),
+            *(
+                Route(f"/api/maps/{{id}}/{name}", self._answer(partial(self.measured, name)), methods=["GET"])
+                for name in _MEASURED
+            ),
             Route("/api/maps/{id}/missing/{row}", self._answer(self.missing), methods=["GET"]),
             Route("/api/maps/{id}/spectrum", self._answer(self.spectrum), methods=["GET"]),
             Route("/api/maps/{id}/eigenfunction/{component}", self._answer(self.grid), methods=["GET"]),
@@ -208,12 +215,20 @@ class Api:
             raise CommandError(f"neighbours kept cannot be measured: {entry.measures['reason']}")
         return as_json({"job": self.session.measure(entry, per_point=True).id}, 202)
 
-    def movement(self, request: Request) -> Response:
+    def clusters(self, request: Request) -> Response:
+        found = self._map(request).array("clusters")
+        if found is None:
+            raise MissingError("the map has no clusters; fit spectral-clustering or mixture-ppca")
+        return as_bytes(found, "<u2")
+
+    def measured(self, name: str, request: Request) -> Response:
         entry = self._map(request)
-        found = entry.array("movement")
+        found = entry.array(name)
         if found is not None:
-            return as_bytes(found)
-        return as_json({"job": self.session.measure_movement(entry).id}, 202)
+            return as_bytes(found, "<u2" if name == "predicted" else "<f4")
+        if name == "predicted" and self.data.labels is None:
+            raise CommandError("the rows have no labels, from which classes could be learnt")
+        return as_json({"job": self.session.measure_rows(entry, _MEASURED[name]).id}, 202)
 
     def missing(self, request: Request) -> Response:
         row = self._row(request)

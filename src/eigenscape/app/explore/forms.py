@@ -11,6 +11,8 @@ from eigenscape.app.methods import METHODS, Parameter, estimator_class, method_n
 
 #: Parameters that do not change the map, or that only Python code can pass.
 _EXCLUDED = ("n_jobs", "metric_params", "storage", "landmarks")
+#: Parameters that need labels of the rows.
+_LABELLED = ("target_weight",)
 #: Methods whose input is not a table of independent rows.
 _NO_ROWS = ("distortion-discriminant-analysis",)
 #: Values of parameters that mean another kind of input.
@@ -38,7 +40,9 @@ def describe_methods(n: int, has_labels: bool) -> list[dict[str, Any]]:
             "name": name,
             "title": METHODS[name],
             "summary": summary(estimator_class(name)),
-            "parameters": [_describe(field, n) for field in fields.values()],
+            "parameters": [
+                _describe(field, n) for field in fields.values() if has_labels or field.name not in _LABELLED
+            ],
         }
         for name, fields in _all_fields().items()
         if has_labels or name != "oriented-pca"
@@ -85,6 +89,8 @@ def _limits(field: Parameter, n: int) -> tuple[float | None, float | None]:
         return 1, n
     if field.name.startswith("n_") or field.name in ("max_iter", "degree"):
         return 1, None
+    if field.name == "target_weight":
+        return 0, 0.99
     return (0, None) if field.name in ("tol", "random_state", "radius") else (None, None)
 
 
@@ -106,6 +112,8 @@ def parse_request(request: Mapping[str, Any], n: int, has_labels: bool) -> tuple
     for key, value in given.items():
         if key not in fields:
             raise CommandError(f"{method} has no parameter {_shown(key)}; it has {', '.join(fields)}")
+        if key in _LABELLED and not has_labels:
+            raise CommandError(f"{key} needs labels of the rows, and these have none; leave it out")
         parsed = parse_value(fields[key], value, n)
         if parsed != fields[key].default or type(parsed) is not type(fields[key].default):
             chosen[key] = parsed

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 #: Order in which waiting jobs are run.
-_PRIORITY = {"fit": 0, "movement": 1, "measure": 2, "suggestions": 3}
+_PRIORITY = {"fit": 0, "movement": 1, "scores": 1, "predicted": 1, "measure": 2, "suggestions": 3}
 #: Number of jobs that may wait.
 MAX_WAITING = 20
 _WAITING = "waiting"
@@ -32,7 +32,7 @@ class Job:
     """State of a job, as the page shows it."""
 
     id: str
-    kind: str  # "fit", "measure", "movement" or "suggestions"
+    kind: str  # a key of _PRIORITY
     method: str | None = None
     status: str = "running"  # "running", "done", "failed" or "cancelled"
     stage: str = _WAITING

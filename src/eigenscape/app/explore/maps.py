@@ -33,6 +33,8 @@ class ExploredMap:
         Parameters that differ from their defaults.
     measures : dict
         Results of the measures; empty until they are known.
+    classes : list of str
+        Names of the predicted classes; empty until they are known.
     """
 
     id: str
@@ -49,6 +51,7 @@ class ExploredMap:
     spectrum: Mapping[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     measures: dict[str, Any] = field(default_factory=dict)
+    classes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.estimator, self.scaler = split_model(self.model)
@@ -72,7 +75,7 @@ class ExploredMap:
             return self._planes[components]
 
     def array(self, name: str) -> np.ndarray | None:
-        """Return the array ``name`` (kept, movement) that was written for the map, if it exists."""
+        """Return the array ``name`` (kept, density, ...) that was written for the map, if it exists."""
         path = self.folder / f"{name}.npy"
         return np.load(path, allow_pickle=False) if path.exists() else None
 
@@ -87,6 +90,8 @@ class ExploredMap:
                 "parameters": self.parameters,
                 "standardize": self.standardize,
                 "n_components": self.n_components,
+                "n_clusters": self._n_clusters(),
+                "classes": self.classes,
                 "seconds": self.seconds,
                 "explained": self._explained(),
                 "eigenvalues": self.spectrum.get("eigenvalues") is not None,
@@ -103,6 +108,10 @@ class ExploredMap:
                 "command": self.command,
             }
         )
+
+    def _n_clusters(self) -> int:
+        clusters = self.array("clusters")
+        return 0 if clusters is None else int(clusters.max()) + 1
 
     def _explained(self) -> str:
         n, c = self.coordinates.shape

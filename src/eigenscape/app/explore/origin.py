@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigenscape.app.methods import METHODS
+from eigenscape.app.methods import METHODS, needs_labels
 
 #: Options of the readers on the command line, by their name in Python.
 _OPTIONS = {
@@ -48,7 +48,7 @@ class Origin:
         if standardize:
             lines.append("from sklearn.preprocessing import StandardScaler")
         lines += ["", *self._reading()]
-        labelled = method == "oriented-pca"
+        labelled = needs_labels(method, parameters)
         if standardize:
             lines.append("X = StandardScaler().fit_transform(X)")
         arguments = ", ".join(f"{key}={value!r}" for key, value in parameters.items())

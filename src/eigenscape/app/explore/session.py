@@ -31,6 +31,8 @@ from eigenscape.exceptions import ModelFileError
 
 #: Prefix of the folders of servers, followed by the number of their process.
 _PREFIX = "eigenscape-explore-"
+#: Measures of each row that are computed on request.
+ROW_MEASURES = ("movement", "scores", "predicted")
 #: Number of maps in the history.
 MAX_MAPS = 50
 
@@ -111,7 +113,7 @@ class Session:
         entry = self.find_map(map_id)
         with self._lock:
             self.maps.pop(map_id, None)
-        for kind in ("measure", "movement"):
+        for kind in ("measure", *ROW_MEASURES):
             job = self.jobs.running(kind, map_id)
             if job is not None:
                 self.jobs.cancel(job.id)
@@ -234,13 +236,23 @@ class Session:
 
         return self.jobs.submit("measure", sent, on_done, entry.method, entry.id)
 
-    def measure_movement(self, entry: ExploredMap) -> Job:
-        """Start the measure of the movement of a map's points, or return the job that computes it already."""
-        running = self.jobs.running("movement", entry.id)
+    def measure_rows(self, entry: ExploredMap, kind: str) -> Job:
+        """Start a measure of each row, or return the job that computes it already.
+
+        Kinds are "movement" of points when rows are exchanged, "scores" (density and novelty) and "predicted"
+        (classes)."""
+        running = self.jobs.running(kind, entry.id)
         if running is not None:
             return running
         self._write_data()
-        return self.jobs.submit("movement", _refit_request(entry), lambda _: entry.id, entry.method, entry.id)
+
+        def on_done(result: dict[str, Any]) -> str:
+            if "classes" in result:
+                entry.classes = list(result["classes"])
+                self.events.publish("map", entry.describe())
+            return entry.id
+
+        return self.jobs.submit(kind, _refit_request(entry), on_done, entry.method, entry.id)
 
     def suggest(self) -> Job:
         """Start the search for suggestions."""

@@ -13,8 +13,10 @@ from scipy import sparse
 
 from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
-from eigenscape.app.methods import estimator_class
+from eigenscape.app.methods import CLUSTERING, estimator_class, needs_labels
 
+#: Texts of missing labels.
+_NO_LABEL = ("", "None", "nan", "NaN", "<NA>")
 #: Number of neighbours that are compared.
 N_NEIGHBORS = 10
 #: Operations of an exact search of all neighbours up to which they are compared for every point unasked.
@@ -49,6 +51,16 @@ class WorkerData:
         """The labels, if there are any."""
         path = self.folder / "labels.npy"
         return np.load(path, allow_pickle=False) if path.exists() else None
+
+    @cached_property
+    def classes(self) -> np.ndarray:
+        """The labels as classes, None or NaN for rows without a label."""
+        if self.labels is None:
+            raise ValueError("the rows have no labels, from which classes could be learnt")
+        if self.labels.dtype.kind != "U":
+            return self.labels
+        missing = np.isin(self.labels, _NO_LABEL)
+        return np.where(missing, None, self.labels.astype(object))
 
     @cached_property
     def scaler(self) -> Any:
@@ -113,6 +125,9 @@ def fit_map(data: WorkerData, request: Mapping[str, Any]) -> dict[str, Any]:
     folder = Path(request["target"])
     folder.mkdir(exist_ok=True)
     np.save(folder / "coordinates.npy", np.asarray(embedding, dtype=np.float64))
+    if request["method"] in CLUSTERING:
+        clusters = fitted["labels_"] if "labels_" in fitted else estimator.predict(X)
+        np.save(folder / "clusters.npy", np.asarray(clusters).astype(np.uint16))
     model = make_pipeline(data.scaler, estimator) if request["standardize"] else estimator
     with stage("saving the model"):
         save(model, folder / "model.skops", force=True)
@@ -121,8 +136,10 @@ def fit_map(data: WorkerData, request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fitted(data: WorkerData, request: Mapping[str, Any], X: Any) -> tuple[Any, dict[str, Any]]:
     """Return a fitted estimator and its parameters, with fewer coordinates if the request allows fewer."""
-    targets = (data.labels,) if request["method"] == "oriented-pca" else ()
     parameters = dict(request["parameters"])
+    targets: tuple[Any, ...] = ()
+    if needs_labels(request["method"], parameters):
+        targets = (data.labels if request["method"] == "oriented-pca" else data.classes,)
     cls = estimator_class(request["method"])
     fewer = list(range(1, parameters.get("n_components", 3))) if request.get("fewer_components") else []
     while True:
@@ -221,7 +238,7 @@ def _losses(request: Mapping[str, Any], X: Any) -> dict[str, Any]:
     nothing: dict[str, Any] = {"training": None, "held_out": None, "eigenvalues": None}
     if request["method"] is None or not hasattr(estimator_class(request["method"]), "loss_curve"):
         return {**nothing, "reason": "the method has no kernel, so it has no loss"}
-    if request["method"] == "oriented-pca":
+    if needs_labels(request["method"], request["parameters"]):
         return {**nothing, "reason": "the method cannot be fitted again without labels"}
     n = X.shape[0]
     if n < 10:
@@ -255,13 +272,42 @@ def measure_movement(data: WorkerData, request: Mapping[str, Any]) -> dict[str, 
     """Measure the movement of each point when training points are exchanged (Bengio sec. 5.3)."""
     from eigenscape.quality import perturbation_stability
 
-    if request["method"] in (None, "oriented-pca"):
+    if request["method"] is None or needs_labels(request["method"], request["parameters"]):
         raise ValueError("the map cannot be fitted again to other rows, so movement is not measured")
     X = data.rows(request["standardize"])
     estimator = estimator_class(request["method"])(**request["parameters"])
     found = perturbation_stability(estimator, X, fraction=0.1, n_repeats=2, n_left_out=0)
     np.save(Path(request["target"]) / "movement.npy", found.per_point.astype(np.float32))
     return {"median": float(np.nanmedian(found.per_point))}
+
+
+def score_rows(data: WorkerData, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Compute the log density of the rows on the map, and how unusual they are."""
+    from eigenscape import EigenspaceDensity
+    from eigenscape.app.explore.inversion import split_model
+    from eigenscape.app.io.models import load
+
+    folder, X = Path(request["target"]), data.rows(request["standardize"])
+    if not (folder / "model.skops").exists():
+        raise ValueError("the model cannot be saved, so its density is not measured")
+    with stage("density on the map"):
+        embedder = split_model(load(folder / "model.skops"))[0]
+        density = EigenspaceDensity(embedder, prefit=True).fit(X)
+        np.save(folder / "density.npy", density.score_samples(X).astype(np.float32))
+        np.save(folder / "novelty.npy", -density.decision_function(X).astype(np.float32))
+    return {"n_mixtures": density.n_mixtures_}
+
+
+def predict_classes(data: WorkerData, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Predict the class of every row from the labels and eigenfunctions of all rows."""
+    from eigenscape import EigenfunctionClassifier
+
+    X = data.rows(request["standardize"])
+    with stage("eigenfunctions"):
+        model = EigenfunctionClassifier().fit(X, data.classes)
+        codes = np.searchsorted(model.classes_, model.predict(X))
+    np.save(Path(request["target"]) / "predicted.npy", codes.astype(np.uint16))
+    return {"classes": [str(name) for name in model.classes_]}
 
 
 def suggest(data: WorkerData, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -275,5 +321,7 @@ TASKS: dict[str, Callable[[WorkerData, Mapping[str, Any]], dict[str, Any]]] = {
     "fit": fit_map,
     "measure": measure_map,
     "movement": measure_movement,
+    "scores": score_rows,
+    "predicted": predict_classes,
     "suggestions": suggest,
 }

@@ -94,15 +94,27 @@ export class Api {
     return this.numbers(`distances/${row}?map=${map}`);
   }
 
-  /** Numbers that take long, or null while a job computes them. @param {string} path @returns {Promise<Float32Array | null>} */
-  async measured(path) {
+  /** Bytes that take long, or null while a job computes them. @param {string} path @returns {Promise<ArrayBuffer | null>} */
+  async measuredBytes(path) {
     const kept = this.kept.get(path);
-    if (kept) return new Float32Array(await kept);
+    if (kept) return kept;
     const response = await this.request(path);
     if (response.status === 202) return null;
     const bytes = await response.arrayBuffer();
     this.kept.set(path, Promise.resolve(bytes));
-    return new Float32Array(bytes);
+    return bytes;
+  }
+
+  /** Numbers that take long, or null while a job computes them. @param {string} path @returns {Promise<Float32Array | null>} */
+  async measured(path) {
+    const bytes = await this.measuredBytes(path);
+    return bytes && new Float32Array(bytes);
+  }
+
+  /** Codes that take long, or null while a job computes them. @param {string} path @returns {Promise<Uint16Array | null>} */
+  async measuredCodes(path) {
+    const bytes = await this.measuredBytes(path);
+    return bytes && new Uint16Array(bytes);
   }
 
   /** Forget kept arrays whose path begins with `start`. @param {string} start @returns {void} */

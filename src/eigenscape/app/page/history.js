@@ -14,6 +14,9 @@ import { methodTitle } from "./store.js";
 /** Size of a picture, and the most points drawn on it. */
 const WIDTH = 116, HEIGHT = 78, MOST_POINTS = 4000;
 
+/** Jobs that measure each row, and their titles. @type {Record<string, string>} */
+const ROW_JOBS = { movement: "Movement", scores: "Density", predicted: "Predicted labels" };
+
 /**
  * Draw the strip and keep it up to date.
  * @param {App} app
@@ -74,7 +77,7 @@ export function jobCards(app, parent) {
   /** @type {Map<string, {card: HTMLElement, update: (job: Job) => void}>} */
   const cards = new Map();
   const render = () => {
-    const running = app.store.state.jobs.filter((job) => job.status === "running" && ["fit", "movement"].includes(job.kind));
+    const running = app.store.state.jobs.filter((job) => job.status === "running" && (job.kind === "fit" || job.kind in ROW_JOBS));
     for (const [id, { card }] of cards) if (!running.some((job) => job.id === id)) { card.remove(); cards.delete(id); }
     for (const job of running) {
       let made = cards.get(job.id);
@@ -92,7 +95,7 @@ export function jobCards(app, parent) {
 
 /** @param {App} app @param {Job} first @returns {{card: HTMLElement, update: (job: Job) => void}} */
 function jobCard(app, first) {
-  const name = first.kind === "movement" ? "Movement" : methodTitle(app.store.state, first.method), bar = element("progress", { max: 1, "aria-label": `Progress of ${name}` });
+  const name = ROW_JOBS[first.kind] ?? methodTitle(app.store.state, first.method), bar = element("progress", { max: 1, "aria-label": `Progress of ${name}` });
   const stage = element("span", { class: "card-note" }), numbers = element("span", { class: "card-note" });
   const cancel = element("button", { type: "button", class: "small cancel", "aria-label": `Cancel ${name}`, onclick: () => app.run(app.api.remove(`fits/${first.id}`)) }, "cancel");
   return {

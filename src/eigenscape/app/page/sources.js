@@ -1,5 +1,6 @@
 /**
- * What the points can be coloured by: columns, coordinates, annotations, trust, movement between maps and distances.
+ * What the points can be coloured by: columns, coordinates, annotations, trust, density, clusters, predicted labels,
+ * movement between maps and distances.
  * @module
  */
 
@@ -8,6 +9,9 @@ import { findMap } from "./store.js";
 
 /** @typedef {import("./colors.js").ColorSource} ColorSource */
 /** @typedef {import("./app.js").App} App */
+
+/** Numbers of each row that are computed on request, and their titles. @type {Record<string, string>} */
+export const MEASURED = { movement: "Movement under exchanged points", density: "Log density on the map", novelty: "Novelty" };
 
 /**
  * Return the values of a colour, or null if they are not known yet.
@@ -32,9 +36,19 @@ export async function colorSource(app, key, row) {
     const values = await api.measured(`maps/${state.mapA}/kept`);
     return values && { kind: "number", name: "Neighbours kept", values, range: [0, 1], colorMap: "cividis" };
   }
-  if (kind === "movement") {
-    const values = await api.measured(`maps/${state.mapA}/movement`);
-    return values && { kind: "number", name: "Movement under exchanged points", values, colorMap: "cividis" };
+  if (kind in MEASURED) {
+    const values = await api.measured(`maps/${state.mapA}/${kind}`);
+    return values && { kind: "number", name: MEASURED[kind], values, colorMap: "cividis" };
+  }
+  if (kind === "cluster") {
+    const count = findMap(state, state.mapA)?.n_clusters ?? 0;
+    if (!count) return { kind: "none", name: "" };
+    const names = Array.from({ length: count }, (_, k) => `cluster ${k + 1}`);
+    return { kind: "category", name: "Cluster", names, codes: await api.codes(`maps/${state.mapA}/clusters`) };
+  }
+  if (kind === "predicted") {
+    const codes = await api.measuredCodes(`maps/${state.mapA}/predicted`);
+    return codes && { kind: "category", name: "Predicted label", names: findMap(state, state.mapA)?.classes ?? [], codes };
   }
   if (kind === "moved" && state.mapB) {
     const aligned = await api.numbers(comparedPath(state)), values = new Float32Array(state.data.n);
@@ -82,7 +96,10 @@ export function fillColors(app, select) {
     ["Annotations", state.annotations.map(({ name }) => [`annotation:${name}`, name])],
     ["Coordinates", Array.from({ length: Math.min(12, map?.n_components ?? 0) }, (_, k) => [`coordinate:${k}`, `Coordinate ${k + 1}`])],
     ["Trust", [["kept", "Neighbours kept"], ["movement", "Movement"], ["distance", "Distance from the point"]]],
+    ["Density", [["density", "Log density"], ["novelty", "Novelty"]]],
   ];
+  if (map?.n_clusters) groups.push(["Clusters", [["cluster", "Cluster"]]]);
+  if (state.data.label !== null) groups.push(["Labels", [["predicted", "Predicted label"]]]);
   if (state.mapB) groups.push(["Two maps", [["moved", "Moved between the maps"]]]);
   const listed = groups.filter(([, entries]) => entries.length);
   replaceChildren(select, element("option", { value: "none" }, "one colour"), ...listed.map(([label, entries]) =>

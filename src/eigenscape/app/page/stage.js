@@ -10,7 +10,7 @@ import { drawLegend, visiblePoints } from "./legend.js";
 import { MapView } from "./map.js";
 import { latestOnly } from "./app.js";
 import { loadImage, loadRow } from "./rows.js";
-import { colorSource, comparedPath } from "./sources.js";
+import { MEASURED, colorSource, comparedPath } from "./sources.js";
 import { findMap } from "./store.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -47,7 +47,7 @@ export class Stage {
     store.subscribe(["placed", "mapA"], () => this.showMarkers());
     addEventListener("resize", () => this.leaveSpace());
     document.addEventListener("measured", () => {
-      if (["kept", "movement"].includes(store.state.color)) this.colorTask(() => this.showColors());
+      if (["kept", "predicted", ...Object.keys(MEASURED)].includes(store.state.color)) this.colorTask(() => this.showColors());
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
       this.each((map) => map.setDark(event.matches));
