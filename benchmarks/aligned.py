@@ -10,22 +10,19 @@ not counted.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from benchmarks.pictures import K, cell, neighbors, shared
+from benchmarks.pictures import K, add, cell, neighbors, shared
 from benchmarks.real_data import SOURCES, absence, load
 from eigenscape import AlignedSpectralMaps, LaplacianEigenmaps, align
 
-FOLDER = Path(__file__).parent.parent / "docs" / "benchmarks"
 DATA = ("digits", "fashion", "pbmc")
 #: Measures, their titles, factors and digits.
 MEASURES = {
@@ -274,16 +271,6 @@ the standard error over draws. The best of a column in two dimensions is bold. M
 """
 
 
-def add(key: str, part: dict[str, Any]) -> None:
-    """Add a part to the results, or replace it, and write the page."""
-    file = FOLDER / "aligned.json"
-    parts = json.loads(file.read_text()) if file.exists() else {}
-    parts[key] = part
-    file.write_text(json.dumps(parts, indent=1) + "\n")
-    text = "\n\n".join(table(each) for each in parts.values())
-    (FOLDER / "aligned.md").write_text(f"{HEAD}{text}\n", encoding="utf-8")
-
-
 def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -296,7 +283,7 @@ def main() -> None:
             continue
         for scene in SCENES:
             for part in compare(name, scene, options.draws):
-                add(f"{name}-{scene}", part)
+                add(f"{name}-{scene}", part, "aligned", HEAD, table)
 
 
 if __name__ == "__main__":

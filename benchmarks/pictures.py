@@ -236,16 +236,22 @@ found are left out.
 """
 
 
-def add(key: str, part: dict[str, Any]) -> None:
-    """Add a part to the results, or replace it, and write the page."""
-    file = FOLDER / "pictures.json"
+def add(
+    key: str,
+    part: dict[str, Any],
+    page: str = "pictures",
+    head: str = HEAD,
+    show: Callable[[dict[str, Any]], str] = table,
+) -> None:
+    """Add a part to the results of a page, or replace it, and write the page."""
+    file = FOLDER / f"{page}.json"
     parts = json.loads(file.read_text()) if file.exists() else {}
     merged = parts.get(key, part)["values"] | part["values"]
     part["values"] = {method: merged[method] for method in sorted(merged, key=list(METHODS).index)}
     parts[key] = part
     file.write_text(json.dumps(parts, indent=1) + "\n")
-    text = "\n\n".join(table(each) for each in parts.values())
-    (FOLDER / "pictures.md").write_text(f"{HEAD}{text}\n", encoding="utf-8")
+    text = "\n\n".join(show(each) for each in parts.values())
+    (FOLDER / f"{page}.md").write_text(f"{head}{text}\n", encoding="utf-8")
 
 
 def main() -> None:

@@ -166,7 +166,7 @@ def aligned_spectral_maps() -> None:
     known = np.arange(0, 900, 5)
     shuffled = np.random.default_rng(0).permutation(known)
     panels = axes(4, 2.35, 2.2)
-    for first, links, title in ((0, known, "right"), (2, shuffled, "fails: wrong links")):
+    for first, links, title in ((0, known, "right: the other ones"), (2, shuffled, "fails: wrong links")):
         model = AlignedSpectralMaps(coupling=1).fit(halves, links={(0, 1): np.column_stack([known, links])})
-        for ax, Y, half in zip(panels[first : first + 2], model.embeddings_, ("left", "right"), strict=True):
-            dots(ax, Y, y, f"{title}: {half} halves", cmap="tab10")
+        dots(panels[first], model.embeddings_[0], y, "left halves of digits", cmap="tab10")
+        dots(panels[first + 1], model.embeddings_[1], y, title, cmap="tab10")
