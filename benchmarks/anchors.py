@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -92,7 +92,7 @@ def landmark_errors(X: np.ndarray, m: int, seed: int, exact: np.ndarray) -> list
     return [aligned_error(found, exact) for found in by_axes]
 
 
-def tables(n: int, only: str) -> Iterator[tuple[str, str, int, np.ndarray]]:
+def tables(n: int, sizes: Sequence[int], only: str) -> Iterator[tuple[str, str, int, np.ndarray]]:
     """Yield data, method, number of points, and errors (n_seeds, 2) of the plain and of the new map."""
     real = [name for name in ("mnist_mixed", "fashion", "glove") if not absence(name)]
     for name in (name for name in ("roll", *real) if only in name):
@@ -102,7 +102,7 @@ def tables(n: int, only: str) -> Iterator[tuple[str, str, int, np.ndarray]]:
             count = 4 if name == "roll" else 5
             smooth = LaplacianEigenmaps(count, n_neighbors=10).fit_transform(X)
             exact = Isomap(2, n_neighbors=10).fit_transform(X)
-            for m in SIZES:
+            for m in sizes:
                 found = {"Laplacian": graph_errors(LaplacianEigenmaps, X, m, count, seed, smooth)}
                 if truth is not None:
                     found["LLE"] = graph_errors(LocallyLinearEmbedding, X, m, 2, seed, truth)
@@ -113,11 +113,11 @@ def tables(n: int, only: str) -> Iterator[tuple[str, str, int, np.ndarray]]:
             yield name, method, m, np.array(pairs)
 
 
-def lines(n: int, only: str) -> Iterator[str]:
+def lines(n: int, sizes: Sequence[int], only: str) -> Iterator[str]:
     """Yield the lines of the table of errors."""
     yield "| data | method | m | sample, or axes of landmarks | anchors, or axes of samples |"
     yield "| --- | --- | --- | --- | --- |"
-    for name, method, m, errors in tables(n, only):
+    for name, method, m, errors in tables(n, sizes, only):
         half = 2 * errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
         cells = [f"{mean:.4f} ± {width:.4f}" for mean, width in zip(errors.mean(axis=0), half, strict=True)]
         yield f"| {name} | {method} | {m} | {cells[0]} | {cells[1]} |"
@@ -140,6 +140,7 @@ def main() -> None:
     """Print the errors, or time and memory of fits to many rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=5000, help="rows of the exact maps")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of points")
     parser.add_argument("--only", default="", help="data or method whose name contains this text")
     parser.add_argument("--rows", type=int, help="measure fits to this many rows")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
@@ -156,7 +157,7 @@ def main() -> None:
                 subprocess.run([*command, "--one", name, kind], check=False, env=os.environ)
         return None
     table = []
-    for line in lines(options.n, options.only):
+    for line in lines(options.n, options.sizes, options.only):
         print(line, flush=True)
         table.append(line)
     if options.write:

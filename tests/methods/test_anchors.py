@@ -9,6 +9,8 @@ from numpy.testing import assert_allclose
 from scipy import linalg, sparse
 from sklearn.datasets import make_swiss_roll
 
+import eigenscape
+import eigenscape.exceptions
 from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.dictionary.anchored import AnchorWeights
 from eigenscape.exceptions import RankError, UndefinedKernelError
@@ -184,6 +186,18 @@ def test_anchors_that_cannot_be_used_are_refused(X, cls, params, message):
 def test_parameters_that_contradict_each_other_are_refused(X, model, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X)
+
+
+@pytest.mark.parametrize("cls", [LaplacianEigenmaps, LocallyLinearEmbedding])
+def test_a_compact_model_has_anchors_and_no_training_rows(X, Y, cls, tmp_path):
+    pytest.importorskip("skops")
+    model = cls(n_neighbors=K, n_anchors=15).fit(X)
+    eigenscape.save(model, tmp_path / "m", compact=True)
+    small = eigenscape.load(tmp_path / "m")
+    np.testing.assert_array_equal(small.transform(Y), model.transform(Y))
+    assert small.kernel_.X.shape == X.shape
+    with pytest.raises(eigenscape.exceptions.ModelFileError, match="was omitted"):
+        small.kernel_(Y)
 
 
 def test_anchors_need_dense_rows_without_weights(X):

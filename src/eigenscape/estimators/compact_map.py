@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from eigenscape.dictionary.anchored import AnchoredKernel
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.source import ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
@@ -137,6 +138,8 @@ def _unused_rows(model: BaseEstimator) -> tuple[Any, ...] | None:
         assert isinstance(inner.eigenfunctions, LowRankEigenfunctions)
         moments = inner.eigenfunctions.moments  # for the loss, and to continue a stream
         return (inner.kernel.X, moments if isinstance(moments, np.ndarray) else moments.second)
+    if isinstance(inner, Embedding) and isinstance(inner.kernel, AnchoredKernel):
+        return (inner.kernel.X, inner.kernel.inner)
     if "components_" in vars(model) or not isinstance(
         inner, (Embedding, PiecewiseEmbedding, OrdinalEmbedding)
     ):
