@@ -1,10 +1,10 @@
 """Maps in two dimensions beside UMAP, openTSNE and PHATE: what they keep, and where they place new rows.
 
 ``python -m benchmarks.pictures`` measures the data sets that are found and writes the page
-docs/benchmarks/pictures.md; ``--data fashion --train 10000 --new 2000 --draws 1`` adds or refreshes one part
-of it. All methods get the same rows. Draws are random subsets of the rows; intervals are twice the standard
-error over draws. Times are processor times of one thread, after a first small fit, so that compilation is
-not counted.
+docs/benchmarks/pictures.md; ``--data fashion --train 10000 --new 2000 --methods UMAP`` adds or refreshes one
+part of it. All methods get the same rows, each in a process of its own. Draws are random subsets of the rows;
+intervals are twice the standard error over draws. Times are those of one thread, after a first small fit, so
+that compilation is not counted.
 """
 
 from __future__ import annotations
@@ -229,9 +229,12 @@ Neighbours kept: the share that is among the ten nearest on the map, too, of tra
 among the training rows. Accuracy: classes of new rows by the ten nearest training rows on the map.
 Instability: the root mean square distance between two maps of the rows that two draws have in common, after
 alignment, relative to the spread (0: equal). Times are processor seconds of one thread without compilation,
-on a loaded machine: compare them within a table. Mean and twice the standard error over draws. The best of a
-column is bold. Made by `python -m benchmarks.pictures`; methods that are not installed and data that are not
-found are left out.
+then seconds of the wall; peak memory is that above the memory before the fit. The machine was shared and
+busy: seconds of the wall are many times those of an idle machine, and processor seconds vary between runs;
+compare them within a table. Neighbours kept, trustworthiness and continuity are those of at most 2 000, 1 000
+and 1 000 random rows. Mean and twice the standard error over draws; values without an interval are of one
+draw. The best of a column is bold. Made by `python -m benchmarks.pictures`; methods that are not installed
+and data that are not found are left out, and methods that are missing in a table were not measured.
 
 """
 
