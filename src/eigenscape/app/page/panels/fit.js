@@ -23,7 +23,8 @@ export function fitPanel(app) {
   };
   const renderFailed = () => {
     const jobs = store.state.jobs.filter((job) => ["fit", "movement"].includes(job.kind));
-    const listed = jobs.slice(1 + jobs.findLastIndex((job) => job.status === "done")).filter((job) => job.status === "failed").slice(-2);
+    const latest = jobs.map((job) => job.status).lastIndexOf("done");
+    const listed = jobs.slice(1 + latest).filter((job) => job.status === "failed").slice(-2);
     replaceChildren(failed, ...listed.map((job) => element("p", { class: "warn" }, `${methodTitle(store.state, job.method)}: ${job.error ?? "failed"}`)));
   };
   jobCards(app, jobs);
