@@ -65,7 +65,11 @@ def _or_theirs(K: Any, ours: Callable[[], Pairs], original: Callable[[], Pairs])
 
 def _solving(given: bool) -> Callable[..., Any]:
     """Return scikit-learn's solution of a kernel matrix, whose symmetry is not known if it is ``given``."""
-    solvers = {"eigh": _eigh, "eigsh": _eigsh, "_randomized_eigsh": _randomized_eigsh}
+    solvers: dict[str, Callable[..., Pairs]] = {
+        "eigh": _eigh,
+        "eigsh": _eigsh,
+        "_randomized_eigsh": _randomized_eigsh,
+    }
     bound = {name: partial(solver, given=given) for name, solver in solvers.items()}
     return rebound(theirs.KernelPCA._fit_transform_in_place, **bound)
 
