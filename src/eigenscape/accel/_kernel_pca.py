@@ -65,7 +65,7 @@ def _or_theirs(K: Any, ours: Callable[[], Pairs], original: Callable[[], Pairs])
 
 def _solving(given: bool) -> Callable[..., Any]:
     """Return scikit-learn's solution of a kernel matrix, whose symmetry is not known if it is ``given``."""
-    solvers: dict[str, Callable[..., Any]] = {
+    solvers: dict[str, Callable[..., Pairs]] = {
         "eigh": _eigh,
         "eigsh": _eigsh,
         "_randomized_eigsh": _randomized_eigsh,

@@ -25,10 +25,10 @@ LIMITS = {
     "locally_linear_embedding": Limits(600, 600, 4000),
     "ClassicalMDS": Limits(500, 500, 3500),
     "trustworthiness": Limits(300, 300, 4000),
-    "SpectralEmbedding": Limits(1000, 2500, 6000),
-    "spectral_embedding": Limits(1000, 2500, 6000),
-    "SpectralClustering": Limits(1000, 2500, 6000),
-    "spectral_clustering": Limits(1000, 2500, 6000),
+    "SpectralEmbedding": Limits(1000, 6000, 6000),
+    "spectral_embedding": Limits(1000, 6000, 6000),
+    "SpectralClustering": Limits(1000, 6000, 6000),
+    "spectral_clustering": Limits(1000, 6000, 6000),
     "KernelPCA": Limits(800, 2500, 3500),
 }
 #: For calls of other names: the largest of each.
