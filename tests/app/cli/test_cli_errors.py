@@ -251,11 +251,14 @@ def test_an_interrupt_that_python_ignores_is_raised_again(capfd):
         def __del__(self):
             signal.raise_signal(signal.SIGINT)
 
-    end = time.monotonic() + 30
-    with pytest.raises(SystemExit) as exit_, handle_errors(debug=False):
+    def work():
+        end = time.monotonic() + 30
         Interrupted()
         while time.monotonic() < end:
             time.sleep(0.01)
+
+    with pytest.raises(SystemExit) as exit_, handle_errors(debug=False):
+        work()
     assert exit_.value.code == 130
     assert capfd.readouterr().err == "interrupted; no file was left half-written\n"
 
