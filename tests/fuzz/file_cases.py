@@ -193,6 +193,13 @@ def prepare(kinds: Iterable[str]) -> None:
     streams.CHUNK_BYTES = 8 * 27
     child._SECONDS = 10.0
     child._start = reader_process.start  # type: ignore[assignment]
+    for module in (
+        "eigenscape.app.io.reading",
+        "eigenscape.app.io.delimited",
+        "pyarrow.csv",
+        "pyarrow.compute",
+    ):
+        import_module(module)
     for kind in set(kinds) & set(SEEDS):  # libraries are loaded before the first case, whose time is limited
         _seeds(kind)
         if kind in _MODULES:

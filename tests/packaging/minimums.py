@@ -14,10 +14,14 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-#: The tests of files, commands and estimators; the whole suite also needs the linters and a browser.
+#: The tests of files, commands, estimators and every extra; the whole suite also needs linters and a browser.
 _TESTS = (
     "tests/app/io",
     "tests/app/cli",
+    "tests/app/explore",
+    "tests/distributed",
+    "tests/notebooks",
+    "tests/sc",
     "tests/estimators",
     "tests/graph",
     "tests/methods",

@@ -50,6 +50,10 @@ def test_missing_weights_and_weights_of_zero(tmp_path):
     command = "-m kernel-pca --columns x,y -o -"
     assert "missing or infinite in row 4" in bad("embed", file, command, "--weight w")
     assert "are 0" in bad("embed", file, command, "--weight none")
+    file.write_text(file.read_text().replace(",,0", ",few,0"))
+    assert "column 'w' of gap.csv contains text ('few')" in bad("embed", file, command, "--weight w").replace(
+        str(file), file.name
+    )
 
 
 def test_the_number_of_clusters(tmp_path, table):

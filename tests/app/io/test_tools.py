@@ -262,7 +262,7 @@ def cells(tmp_path: Path) -> Path:
         },
         index=[f"cell{i}" for i in range(N)],
     )
-    counts = sparse.random_array((N, 6), density=0.4, format="csr", rng=0)
+    counts = sparse.random_array((N, 6), density=0.4, format="csr", random_state=np.random.default_rng(0))
     data = anndata.AnnData(counts, obs=obs, var=pd.DataFrame(index=[f"gene{i}" for i in range(6)]))
     data.raw = data
     data.layers["counts"] = counts.toarray() * 3
