@@ -347,11 +347,12 @@ KNOWN = [case for case in CASES if isinstance(case.make(), INVERTIBLE)]
 
 
 def fit(case: Any) -> Any:
+    X = load(case.data)[0]
     with warnings.catch_warnings():
         if disconnected(case.data):
             warnings.simplefilter("ignore", DisconnectedGraphWarning)
             warnings.simplefilter("ignore", IsolatedPointWarning)
-        return case.make().fit(load(case.data)[0])
+        return case.make().fit(X, **case.given(X))
 
 
 @pytest.mark.parametrize("case", KNOWN, ids=[case.id for case in KNOWN])
