@@ -230,11 +230,12 @@ among the training rows. Accuracy: classes of new rows by the ten nearest traini
 Instability: the root mean square distance between two maps of the rows that two draws have in common, after
 alignment, relative to the spread (0: equal). Times are processor seconds of one thread without compilation,
 then seconds of the wall; peak memory is that above the memory before the fit. The machine was shared and
-busy: seconds of the wall are many times those of an idle machine, and processor seconds vary between runs;
-compare them within a table. Neighbours kept, trustworthiness and continuity are those of at most 2 000, 1 000
-and 1 000 random rows. Mean and twice the standard error over draws; values without an interval are of one
-draw. The best of a column is bold. Made by `python -m benchmarks.pictures`; methods that are not installed
-and data that are not found are left out, and methods that are missing in a table were not measured.
+busy: seconds of the wall are many times those of an idle machine. Methods of a table may come from different
+runs, between which processor seconds vary by some ten per cent. Neighbours kept, trustworthiness and
+continuity are those of at most 2 000, 1 000 and 1 000 random rows. Mean and twice the standard error over
+draws; values without an interval are of one draw. The best of a column is bold. Made by `python -m
+benchmarks.pictures`; methods that are not installed and data that are not found are left out, and methods
+that are missing in a table were not measured.
 
 """
 

@@ -24,9 +24,10 @@ from eigenscape.solvers.pairs import canonical_signs
 
 #: Number of iterations between tests of convergence.
 _CHUNK = 50
-#: Momentum of the descent, after openTSNE; its rate is the number of points, divided by the exaggeration
-#: (Belkina et al. 2019).
-_MOMENTUM = 0.8
+#: Momentum of the descent, after openTSNE. The rate is the number of points, divided by the exaggeration
+#: (Belkina et al. 2019), and half of that from this exaggeration on: points in dense clusters that are the
+#: neighbours of many others would otherwise oscillate.
+_MOMENTUM, _HALF_RATE = 0.8, 2.0
 #: The longest step of a point, in widths of the repulsion. It is at most the spread of the map: few points
 #: would otherwise leave each other.
 _LONGEST = 5.0
@@ -88,7 +89,7 @@ class Descent:
     """Gradient descent from a map ``start`` (m, p); a map in one dimension is a line in the plane."""
 
     def __init__(self, weights: sparse.csr_array, start: np.ndarray, exaggeration: float) -> None:
-        self.weights, self.rate = weights, len(start) / exaggeration
+        self.weights, self.rate = weights, len(start) / (exaggeration * min(exaggeration, _HALF_RATE))
         self.pull = 4 * exaggeration / weights.data.sum()  # van der Maaten and Hinton 2008, eq. 5
         self.n_components = start.shape[1]
         self.points = in_plane(start)
