@@ -14,7 +14,7 @@ demo: $(READY)
 	$(BIN)/python examples/demo.py
 
 test: $(READY)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 # scikit-learn's own tests with its classes computed by eigenscape: all sizes, then as installed by default.
 accel: $(READY)
