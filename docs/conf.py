@@ -26,7 +26,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "mathml",
-    "reference",
+    "reference_pages",
     "figures",
     "topics",
     "root_files",
