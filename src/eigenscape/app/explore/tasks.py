@@ -59,8 +59,9 @@ class WorkerData:
             raise ValueError("the rows have no labels, from which classes could be learnt")
         if self.labels.dtype.kind != "U":
             return self.labels
-        missing = np.isin(self.labels, _NO_LABEL)
-        return np.where(missing, None, self.labels.astype(object))
+        found = self.labels.astype(object)
+        found[np.isin(self.labels, _NO_LABEL)] = None
+        return found
 
     @cached_property
     def scaler(self) -> Any:
