@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, make_swiss_roll
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -278,7 +279,9 @@ def test_a_stream_of_values(tmp_path):
         given = np.full(500, np.nan)
         given[:20] = t[start : start + 20]
         model.partial_fit(X[start : start + 500], given if start else None)
-    assert model.score(X[2500:], t[2500:]) > 0.75
+    labelled = np.add.outer(np.arange(500, 2500, 500), np.arange(20)).ravel()
+    alone = KNeighborsRegressor().fit(X[labelled], t[labelled])  # without the other rows
+    assert model.score(X[2500:], t[2500:]) > alone.score(X[2500:], t[2500:])
     save(model, tmp_path / "roll")
     np.testing.assert_allclose(load(tmp_path / "roll").predict(X[2500:]), model.predict(X[2500:]))
     flat = EigenfunctionRegressor().partial_fit(X[:300], np.column_stack([t, t**2])[:300])
