@@ -347,6 +347,9 @@ class EmbeddingMixin:
 
     verbose: bool
     _match_dtype: Any
+    #: Largest ratio of positive weights. Entries of eigenvectors are divided by the roots of the weights, and
+    #: so are their rounding errors.
+    _max_weight_ratio = 2.0**52
 
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         """Fit to validated data. A hook.

@@ -31,9 +31,6 @@ class SampleWeightMixin:
     """``fit`` with ``sample_weight``, for estimators whose hook ``_embed`` takes ``weights``."""
 
     _fit_samples: Any
-    #: Largest ratio of positive weights. Entries of eigenvectors are divided by the roots of the weights, and
-    #: so are their rounding errors.
-    _max_weight_ratio = 2.0**52
 
     @documented
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
