@@ -295,7 +295,11 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         ]
         embedding = join([each.embedding for each in results], split, self.n_components)
         result = graph.result(embedding, split.labels, self.n_components)
-        which = np.sort(np.concatenate([each.landmark_samples for each in results]))
+        which = result.embedding.columns
+        if self.axes == "samples":
+            which = np.sort(np.concatenate([each.landmark_samples for each in results]))
+        elif result.vertex is not None:
+            which = np.unique(result.vertex, return_index=True)[1][which]
         searches = [each.search for each in results if each.search is not None]
         return result.with_attributes(
             {
