@@ -62,3 +62,17 @@ def test_an_invariant_space_is_left():
 def test_too_small_an_operator_is_left_to_other_solvers():
     assert not solve(np.diag(np.arange(12.0)), 5).converged
     np.testing.assert_allclose(solve(np.diag(np.arange(12.0)), 2).values, [11, 10])
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 5, 9])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_matrix_of_low_rank_is_solved_at_once(rank, seed):
+    """Blocks of a low rank have vectors that are rounding errors, whose directions were kept."""
+    factor = np.random.default_rng(seed).standard_normal((400, rank)) * np.linspace(50, 10, rank)
+    K = factor @ factor.T
+    for product in (K.__matmul__, lambda V: np.ascontiguousarray(V.T @ K).T):  # rounded in different ways
+        count = min(rank, 3)
+        found = block_lanczos(product, 400, count, tol=1e-11, noise=1e-14, seed=seed)
+        assert found.converged
+        assert found.n_iter <= 8  # the first time that is looked, or the next
+        np.testing.assert_allclose(found.values, np.linalg.eigvalsh(K)[::-1][:count], rtol=1e-12)

@@ -24,6 +24,8 @@ _STEPS = 120
 _EQUAL = 1e-6
 #: Relative length below which a vector of the next block lies in the Krylov space but for rounding.
 _NEGLIGIBLE = 1e-13
+#: Relative length below which it has lost digits.
+_CANCELLED = 1e-4
 #: Ratio of squared lengths above which rows are made orthonormal by Cholesky factorisations.
 _INDEPENDENT = 1e-8
 
@@ -128,12 +130,16 @@ def _next_block(
     Vectors of length zero but for rounding (the Krylov space is invariant) are replaced by random ones.
     """
     block, coupling = _factored(W)
-    weak = np.abs(np.diagonal(coupling)) <= _NEGLIGIBLE * max(scale, np.finfo(np.float64).tiny)
-    if not weak.any():
+    lengths = np.abs(np.diagonal(coupling))
+    scale = max(scale, float(np.linalg.norm(W, axis=1).max()), np.finfo(np.float64).tiny)
+    if lengths.min() > _CANCELLED * scale:
         return block, coupling
-    strong = block[~weak]
-    new = _orthonormal(rng.standard_normal((int(weak.sum()), W.shape[1])), fixed, Q, strong)
-    return np.concatenate([strong, new]), np.concatenate([coupling[~weak], np.zeros((len(new), WIDTH))])
+    # Short vectors are differences of long ones, and their directions need not be orthogonal to Q.
+    strong = lengths > _NEGLIGIBLE * scale
+    columns, factor = np.linalg.qr(_orthogonalized(block[strong], Q, fixed)[0].T)
+    new = _orthonormal(rng.standard_normal((int((~strong).sum()), W.shape[1])), fixed, Q, columns.T)
+    coupling = np.concatenate([factor @ coupling[strong], np.zeros((len(new), WIDTH))])
+    return np.concatenate([columns.T, new]), coupling
 
 
 def _factored(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
