@@ -12,6 +12,7 @@ from sklearn import cluster, decomposition, manifold
 from sklearn.datasets import load_digits, make_blobs, make_swiss_roll
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
 
 from eigenscape import accel
 from eigenscape.accel import _settings
@@ -277,3 +278,19 @@ def test_kernels_and_storage(kernel: str, stored: bool, monkeypatch: pytest.Monk
     )
     assert_columns_equal(ours.transform(DIGITS[:9] + 0.5), theirs.transform(DIGITS[:9] + 0.5), 1e-6)
     assert [row.place for row in accel.report().rows] == ["eigenscape"]
+
+
+def test_ties_are_those_of_a_search_of_all_rows(all_sizes):
+    """scikit-learn's choice among neighbours at equal distances depends on the number of rows searched."""
+    from sklearn.neighbors import NearestNeighbors
+    from sklearn.neighbors import kneighbors_graph as theirs
+
+    from eigenscape.accel._neighbors import kneighbors_graph
+
+    images = load_digits().images
+    X = np.concatenate([images, np.roll(images, 1, axis=2)]).reshape(-1, 64)[:3500]
+    X = X[np.random.RandomState(0).permutation(3500)[875:]]
+    searcher = NearestNeighbors(n_neighbors=10).fit(X)
+    with threadpool_limits(2):
+        difference = kneighbors_graph(searcher, 10) != theirs(searcher, 10)
+    assert difference.nnz == 0

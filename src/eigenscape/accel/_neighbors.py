@@ -97,7 +97,8 @@ def nearest(
     tied = np.flatnonzero(distances[:, count - 1] >= (1 - _TIE) * distances[:, count])
     distances, neighbors = distances[:, :count], neighbors[:, :count]
     if len(tied):
-        neighbors[tied] = _without_names(searcher).kneighbors(X[tied], count, return_distance=False)
+        # All rows are searched: which of two neighbours is taken depends on the number of rows.
+        neighbors[tied] = _without_names(searcher).kneighbors(X, count, return_distance=False)[tied]
     for block in row_blocks(len(tied), 16.0 * count * X.shape[1]):
         rows = tied[block]
         between = X[neighbors[rows]] - X[rows][:, None, :]
