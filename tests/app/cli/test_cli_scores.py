@@ -98,10 +98,22 @@ def test_errors(flowers, tmp_path):
     assert "contains a EigenspaceDensity, not a EigenfunctionClassifier" in bad(
         "classify", plain, "--model", model, "-o -"
     )
-    assert "--save, --standardize" in bad("density", plain, "--standardize -o - --model", model)
+    assert "--standardize does not apply" in bad("density", plain, "--standardize -o - --model", model)
     assert "use eigenscape density --model" in bad("transform", model, plain, "-o -")
     good("classify", table, "--label species --save", tmp_path / "c")
     assert "--balanced does not apply" in bad("classify", table, "--balanced -o - --model", tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    "option", ["-m isomap", "--gamma 2", "-d 3", "--contamination 0.1", "--columns sepal*", "--standardize"]
+)
+def test_what_a_saved_density_has_decided_is_refused(flowers, tmp_path, option):
+    """Other methods and columns were accepted and ignored."""
+    table, model = write_csv(tmp_path / "rows.csv", flowers[0]), tmp_path / "usual.model"
+    good("density", table, "-m pca -d 2 --save", model, "-q")
+    shown = bad("density", table, "--model", model, option, "-o", tmp_path / "out.csv")
+    assert f"{option.split()[0]} does not apply to --model, which is fitted already; omit it" in shown
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_transform_places_rows_by_a_parametric_map(flowers, tmp_path):

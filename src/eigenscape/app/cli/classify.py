@@ -13,7 +13,7 @@ from eigenscape.app.cli.input import InputOptions, column_roles, read_training_t
 from eigenscape.app.cli.options import command_line
 from eigenscape.app.cli.output import check_targets, print_summary, save_model
 from eigenscape.app.cli.run import Timer, show_progress
-from eigenscape.app.cli.scoring import fit_rows, load_for, write_scores
+from eigenscape.app.cli.scoring import fit_rows, load_for, refuse_with_model, write_scores
 
 
 def classify(
@@ -73,7 +73,16 @@ def classify(
         label, id_column, columns, missing, size, exclude=exclude, encode=encode, use_rep=use_rep, layer=layer
     )
     if model_file is not None:
-        _check_model_options(save, balanced, standardize, columns, exclude)
+        refuse_with_model(
+            {
+                "--save": save,
+                "--balanced": balanced,
+                "--standardize": standardize,
+                "--columns": columns,
+                "--exclude": exclude,
+                "--encode": encode,
+            }
+        )
         with timer.measure("reading"):
             saved, table = load_for(model_file, source, reading, "EigenfunctionClassifier", quiet)
         with show_progress(progress, quiet), timer.measure("predicting"):
@@ -110,19 +119,3 @@ def classify(
         "input": column_roles(table),
     }
     print_summary(summary, {"classes": out, "model": save}, as_json, quiet)
-
-
-def _check_model_options(
-    save: str | None, balanced: bool, standardize: bool, columns: str | None, exclude: str | None
-) -> None:
-    """Raise CommandError for options that a fitted model has decided already."""
-    given = {
-        "--save": save,
-        "--balanced": balanced,
-        "--standardize": standardize,
-        "--columns": columns,
-        "--exclude": exclude,
-    }
-    for option, value in given.items():
-        if value:
-            raise CommandError(f"{option} does not apply to --model, which is fitted already; omit it")

@@ -13,7 +13,7 @@ from eigenscape.app.cli.input import InputOptions, column_roles, read_training_t
 from eigenscape.app.cli.options import MethodCommand, chosen_parameters, command_line
 from eigenscape.app.cli.output import check_targets, print_summary, save_model
 from eigenscape.app.cli.run import Timer, build_estimator, show_progress
-from eigenscape.app.cli.scoring import fit_rows, load_for, write_scores
+from eigenscape.app.cli.scoring import fit_rows, load_for, refuse_with_model, write_scores
 from eigenscape.app.methods import estimator_class, method_name
 
 if TYPE_CHECKING:
@@ -103,11 +103,20 @@ def density(
         label, id_column, columns, missing, size, exclude=exclude, encode=encode, use_rep=use_rep, layer=layer
     )
     if model_file is not None:
-        if save or standardize or contamination is not None or mixtures or n_components:
-            raise CommandError(
-                "--save, --standardize, --contamination, --mixtures and -d do not apply to --model, which is"
-                " fitted already; omit them"
-            )
+        refuse_with_model(
+            {
+                "--save": save,
+                "--standardize": standardize,
+                "--contamination": contamination is not None,
+                "--mixtures": mixtures,
+                "-d": n_components,
+                "-m": method != _DEFAULT,
+                **_method_options(ctx, method),
+                "--columns": columns,
+                "--exclude": exclude,
+                "--encode": encode,
+            }
+        )
         with timer.measure("reading"):
             saved, table = load_for(model_file, source, reading, "EigenspaceDensity", quiet)
         estimator = saved.estimator
@@ -155,3 +164,9 @@ def density(
         "input": column_roles(table),
     }
     print_summary(summary, {"scores": out, "model": save}, as_json, quiet)
+
+
+def _method_options(ctx: typer.Context, method: str) -> dict[str, bool]:
+    """Return the options given for parameters of the method."""
+    given = chosen_parameters(ctx, estimator_class(method_name(method)))
+    return {f"--{name.replace('_', '-')}": True for name in given}

@@ -44,6 +44,13 @@ def fit_rows(
     return CommandFit(estimator, coordinates, table, fitted_table, scaler, timer, None)
 
 
+def refuse_with_model(given: Mapping[str, object]) -> None:
+    """Raise CommandError for options that were given although a saved model has decided them."""
+    for option, value in given.items():
+        if value:
+            raise CommandError(f"{option} does not apply to --model, which is fitted already; omit it")
+
+
 def load_for(
     model_file: str, source: str, options: InputOptions, cls: str, quiet: bool
 ) -> tuple[SavedModel, Any]:
