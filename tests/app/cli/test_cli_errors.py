@@ -263,6 +263,20 @@ def test_an_interrupt_that_python_ignores_is_raised_again(capfd):
     assert capfd.readouterr().err == "interrupted; no file was left half-written\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
+def test_an_interrupt_inside_exec_ends_with_the_exit_code(tmp_path):
+    """Modules that define dataclasses run exec while they are imported, which may be during a command."""
+    (tmp_path / "command.py").write_text(
+        "from eigenscape.app.cli.errors import handle_errors\n"
+        "with handle_errors(debug=False):\n"
+        "    exec('raise KeyboardInterrupt')\n"
+    )
+    command = [sys.executable, "-m", "command"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 130
+    assert result.stderr == "interrupted; no file was left half-written\n"
+
+
 def test_a_killed_process_leaves_the_old_file(tmp_path, long_input):
     out = tmp_path / "map.csv"
     out.write_text("old\n")

@@ -61,6 +61,7 @@ def handle_errors(debug: bool) -> Iterator[None]:
             yield
     except (KeyboardInterrupt, typer.Abort):
         print_message("interrupted; no file was left half-written")
+        _forget_interrupt()
         raise SystemExit(INTERRUPTED) from None
     except Exception as error:
         if debug:
@@ -82,6 +83,15 @@ def _print_warnings() -> Iterator[None]:
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = show
         yield
+
+
+def _forget_interrupt() -> None:
+    """Let ``python -m eigenscape`` end with the exit code.
+
+    An interrupt inside ``exec`` of a string, as in the definition of a dataclass, is remembered by Python,
+    even if it was caught, and ends the process by the signal. The next ``eval`` of a string clears it.
+    """
+    eval("None")
 
 
 @contextmanager
