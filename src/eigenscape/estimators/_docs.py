@@ -1,39 +1,33 @@
-"""Descriptions of parameters and attributes that several estimators share.
-
-A class decorated with ``@documented`` writes ``{name}`` on a line of its own in its docstring. The line is
-replaced by the numpydoc entry of ``name`` below; for a parameter the default is read from the ``__init__`` of
-the class. Indented lines that follow are kept, so a class can add sentences of its own::
-
-    @documented
-    class Isomap(...):
-        '''...
-
-        Parameters
-        ----------
-        {n_neighbors}
-        {joined}
-            The stricter rules leave out shortcuts, which distort geodesic distances.
-
-``{name/variant}`` selects one of several descriptions of a parameter. An unknown name raises at import.
-"""
+"""Descriptions of parameters and attributes that estimators share; see :mod:`eigenscape._docstrings`."""
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Callable
-from typing import Any, TypeVar
+from eigenscape._docstrings import documented_by, parse_entries
 
-Documented = TypeVar("Documented", bound=Callable[..., Any])
-
-#: Entries in numpydoc format, without defaults.
-_TEXT = """
+ENTRIES = parse_entries("""
 X/samples : array-like or sparse matrix of shape (n_samples, n_features)
     Training data. If "precomputed", similarities or distances of shape (n_samples, n_samples). Data
     are copied; a precomputed matrix is not, and must not be modified while the model is in use. All
     rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise the model
     is fitted to a sample of rows, and the others are placed by ``transform`` (see
     ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+X/training : array-like of shape (n_samples, n_features)
+    Training data.
+X/observed : array-like or dask collection of shape (n_samples, n_features)
+    Training data, NaN for missing values. Every row and every column needs an observed value.
+X/chunk : array-like or sparse matrix of shape (n_chunk, n_features)
+    The chunk. ``embedder`` must have ``partial_fit``; if it is None, it is a GreedySpectralEmbedding with
+    divisive normalisation and at most 500 dictionary rows.
+X/points : array-like or sparse matrix of shape (n_new, n_features)
+    Points, as for ``transform``.
+X/missing : array-like of shape (n_new, n_features)
+    Samples, NaN for missing values.
+between/unused : ignored
+    Not used, present for API consistency.
+y : ignored
+    Not used, present for API consistency.
+sample_weight : array-like of shape (n_samples,), optional
+    Sample weights. A weight of 2 is equivalent to repeating the sample.
 sample_weight/measure : array-like of shape (n_samples,), optional
     Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
     With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours
@@ -222,6 +216,10 @@ random_state : int, RandomState instance or None
 n_jobs : int or None
     Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to fewer.
     The result does not depend on it.
+n_samples : int
+    Number of samples.
+random_state/draw : int, RandomState instance or None
+    Seed. If None, that of the estimator.
 tol/em : float
     EM stops when a step raises the log-likelihood by at most this, per observed value.
 max_iter/em : int
@@ -239,6 +237,23 @@ on_disconnected/whole : {"connect", "whole", "raise"}
     Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
     them, "whole" uses the graph as it is, and "raise" raises an error. Components of a graph passed to
     ``fit`` cannot be connected.
+on_disconnected/joined : {"connect", "raise"}
+    Treatment of a graph with several connected components: add the shortest edges that connect them, or raise
+    an error.
+tol/stress : float
+    An iteration that lowers the stress by less than this is the last one.
+n_init/pursuit : int
+    Number of random starts for each direction; the best is kept.
+max_iter/pursuit : int
+    Maximum number of steps of the search for one direction.
+tol/pursuit : float
+    A search has converged if its next step would be shorter than this, in radians.
+random_state/starts : int, RandomState instance or None
+    Seed of the starts. If None, results may differ between calls.
+embedder/functions : estimator or None
+    Estimator with eigenfunctions, such as LaplacianEigenmaps, DiffusionMap, KernelPCA or Isomap; its
+    ``n_components`` are the functions to choose from. If None, LaplacianEigenmaps with as many components as
+    there are labels, at least 20 and at most 100.
 n_functions : int or "auto"
     Number of eigenfunctions. "auto" chooses by the leave-one-out error of the labelled rows, among functions
     that have stable values at new rows (of a normalised graph, those with eigenvalues of at least 0.1).
@@ -292,6 +307,10 @@ n_features_in_ : int
     Number of features seen by ``fit``.
 mean_ : ndarray of shape (n_features,)
     Mean of the training samples.
+mean_/latent : ndarray of shape (n_features,)
+    :math:`\\mu`.
+n_iter_/pursuit : int
+    Number of steps of the longest search.
 n_components_ : int
     Number of coordinates.
 log_likelihood_ : float
@@ -357,38 +376,7 @@ inverse_error_/local : float
     place of the map: root mean square distance between at most 1000 training rows and their leave-one-out
     reconstructions, relative to the spread of the rows. Computed on first access. Not available for
     precomputed matrices or if several components are embedded separately.
-"""
+""")
 
-
-def _parse(text: str) -> dict[str, tuple[str, str]]:
-    """Return the type and the indented description of each entry, by name."""
-    entries = re.findall(r"^(\S+) : (.*)\n((?: .*\n)+)", text, flags=re.MULTILINE)
-    return {name: (kind, description.rstrip("\n")) for name, kind, description in entries}
-
-
-ENTRIES = _parse(_TEXT)
-
-
-def documented(cls: Documented) -> Documented:
-    """Replace the lines ``{name}`` of the docstring of a class or function by the entries of this module."""
-    if cls.__doc__ is None:  # python -OO
-        return cls
-    signature = inspect.signature(cls).parameters
-    lines = []
-    for line in cls.__doc__.split("\n"):
-        match = re.fullmatch(r"( *)\{([A-Za-z_0-9]+)(/[a-z]+)?\}", line)
-        if match is None:
-            lines.append(line)
-            continue
-        indent, name, variant = match[1], match[2], match[3] or ""
-        if name + variant not in ENTRIES:
-            raise KeyError(f"{cls.__name__} refers to {{{name}{variant}}}, which has no entry in {__name__}")
-        kind, description = ENTRIES[name + variant]
-        default = f", default={_shown(signature[name].default)}" if name in signature else ""
-        lines += [f"{indent}{name} : {kind}{default}", *(indent + each for each in description.split("\n"))]
-    cls.__doc__ = "\n".join(lines)
-    return cls
-
-
-def _shown(default: Any) -> str:
-    return f'"{default}"' if isinstance(default, str) else repr(default)
+#: Decorator of classes and functions with names of these entries in their docstrings.
+documented = documented_by(ENTRIES)

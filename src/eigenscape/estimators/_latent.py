@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
+from eigenscape.estimators._docs import documented
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_input, check_weights, valid_rows
 from eigenscape.methods.missing import ObservedData, observed_data
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
+@documented
 class LatentMixin:
     """``impute``, ``score_samples`` and ``score`` by the hooks ``_expected`` and ``_log_density``."""
 
@@ -44,8 +46,7 @@ class LatentMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_new, n_features)
-            Samples, NaN for missing values.
+        {X/missing}
 
         Returns
         -------
@@ -61,8 +62,7 @@ class LatentMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_new, n_features)
-            Samples, NaN for missing values.
+        {X/missing}
 
         Returns
         -------
@@ -78,10 +78,7 @@ class LatentMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_new, n_features)
-            Samples, NaN for missing values.
-        y : ignored
-            Not used, present for API consistency.
+        {X/missing} {y}
         sample_weight : array-like of shape (n_new,), optional
             Sample weights. Not accepted for dask collections.
 

@@ -15,13 +15,13 @@ from eigenscape.kernels.labelled import mix_labels
 from eigenscape.pieces import Affinity, Split
 
 
+@documented
 class TargetMixin:
     """``fit`` with labels and ``sample_weight``, for estimators whose hook ``_embed`` takes both."""
 
     target_weight: float
     _fit_samples: Any
 
-    @documented
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the embedding of ``X``.
 

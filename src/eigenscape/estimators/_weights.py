@@ -27,21 +27,18 @@ _PER_SAMPLE = {"component_labels_": -1, "degrees_": 0}
 DICTIONARY_WEIGHTS = "its moments count every row once"
 
 
+@documented
 class SampleWeightMixin:
     """``fit`` with ``sample_weight``, for estimators whose hook ``_embed`` takes ``weights``."""
 
     _fit_samples: Any
 
-    @documented
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the embedding of ``X``.
 
         Parameters
         ----------
-        {X/samples}
-        y : ignored
-            Not used, present for API consistency.
-        {sample_weight/measure}
+        {X/samples} {y} {sample_weight/measure}
 
         Returns
         -------

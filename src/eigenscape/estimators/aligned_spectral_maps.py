@@ -55,22 +55,15 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         and 10: a part of the links is left out, and the weakest coupling is used that brings their rows as
         near to each other as the best one does, within one standard error. Stronger links keep fewer
         neighbours within the views.
-    {n_neighbors}
-    {weights/affinity}
+    {n_neighbors} {weights/affinity}
         Widths are estimated in each view.
-    {metric}
-    {metric_params}
+    {metric} {metric_params}
     neighbors : {"auto", "exact", "approximate"}, default="auto"
         Neighbour search, as in :class:`LaplacianEigenmaps`.
     on_disconnected : {"connect", "raise"}, default="connect"
         Treatment of a view whose graph has several connected components: add the shortest edges that connect
         them, or raise an error.
-    {eigen_solver/graph}
-    {tol/graph}
-    {max_iter}
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {eigen_solver/graph} {tol/graph} {max_iter} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
@@ -93,9 +86,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         Number of links.
     {eigenvalues_}
         Here of the coupled graph.
-    {residuals_}
-    {solver_}
-    {n_iter_}
+    {residuals_} {solver_} {n_iter_}
 
     Examples
     --------
@@ -158,8 +149,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         ----------
         X : list or dict of array-like or sparse matrices of shape (n_samples, n_features)
             The views, by name if a dict. Their numbers of rows and of columns may differ.
-        y : ignored
-            Not used, present for API consistency.
+        {y}
         links : list or dict of array-like, dict of pairs, or "rows"
             Which rows belong together. One sequence of ids for each view: a row is linked to the row of the
             same id in the next view that has it; None and NaN are no ids. Or pairs of row numbers by the

@@ -52,8 +52,7 @@ class DiffusionMap(TargetMixin, EmbeddingMixin, KernelMixin, Estimator):
 
     Parameters
     ----------
-    {n_components}
-    {affinity}
+    {n_components} {affinity}
     alpha : float, default=1.0
         Exponent of the normalisation by the density, at least 0. With 1 the density has no effect on the walk
         (Laplace-Beltrami), with 1/2 it acts as a potential (Fokker-Planck), with 0 it has its full effect.
@@ -68,48 +67,20 @@ class DiffusionMap(TargetMixin, EmbeddingMixin, KernelMixin, Estimator):
     gamma : float or None, default=None
         Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
         neighbour, or 1 if ``bandwidth="local"``.
-    {n_neighbors}
-    {joined}
-    {radius/affinity}
-    {weights/affinity}
-    {t}
+    {n_neighbors} {joined} {radius/affinity} {weights/affinity} {t}
         Not the diffusion time.
-    {metric}
-    {metric_params}
-    {neighbors}
-    {include_diagonal}
-    {target_weight}
-    {on_disconnected/affinity}
-    {independent}
-    {independence_threshold}
-    {n_candidates}
-    {eigen_solver/graph}
-    {tol/graph}
-    {max_iter}
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {metric} {metric_params} {neighbors} {include_diagonal} {target_weight} {on_disconnected/affinity}
+    {independent} {independence_threshold} {n_candidates} {eigen_solver/graph} {tol/graph} {max_iter}
+    {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
-    {embedding_}
-    {eigenvalues_/parts}
+    {embedding_} {eigenvalues_/parts}
         They are :math:`\lambda_r`, those of one step.
     {kernel_}
         It is the symmetric form of the random walk.
-    {component_labels_}
-    {n_connected_components_}
-    {degrees_}
-    {n_neighbors_}
-    {neighbor_recall_}
-    {t_}
-    {gamma_}
-    {kept_}
-    {independence_}
-    {residuals_}
-    {solver_}
-    {n_iter_}
-    {n_features_in_}
+    {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_} {t_} {gamma_}
+    {kept_} {independence_} {residuals_} {solver_} {n_iter_} {n_features_in_}
 
     Examples
     --------

@@ -75,8 +75,7 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
     layers : list of (n_components, window, step), default=((8, 8, 4), (8, 8, 4))
         For each layer the number of directions, the length of a window and the distance between windows, in
         steps of the layer below.
-    {regularization/noise}
-    {verbose}
+    {regularization/noise} {verbose}
 
     Attributes
     ----------
@@ -143,8 +142,7 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_steps, n_channels) or (n_steps,), or a list of such arrays
             The undistorted sequence, or several of them.
-        y : ignored
-            Not used, present for API consistency.
+        {y}
         distorted : list
             Distorted versions of ``X``, each shaped like ``X`` and aligned with it step by step. Used by
             every layer without its own versions in ``layer_distorted``.

@@ -35,19 +35,11 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    embedder : estimator or None, default=None
-        Estimator with eigenfunctions, such as LaplacianEigenmaps, DiffusionMap, KernelPCA or Isomap; its
-        ``n_components`` are the functions to choose from. If None, LaplacianEigenmaps with as many
-        components as there are labels, at least 20 and at most 100.
-    {n_functions}
-    {alpha/ridge}
-    {smoothness}
+    {embedder/functions} {n_functions} {alpha/ridge} {smoothness}
     class_weight : {"balanced"}, dict or None, default=None
         Weights of the classes. "balanced" gives all classes the same weight, which helps if very few rows are
         labelled, and if rare classes matter as much as common ones.
-    {prefit}
-    {n_jobs}
-    {verbose}
+    {prefit} {n_jobs} {verbose}
 
     Attributes
     ----------
@@ -55,11 +47,7 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         Labels of the classes.
     transduction_ : ndarray of shape (n_samples,)
         Labels of the training rows; those that were given are not changed.
-    {embedder_}
-    {n_functions_}
-    {alpha_}
-    {smoothness_}
-    {leave_one_out_error_}
+    {embedder_} {n_functions_} {alpha_} {smoothness_} {leave_one_out_error_}
     temperature_ : float
         Width of the softmax that turns values into probabilities, the one with the least leave-one-out log
         loss.
@@ -139,9 +127,7 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_chunk, n_features)
-            The chunk. ``embedder`` must have ``partial_fit``; if it is None, it is a GreedySpectralEmbedding
-            with divisive normalisation and at most 500 dictionary rows.
+        {X/chunk}
         y : array-like of shape (n_chunk,), optional
             Labels, as for ``fit``. If None, no row of the chunk is labelled.
         classes : array-like of shape (n_classes,), optional

@@ -31,27 +31,13 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
 
     Parameters
     ----------
-    embedder : estimator or None, default=None
-        Estimator with eigenfunctions, such as LaplacianEigenmaps, DiffusionMap, KernelPCA or Isomap; its
-        ``n_components`` are the functions to choose from. If None, LaplacianEigenmaps with as many
-        components as there are labels, at least 20 and at most 100.
-    {n_functions}
-    {alpha/ridge}
-    {smoothness}
-    {prefit}
-    {n_jobs}
-    {verbose}
+    {embedder/functions} {n_functions} {alpha/ridge} {smoothness} {prefit} {n_jobs} {verbose}
 
     Attributes
     ----------
     transduction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Values of the regression function at the training rows, also at those whose value was given.
-    {embedder_}
-    {n_functions_}
-    {alpha_}
-    {smoothness_}
-    {leave_one_out_error_}
-    {n_features_in_}
+    {embedder_} {n_functions_} {alpha_} {smoothness_} {leave_one_out_error_} {n_features_in_}
 
     Examples
     --------
@@ -116,9 +102,7 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_chunk, n_features)
-            The chunk. ``embedder`` must have ``partial_fit``; if it is None, it is a GreedySpectralEmbedding
-            with divisive normalisation and at most 500 dictionary rows.
+        {X/chunk}
         y : array-like of shape (n_chunk,) or (n_chunk, n_outputs), optional
             Values, as for ``fit``. If None, no value of the chunk is known.
 

@@ -82,8 +82,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Whether ``embedder`` is fitted already, for example to a stream. It is then used as it is.
     random_state : int, RandomState instance or None, default=0
         Seed of the folds and of the mixtures.
-    {n_jobs}
-    {verbose}
+    {n_jobs} {verbose}
 
     Attributes
     ----------
@@ -98,8 +97,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Distance from the span that is used.
     offset_ : float
         Score below which a row is an outlier.
-    {embedder_}
-    {n_features_in_}
+    {embedder_} {n_features_in_}
 
     Examples
     --------
@@ -147,8 +145,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data, in the form that ``embedder`` takes.
-        y : ignored
-            Not used, present for API consistency.
+        {y}
 
         Returns
         -------
@@ -322,8 +319,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_new, n_features)
-        y : ignored
-            Not used, present for API consistency.
+        {y}
 
         Returns
         -------
@@ -386,8 +382,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : ignored
-            Not used, present for API consistency.
+        {y}
 
         Returns
         -------

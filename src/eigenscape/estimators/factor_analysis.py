@@ -45,9 +45,7 @@ class FactorAnalysis(LatentMixin, LinearMixin, Estimator):
     n_components : int, default=2
         Number of latent coordinates :math:`q`. For :math:`d` features the model is determined only if
         :math:`(d - q)^2 \ge d + q`; otherwise many models have the same likelihood.
-    {tol/em}
-    {max_iter/em}
-    {random_state}
+    {tol/em} {max_iter/em} {random_state}
         Used if values are missing.
     {verbose}
 
@@ -58,17 +56,13 @@ class FactorAnalysis(LatentMixin, LinearMixin, Estimator):
         are independent given :math:`y`.
     components_ : ndarray of shape (n_components, n_features)
         The transpose of ``loadings_``.
-    mean_ : ndarray of shape (n_features,)
-        :math:`\mu`.
+    {mean_/latent}
     noise_variance_ : ndarray of shape (n_features,)
         The diagonal of :math:`\Psi`.
-    {n_components_}
-    {log_likelihood_}
-    {log_likelihoods_}
+    {n_components_} {log_likelihood_} {log_likelihoods_}
     n_iter_ : int
         Number of steps.
-    {converged_}
-    {n_features_in_}
+    {converged_} {n_features_in_}
 
     Examples
     --------
@@ -106,10 +100,7 @@ class FactorAnalysis(LatentMixin, LinearMixin, Estimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Training data, NaN for missing values. Every row and every column needs an observed value.
-        y : ignored
-            Not used, present for API consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Sample weights. A weight of 2 is equivalent to repeating the sample.
+        {y} {sample_weight}
 
         Returns
         -------
@@ -169,8 +160,7 @@ class FactorAnalysis(LatentMixin, LinearMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_new, n_features)
-            Samples, NaN for missing values.
+        {X/missing}
 
         Returns
         -------
@@ -193,10 +183,7 @@ class FactorAnalysis(LatentMixin, LinearMixin, Estimator):
 
         Parameters
         ----------
-        n_samples : int, default=1
-            Number of samples.
-        random_state : int, RandomState instance or None, default=None
-            Seed. If None, that of the estimator.
+        {n_samples} {random_state/draw}
 
         Returns
         -------

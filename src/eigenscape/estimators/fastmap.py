@@ -40,8 +40,7 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
         Number of moves to the farthest point and back in the search for a pair of distant points.
     {metric/distance}
         Only the distances to the pivots are used after ``fit``.
-    {metric_params}
-    {random_state}
+    {metric_params} {random_state}
         The searches start from random points.
     {verbose}
 
@@ -61,9 +60,7 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
         this kernel.
     residuals_ : ndarray of shape (n_components,)
         Errors of the kernel along each line that is reproduced from the coordinates: rounding errors.
-    {solver_}
-    {n_iter_}
-    {n_features_in_}
+    {solver_} {n_iter_} {n_features_in_}
 
     Examples
     --------

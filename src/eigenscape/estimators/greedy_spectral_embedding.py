@@ -144,16 +144,10 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         ``averages`` is ignored. For ``normalization="divisive"`` only.
     {gamma/kernel}
         For a stream it is estimated from the first chunk.
-    {degree}
-    {coef0}
-    {inverse}
+    {degree} {coef0} {inverse}
         "fixed-point" is not available for divisive normalisation. After fitting to a stream the dictionary is
         used in place of the training rows.
-    {inverse_alpha}
-    {inverse_gamma}
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {inverse_alpha} {inverse_gamma} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
@@ -175,15 +169,9 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         Number of samples seen.
     n_passes_ : int
         1 after ``partial_fit`` or for an iterator; 2 if every point was projected on the final dictionary.
-    {eigenvalues_}
-    {kernel_}
+    {eigenvalues_} {kernel_}
         After fitting to a stream, values are those between any points and the dictionary.
-    {residuals_}
-    {solver_}
-    {n_iter_}
-    {gamma_}
-    {inverse_error_}
-    {n_features_in_}
+    {residuals_} {solver_} {n_iter_} {gamma_} {inverse_error_} {n_features_in_}
 
     Examples
     --------
@@ -263,8 +251,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             iterable of chunks of rows. It is never held in memory as a whole and is read twice, an iterator
             only once. A dask array or dataframe is processed on its workers, and ``embedding_`` is then a
             dask array.
-        y : ignored
-            Not used, present for API consistency.
+        {y}
 
         Returns
         -------
@@ -294,6 +281,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         return self
 
     @available_if(_supports_single_pass)
+    @documented
     def partial_fit(self, X: Any, y: object = None) -> Self:
         r"""Continue with a further chunk of a stream; the dictionary is extended, or its members replaced.
 
@@ -325,8 +313,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         ----------
         X : array-like or sparse matrix of shape (n_chunk, n_features), or a dask collection
             The chunk.
-        y : ignored
-            Not used, present for API consistency.
+        {y}
 
         Returns
         -------

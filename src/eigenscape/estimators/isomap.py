@@ -66,15 +66,9 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
 
     Parameters
     ----------
-    {n_components}
-    {n_neighbors}
-    {joined}
+    {n_components} {n_neighbors} {joined}
         The stricter rules leave out shortcuts, which distort geodesic distances.
-    {radius}
-    {metric/graph}
-    {metric_params}
-    {neighbors}
-    {on_disconnected}
+    {radius} {metric/graph} {metric_params} {neighbors} {on_disconnected}
     n_landmarks : int, "auto" or None, default=None
         Number of landmarks, in each component if components are embedded separately. If None, all samples are
         used, or those that ``landmarks`` lists. "auto" starts with 16 (or twice as many as ``n_components``
@@ -97,30 +91,14 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         Ignored unless ``ordinal=True``.
     {ties}
         Ignored unless ``ordinal=True``.
-    {order}
-    {indefinite}
-    {eigen_solver}
-    {tol}
-    {max_iter}
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {order} {indefinite} {eigen_solver} {tol} {max_iter} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
-    {embedding_}
-    {eigenvalues_/parts}
-    {kernel_}
-    {component_labels_}
-    {n_connected_components_}
-    {degrees_}
-    {n_neighbors_}
-    {neighbor_recall_}
-    {landmarks_}
+    {embedding_} {eigenvalues_/parts} {kernel_} {component_labels_} {n_connected_components_} {degrees_}
+    {n_neighbors_} {neighbor_recall_} {landmarks_}
         Set if landmarks are used, as are the next three.
-    {n_landmarks_}
-    {landmark_steps_}
-    {landmark_reason_}
+    {n_landmarks_} {landmark_steps_} {landmark_reason_}
     landmark_rank_ : int or ndarray of shape (n_connected_components,)
         Set if ``axes="samples"``: the number of eigenfunctions of the landmarks on which the samples are
         projected, those with eigenvalues above the magnitude of the most negative one, at least
@@ -133,11 +111,7 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         separately.
     {is_euclidean_}
         Of the same distances.
-    {inverse_error_/local}
-    {residuals_}
-    {solver_}
-    {n_iter_}
-    {n_features_in_}
+    {inverse_error_/local} {residuals_} {solver_} {n_iter_} {n_features_in_}
 
     Examples
     --------

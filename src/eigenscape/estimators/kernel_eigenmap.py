@@ -117,13 +117,9 @@ class KernelEigenmap(Estimator):
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample; two samples are connected if either is among those of the
         other. If None, 12, or fewer for less than 48 distinct samples.
-    {radius}
-    {weights}
-    {t}
-    {metric}
+    {radius} {weights} {t} {metric}
         Rows are needed, so "precomputed" distances are not supported.
-    {metric_params}
-    {neighbors}
+    {metric_params} {neighbors}
     regularization : float, default=0
         Added to the diagonal of :math:`W`. Makes the map more isometric if all neighbourhoods have the same
         size (Brand sec. 4).
@@ -131,9 +127,7 @@ class KernelEigenmap(Estimator):
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "whole" keeps the components, each with its own constant eigenvector. Both issue a
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error.
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
@@ -168,12 +162,7 @@ class KernelEigenmap(Estimator):
         to the diameter of the data. Computed on first access.
     graph_ : sparse array of shape (n_vertices, n_vertices)
         Edge weights; duplicate samples share a vertex.
-    {component_labels_}
-    {n_connected_components_}
-    {degrees_}
-    {n_neighbors_}
-    {neighbor_recall_}
-    {t_}
+    {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_} {t_}
     {n_features_in_}
 
     Examples
@@ -257,8 +246,7 @@ class KernelEigenmap(Estimator):
         X : array-like of shape (n_samples, n_features)
             Training data; may be sparse with ``basis="features"``. For a dask collection the map is fitted to
             a sample of its rows.
-        y : ignored
-            Not used, present for API consistency.
+        {y}
         graph : array or sparse matrix of shape (n_samples, n_samples), optional
             Symmetric edge weights between the rows of ``X``. If None, their neighbourhood graph is computed.
             New points are placed by their features alone.

@@ -46,40 +46,15 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
 
     Parameters
     ----------
-    {n_components/optional}
-    {kernel}
-    {gamma/kernel}
-    {degree}
-    {coef0}
-    {order}
-    {storage}
-    {dictionary_size}
+    {n_components/optional} {kernel} {gamma/kernel} {degree} {coef0} {order} {storage} {dictionary_size}
         ``storage`` is ignored, too.
-    {dictionary_tol}
-    {dictionary}
-    {inverse}
-    {inverse_alpha}
-    {inverse_gamma}
-    {eigen_solver}
-    {tol}
-    {max_iter}
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {dictionary_tol} {dictionary} {inverse} {inverse_alpha} {inverse_gamma} {eigen_solver} {tol} {max_iter}
+    {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
-    {embedding_}
-    {eigenvalues_}
-    {kernel_}
-    {residuals_}
-    {solver_}
-    {n_iter_}
-    {gamma_}
-    {dictionary_}
-    {dictionary_indices_}
-    {gram_error_bound_}
-    {inverse_error_}
+    {embedding_} {eigenvalues_} {kernel_} {residuals_} {solver_} {n_iter_} {gamma_} {dictionary_}
+    {dictionary_indices_} {gram_error_bound_} {inverse_error_}
         With ``inverse="ridge"`` each row is left out of its own reconstruction. Not available for precomputed
         kernels and lists of objects.
     {n_features_in_}

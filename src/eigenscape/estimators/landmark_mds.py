@@ -53,35 +53,18 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
 
     Parameters
     ----------
-    {n_components}
-    {n_landmarks}
-    {landmarks}
+    {n_components} {n_landmarks} {landmarks}
         Landmarks given as points need not be samples.
-    {landmark_tol}
-    {metric/distance}
+    {landmark_tol} {metric/distance}
         Only the distances to the landmarks are used. If ``landmarks`` are q sample indices, ``X`` may also be
         a matrix (n_samples, q) of the distances to these, in their order (``transform`` takes rows like
         that).
-    {metric_params}
-    {order}
-    {indefinite}
-    {eigen_solver}
-    {tol}
-    {max_iter}
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {metric_params} {order} {indefinite} {eigen_solver} {tol} {max_iter} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
-    {embedding_}
-    {eigenvalues_/landmarks}
-    {kernel_/landmarks}
-    {landmarks_}
-    {n_landmarks_}
-    {landmark_steps_}
-    {landmark_reason_}
-    {inverse_error_}
+    {embedding_} {eigenvalues_/landmarks} {kernel_/landmarks} {landmarks_} {n_landmarks_} {landmark_steps_}
+    {landmark_reason_} {inverse_error_}
         The training rows are the landmarks here, because the model stores no others. With the Euclidean
         metric ``inverse_transform`` is the inverse of PCA. With other metrics it fits the rows by an affine
         function of the coordinates around each point of the map, and each row is left out of its own
@@ -90,10 +73,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
         The distances are those between landmarks.
     {is_euclidean_}
         The distances are those between landmarks.
-    {residuals_}
-    {solver_}
-    {n_iter_}
-    {n_features_in_}
+    {residuals_} {solver_} {n_iter_} {n_features_in_}
 
     Examples
     --------

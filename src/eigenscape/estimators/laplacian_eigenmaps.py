@@ -66,61 +66,20 @@ class LaplacianEigenmaps(
 
     Parameters
     ----------
-    {n_components}
-    {affinity}
-    {n_neighbors}
-    {joined}
-    {radius/affinity}
-    {weights/affinity}
-    {t}
-    {gamma}
-    {metric}
-    {metric_params}
-    {neighbors}
-    {include_diagonal}
-    {target_weight}
-    {on_disconnected/affinity}
-    {n_anchors}
+    {n_components} {affinity} {n_neighbors} {joined} {radius/affinity} {weights/affinity} {t} {gamma} {metric}
+    {metric_params} {neighbors} {include_diagonal} {target_weight} {on_disconnected/affinity} {n_anchors}
         The matrices are :math:`A'(S - K)A` and :math:`A' S A`. ``affinity`` must be a graph of rows, and
         ``eigen_solver`` is not used.
-    {dictionary_size/affinity}
-    {dictionary_tol}
-    {dictionary}
-    {independent}
-    {independence_threshold}
-    {n_candidates}
-    {eigen_solver/graph}
-    {tol/graph}
-    {max_iter}
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {dictionary_size/affinity} {dictionary_tol} {dictionary} {independent} {independence_threshold}
+    {n_candidates} {eigen_solver/graph} {tol/graph} {max_iter} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
-    {embedding_}
-    {eigenvalues_/parts}
+    {embedding_} {eigenvalues_/parts}
         They are :math:`l_r = 1 - \sigma_r`.
-    {kernel_}
-    {affinity_matrix_}
-    {component_labels_}
-    {n_connected_components_}
-    {degrees_}
-    {n_neighbors_}
-    {neighbor_recall_}
-    {anchors_}
-    {t_}
-    {gamma_}
-    {kept_}
-    {independence_}
-    {inverse_error_/local}
-    {residuals_}
-    {solver_}
-    {n_iter_}
-    {dictionary_}
-    {dictionary_indices_}
-    {gram_error_bound_}
-    {n_features_in_}
+    {kernel_} {affinity_matrix_} {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_}
+    {neighbor_recall_} {anchors_} {t_} {gamma_} {kept_} {independence_} {inverse_error_/local} {residuals_}
+    {solver_} {n_iter_} {dictionary_} {dictionary_indices_} {gram_error_bound_} {n_features_in_}
 
     Examples
     --------

@@ -45,8 +45,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
 
     Parameters
     ----------
-    {n_components}
-    {n_neighbors}
+    {n_components} {n_neighbors}
         Each sample is reconstructed from these.
     {radius}
         Each sample is reconstructed from all samples within the radius. The methods other than "standard"
@@ -68,36 +67,17 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         Neighbours and weights are determined by the same metric. To use a metric for the search only, pass
         ``neighbors=NearestNeighbors(metric=...)``. A sparse matrix of distances must contain the distances
         between the neighbours of each sample, too; a graph of all pairs within twice the ``radius`` does.
-    {metric_params}
-    {neighbors}
-    {on_disconnected}
-    {n_anchors}
+    {metric_params} {neighbors} {on_disconnected} {n_anchors}
         Weights are barycentric, with ``reg``. The matrix is :math:`A' M A` with :math:`A' A`; ``c`` must be
         None, and ``eigen_solver`` is not used.
-    {eigen_solver/graph}
-    {tol/graph}
-    {max_iter}
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {eigen_solver/graph} {tol/graph} {max_iter} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
-    {embedding_}
-    {eigenvalues_/parts}
+    {embedding_} {eigenvalues_/parts}
         The matrix is ``c I - M``, with ``c = 1`` if ``c`` is None.
-    {kernel_}
-    {component_labels_}
-    {n_connected_components_}
-    {degrees_}
-    {n_neighbors_}
-    {neighbor_recall_}
-    {anchors_}
-    {inverse_error_/local}
-    {residuals_}
-    {solver_}
-    {n_iter_}
-    {n_features_in_}
+    {kernel_} {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_}
+    {anchors_} {inverse_error_/local} {residuals_} {solver_} {n_iter_} {n_features_in_}
 
     Examples
     --------

@@ -40,17 +40,8 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
     affine : bool, default=True
         Whether the map has a constant term. Without it the directions depend on the origin, and directions
         along which the data are constant are omitted.
-    {n_neighbors/twelve}
-    {radius}
-    {weights}
-    {t}
-    {metric}
-    {metric_params}
-    {neighbors}
-    {regularization/graph}
-    {on_disconnected/whole}
-    {n_jobs}
-    {verbose}
+    {n_neighbors/twelve} {radius} {weights} {t} {metric} {metric_params} {neighbors} {regularization/graph}
+    {on_disconnected/whole} {n_jobs} {verbose}
 
     Attributes
     ----------
@@ -72,12 +63,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
     anchor_indices_ : ndarray of shape (n_anchors,)
         Set for dask collections: indices of the samples (at most 5000, random) that ``graph_`` connects. All
         other samples are connected to these; duplicate samples are not merged.
-    {component_labels_}
-    {n_connected_components_}
-    {degrees_}
-    {n_neighbors_}
-    {neighbor_recall_}
-    {t_}
+    {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_} {t_}
     {n_features_in_}
 
     Examples
@@ -129,8 +115,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         ----------
         X : array-like or dask collection of shape (n_samples, n_features)
             Training data.
-        y : ignored
-            Not used, present for API consistency.
+        {y}
         graph : array or sparse matrix of shape (n_samples, n_samples), optional
             Symmetric edge weights between the samples. If None, those of the neighbourhood graph.
 

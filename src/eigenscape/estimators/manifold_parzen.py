@@ -50,8 +50,7 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
         Number of rows, drawn at random, from which parameters are chosen.
     random_state : int, RandomState instance or None, default=0
         Seed of the folds.
-    {n_jobs}
-    {verbose}
+    {n_jobs} {verbose}
 
     Attributes
     ----------
@@ -106,10 +105,7 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training data.
-        y : ignored
-            Not used, present for API consistency.
+        {X/training} {y}
 
         Returns
         -------
@@ -189,8 +185,7 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-        y : ignored
-            Not used, present for API consistency.
+        {y}
 
         Returns
         -------

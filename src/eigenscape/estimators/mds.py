@@ -44,37 +44,19 @@ class ClassicalMDS(
 
     Parameters
     ----------
-    {n_components}
-    {metric/distance}
-    {metric_params}
+    {n_components} {metric/distance} {metric_params}
     centering : array-like of shape (n_samples,) or None, default=None
         Centring weights ``c`` with sum 1 (Burges sec. 2.2.1): the weighted mean of the training samples
         becomes the origin. If None, the weights are equal, or proportional to ``sample_weight``.
-    {order}
-    {indefinite}
-    {storage}
-    {eigen_solver}
-    {tol}
-    {max_iter}
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {order} {indefinite} {storage} {eigen_solver} {tol} {max_iter} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
-    {embedding_}
-    {eigenvalues_}
-    {kernel_}
-    {negative_fraction_}
-    {is_euclidean_}
-    {inverse_error_}
+    {embedding_} {eigenvalues_} {kernel_} {negative_fraction_} {is_euclidean_} {inverse_error_}
         With the Euclidean metric ``inverse_transform`` is the inverse of PCA. With other metrics it fits the
         rows by an affine function of the coordinates around each point of the map, and each row is left out
         of its own reconstruction. Not available for precomputed distances and lists of objects.
-    {residuals_}
-    {solver_}
-    {n_iter_}
-    {n_features_in_}
+    {residuals_} {solver_} {n_iter_} {n_features_in_}
 
     Examples
     --------

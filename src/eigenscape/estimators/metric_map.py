@@ -51,16 +51,9 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
         repeatedly the sample farthest from the landmarks chosen so far; "greedy" the one farthest from their
         affine span (pivots of a partial Cholesky factorisation, then as "maxmin"); "kmeans" the samples
         nearest to the centres of k-means. An array of sample indices gives the landmarks themselves.
-    {order}
-    {metric/distance}
+    {order} {metric/distance}
         Only the distances to the landmarks are used.
-    {metric_params}
-    {eigen_solver}
-    {tol}
-    {max_iter}
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {metric_params} {eigen_solver} {tol} {max_iter} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
@@ -70,15 +63,10 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
         Squared distances along the coordinates of negative eigenvalues are negative.
     {kernel_/landmarks}
         ``loss`` refers to this kernel.
-    {landmarks_}
-    {n_landmarks_}
-    {landmark_reason_}
+    {landmarks_} {n_landmarks_} {landmark_reason_}
     references_ : ndarray of shape (n_components + 1,)
         Indices of the samples whose distances place a point, the origin first.
-    {residuals_}
-    {solver_}
-    {n_iter_}
-    {n_features_in_}
+    {residuals_} {solver_} {n_iter_} {n_features_in_}
 
     Examples
     --------

@@ -59,8 +59,7 @@ class MixturePPCA(LatentMixin, Estimator):
     noise_floor : float, default=1e-6
         Smallest noise variance, relative to the mean variance of the features. Without it, a plane that fits
         a few samples exactly would have infinite likelihood.
-    {tol/em}
-    {max_iter/em}
+    {tol/em} {max_iter/em}
     random_state : int, RandomState instance or None, default=0
         Seed of k-means and of ``sample``. If None, results may differ between calls.
     {verbose}
@@ -80,12 +79,10 @@ class MixturePPCA(LatentMixin, Estimator):
     degenerate_ : ndarray of bool of shape (n_mixtures,)
         Whether the noise of a plane is at the floor or it has fewer samples than a plane requires. Such
         planes cause a warning.
-    {log_likelihood_}
-    {log_likelihoods_}
+    {log_likelihood_} {log_likelihoods_}
     n_iter_ : int
         Number of steps of EM of the best start.
-    {converged_}
-    {n_features_in_}
+    {converged_} {n_features_in_}
 
     Examples
     --------
@@ -129,12 +126,7 @@ class MixturePPCA(LatentMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like or dask collection of shape (n_samples, n_features)
-            Training data, NaN for missing values. Every row and every column needs an observed value.
-        y : ignored
-            Not used, present for API consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Sample weights. A weight of 2 is equivalent to repeating the sample.
+        {X/observed} {y} {sample_weight}
 
         Returns
         -------
@@ -228,8 +220,7 @@ class MixturePPCA(LatentMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_new, n_features)
-            Samples, NaN for missing values.
+        {X/missing}
 
         Returns
         -------
@@ -249,8 +240,7 @@ class MixturePPCA(LatentMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_new, n_features)
-            Samples, NaN for missing values.
+        {X/missing}
 
         Returns
         -------
@@ -282,10 +272,7 @@ class MixturePPCA(LatentMixin, Estimator):
 
         Parameters
         ----------
-        n_samples : int, default=1
-            Number of samples.
-        random_state : int, RandomState instance or None, default=None
-            Seed. If None, that of the estimator.
+        {n_samples} {random_state/draw}
 
         Returns
         -------

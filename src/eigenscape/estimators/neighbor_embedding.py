@@ -45,20 +45,13 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         Strength of the attraction, at least 1. Small values keep more neighbours and fill the plane, large
         values separate clusters and show global structure, in less time. The default keeps most neighbours
         and places new points best on the data of docs/benchmarks/pictures.md.
-    {metric}
-    {metric_params}
-    {neighbors}
-    on_disconnected : {"connect", "raise"}, default="connect"
-        Treatment of a graph with several connected components: add the shortest edges that connect them, or
-        raise an error.
+    {metric} {metric_params} {neighbors} {on_disconnected/joined}
     max_iter : int, default=500
         Maximum number of iterations of the layout.
     tol : float, default=1e-3
         The layout stops when the points move by less than this in an iteration, in root mean square relative
         to the spread of the map. The quality of a map rarely changes after that.
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
@@ -72,11 +65,7 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         Movement of the points in the last iterations, compared with ``tol``.
     n_iter_ : int
         Number of iterations of the layout.
-    {component_labels_}
-    {n_connected_components_}
-    {degrees_}
-    {n_neighbors_}
-    {neighbor_recall_}
+    {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_}
     {n_features_in_}
 
     Notes

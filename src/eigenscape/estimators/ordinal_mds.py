@@ -34,23 +34,16 @@ class OrdinalMDS(Estimator):
 
     Parameters
     ----------
-    {n_components}
-    {metric/distance}
+    {n_components} {metric/distance}
         The dissimilarities need not satisfy the triangle inequality.
-    {metric_params}
-    {n_init}
+    {metric_params} {n_init}
     max_iter : int, default=300
         Maximum number of iterations for each starting configuration.
-    tol : float, default=1e-6
-        An iteration that lowers the stress by less than this is the last one.
-    {ties}
-    {random_state}
-    {verbose}
+    {tol/stress} {ties} {random_state} {verbose}
 
     Attributes
     ----------
-    {embedding_}
-    {stress_}
+    {embedding_} {stress_}
         By convention below 0.05 is good and above 0.2 poor. A stress near zero with points in a few clusters
         is degenerate: clusters whose distances exceed those of their members have an order that is reproduced
         by collapsing each cluster to a point.
@@ -113,8 +106,7 @@ class OrdinalMDS(Estimator):
         ----------
         X : array-like of shape (n_samples, n_features), or list of objects
             Training data. If "precomputed", dissimilarities of shape (n_samples, n_samples).
-        y : ignored
-            Not used, present for API consistency.
+        {y}
 
         Returns
         -------

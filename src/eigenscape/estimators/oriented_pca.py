@@ -90,8 +90,7 @@ class OrientedPCA(LinearMixin, Estimator):
     kernel_ : BoundKernel
         The kernel above; the eigenvalues of its Gram matrix are ``eigenvalues_``. Not set for dask
         collections.
-    {n_components_}
-    {n_features_in_}
+    {n_components_} {n_features_in_}
 
     Examples
     --------
@@ -223,8 +222,7 @@ class OrientedPCA(LinearMixin, Estimator):
             Held-out points, at least 2. The mean is over all pairs of two different held-out points, an
             unbiased estimate of the generalisation error. If None, the mean is over all pairs of training
             samples.
-        between : None
-            Not used, present for API consistency.
+        {between/unused}
 
         Returns
         -------
@@ -241,8 +239,7 @@ class OrientedPCA(LinearMixin, Estimator):
         ----------
         X : array-like of shape (n_new, n_features), optional
             Held-out points, as for ``loss``. If None, the training samples.
-        between : None
-            Not used, present for API consistency.
+        {between/unused}
 
         Returns
         -------

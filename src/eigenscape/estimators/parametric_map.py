@@ -52,8 +52,7 @@ class ParametricMap(Estimator):
         coordinates of ``X`` are those of its ``transform``.
     random_state : int, RandomState instance or None, default=0
         Seed of the random features. If None, results may differ between calls.
-    {n_jobs}
-    {verbose}
+    {n_jobs} {verbose}
 
     Attributes
     ----------
@@ -108,8 +107,7 @@ class ParametricMap(Estimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data.
-        y : ignored
-            Not used, present for API consistency.
+        {y}
 
         Returns
         -------

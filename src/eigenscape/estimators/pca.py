@@ -70,9 +70,7 @@ class PCA(LinearMixin, Estimator):
         decomposition of the data if directions of less than 1e-6 of the largest variance are required.
         "lanczos" is a block Krylov method that uses products with the data. "auto" selects it for few
         components of a matrix of size above 2000.
-    {tol}
-    {max_iter}
-    {random_state}
+    {tol} {max_iter} {random_state}
     n_jobs : int or None, default=None
         Number of threads for products with sparse data; None or -1 for all cores.
     {verbose}
@@ -106,8 +104,7 @@ class PCA(LinearMixin, Estimator):
         Residual norm :math:`|K v - l v|` of each pair (an upper bound if the covariance was solved).
     solver_ : str
         Solver used: "dense", "svd" or "lanczos".
-    {n_iter_}
-    {n_features_in_}
+    {n_iter_} {n_features_in_}
 
     Notes
     -----
@@ -163,10 +160,7 @@ class PCA(LinearMixin, Estimator):
         X : array-like, sparse matrix or dask collection of shape (n_samples, n_features)
             Training data. A dask collection is reduced to its mean and scatter matrix, and ``embedding_`` is
             a lazy dask array.
-        y : ignored
-            Not used, present for API consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Sample weights. A weight of 2 is equivalent to repeating the sample.
+        {y} {sample_weight}
 
         Returns
         -------
@@ -215,8 +209,7 @@ class PCA(LinearMixin, Estimator):
         ----------
         X : array-like, sparse matrix or dask collection of shape (n_samples, n_features)
             One or more samples.
-        y : ignored
-            Not used, present for API consistency.
+        {y}
         sample_weight : array-like of shape (n_samples,), optional
             Sample weights.
 
@@ -293,8 +286,7 @@ class PCA(LinearMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_new, n_features)
-            Points, as for ``transform``.
+        {X/points}
 
         Returns
         -------
@@ -315,8 +307,7 @@ class PCA(LinearMixin, Estimator):
             Held-out points, at least 2. The mean is over all pairs of two different held-out points, an
             unbiased estimate of the generalisation error. If None, the mean is over all pairs of training
             samples: the sum of the squared discarded eigenvalues over ``n_samples ** 2``.
-        between : None
-            Not used, present for API consistency.
+        {between/unused}
 
         Returns
         -------
@@ -332,8 +323,7 @@ class PCA(LinearMixin, Estimator):
         ----------
         X : array-like of shape (n_new, n_features), optional
             Held-out points, as for ``loss``. If None, the training samples.
-        between : None
-            Not used, present for API consistency.
+        {between/unused}
 
         Returns
         -------

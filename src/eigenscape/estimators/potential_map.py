@@ -36,31 +36,20 @@ class PotentialMap(EmbeddingMixin, Estimator):
 
     Parameters
     ----------
-    {n_components}
-    {n_neighbors}
+    {n_components} {n_neighbors}
     n_steps : int or None, default=None
         Number of steps :math:`t` of the random walk. If None, the knee of its von Neumann entropy: noise is
         averaged out up to it, and structure beyond it.
     n_landmarks : int, default=1000
         Maximum number of cells. Time grows as its cube, memory as its square.
-    {metric}
-    {metric_params}
-    {neighbors}
-    on_disconnected : {"connect", "raise"}, default="connect"
-        Treatment of a graph with several connected components: add the shortest edges that connect them, or
-        raise an error.
+    {metric} {metric_params} {neighbors} {on_disconnected/joined}
     max_iter : int, default=300
         Maximum number of iterations of metric MDS.
-    tol : float, default=1e-5
-        An iteration that lowers the stress by less than this is the last one.
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {tol/stress} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------
-    {embedding_}
-    {stress_}
+    {embedding_} {stress_}
         Of the cells.
     n_steps_ : int
         Number of steps of the random walk.
@@ -70,11 +59,7 @@ class PotentialMap(EmbeddingMixin, Estimator):
         Cell of each sample.
     n_iter_ : int
         Number of iterations of metric MDS.
-    {component_labels_}
-    {n_connected_components_}
-    {degrees_}
-    {n_neighbors_}
-    {neighbor_recall_}
+    {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_}
     {n_features_in_}
 
     Notes

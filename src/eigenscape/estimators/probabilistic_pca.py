@@ -46,10 +46,7 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
         maximum-likelihood model with that number.
     method : {"auto", "closed", "em"}, default="auto"
         "auto" uses the closed form for complete data and parameter-expanded EM otherwise.
-    {tol/em}
-    {max_iter/em}
-    {random_state}
-    {verbose}
+    {tol/em} {max_iter/em} {random_state} {verbose}
 
     Attributes
     ----------
@@ -57,15 +54,12 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
         Orthonormal directions, by decreasing variance.
     loadings_ : ndarray of shape (n_features, n_components)
         :math:`W`, whose columns are along the components.
-    mean_ : ndarray of shape (n_features,)
-        :math:`\mu`.
+    {mean_/latent}
     noise_variance_ : float
         :math:`\sigma^2`.
     explained_variance_ : ndarray of shape (n_components,)
         Variance of the model along each component, with noise: the leading eigenvalues of its covariance.
-    {n_components_}
-    {log_likelihood_}
-    {log_likelihoods_}
+    {n_components_} {log_likelihood_} {log_likelihoods_}
     n_iter_ : int
         Number of steps of EM; 1 for the closed form.
     {converged_}
@@ -114,12 +108,7 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like or dask collection of shape (n_samples, n_features)
-            Training data, NaN for missing values. Every row and every column needs an observed value.
-        y : ignored
-            Not used, present for API consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Sample weights. A weight of 2 is equivalent to repeating the sample.
+        {X/observed} {y} {sample_weight}
 
         Returns
         -------
@@ -202,8 +191,7 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_new, n_features)
-            Samples, NaN for missing values.
+        {X/missing}
 
         Returns
         -------
@@ -228,10 +216,7 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
 
         Parameters
         ----------
-        n_samples : int, default=1
-            Number of samples.
-        random_state : int, RandomState instance or None, default=None
-            Seed. If None, that of the estimator.
+        {n_samples} {random_state/draw}
 
         Returns
         -------

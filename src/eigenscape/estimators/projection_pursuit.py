@@ -50,15 +50,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
         first falls, so that it needs many starts in more than a few dimensions. A function takes one
         projection (an array of length n_samples, of mean zero and unit variance) and returns a number to be
         maximised; its gradient is computed by differences, with two calls for each variable.
-    n_init : int, default=10
-        Number of random starts for each direction; the best is kept.
-    max_iter : int, default=500
-        Maximum number of steps of the search for one direction.
-    tol : float, default=1e-6
-        A search has converged if its next step would be shorter than this, in radians.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the starts. If None, results may differ between calls.
-    {verbose}
+    {n_init/pursuit} {max_iter/pursuit} {tol/pursuit} {random_state/starts} {verbose}
 
     Attributes
     ----------
@@ -75,10 +67,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
         Index at the end of each start. Many equal largest values indicate a global maximum.
     converged_ : ndarray of bool of shape (n_components,)
         Whether the search for each direction converged.
-    n_iter_ : int
-        Number of steps of the longest search.
-    {mean_}
-    {n_features_in_}
+    {n_iter_/pursuit} {mean_} {n_features_in_}
 
     Examples
     --------
@@ -120,10 +109,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training data.
-        y : ignored
-            Not used, present for API consistency.
+        {X/training} {y}
 
         Returns
         -------

@@ -44,15 +44,7 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         Smallest gain in the mean log density of points left out by which a direction is kept.
     index : {"negentropy", "kurtosis", "friedman-tukey"}, default="negentropy"
         Measure of the departure from a normal distribution; see :class:`ProjectionPursuit`.
-    n_init : int, default=10
-        Number of random starts for each direction; the best is kept.
-    max_iter : int, default=500
-        Maximum number of steps of the search for one direction.
-    tol : float, default=1e-6
-        A search has converged if its next step would be shorter than this, in radians.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the starts. If None, results may differ between calls.
-    {verbose}
+    {n_init/pursuit} {max_iter/pursuit} {tol/pursuit} {random_state/starts} {verbose}
 
     Attributes
     ----------
@@ -62,9 +54,7 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         Gain of each direction in the mean log density of points left out.
     n_components_ : int
         Number of directions.
-    n_iter_ : int
-        Number of steps of the longest search.
-    {n_features_in_}
+    {n_iter_/pursuit} {n_features_in_}
 
     Examples
     --------
@@ -108,8 +98,7 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Training data, more samples than features.
-        y : ignored
-            Not used, present for API consistency.
+        {y}
 
         Returns
         -------
@@ -187,8 +176,7 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_new, n_features)
             Samples.
-        y : ignored
-            Not used, present for API consistency.
+        {y}
 
         Returns
         -------
@@ -203,10 +191,7 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        n_samples : int, default=1
-            Number of samples.
-        random_state : int, RandomState instance or None, default=None
-            Seed. If None, that of the estimator.
+        {n_samples} {random_state/draw}
 
         Returns
         -------

@@ -102,8 +102,7 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training data.
+        {X/training}
         y : array-like of shape (n_samples,)
             Target values.
 

@@ -180,33 +180,18 @@ class SpectralClustering(
         Largest number of clusters that "auto" considers. Ignored otherwise.
     n_init : int, default=10
         Number of starts of k-means. Ignored by the other methods.
-    {affinity}
-    {n_neighbors}
-    {joined}
-    {radius/affinity}
-    {weights/affinity}
-    {t}
-    {gamma}
-    {metric}
-    {metric_params}
-    {neighbors}
-    {include_diagonal}
+    {affinity} {n_neighbors} {joined} {radius/affinity} {weights/affinity} {t} {gamma} {metric}
+    {metric_params} {neighbors} {include_diagonal}
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "per_component" leaves them separate, so that no cluster contains samples of two components (at
         most ``n_clusters`` components are allowed); "largest" clusters the largest and assigns all other
         samples as new points. These issue a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise"
         raises an error.
-    {dictionary_size/affinity}
-    {dictionary_tol}
-    {dictionary}
-    {eigen_solver/graph}
-    {tol/graph}
-    {max_iter}
+    {dictionary_size/affinity} {dictionary_tol} {dictionary} {eigen_solver/graph} {tol/graph} {max_iter}
     {random_state}
         Also that of k-means.
-    {n_jobs}
-    {verbose}
+    {n_jobs} {verbose}
 
     Attributes
     ----------
@@ -233,23 +218,9 @@ class SpectralClustering(
         Rotation of the coordinates. Set if ``assign_labels`` is "discretize" or "cluster_qr".
     threshold_ : float
         Value at which the coordinate is cut. Set if ``assign_labels="threshold"``.
-    {eigenvalues_}
-    {kernel_}
-    {affinity_matrix_}
-    {component_labels_}
-    {n_connected_components_}
-    {degrees_}
-    {n_neighbors_}
-    {neighbor_recall_}
-    {t_}
-    {gamma_}
-    {residuals_}
-    {solver_}
-    {n_iter_}
-    {dictionary_}
-    {dictionary_indices_}
-    {gram_error_bound_}
-    {n_features_in_}
+    {eigenvalues_} {kernel_} {affinity_matrix_} {component_labels_} {n_connected_components_} {degrees_}
+    {n_neighbors_} {neighbor_recall_} {t_} {gamma_} {residuals_} {solver_} {n_iter_} {dictionary_}
+    {dictionary_indices_} {gram_error_bound_} {n_features_in_}
 
     Examples
     --------
@@ -557,8 +528,7 @@ class SpectralClustering(
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_new, n_features)
-            Points, as for ``transform``.
+        {X/points}
 
         Returns
         -------
@@ -580,8 +550,7 @@ class SpectralClustering(
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_new, n_features)
-            Points, as for ``transform``.
+        {X/points}
 
         Returns
         -------
