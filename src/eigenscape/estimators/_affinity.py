@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -21,7 +21,6 @@ from eigenscape.estimators._targets import mix_targets, vertex_codes
 from eigenscape.estimators._types import KernelLike, Metric, Neighbors
 from eigenscape.estimators._validation import (
     check_choice,
-    check_count,
     check_flag,
     check_gamma,
     check_positive,
@@ -32,7 +31,6 @@ from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
 from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, edge_weight, local_affinity
 from eigenscape.kernels.base import BoundKernel, Kernel, gram_matrix
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
-from eigenscape.methods.independence import Independence, Selection
 from eigenscape.normalize import DividedKernel
 from eigenscape.pieces import Action, Affinity, Split, split_affinity, split_graph
 
@@ -268,29 +266,3 @@ def fit_affinity_dictionary(
     state = fit_by_dictionary(kernel, X, dictionary, blocks, given)
     described = dictionary_attributes(state, dictionary, X if blocks is None else None)
     return state, {**described, **width_attributes(kernel)}
-
-
-def check_independence(
-    independent: bool, threshold: float, n_candidates: int | None, n_components: int
-) -> Independence | None:
-    """Return the criterion for independent eigenvectors, or None if all are used."""
-    check_flag("independent", independent)
-    check_positive("independence_threshold", threshold)
-    if threshold >= 1:
-        raise ValueError(
-            f"independence_threshold={threshold!r} must be below 1, the residual of an independent"
-            " eigenvector"
-        )
-    if n_candidates is not None and check_count("n_candidates", n_candidates) < n_components:
-        raise ValueError(
-            f"n_candidates={n_candidates} is less than n_components={n_components}; raise n_candidates"
-        )
-    return Independence(threshold, n_candidates) if independent else None
-
-
-def independence_attributes(selections: Sequence[Selection]) -> dict[str, Any]:
-    """Return the fitted attributes of selected eigenvectors; lists of arrays if there are several parts."""
-    kept = [selection.kept for selection in selections]
-    residuals = [selection.residuals for selection in selections]
-    one = len(selections) == 1
-    return {"kept_": kept[0] if one else kept, "independence_": residuals[0] if one else residuals}

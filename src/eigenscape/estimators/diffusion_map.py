@@ -9,13 +9,12 @@ import numpy as np
 from eigenscape.estimators._affinity import (
     AffinityOptions,
     bind_affinity,
-    check_independence,
     check_labels,
-    independence_attributes,
     with_labels,
 )
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._graph import default_neighbors
 from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
@@ -25,9 +24,7 @@ from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels import Kernel, VariableGaussian
 from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
-from eigenscape.methods.independence import independent_eigenmaps
-from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
-from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
+from eigenscape.pieces import ON_DISCONNECTED, Affinity, OnDisconnected, join
 from eigenscape.solvers import NAMES
 
 
@@ -197,26 +194,11 @@ class DiffusionMap(TargetMixin, EmbeddingMixin, KernelMixin, Estimator):
             normalize_density(part.kernel, part.weights, self.alpha, diagonal, self.n_jobs, measure)
             for part, measure in zip(split.parts, measures, strict=True)
         ]
-        attributes: dict[str, Any] = {}
-        if criterion is None:
-            maps = [
-                laplacian_eigenmaps(
-                    kernel, n_components, solver, diagonal=diagonal, weights=matrix, measure=measure
-                )
-                for (kernel, matrix), measure in zip(affinities, measures, strict=True)
-            ]
-            if split.is_whole:
-                require_eigenfunctions(maps[0], n_components, nonzero=self.diffusion_time > 0)
-        else:
-            selections = [
-                independent_eigenmaps(
-                    kernel, n_components, solver, criterion, diagonal=diagonal, weights=matrix
-                )
-                for kernel, matrix in affinities
-            ]
-            if split.is_whole:
-                require_eigenfunctions(selections[0].embedding, 1)
-            maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
+        walks = split.with_parts(tuple(Affinity(*affinity) for affinity in affinities))
+        nonzero = self.diffusion_time > 0
+        maps, attributes = eigenmaps_of_parts(
+            walks, measures, n_components, solver, criterion, diagonal=diagonal, nonzero=nonzero
+        )
         maps = [diffusion_map(embedding, self.diffusion_time) for embedding in maps]
         result = samples.result(join(maps, split, n_components, weights), plain, n_components, weights)
         return result.with_attributes(attributes)

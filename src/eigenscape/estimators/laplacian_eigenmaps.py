@@ -10,10 +10,8 @@ from eigenscape.estimators._affinity import (
     AffinityMatrixMixin,
     AffinityOptions,
     bind_affinity,
-    check_independence,
     check_labels,
     fit_affinity_dictionary,
-    independence_attributes,
     with_labels,
 )
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
@@ -25,6 +23,7 @@ from eigenscape.estimators._dictionary import (
     warn_if_disconnected,
 )
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
@@ -38,8 +37,6 @@ from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, LocalAffinity
 from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
-from eigenscape.methods.independence import independent_eigenmaps
-from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
 from eigenscape.solvers import NAMES
 
@@ -201,32 +198,9 @@ class LaplacianEigenmaps(
         plain = samples.split(self.on_disconnected)
         split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
         weights = samples.weights(weights)
-        measures = split.weights_of(weights)
-        diagonal, attributes = self.include_diagonal, {}
-        if criterion is None:
-            maps = [
-                laplacian_eigenmaps(
-                    part.kernel,
-                    n_components,
-                    solver,
-                    diagonal=diagonal,
-                    weights=part.weights,
-                    measure=measure,
-                )
-                for part, measure in zip(split.parts, measures, strict=True)
-            ]
-            if split.is_whole:
-                require_eigenfunctions(maps[0], n_components)
-        else:
-            selections = [
-                independent_eigenmaps(
-                    part.kernel, n_components, solver, criterion, diagonal=diagonal, weights=part.weights
-                )
-                for part in split.parts
-            ]
-            if split.is_whole:
-                require_eigenfunctions(selections[0].embedding, 1)
-            maps, attributes = [each.embedding for each in selections], independence_attributes(selections)
+        maps, attributes = eigenmaps_of_parts(
+            split, split.weights_of(weights), n_components, solver, criterion, diagonal=self.include_diagonal
+        )
         result = samples.result(join(maps, split, n_components, weights), plain, n_components, weights)
         return result.with_attributes(attributes)
 

@@ -1,0 +1,77 @@
+"""Laplacian eigenmaps of the parts of an affinity, by all eigenvectors or by independent ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._validation import check_count, check_flag, check_positive
+from eigenscape.methods.independence import Independence, Selection, independent_eigenmaps
+from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
+from eigenscape.pieces import Affinity, Split
+from eigenscape.solvers import SolverConfig
+
+
+def check_independence(
+    independent: bool, threshold: float, n_candidates: int | None, n_components: int
+) -> Independence | None:
+    """Return the criterion for independent eigenvectors, or None if all are used."""
+    check_flag("independent", independent)
+    check_positive("independence_threshold", threshold)
+    if threshold >= 1:
+        raise ValueError(
+            f"independence_threshold={threshold!r} must be below 1, the residual of an independent"
+            " eigenvector"
+        )
+    if n_candidates is not None and check_count("n_candidates", n_candidates) < n_components:
+        raise ValueError(
+            f"n_candidates={n_candidates} is less than n_components={n_components}; raise n_candidates"
+        )
+    return Independence(threshold, n_candidates) if independent else None
+
+
+def eigenmaps_of_parts(
+    split: Split[Affinity],
+    measures: Sequence[np.ndarray | None],
+    n_components: int,
+    solver: SolverConfig,
+    criterion: Independence | None,
+    *,
+    diagonal: bool,
+    nonzero: bool = False,
+) -> tuple[list[Embedding], dict[str, Any]]:
+    """Return the Laplacian eigenmaps of all parts, under the measure of each, and the fitted attributes.
+
+    ``nonzero`` states whether the ``n_components`` that a whole graph must have are those of nonzero
+    eigenvalues.
+    """
+    if criterion is None:
+        maps = [
+            laplacian_eigenmaps(
+                part.kernel, n_components, solver, diagonal=diagonal, weights=part.weights, measure=measure
+            )
+            for part, measure in zip(split.parts, measures, strict=True)
+        ]
+        if split.is_whole:
+            require_eigenfunctions(maps[0], n_components, nonzero)
+        return maps, {}
+    selections = [
+        independent_eigenmaps(
+            part.kernel, n_components, solver, criterion, diagonal=diagonal, weights=part.weights
+        )
+        for part in split.parts
+    ]
+    if split.is_whole:
+        require_eigenfunctions(selections[0].embedding, 1)
+    return [each.embedding for each in selections], _attributes(selections)
+
+
+def _attributes(selections: Sequence[Selection]) -> dict[str, Any]:
+    """Return the fitted attributes of selected eigenvectors; lists of arrays if there are several parts."""
+    kept = [selection.kept for selection in selections]
+    residuals = [selection.residuals for selection in selections]
+    one = len(selections) == 1
+    return {"kept_": kept[0] if one else kept, "independence_": residuals[0] if one else residuals}
