@@ -54,7 +54,7 @@ def documented_by(entries: Entries) -> Callable[[Documented], Documented]:
     def documented(target: Documented) -> Documented:
         methods = filter(inspect.isfunction, vars(target).values()) if isinstance(target, type) else ()
         for each in (target, *methods):
-            if each.__doc__ is not None:  # as with python -OO
+            if each.__doc__ is not None:  # it is with python -OO
                 each.__doc__ = _expanded(each, entries)
         return target
 

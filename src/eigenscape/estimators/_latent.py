@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from eigenscape import distributed
+from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_input, check_weights, valid_rows
+from eigenscape.estimators._types import Seed
+from eigenscape.estimators._validation import check_count, check_input, check_weights, valid_rows
+from eigenscape.exceptions import NotConvergedWarning
+from eigenscape.methods.factor_analysis import FactorResult
 from eigenscape.methods.missing import ObservedData, observed_data
-from eigenscape.methods.ppca_fit import WeightedSamples
+from eigenscape.methods.ppca_fit import PPCAResult, WeightedSamples
+from eigenscape.methods.probabilistic_pca import Posterior, draw_samples
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -94,6 +101,88 @@ class LatentMixin:
         self._check_fitted()
         X = check_input(self, X, reset=False)
         return X, observed_data(X, training=False)
+
+
+@documented
+class GaussianMixin:
+    """Methods of ``y = W x + mu + e``, ``x ~ N(0, I)``, by the hook ``_posterior``."""
+
+    _model_: Any
+    _observed: Any
+    _match_dtype: Any
+    _check_fitted: Any
+    random_state: Seed
+
+    def _posterior(self, data: ObservedData) -> Posterior:
+        """Compute the posterior of the latent coordinates of samples. A hook."""
+        raise NotImplementedError
+
+    def _set_model(self, result: PPCAResult | FactorResult) -> None:
+        """Set the attributes of a fitted model and of the steps of its likelihood."""
+        self._model_ = model = result.model
+        self.mean_, self.loadings_, self.noise_variance_ = model.mean, model.loadings, model.noise
+        self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
+        self.n_iter_, self.converged_ = max(1, len(result.log_likelihoods) - 1), result.converged
+
+    def _transform(self, X: np.ndarray) -> np.ndarray:
+        """Compute the posterior means of the latent coordinates given the observed values."""
+        with stage("projection"):
+            return self._posterior(observed_data(X, training=False)).means
+
+    def _inverse(self, Y: np.ndarray) -> np.ndarray:
+        return Y @ self.loadings_.T + self.mean_
+
+    def _expected(self, data: ObservedData) -> np.ndarray:
+        return self._inverse(self._posterior(data).means)
+
+    def _log_density(self, data: ObservedData) -> np.ndarray:
+        return self._posterior(data).log_likelihood
+
+    def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the posterior distribution of the latent coordinates.
+
+        Parameters
+        ----------
+        {X/missing}
+
+        Returns
+        -------
+        means : ndarray of shape (n_new, n_components)
+        covariances : ndarray of shape (n_new, n_components, n_components)
+        """
+        X, data = self._observed(X)
+        posterior = self._posterior(data)
+        return self._match_dtype(X, posterior.means), self._match_dtype(X, posterior.covariances(data.group))
+
+    def sample(
+        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
+    ) -> np.ndarray:
+        """Draw samples from the model.
+
+        Parameters
+        ----------
+        {n_samples} {random_state/draw}
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        self._check_fitted()
+        random = check_random_state(self.random_state if random_state is None else random_state)
+        return draw_samples(self._model_, check_count("n_samples", n_samples), random)
+
+
+def warn_if_stopped(estimator: Any) -> None:
+    """Warn that EM ended at ``max_iter`` steps; called by ``fit``."""
+    if estimator.converged_:
+        return
+    gain = estimator.log_likelihoods_[-1] - estimator.log_likelihoods_[-2]
+    warnings.warn(
+        f"EM did not converge in max_iter={estimator.max_iter} steps: the last step raised the"
+        f" log-likelihood by {gain:.3g}; raise max_iter or tol={estimator.tol:g}",
+        NotConvergedWarning,
+        stacklevel=3,
+    )
 
 
 def training_samples(

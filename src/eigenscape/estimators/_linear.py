@@ -102,3 +102,12 @@ def check_rank(n_components: int, n_samples: int, n_features: int) -> None:
             f"n_components={n_components} needs at least {n_components + 1} samples and {n_components}"
             f" features, got n_samples={n_samples}, n_features={n_features}; lower n_components"
         )
+
+
+def check_features(n_components: int, n_features: int) -> None:
+    """Raise an error if there are fewer features than components."""
+    if n_components > n_features:
+        raise ValueError(
+            f"n_components={n_components} needs at least {n_components} features, got"
+            f" n_features={n_features}; lower n_components"
+        )

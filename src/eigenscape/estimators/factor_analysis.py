@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from eigenscape._progress import reporting, stage
+from eigenscape._progress import reporting
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_in_memory
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._latent import LatentMixin
+from eigenscape.estimators._latent import GaussianMixin, LatentMixin, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
 from eigenscape.estimators._validation import (
     check_count,
@@ -22,13 +22,14 @@ from eigenscape.estimators._validation import (
     check_weights,
     valid_rows,
 )
-from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
+from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.factor_analysis import NOISE_FLOOR, FactorModel, factor_posterior, fit_factors
 from eigenscape.methods.missing import ObservedData, observed_data
+from eigenscape.methods.probabilistic_pca import Posterior
 
 
 @documented
-class FactorAnalysis(LatentMixin, LinearMixin, Estimator):
+class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     r"""Factor analysis: a Gaussian model with latent coordinates and a noise variance for each feature.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
@@ -117,19 +118,9 @@ class FactorAnalysis(LatentMixin, LinearMixin, Estimator):
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
             data = observed_data(np.ascontiguousarray(X), training=True)  # the same sums in any layout
             result = fit_factors(data, weights, self.n_components, self.tol, self.max_iter, seed)
-        self._model_ = model = result.model
-        self.mean_, self.loadings_, self.noise_variance_ = model.mean, model.loadings, model.noise
-        self.components_, self.n_components_ = model.loadings.T, self.n_components
-        self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
-        self.n_iter_, self.converged_ = max(1, len(result.log_likelihoods) - 1), result.converged
-        if not result.converged:
-            gain = result.log_likelihoods[-1] - result.log_likelihoods[-2]
-            warnings.warn(
-                f"EM did not converge in max_iter={self.max_iter} steps: the last step raised the"
-                f" log-likelihood by {gain:.3g}; raise max_iter or tol={self.tol:g}",
-                NotConvergedWarning,
-                stacklevel=2,
-            )
+        self._set_model(result)
+        self.components_, self.n_components_ = self.loadings_.T, self.n_components
+        warn_if_stopped(self)
         if len(result.at_floor):
             shown = ", ".join(map(str, result.at_floor[:5])) + (", ..." if len(result.at_floor) > 5 else "")
             warnings.warn(
@@ -141,56 +132,10 @@ class FactorAnalysis(LatentMixin, LinearMixin, Estimator):
             )
         return self
 
-    def _transform(self, X: np.ndarray) -> np.ndarray:
-        """Compute the posterior means of the latent coordinates given the observed values."""
-        with stage("projection"):
-            return factor_posterior(self._model_, observed_data(X, training=False)).means
-
-    def _inverse(self, Y: np.ndarray) -> np.ndarray:
-        return Y @ self.loadings_.T + self.mean_
-
-    def _expected(self, data: ObservedData) -> np.ndarray:
-        return factor_posterior(self._model_, data).means @ self.loadings_.T + self.mean_
-
-    def _log_density(self, data: ObservedData) -> np.ndarray:
-        return factor_posterior(self._model_, data).log_likelihood
-
-    def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Compute the posterior distribution of the latent coordinates.
-
-        Parameters
-        ----------
-        {X/missing}
-
-        Returns
-        -------
-        means : ndarray of shape (n_new, n_components)
-        covariances : ndarray of shape (n_new, n_components, n_components)
-        """
-        X, data = self._observed(X)
-        posterior = factor_posterior(self._model_, data)
-        return self._match_dtype(X, posterior.means), self._match_dtype(X, posterior.inverses[data.group])
+    def _posterior(self, data: ObservedData) -> Posterior:
+        return factor_posterior(self._model_, data)
 
     def get_covariance(self) -> np.ndarray:
         """Compute the covariance ``W W' + Psi`` of the model, of shape (n_features, n_features)."""
         self._check_fitted()
         return self._model_.covariance()
-
-    def sample(
-        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
-    ) -> np.ndarray:
-        """Draw samples from the model.
-
-        Parameters
-        ----------
-        {n_samples} {random_state/draw}
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        self._check_fitted()
-        random = check_random_state(self.random_state if random_state is None else random_state)
-        count, (d, q) = check_count("n_samples", n_samples), self.loadings_.shape
-        means = random.standard_normal((count, q)) @ self.loadings_.T + self.mean_
-        return means + np.sqrt(self.noise_variance_) * random.standard_normal((count, d))

@@ -12,7 +12,7 @@ from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_weight, validate_blocks
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._linear import LinearMixin, check_rows
+from eigenscape.estimators._linear import LinearMixin, check_features, check_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_count, check_flag, check_jobs
 from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
@@ -130,7 +130,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         if is_collection(X):
             return self._fit_collection(X, graph)
         rows = check_rows(self, X)
-        self._check_features(rows.shape[1])
+        check_features(self.n_components, rows.shape[1])
         with running(self):
             graph_data = vertices(self, rows, graph)
             projection = locality_preserving(
@@ -148,7 +148,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         if graph is not None:
             raise TypeError("graph= is not supported for dask collections; leave it out, or pass X.compute()")
         blocks = validate_blocks(self, X, reset=True)
-        self._check_features(blocks.n_features)
+        check_features(self.n_components, blocks.n_features)
         check_edges(self)
         with running(self):
             anchors, self.anchor_indices_ = distributed.sample_rows(blocks, distributed.ANCHORS, seed=0)
@@ -168,10 +168,3 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         self.eigenvalues_, self.residuals_ = 1 - projection.gaps, projection.residuals
         for name, value in attributes.items():
             setattr(self, name, value)
-
-    def _check_features(self, n_features: int) -> None:
-        if self.n_components > n_features:
-            raise ValueError(
-                f"n_components={self.n_components} needs at least {self.n_components} features, got"
-                f" n_features={n_features}; lower n_components"
-            )

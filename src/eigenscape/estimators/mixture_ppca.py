@@ -16,10 +16,11 @@ from eigenscape._progress import stage
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._latent import LatentMixin, training_samples
+from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
+from eigenscape.estimators._linear import check_features
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_count, check_positive
-from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
+from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.mixture_ppca import (
     Membership,
@@ -160,7 +161,8 @@ class MixturePPCA(LatentMixin, Estimator):
         self.degenerate_ = (self.noise_variances_ <= options.min_noise) | lost
         self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
         self.n_iter_, self.converged_ = len(result.log_likelihoods) - 1, result.converged
-        self._warn(options)
+        warn_if_stopped(self)
+        self._warn_if_degenerate(options)
         return self
 
     def _best_result(
@@ -183,11 +185,7 @@ class MixturePPCA(LatentMixin, Estimator):
             check_count(name, getattr(self, name))
         check_positive("tol", self.tol)
         check_positive("noise_floor", self.noise_floor)
-        if self.n_components > n_features:
-            raise ValueError(
-                f"n_components={self.n_components} needs at least {self.n_components} features, got"
-                f" n_features={n_features}; lower n_components"
-            )
+        check_features(self.n_components, n_features)
         required = self.n_mixtures * (self.n_components + 1)
         if n_samples < required:
             raise ValueError(
@@ -195,15 +193,7 @@ class MixturePPCA(LatentMixin, Estimator):
                 f" {required} samples, got n_samples={n_samples}; lower n_mixtures or n_components"
             )
 
-    def _warn(self, options: MixtureOptions) -> None:
-        if not self.converged_:
-            gain = self.log_likelihoods_[-1] - self.log_likelihoods_[-2]
-            warnings.warn(
-                f"EM did not converge in max_iter={self.max_iter} steps: the last step raised the"
-                f" log-likelihood by {gain:.3g}; raise max_iter or tol={self.tol:g}",
-                NotConvergedWarning,
-                stacklevel=3,
-            )
+    def _warn_if_degenerate(self, options: MixtureOptions) -> None:
         if self.degenerate_.any():
             planes = ", ".join(map(str, np.flatnonzero(self.degenerate_)))
             warnings.warn(

@@ -9,26 +9,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from eigenscape._progress import stage
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._latent import LatentMixin, training_samples
+from eigenscape.estimators._latent import GaussianMixin, LatentMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
-from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
-from eigenscape.methods.missing import ObservedData, observed_data
+from eigenscape.exceptions import NoiseFloorWarning
+from eigenscape.methods.missing import ObservedData
 from eigenscape.methods.ppca_fit import NOISE_FLOOR, PPCAOptions, PPCASamples, fit_ppca
 from eigenscape.methods.probabilistic_pca import (
     LatentGaussian,
+    Posterior,
     compute_posterior,
-    draw_samples,
     orthonormal_directions,
 )
 
 
 @documented
-class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
+class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     r"""PCA as a Gaussian model with latent coordinates: likelihoods, missing values, sampling.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
@@ -119,22 +118,13 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
             samples = training_samples(self, X, sample_weight)
             options = self._options(samples)
             result = fit_ppca(samples, options)
-        self._model_ = model = result.model
-        self.mean_, self.loadings_, self.noise_variance_ = model.mean, model.loadings, model.noise
+        self._set_model(result)
+        model = result.model
         self.components_ = orthonormal_directions(model.loadings).T
         self.explained_variance_ = np.square(np.linalg.norm(model.loadings, axis=0)) + model.noise
         self.n_components_ = model.loadings.shape[1]
         self.method_ = options.method
-        self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
-        self.n_iter_, self.converged_ = max(1, len(result.log_likelihoods) - 1), result.converged
-        if not result.converged:
-            gain = result.log_likelihoods[-1] - result.log_likelihoods[-2]
-            warnings.warn(
-                f"EM did not converge in max_iter={self.max_iter} steps: the last step raised the"
-                f" log-likelihood by {gain:.3g}; raise max_iter or tol={self.tol:g}",
-                NotConvergedWarning,
-                stacklevel=2,
-            )
+        warn_if_stopped(self)
         if result.noise_at_floor:
             warnings.warn(
                 f"n_components={self.n_components_} dimensions leave no variance to the noise: it was"
@@ -172,56 +162,10 @@ class ProbabilisticPCA(LatentMixin, LinearMixin, Estimator):
         method: Literal["closed", "em"] = "em" if self.method == "em" or not samples.complete else "closed"
         return PPCAOptions(self.n_components, method, self.tol, self.max_iter, seed)
 
-    def _transform(self, X: np.ndarray) -> np.ndarray:
-        """Compute the posterior means of the latent coordinates given the observed values."""
-        with stage("projection"):
-            return compute_posterior(self._model_, observed_data(X, training=False)).means
-
-    def _inverse(self, Y: np.ndarray) -> np.ndarray:
-        return Y @ self.loadings_.T + self.mean_
-
-    def _expected(self, data: ObservedData) -> np.ndarray:
-        return compute_posterior(self._model_, data).means @ self.loadings_.T + self.mean_
-
-    def _log_density(self, data: ObservedData) -> np.ndarray:
-        return compute_posterior(self._model_, data).log_likelihood
-
-    def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Compute the posterior distribution of the latent coordinates.
-
-        Parameters
-        ----------
-        {X/missing}
-
-        Returns
-        -------
-        means : ndarray of shape (n_new, n_components)
-        covariances : ndarray of shape (n_new, n_components, n_components)
-        """
-        X, data = self._observed(X)
-        posterior = compute_posterior(self._model_, data)
-        return self._match_dtype(X, posterior.means), self._match_dtype(
-            X, self.noise_variance_ * posterior.inverses[data.group]
-        )
+    def _posterior(self, data: ObservedData) -> Posterior:
+        return compute_posterior(self._model_, data)
 
     def get_covariance(self) -> np.ndarray:
         """Compute the covariance ``W W' + s^2 I`` of the model, of shape (n_features, n_features)."""
         self._check_fitted()
         return self._model_.covariance()
-
-    def sample(
-        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
-    ) -> np.ndarray:
-        """Draw samples from the model.
-
-        Parameters
-        ----------
-        {n_samples} {random_state/draw}
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        self._check_fitted()
-        random = check_random_state(self.random_state if random_state is None else random_state)
-        return draw_samples(self._model_, check_count("n_samples", n_samples), random)

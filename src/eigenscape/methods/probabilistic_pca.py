@@ -45,6 +45,11 @@ class Posterior(NamedTuple):
     #: ``(W_o' W_o + s^2 I)^-1`` for each pattern ``o``; the posterior covariance is ``s^2`` times this.
     inverses: np.ndarray  # (p, q, q)
     log_likelihood: np.ndarray  # (n,)
+    noise: float  # s^2
+
+    def covariances(self, group: np.ndarray) -> np.ndarray:
+        """Return the posterior covariances (n, q, q) of samples, given the pattern of each."""
+        return self.noise * self.inverses[group]
 
 
 def compute_posterior(model: LatentGaussian, data: ObservedData) -> Posterior:
@@ -65,7 +70,7 @@ def compute_posterior(model: LatentGaussian, data: ObservedData) -> Posterior:
     n_observed = data.patterns.sum(axis=1)
     constant = n_observed * np.log(2 * np.pi) + (n_observed - q) * np.log(noise)
     constant = constant + np.linalg.slogdet(precision)[1]  # (p,)
-    return Posterior(means, inverses, -0.5 * (constant[data.group] + squares))
+    return Posterior(means, inverses, -0.5 * (constant[data.group] + squares), noise)
 
 
 def draw_samples(model: LatentGaussian, n: int, random: np.random.RandomState) -> np.ndarray:
