@@ -22,7 +22,6 @@ sys.path.insert(0, str(DOCS / "_ext"))
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Build the documentation site and check it.")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "docs", help="output folder")
-    parser.add_argument("--fresh", action="store_true", help="read all pages again")
     return parser.parse_args()
 
 
@@ -62,13 +61,14 @@ def main() -> int:
         "-W",
         "--keep-going",
         "-q",
+        "-E",  # reads all pages: the search index loses the entries of pages that are not read again
         "-j",
         "auto",
         "-d",
         str(arguments.out.parent / "doctrees"),
     ]
     start = time.perf_counter()
-    code = build_main([*options, *(["-E"] if arguments.fresh else []), str(DOCS), str(target)])
+    code = build_main([*options, str(DOCS), str(target)])
     if code:
         return code
     problems = check_site(target)

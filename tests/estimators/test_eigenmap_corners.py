@@ -199,12 +199,6 @@ def test_heavy_loops_of_a_graph_without_coordinates() -> None:
 
 
 @pytest.mark.parametrize("cls", [KernelEigenmap, LocalityPreservingProjection])
-def test_the_default_number_of_neighbours_counts_distinct_rows(cls: type, roll) -> None:
-    model = cls().fit(np.repeat(roll[:36:3], 10, axis=0))
-    assert model.n_neighbors_ == cls().fit(roll[:36:3]).n_neighbors_ == 5
-
-
-@pytest.mark.parametrize("cls", [KernelEigenmap, LocalityPreservingProjection])
 def test_advice_for_a_graph_in_pieces_can_be_followed(cls: type, roll) -> None:
     X = np.concatenate([roll[:100], roll[:100] + 200])
     with pytest.raises(DisconnectedGraphError, match=r"set on_disconnected='connect' or 'whole'$"):

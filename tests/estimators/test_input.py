@@ -15,12 +15,17 @@ from sklearn.neighbors import kneighbors_graph
 
 from eigenscape import (
     ClassicalMDS,
+    DiffusionMap,
     Isomap,
+    KernelEigenmap,
     KernelPCA,
     LandmarkMDS,
     LaplacianEigenmaps,
+    LocalityPreservingProjection,
     LocallyLinearEmbedding,
     MetricMap,
+    NeighborEmbedding,
+    PotentialMap,
     SpectralClustering,
     _memory,
 )
@@ -949,3 +954,28 @@ def test_every_parameter_is_tried_with_nonsense():
         has = takes_names & set(estimator().get_params())
         assert has == set(NAMES[name])
     assert set(itertools.chain(*NAMES.values())) == takes_names
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [
+        DiffusionMap,
+        Isomap,
+        KernelEigenmap,
+        LaplacianEigenmaps,
+        LocalityPreservingProjection,
+        LocallyLinearEmbedding,
+        NeighborEmbedding,
+        PotentialMap,
+        SpectralClustering,
+    ],
+)
+def test_the_default_number_of_neighbours_counts_distinct_rows(cls):
+    X = np.random.default_rng(0).standard_normal((9, 3))
+    assert cls().fit(np.repeat(X, 10, axis=0)).n_neighbors_ == cls().fit(X).n_neighbors_ == 5
+
+
+def test_few_distinct_rows_have_too_few_neighbours_for_a_method():
+    X = np.repeat(np.random.default_rng(0).standard_normal((5, 3)), 10, axis=0)
+    with pytest.raises(ValueError, match="needs n_neighbors of at least 5, got n_neighbors=4"):
+        LocallyLinearEmbedding(method="hessian").fit(X)

@@ -116,7 +116,7 @@ class GraphSamples:
     def _affinity(self, graph: NeighborGraph) -> BoundKernel:
         """Return the affinity of a part of the graph."""
         if self.options.weights == "local":
-            return local_affinity(graph, self.options.neighborhood().count(len(self.graph.vertex)))
+            return local_affinity(graph, self.options.neighborhood().count(self.graph.graph.n_vertices))
         return GraphAffinity(graph, edge_weight(self.options.weights, graph.distances.data, self.options.t))
 
     def weights(self, weights: np.ndarray | None) -> np.ndarray | None:

@@ -45,7 +45,8 @@ n_components : int
 n_components/optional : int or None
     Number of coordinates. If None, all with a nonzero eigenvalue.
 n_neighbors : int or None
-    Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, n_samples // 4)``.
+    Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for ``m``
+    distinct samples, and at most ``m - 1``.
 joined : {"union", "mutual", "shared"}
     Rule by which two samples are connected: if at least one is among the ``n_neighbors`` nearest neighbours
     of the other ("union"); if both are ("mutual"); or if at least one is and they have at least ``n_neighbors

@@ -35,6 +35,7 @@ class Neighborhood:
     n_jobs: int | None
     joined: Joined = "union"
     kind: str = "nearest_neighbors"  # or "mst", or "mst_nearest_neighbors"
+    most: int = 10  # neighbours by default
 
     def graph(
         self, points: Any, first: np.ndarray, vertex: np.ndarray, rows: RowIndex | None = None
@@ -77,7 +78,7 @@ class Neighborhood:
         if self.kind == "mst":
             return spanning_tree(index())
         if self.radius is None:
-            k = check_count("n_neighbors", self.count(n_samples))
+            k = check_count("n_neighbors", self.count(m))
             if k > m - 1:
                 among = "" if m == n_samples else f" distinct ones among {n_samples}"
                 raise ValueError(
@@ -99,14 +100,14 @@ class Neighborhood:
             )
         return radius_graph(index(), self.radius)
 
-    def count(self, n_samples: int) -> int:
-        """Return the number of neighbours, given or by default."""
-        return default_neighbors(n_samples) if self.n_neighbors is None else self.n_neighbors
+    def count(self, n_distinct: int) -> int:
+        """Return the number of neighbours, given or by default for so many distinct rows."""
+        return default_neighbors(n_distinct, self.most) if self.n_neighbors is None else self.n_neighbors
 
 
-def default_neighbors(n_samples: int) -> int:
-    """Return the default number of neighbours: 10, or for few samples a quarter of them but at least 5."""
-    return min(10, max(5, n_samples // 4), n_samples - 1)
+def default_neighbors(n_samples: int, most: int = 10) -> int:
+    """Return the default number of neighbours: ``most``, or a quarter of few samples but at least 5."""
+    return min(most, max(5, n_samples // 4), n_samples - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +160,7 @@ def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) ->
     rows = RowIndex(with_self(X) if sparse_table else X)
     first, vertex = rows.distinct()
     if sparse_table and neighborhood.radius is None:
-        _check_stored(X, neighborhood.count(n_samples))
+        _check_stored(X, neighborhood.count(len(first)))
     if len(first) < 2:
         raise ValueError(f"all {n_samples} rows are equal; there is nothing to embed")
     points = X if len(first) == n_samples else X[first]
@@ -174,7 +175,7 @@ def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) ->
         )
     attributes: dict[str, Any] = {"degrees_": np.diff(graph.distances.indptr)[vertex]}
     if neighborhood.radius is None and neighborhood.kind != "mst":
-        attributes["n_neighbors_"] = neighborhood.count(n_samples)
+        attributes["n_neighbors_"] = neighborhood.count(graph.n_vertices)
         attributes["neighbor_recall_"] = graph.index.recall
     return SampleGraph(graph, vertex, attributes, X if merged else None)
 

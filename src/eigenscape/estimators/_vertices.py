@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenscape.estimators._graph import (
-    Neighborhood,
-    component_attributes,
-    default_neighbors,
-    neighborhood_graph,
-)
+from eigenscape.estimators._graph import Neighborhood, component_attributes, neighborhood_graph
 from eigenscape.estimators._validation import check_choice, check_number, check_positive, check_precomputed
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
-from eigenscape.graph.row_index import canonical_csr, distinct_rows
+from eigenscape.graph.row_index import canonical_csr
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight
 from eigenscape.kernels.base import as_float64
 from eigenscape.pieces import split_graph
@@ -81,17 +76,14 @@ def neighbor_affinity(estimator: BaseEstimator, X: Any) -> tuple[GraphAffinity, 
         raise ValueError(
             "metric='precomputed' is not supported; pass the rows as X and the edges as graph= to fit"
         )
-    n_neighbors = estimator.n_neighbors
-    if n_neighbors is None:
-        n_distinct = len(distinct_rows(X)[0])
-        n_neighbors = default_neighbors(n_distinct) if n_distinct < 4 * _NEIGHBORS else _NEIGHBORS
     neighborhood = Neighborhood(
-        n_neighbors,
+        estimator.n_neighbors,
         estimator.radius,
         estimator.metric,
         estimator.metric_params,
         estimator.neighbors,
         estimator.n_jobs,
+        most=_NEIGHBORS,
     )
     graph = neighborhood_graph(X, neighborhood, estimator.n_components)
     split = split_graph(graph.graph, estimator.on_disconnected, choices=ON_DISCONNECTED)

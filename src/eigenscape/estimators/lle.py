@@ -9,7 +9,7 @@ import numpy as np
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
+from eigenscape.estimators._graph import Neighborhood, SampleGraph, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
@@ -140,9 +140,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         if self.n_anchors is not None:
             return self._embed_anchors(X, weights)
         solver = self._solver()
-        graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
-        if self.radius is not None:
-            self._check_neighbor_counts(np.diff(graph.graph.neighbors.indptr))
+        graph = self._graph(X)
         split = split_graph(graph.graph, self.on_disconnected)
         weights = vertex_weights(weights, graph.vertex)
         params = {}
@@ -172,9 +170,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         n_anchors = check_anchors(
             self.n_anchors, self.n_components, X, self.metric, self.on_disconnected, weights
         )
-        graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
-        if self.radius is not None:
-            self._check_neighbor_counts(np.diff(graph.graph.neighbors.indptr))
+        graph = self._graph(X)
         split = split_graph(graph.graph, self.on_disconnected)
         embedding = anchored_lle(
             split.parts[0],
@@ -206,6 +202,14 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
             self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs
         )
 
+    def _graph(self, X: Any) -> SampleGraph:
+        graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
+        if self.radius is None:
+            self._check_n_neighbors(graph.attributes["n_neighbors_"])
+        else:
+            self._check_neighbor_counts(np.diff(graph.graph.neighbors.indptr))
+        return graph
+
     def _least_neighbors(self) -> int:
         """Return the number of neighbours that the method needs in each neighbourhood."""
         d = self.n_components
@@ -222,16 +226,18 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
                 " None for the limit"
             )
         if self.radius is None:
-            k = check_count("n_neighbors", self._neighborhood().count(n_samples))
-            if k < self._least_neighbors():
-                raise ValueError(
-                    f"method={self.method!r} with n_components={d} needs n_neighbors of at least"
-                    f" {self._least_neighbors()}, got n_neighbors={k}"
-                )
+            self._check_n_neighbors(check_count("n_neighbors", self._neighborhood().count(n_samples)))
         if self.method != "standard" and d > n_features and not self._is_precomputed():
             raise ValueError(
                 f"method={self.method!r} needs n_components of at most n_features={n_features}, got"
                 f" n_components={d}"
+            )
+
+    def _check_n_neighbors(self, k: int) -> None:
+        if k < self._least_neighbors():
+            raise ValueError(
+                f"method={self.method!r} with n_components={self.n_components} needs n_neighbors of at least"
+                f" {self._least_neighbors()}, got n_neighbors={k}"
             )
 
     def _check_neighbor_counts(self, counts: np.ndarray) -> None:

@@ -20,6 +20,8 @@ from eigenscape.solvers import SolverConfig
 ON_DISCONNECTED = ("connect", "raise")
 #: Tolerance of the eigenmap that is the start of the layout.
 _START_TOL = 1e-6
+#: Neighbours by default.
+_NEIGHBORS = 15
 
 
 @documented
@@ -119,10 +121,18 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         options = self._layout_options()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        neighborhood = self._neighborhood(X.shape[0])
+        neighborhood = Neighborhood(
+            self.n_neighbors,
+            None,
+            self.metric,
+            self.metric_params,
+            self.neighbors,
+            self.n_jobs,
+            most=_NEIGHBORS,
+        )
         graph = neighborhood_graph(X, neighborhood, self.n_components)
         split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
-        affinity = mutual_affinity(split.parts[0], neighborhood.count(X.shape[0]))
+        affinity = mutual_affinity(split.parts[0], graph.attributes["n_neighbors_"])
         solver = SolverConfig("auto", _START_TOL, None, seed, self.n_jobs)
         eigenmap = laplacian_eigenmaps(affinity, self.n_components, solver)
         require_eigenfunctions(eigenmap, self.n_components)
@@ -152,9 +162,3 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         max_iter = check_count("max_iter", self.max_iter)
         check_positive("tol", self.tol)
         return LayoutOptions(float(self.exaggeration), max_iter, float(self.tol), self.n_jobs)
-
-    def _neighborhood(self, n_samples: int) -> Neighborhood:
-        count = self.n_neighbors
-        if count is None:
-            count = min(15, max(5, n_samples // 4), n_samples - 1)
-        return Neighborhood(count, None, self.metric, self.metric_params, self.neighbors, self.n_jobs)

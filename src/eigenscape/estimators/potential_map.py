@@ -124,7 +124,7 @@ class PotentialMap(EmbeddingMixin, Estimator):
         )
         graph = neighborhood_graph(X, neighborhood, options.n_components)
         split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
-        affinity = local_affinity(split.parts[0], neighborhood.count(X.shape[0]))
+        affinity = local_affinity(split.parts[0], graph.attributes["n_neighbors_"])
         model, walk = potential_map(affinity, options)
         if not model.layout.converged:
             warnings.warn(

@@ -31,7 +31,7 @@ from eigenscape.app.explore.data import MISSING
 from eigenscape.app.explore.exporting import export_table
 from eigenscape.app.explore.inversion import check_point, invert
 from eigenscape.app.explore.placing import place_file, place_text
-from eigenscape.app.explore.requests import parse_json, parse_mask, parse_row, parse_rows, read_json
+from eigenscape.app.explore.requests import parse_index, parse_json, parse_mask, parse_rows, read_json
 from eigenscape.app.explore.security import Refused
 from eigenscape.app.explore.session import MissingError, Session
 
@@ -194,7 +194,7 @@ class Api:
         return self.session.find_map(request.path_params[name])
 
     def _row(self, request: Request) -> int:
-        return parse_row(request.path_params["row"], self.data.n)
+        return parse_index(request.path_params["row"], self.data.n)
 
     def remove_map(self, request: Request) -> Response:
         self.session.remove_map(request.path_params["id"])
@@ -239,7 +239,7 @@ class Api:
 
     def grid(self, request: Request) -> Response:
         entry = self._map(request)
-        component = parse_row(request.path_params["component"], entry.n_components)
+        component = parse_index(request.path_params["component"], entry.n_components, "component")
         return as_json(analysis.eigenfunction_grid(entry, self.data, component))
 
     def compare(self, request: Request) -> Response:

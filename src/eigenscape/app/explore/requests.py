@@ -33,10 +33,10 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number of JSON")
 
 
-def parse_row(text: str, n: int) -> int:
-    """Return the number of a row."""
+def parse_index(text: str, n: int, name: str = "row") -> int:
+    """Return the number of a row, or of what ``name`` says."""
     if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) < n):
-        raise CommandError(f"row must be an integer from 0 to {n - 1}, got {text[:40]!r}")
+        raise CommandError(f"{name} must be an integer from 0 to {n - 1}, got {text[:40]!r}")
     return int(text)
 
 
@@ -45,7 +45,7 @@ def parse_rows(text: str, n: int, limit: int) -> np.ndarray:
     parts = [part for part in text.split(",") if part]
     if not 1 <= len(parts) <= limit:
         raise CommandError(f"rows must be 1 to {limit} numbers separated by commas, got {len(parts)}")
-    return np.array([parse_row(part, n) for part in parts], dtype=np.intp)
+    return np.array([parse_index(part, n) for part in parts], dtype=np.intp)
 
 
 def parse_mask(value: Any, n: int, empty: bool = False) -> np.ndarray:

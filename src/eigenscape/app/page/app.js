@@ -38,6 +38,12 @@ export class App {
     if (!isError) this.timer = setTimeout(() => { area.hidden = true; }, MESSAGE_TIME);
   }
 
+  /** Remove a message, if it is the one shown. @param {string} text @returns {void} */
+  unsay(text) {
+    const area = /** @type {HTMLElement} */ (document.getElementById("message"));
+    if (area.firstChild?.textContent === text) area.hidden = true;
+  }
+
   /** Start a fit. @param {{method: string, parameters: Record<string, any>, standardize: boolean}} content @returns {Promise<void>} */
   async fit(content) {
     const { job } = await this.api.post("fits", content);

@@ -43,7 +43,7 @@ export function lineChart(lines) {
   const marks = Array.from({ length: count }, (_, k) => k).filter((k) => k % step === 0);
   const drawing = svg("svg", { viewBox: "0 0 300 128", class: "lines", role: "img", "aria-label": lines.map((line) => line.name).join(" and ") },
     svg("path", { d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}`, class: "axis" }),
-    label(LEFT - 5, TOP + 4, formatNumber(Number(high.toPrecision(2))), "end"), label(LEFT - 5, BOTTOM + 3, "0", "end"),
+    label(LEFT - 5, TOP + 4, high < 1e5 ? formatNumber(Number(high.toPrecision(2))) : high.toExponential(1), "end"), label(LEFT - 5, BOTTOM + 3, "0", "end"),
     ...marks.map((k) => label(x(k), BOTTOM + 13, String(k + 1), "middle")), label((LEFT + RIGHT) / 2, BOTTOM + 28, "number of components", "middle"),
     ...lines.map((line) => svg("polyline", { points: line.values.map((value, k) => `${x(k).toFixed(1)},${y(value).toFixed(1)}`).join(" "), class: line.dashed ? "held-out" : "training" })));
   return element("figure", { class: "chart" }, drawing);

@@ -15,6 +15,7 @@ import { DENSE, MISSING, PLAIN, assignCategories, colorMap, onBackground, toRgb 
  * @property {boolean} [reversed]  small numbers are bright
  * @property {"viridis" | "cividis"} [colorMap]
  * @property {[number, number]} [range]  values at the ends of the colour map
+ * @property {number} [tail]  without a range: share of the smallest values, and of the largest, that have the same colour
  * @property {string} [unit]  what the numbers are
  *
  * @typedef {object} LegendData
@@ -78,7 +79,7 @@ function paintNumbers(source, values, n, dark) {
   if (dark) lighten(ramp);
   if (source.reversed) reverseColors(ramp);
   // As in the figures of `eigenscape.plot`, outliers do not compress the colours of many points.
-  const tail = n > DENSE ? 0.01 : 0, last = known.length - 1;
+  const tail = source.tail ?? (n > DENSE ? 0.01 : 0), last = known.length - 1;
   /** @type {[number, number]} */
   const full = known.length ? [known[0], known[last]] : [0, 1];
   const range = source.range ?? (known.length ? [known[Math.round(tail * last)], known[Math.round((1 - tail) * last)]] : full);

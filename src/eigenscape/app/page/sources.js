@@ -38,7 +38,7 @@ export async function colorSource(app, key, row) {
   }
   if (kind in MEASURED) {
     const values = await api.measured(`maps/${state.mapA}/${kind}`);
-    return values && { kind: "number", name: MEASURED[kind], values, colorMap: "cividis" };
+    return values && { kind: "number", name: MEASURED[kind], values, colorMap: "cividis", tail: 0.02 }; // a few are extreme
   }
   if (kind === "cluster") {
     const count = findMap(state, state.mapA)?.n_clusters ?? 0;

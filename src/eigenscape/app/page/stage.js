@@ -16,6 +16,9 @@ import { findMap } from "./store.js";
 /** @typedef {import("./app.js").App} App */
 /** @typedef {{row: number, units: [number, number] | null, x: number, y: number, main: boolean} | null} HoverDetail */
 
+/** Message while a colour has to be computed. */
+const COMPUTING = "This is being computed: the map is coloured when it is ready.";
+
 /** The maps and what belongs to them. */
 export class Stage {
   /** @param {App} app */
@@ -184,7 +187,8 @@ export class Stage {
     if (state.color === "distance" && this.from < 0) this.from = Math.max(0, state.pinned);
     const found = await app.run(colorSource(app, state.color, this.from));
     if (found === undefined) return;
-    if (found === null) app.say("This is being computed: the map is coloured when it is ready.");
+    if (found === null) app.say(COMPUTING);
+    else app.unsay(COMPUTING);
     const source = found ?? /** @type {import("./colors.js").ColorSource} */ ({ kind: "none", name: "" });
     const { rgb, legend } = paint(source, state.data.n, this.a.dark), { color, mapA, mapB } = state;
     this.rgb = rgb;
