@@ -33,6 +33,7 @@ from eigenscape.kernels.base import BoundKernel, Kernel, gram_matrix
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
 from eigenscape.normalize import DividedKernel
 from eigenscape.pieces import Action, Affinity, Split, split_affinity, split_graph
+from eigenscape.solvers import NAMES
 
 #: Affinities that are sparse graphs.
 GRAPHS = ("nearest_neighbors", "radius", "mst", "mst_nearest_neighbors", "precomputed_nearest_neighbors")
@@ -168,6 +169,19 @@ class KernelSamples:
         return spectral_result(
             embedding, {**component_attributes(split.labels), **width_attributes(self.kernel)}
         )
+
+
+class AffinityMixin:
+    """Input and eigensolvers of estimators that divide the affinity given by ``affinity`` by its sums."""
+
+    _objects = True
+    _eigenvalues_below_one = True
+    _solvers = NAMES
+    _pairwise_parameter = "affinity"
+    affinity: KernelLike
+
+    def _precomputed_kind(self) -> str:
+        return "affinity" if self.affinity == "precomputed" else "distance"
 
 
 class AffinityMatrixMixin:

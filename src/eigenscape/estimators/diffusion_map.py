@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eigenscape.estimators._affinity import (
+    AffinityMixin,
     AffinityOptions,
     bind_affinity,
     check_labels,
@@ -25,11 +26,10 @@ from eigenscape.kernels import Kernel, VariableGaussian
 from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.pieces import ON_DISCONNECTED, Affinity, OnDisconnected, join
-from eigenscape.solvers import NAMES
 
 
 @documented
-class DiffusionMap(TargetMixin, EmbeddingMixin, KernelMixin, Estimator):
+class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Estimator):
     r"""Diffusion maps: coordinates whose distances are those of a random walk on the data.
 
     The affinity is normalised by the sampling density :math:`q(x) = \sum_i k(x, x_i)` to
@@ -97,11 +97,6 @@ class DiffusionMap(TargetMixin, EmbeddingMixin, KernelMixin, Estimator):
     >>> bool(radius.max() / radius.min() < 1.05)
     False
     """
-
-    _objects = True
-    _solvers = NAMES
-    _eigenvalues_below_one = True
-    _pairwise_parameter = "affinity"
 
     def __init__(
         self,
@@ -223,6 +218,3 @@ class DiffusionMap(TargetMixin, EmbeddingMixin, KernelMixin, Estimator):
                 " n_neighbors"
             )
         return VariableGaussian(k, 1.0 if self.gamma is None else self.gamma, self.n_jobs)
-
-    def _precomputed_kind(self) -> str:
-        return "affinity" if self.affinity == "precomputed" else "distance"

@@ -8,6 +8,7 @@ import numpy as np
 
 from eigenscape.estimators._affinity import (
     AffinityMatrixMixin,
+    AffinityMixin,
     AffinityOptions,
     bind_affinity,
     check_labels,
@@ -38,7 +39,6 @@ from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, LocalAff
 from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
-from eigenscape.solvers import NAMES
 
 
 @documented
@@ -47,6 +47,7 @@ class LaplacianEigenmaps(
     AffinityMatrixMixin,
     DictionaryMixin,
     InverseMixin,
+    AffinityMixin,
     EmbeddingMixin,
     KernelMixin,
     Estimator,
@@ -96,11 +97,6 @@ class LaplacianEigenmaps(
     >>> bool(across.kept_[1] > 2), bool(abs(np.corrcoef(across.embedding_[:, 1], strip[:, 1])[0, 1]) > 0.8)
     (True, True)
     """
-
-    _objects = True
-    _eigenvalues_below_one = True
-    _solvers = NAMES
-    _pairwise_parameter = "affinity"
 
     def __init__(
         self,
@@ -223,6 +219,3 @@ class LaplacianEigenmaps(
         embedding = anchored_laplacian_eigenmaps(affinity, self.n_components, n_anchors, self._solver())
         result = samples.result(embedding, split, self.n_components)
         return result.with_attributes(anchor_attributes(embedding))
-
-    def _precomputed_kind(self) -> str:
-        return "affinity" if self.affinity == "precomputed" else "distance"

@@ -19,6 +19,7 @@ from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import (
     AffinityMatrixMixin,
+    AffinityMixin,
     AffinityOptions,
     bind_affinity,
     fit_affinity_dictionary,
@@ -61,7 +62,6 @@ from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunct
 from eigenscape.methods.recursive_cuts import CutTree, normalized_exponentials, recursive_cuts, side_spread
 from eigenscape.operators import DividedOperator, Operator, gram
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
-from eigenscape.solvers import NAMES
 
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
 #: Methods that compare cuts, and need the affinity matrix.
@@ -146,6 +146,7 @@ class SpectralClustering(
     SampleWeightMixin,
     AffinityMatrixMixin,
     DictionaryMixin,
+    AffinityMixin,
     EmbeddingMixin,
     KernelMixin,
     Estimator,
@@ -241,11 +242,6 @@ class SpectralClustering(
     >>> model.predict_proba(X[:5]).sum(axis=1)
     array([1., 1., 1., 1., 1.])
     """
-
-    _objects = True
-    _solvers = NAMES
-    _eigenvalues_below_one = True
-    _pairwise_parameter = "affinity"
 
     def __init__(
         self,
@@ -567,9 +563,6 @@ class SpectralClustering(
                 " again"
             )
         return memberships
-
-    def _precomputed_kind(self) -> str:
-        return "affinity" if self.affinity == "precomputed" else "distance"
 
 
 def _rule_attributes(rule: Rule) -> dict[str, Any]:
