@@ -54,7 +54,7 @@ def documented_by(entries: Entries) -> Callable[[Documented], Documented]:
     def documented(target: Documented) -> Documented:
         methods = filter(inspect.isfunction, vars(target).values()) if isinstance(target, type) else ()
         for each in (target, *methods):
-            if each.__doc__ is not None:  # it is with python -OO
+            if "{" in (each.__doc__ or ""):  # None with python -OO
                 each.__doc__ = _expanded(each, entries)
         return target
 
@@ -63,7 +63,7 @@ def documented_by(entries: Entries) -> Callable[[Documented], Documented]:
 
 def _expanded(target: Callable[..., Any], entries: Entries) -> str:
     """Return the docstring of a class or function with the entries of all names."""
-    lines = []
+    parameters, lines = inspect.signature(target).parameters, []
     for line in (target.__doc__ or "").split("\n"):
         match = NAMES_LINE.fullmatch(line)
         if match is None:
@@ -72,18 +72,16 @@ def _expanded(target: Callable[..., Any], entries: Entries) -> str:
         for name in match[2].replace("{", "").replace("}", "").split(" "):
             if name not in entries:
                 raise KeyError(f"{target.__qualname__} refers to {{{name}}}, which has no entry")
-            lines += [match[1] + each for each in _entry(target, name.split("/")[0], *entries[name])]
+            bare, (kind, description) = name.split("/")[0], entries[name]
+            lines.append(f"{match[1]}{bare} : {kind}{_default(parameters.get(bare), kind)}")
+            lines += [match[1] + each for each in description.split("\n")]
     return "\n".join(lines)
 
 
-def _entry(target: Callable[..., Any], name: str, kind: str, description: str) -> list[str]:
-    """Return the lines of an entry; for a parameter, with its default."""
-    parameter = inspect.signature(target).parameters.get(name)
-    has_default = parameter is not None and parameter.default is not parameter.empty
-    if parameter is not None and has_default and not kind.endswith(("ignored", "optional")):
-        kind += f", default={_shown(parameter.default)}"
-    return [f"{name} : {kind}", *description.split("\n")]
-
-
-def _shown(default: Any) -> str:
-    return f'"{default}"' if isinstance(default, str) else repr(default).replace("e-0", "e-")
+def _default(parameter: inspect.Parameter | None, kind: str) -> str:
+    """Return the default of a parameter as the end of its type; empty if it has none or it is not shown."""
+    if parameter is None or parameter.default is parameter.empty or kind.endswith(("ignored", "optional")):
+        return ""
+    default = parameter.default
+    shown = f'"{default}"' if isinstance(default, str) else repr(default).replace("e-0", "e-")
+    return f", default={shown}"

@@ -176,8 +176,8 @@ class AffinityMixin:
 
     _objects = True
     _eigenvalues_below_one = True
-    _solvers = NAMES
-    _pairwise_parameter = "affinity"
+    _solvers: tuple[str, ...] = NAMES
+    _pairwise_parameter: str | None = "affinity"
     affinity: KernelLike
 
     def _precomputed_kind(self) -> str:
