@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 import numba
 
+from eigenscape._warnings import warn
 from eigenscape.exceptions import CompilationCacheWarning
 
 
@@ -47,11 +47,10 @@ def _temporary_cache() -> Path | None:
     """Return a folder for compiled code in the folder of temporary files, or None; warn in either case."""
     folder = _private_folder()
     stored = "is compiled again in every process" if folder is None else f"is stored in {folder}"
-    warnings.warn(
+    warn(
         f"compiled code cannot be stored beside the package or in the user's cache folder, and {stored}; set"
         " NUMBA_CACHE_DIR to a folder that can be written",
         CompilationCacheWarning,
-        stacklevel=2,
     )
     return folder
 

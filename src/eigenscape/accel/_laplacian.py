@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.manifold import _spectral_embedding as theirs
 from sklearn.utils import check_random_state, check_symmetric
 
 from eigenscape._typing import is_sparse
+from eigenscape._warnings import warn
 from eigenscape.accel._record import is_few, left
 from eigenscape.accel._settings import FEW
 from eigenscape.accel._solve import UnsupportedProblemError, component_labels, lowest
@@ -78,9 +78,7 @@ def _solve(adjacency: Any, count: int, norm_laplacian: bool) -> np.ndarray:
     matrix = sparse.csr_array(laplacian) if is_sparse(laplacian) else laplacian
     if labels.any():
         vectors = _by_components(matrix, null, count, labels, norm_laplacian)
-        warnings.warn(
-            "Graph is not fully connected, spectral embedding may not work as expected.", stacklevel=5
-        )
+        warn("Graph is not fully connected, spectral embedding may not work as expected.")
     else:
         _, vectors = lowest(matrix, null, count, laplacian=norm_laplacian)
     return (vectors / degrees[:, None] if norm_laplacian else vectors).astype(dtype, copy=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -13,6 +12,7 @@ from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
+from eigenscape._warnings import warn
 from eigenscape.dictionary.feature_moments import FeatureMoments
 from eigenscape.dictionary.readers import ArrayReader, map_blocks
 from eigenscape.dictionary.source import PointArray
@@ -58,12 +58,11 @@ def normalized_moment(
 def warn_isolated(n_isolated: int, min_average: float) -> None:
     """Warn if points have an estimated average similarity that is not positive."""
     if n_isolated:
-        warnings.warn(
+        warn(
             f"{n_isolated} point(s) have an estimated average similarity of zero or less (minimum"
             f" {min_average:.3g}), which can happen far from the dictionary, and are placed at the origin;"
             " use a smaller tolerance, a larger dictionary, or a wider kernel",
             IsolatedPointWarning,
-            stacklevel=2,
         )
 
 

@@ -6,12 +6,12 @@ import logging
 import signal
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
+from eigenscape._warnings import warn
 from eigenscape.distributed._presence import require
 from eigenscape.exceptions import SchedulerError, VersionMismatchError, VersionMismatchWarning
 
@@ -180,11 +180,10 @@ def check_versions(versions: dict[str, Any]) -> None:
         if (others := _different_versions(name, here, workers))
     ]
     if differences:
-        warnings.warn(
+        warn(
             f"versions differ: {'; '.join(differences)}. Results may differ in their last digits, or models"
             " may fail to load",
             VersionMismatchWarning,
-            stacklevel=3,
         )
 
 

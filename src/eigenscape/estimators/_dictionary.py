@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape import distributed
 from eigenscape._numbers import check_numbers
 from eigenscape._typing import is_sparse
+from eigenscape._warnings import warn
 from eigenscape.dictionary.landmarks import choose_points
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.random_pivots import select_by_random_pivots
@@ -342,9 +342,8 @@ def warn_if_disconnected(model: Embedding, on_disconnected: str) -> None:
         raise DisconnectedGraphError(
             f"{message}; use a wider kernel (a smaller gamma), or another on_disconnected"
         )
-    warnings.warn(
+    warn(
         f"{message}; coordinates of different groups are not comparable; use a wider kernel (a smaller gamma)"
         " to connect them",
         DisconnectedGraphWarning,
-        stacklevel=2,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from eigenscape import distributed
 from eigenscape._progress import stage
+from eigenscape._warnings import warn
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
 from eigenscape.estimators._docs import documented
@@ -177,11 +177,10 @@ def warn_if_stopped(estimator: Any) -> None:
     if estimator.converged_:
         return
     gain = estimator.log_likelihoods_[-1] - estimator.log_likelihoods_[-2]
-    warnings.warn(
+    warn(
         f"EM did not converge in max_iter={estimator.max_iter} steps: the last step raised the"
         f" log-likelihood by {gain:.3g}; raise max_iter or tol={estimator.tol:g}",
         NotConvergedWarning,
-        stacklevel=3,
     )
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from eigenscape._warnings import warn
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.methods.ordinal import Layout, OrdinalOptions, Ties
@@ -30,10 +29,9 @@ def warn_if_not_converged(layouts: list[Layout], options: OrdinalOptions) -> Non
     """Warn if an ordinal map has not converged."""
     unconverged = [layout for layout in layouts if not layout.converged]
     if unconverged:
-        warnings.warn(
+        warn(
             f"the map was still improving after max_iter={options.max_iter} steps, at a stress of"
             f" {unconverged[0].stress:.4g}: the last step lowered it by more than tol={options.tol:g}; raise"
             " max_iter or tol",
             ConvergenceWarning,
-            stacklevel=3,
         )

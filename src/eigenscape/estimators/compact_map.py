@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from eigenscape._warnings import warn
 from eigenscape.dictionary.anchored import AnchoredKernel
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.source import ShiftedLinear
@@ -106,12 +106,11 @@ def make_compact_map(model: BaseEstimator, size: int | None) -> CompactModel:
     kernel, n_jobs = _pairwise_kernel(model._model_), getattr(model, "n_jobs", None)
     approximation = compact_functions(rows, coordinates, kernel, size, n_jobs)
     if not approximation.reached:
-        warnings.warn(
+        warn(
             f"{approximation.size} of {rows.shape[0]} rows represent the map with an error of"
             f" {100 * approximation.error:.2g} % on training rows, not {100 * GOAL:g} %; set a larger"
             " compact, or save all rows",
             ToleranceWarning,
-            stacklevel=3,
         )
     compact = CompactMap(name, parameters)
     compact._model_, compact.dictionary_ = approximation.functions, approximation.functions.members

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from eigenscape._progress import reporting
+from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_in_memory
 from eigenscape.estimators._docs import documented
@@ -123,12 +123,11 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         warn_if_stopped(self)
         if len(result.at_floor):
             shown = ", ".join(map(str, result.at_floor[:5])) + (", ..." if len(result.at_floor) > 5 else "")
-            warnings.warn(
+            warn(
                 f"the factors explain feature(s) {shown} completely: the noise was set to {NOISE_FLOOR:g} of"
                 " the variance, and likelihoods depend on it; lower n_components, or drop features that are"
                 " functions of others",
                 NoiseFloorWarning,
-                stacklevel=2,
             )
         return self
 

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from eigenscape import distributed
 from eigenscape._progress import stage
+from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._docs import documented
@@ -196,12 +197,11 @@ class MixturePPCA(LatentMixin, Estimator):
     def _warn_if_degenerate(self, options: MixtureOptions) -> None:
         if self.degenerate_.any():
             planes = ", ".join(map(str, np.flatnonzero(self.degenerate_)))
-            warnings.warn(
+            warn(
                 f"plane(s) {planes} of the mixture have no noise (its variance was set to"
                 f" {options.min_noise:.3g}, noise_floor={self.noise_floor:g}) or no samples;"
                 " lower n_mixtures or n_components",
                 NoiseFloorWarning,
-                stacklevel=3,
             )
 
     @rowwise(None, dtype=np.int64)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from eigenscape import _memory
+from eigenscape._warnings import warn
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
@@ -127,11 +127,10 @@ class PotentialMap(EmbeddingMixin, Estimator):
         affinity = local_affinity(split.parts[0], graph.attributes["n_neighbors_"])
         model, walk = potential_map(affinity, options)
         if not model.layout.converged:
-            warnings.warn(
+            warn(
                 f"the stress still decreased by more than tol={options.tol:g} in an iteration after"
                 f" max_iter={options.max_iter}, at {model.layout.stress:.3g}; raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return graph.result(model, split.labels, options.n_components).with_attributes(
             {

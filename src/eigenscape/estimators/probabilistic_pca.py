@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._latent import GaussianMixin, LatentMixin, training_samples, warn_if_stopped
@@ -126,12 +126,11 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         self.method_ = options.method
         warn_if_stopped(self)
         if result.noise_at_floor:
-            warnings.warn(
+            warn(
                 f"n_components={self.n_components_} dimensions leave no variance to the noise: it was"
                 f" set to {model.noise:.3g}, {NOISE_FLOOR:g} of the mean variance, and likelihoods depend on"
                 " it; lower n_components, or use PCA",
                 NoiseFloorWarning,
-                stacklevel=2,
             )
         return self
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
@@ -10,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
@@ -133,12 +133,11 @@ class ProjectionPursuit(LinearMixin, Estimator):
         self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
         late = np.flatnonzero(~self.converged_)
         if len(late):
-            warnings.warn(
+            warn(
                 f"the search for component(s) {', '.join(map(str, late))} did not converge in"
                 f" max_iter={self.max_iter} steps: the next step would be {result.steps[late].max():.1g}"
                 f" radians (tol={self.tol:g}); raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
+from eigenscape._warnings import warn
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._types import Seed
@@ -133,11 +133,10 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         marginals = [estimates[m][0] for m in kept]
         self._map_ = PursuitDensity(white.mean, white.whitener, white.dewhitener, self.directions_, marginals)
         if (found.steps[kept] > self.tol).any():
-            warnings.warn(
+            warn(
                 f"the search for a direction did not converge in max_iter={self.max_iter} steps; raise"
                 " max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

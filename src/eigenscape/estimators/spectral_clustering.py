@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape._progress import stage
+from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import (
@@ -357,12 +357,11 @@ class SpectralClustering(
         """Return the number of clusters and the fitted attributes that justify it; warn if it is doubtful."""
         n_clusters = evidence.best()
         if evidence.is_weak:
-            warnings.warn(
+            warn(
                 f"n_clusters='auto' chose {n_clusters}, but no number of clusters from 2 to"
                 f" {evidence.n_clusters[-1]} is stable when the samples are reweighted (at best"
                 f" {evidence.stability.max():.2f}, see cluster_evidence_); the data may have no clusters",
                 WeakEvidenceWarning,
-                stacklevel=2,
             )
         return n_clusters, {"cluster_evidence_": evidence._asdict()}
 

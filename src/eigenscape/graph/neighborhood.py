@@ -15,7 +15,6 @@ its list.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -26,6 +25,7 @@ from scipy import sparse
 from eigenscape._display import short_repr
 from eigenscape._progress import stage
 from eigenscape._typing import Rows
+from eigenscape._warnings import warn
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.graph.search import NeighborIndex, RadiusQuery
@@ -126,11 +126,10 @@ class NeighborGraph:
 
     @staticmethod
     def _warn_isolated(count: int, condition: str, remedy: str) -> None:
-        warnings.warn(
+        warn(
             f"for {count} new point(s) no training point {condition}; each is connected to its nearest one."
             f" {remedy} if that is too far.",
             IsolatedPointWarning,
-            stacklevel=3,
         )
 
     def neighbors_of(self, Y: Rows) -> sparse.csr_array:

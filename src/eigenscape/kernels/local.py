@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape._typing import Rows
+from eigenscape._warnings import warn
 from eigenscape.exceptions import IsolatedPointWarning, UndefinedKernelError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.sparse_distances import reassemble
@@ -121,10 +121,9 @@ class LocalWeights:
 def _warn_without_neighbors(count: int) -> None:
     """Warn about new points without neighbours, which exist if distances are a sparse matrix."""
     if count:
-        warnings.warn(
+        warn(
             f"{count} new point(s) have no stored distance to a training point and are placed at the origin",
             IsolatedPointWarning,
-            stacklevel=3,
         )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import (
     LowRankEigenfunctions,
     LowRankKernel,
@@ -212,9 +212,8 @@ def warn_tolerance(state: DictionaryState, options: DictionaryOptions) -> None:
         remedy = " (raise dictionary_size or tol, or use a wider kernel)"
     else:
         return  # a stream: the errors of early points are those for the dictionary at that time
-    warnings.warn(
+    warn(
         f"the tolerance {options.tol:g} was not reached{remedy}: with {size} points in the dictionary"
         f" {reason}; the largest projection error is {worst:.3g}",
         ToleranceWarning,
-        stacklevel=3,
     )

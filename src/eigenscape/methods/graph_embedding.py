@@ -7,13 +7,13 @@ because the ``1 - l`` have the relative accuracy that distinguishes maps.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
+from eigenscape._warnings import warn
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.iterative_reduction import IterativeOptions, solve_iteratively
 from eigenscape.methods.laplacian import next_to_trivial
@@ -128,11 +128,10 @@ def _check_denominator(denominator: np.ndarray, correction: Correction) -> None:
         )
     n_other_sign = int(min((denominator < 0).sum(), (denominator > 0).sum()))
     if n_other_sign:
-        warnings.warn(
+        warn(
             f"{divides} has the opposite sign at {n_other_sign} of the {len(denominator)} vertices: the map"
             " has a pole between them and the others; use correction='affine'",
             PoleWarning,
-            stacklevel=3,
         )
 
 

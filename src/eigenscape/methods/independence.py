@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
+from eigenscape._warnings import warn
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding
 from eigenscape.exceptions import DependentCoordinatesWarning
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -77,12 +77,11 @@ def independent_eigenmaps(
             break
         count = min(2 * count, max_count)
     if 0 < len(kept) < wanted:
-        warnings.warn(
+        warn(
             f"only {len(kept)} of {len(residuals)} eigenvectors are independent of those before them, fewer"
             f" than n_components={wanted}; the embedding has fewer coordinates. Raise n_candidates, lower"
             " independence_threshold or lower n_components",
             DependentCoordinatesWarning,
-            stacklevel=2,
         )
     functions = model.eigenfunctions
     assert isinstance(functions, Eigenfunctions)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenscape._warnings import warn
 from eigenscape.eigenfunctions import Embedding, Landmarks
 from eigenscape.exceptions import NotConvergedWarning, RankError
 from eigenscape.kernels.base import BoundKernel
@@ -126,12 +126,11 @@ class LandmarkSearch:
         elif count >= MAX_LANDMARKS:
             moved = f"the last doubling moved the map by {movement:.2g} > {self.tol:g}"
             reason = f"{count} landmarks: the largest number, and {moved}"
-            warnings.warn(
+            warn(
                 f"the map still moves by {movement:.2g} of its spread with {count} landmarks, more than"
                 f" landmark_tol={self.tol:g} (the next eigenvalue may be close); set n_landmarks or"
                 " landmark_tol, or change n_components",
                 NotConvergedWarning,
-                stacklevel=2,
             )
         else:
             return replace(self, n_landmarks=more, embedding=embedding, steps=steps)

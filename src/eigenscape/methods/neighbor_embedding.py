@@ -6,7 +6,6 @@ without exaggeration (van der Maaten and Hinton 2008).
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from scipy import sparse
 
 from eigenscape._progress import stage
 from eigenscape._threads import Team, parallel_map, thread_team
+from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.kernels.mutual import MutualAffinity
@@ -201,11 +201,10 @@ class NeighborMap:
         with stage("projection", total=len(new)) as advance:
             coordinates[new], n_unconverged = self._place(weights, advance)
         if n_unconverged:
-            warnings.warn(
+            warn(
                 f"the coordinates of {n_unconverged} new point(s) had not converged after {_MAX_STEPS} steps;"
                 " the objective changes little around them",
                 NotConvergedWarning,
-                stacklevel=2,
             )
         return coordinates
 

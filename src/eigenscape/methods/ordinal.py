@@ -3,7 +3,6 @@ Kruskal 1964)."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -17,6 +16,7 @@ from eigenscape import _memory
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
+from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.solvers.direct import partial_eigh
@@ -203,11 +203,10 @@ class OrdinalEmbedding:
                 unconverged += count
                 advance(rows.stop - rows.start)
         if unconverged:
-            warnings.warn(
+            warn(
                 f"the coordinates of {unconverged} new point(s) had not converged after {_MAX_STEPS} steps;"
                 " the stress changes little around them",
                 NotConvergedWarning,
-                stacklevel=2,
             )
         return coordinates
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -12,6 +11,7 @@ from scipy import linalg
 
 from eigenscape import _memory
 from eigenscape._display import short_repr
+from eigenscape._warnings import warn
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale
 from eigenscape.exceptions import RankError, SingularNoiseWarning
 from eigenscape.kernels.base import Columns
@@ -177,11 +177,10 @@ def _regularize(
             " signal is not; give a larger one, or leave it 'auto'"
         )
     added = max(_shrinkage(noise), MIN_REGULARIZATION)
-    warnings.warn(
+    warn(
         f"the noise correlation is singular ({rank}, from {noise.count} noise vectors): {added:.2g} times its"
         " mean was added to its diagonal. Pass more or other noise, or set regularization",
         SingularNoiseWarning,
-        stacklevel=5,
     )
     R = _add_to_diagonal(noise, added)
     return R, added, whiten(R)

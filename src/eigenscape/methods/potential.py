@@ -7,7 +7,6 @@ the branches of a tree beside the distances within them.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
+from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.kernels.affinity import LocalAffinity
@@ -173,11 +173,10 @@ def place(
             n_unconverged += count
             advance(rows.stop - rows.start)
     if n_unconverged:
-        warnings.warn(
+        warn(
             f"the coordinates of {n_unconverged} point(s) had not converged after {_MAX_MOVES} steps; the"
             " stress changes little around them",
             NotConvergedWarning,
-            stacklevel=3,
         )
     return coordinates
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding
 from eigenscape.exceptions import PreimageWarning
@@ -204,17 +204,15 @@ def _warn_if_unsolved(result: SearchResult, max_iter: int) -> None:
     """Warn about points without a pre-image and about searches that have not converged."""
     n, n_failed, n_unconverged = len(result.Z), int(result.failed.sum()), int((result.step > 0).sum())
     if n_failed:
-        warnings.warn(
+        warn(
             f"{n_failed} of {n} point(s) have no pre-image: no row near them on the map has a positive"
             " similarity to them; the row of the nearest training point is returned. They may lie outside the"
             " map; use inverse='ridge', or a smaller gamma",
             PreimageWarning,
-            stacklevel=4,
         )
     if n_unconverged:
-        warnings.warn(
+        warn(
             f"{n_unconverged} of {n} pre-image(s) still moved after {max_iter} steps, by up to"
             f" {result.step.max():.2g} widths of the kernel per step; use inverse='ridge' or another gamma",
             PreimageWarning,
-            stacklevel=4,
         )

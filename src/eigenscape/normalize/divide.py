@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from scipy import sparse
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
+from eigenscape._warnings import warn
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import RowIndex
 from eigenscape.kernels.base import (
@@ -141,11 +141,10 @@ def _check_degrees(sums: np.ndarray) -> np.ndarray:
             " positive sum"
         )
     if (sums == 0).any():
-        warnings.warn(
+        warn(
             f"{int((sums == 0).sum())} point(s) have no affinity to any training point and are placed at the"
             " origin; widen the kernel (lower gamma) to distinguish them",
             IsolatedPointWarning,
-            stacklevel=4,
         )
     return sums
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, get_args
@@ -11,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._typing import Rows, is_sparse
+from eigenscape._warnings import warn
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
 from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import NeighborGraph
@@ -245,9 +245,7 @@ def _check_components(
             f"{message}, more than n_clusters={max_components}, so the clusters are not determined; set"
             f" on_disconnected='connect', raise n_clusters, or {remedy}"
         )
-    warnings.warn(
-        f"{message}: {_DESCRIPTION[action]} (see on_disconnected)", DisconnectedGraphWarning, stacklevel=2
-    )
+    warn(f"{message}: {_DESCRIPTION[action]} (see on_disconnected)", DisconnectedGraphWarning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,11 +275,10 @@ class StoredDistance:
     def __call__(self, Y: Rows) -> np.ndarray:
         reached = np.diff(sparse.csr_array(Y)[:, self.members].indptr) > 0
         if not reached.all():
-            warnings.warn(
+            warn(
                 f"{int((~reached).sum())} point(s) have no stored distance to the largest component and are"
                 " placed at the origin",
                 IsolatedPointWarning,
-                stacklevel=2,
             )
         return np.where(reached, 0, -1)
 

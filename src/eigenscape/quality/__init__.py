@@ -1,8 +1,8 @@
 """Quality measures of embeddings, and parameter selection."""
 
-import warnings
 from typing import Any
 
+from eigenscape._warnings import warn
 from eigenscape.quality.alignment import Alignment, aligned_error, linear_alignment, procrustes
 from eigenscape.quality.column_scales import DominantColumns, dominant_columns, variance_shares
 from eigenscape.quality.component_selection import ComponentChoice, choose_n_components
@@ -73,10 +73,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "Choice":
-        warnings.warn(
+        warn(
             "eigenscape.quality.Choice is renamed ParameterChoice; the old name will be removed in 0.3",
             FutureWarning,
-            stacklevel=2,
         )
         return ParameterChoice
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

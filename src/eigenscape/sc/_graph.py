@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenscape._warnings import warn
 from eigenscape.exceptions import DisconnectedGraphWarning
 from eigenscape.graph.components import component_labels
 from eigenscape.graph.neighborhood import NeighborGraph
@@ -170,11 +170,10 @@ def warn_if_disconnected(weights: sparse.csr_array) -> None:
     """Warn if the graph has several connected components."""
     count = int(component_labels(weights).max()) + 1
     if count > 1:
-        warnings.warn(
+        warn(
             f"the neighbour graph has {count} connected components, whose relative positions are not"
             " determined; raise n_neighbors in pp.neighbors to connect them",
             DisconnectedGraphWarning,
-            stacklevel=3,
         )
 
 

@@ -25,7 +25,6 @@ eigenvalue, so the requirement becomes stricter as the eigenvalues decrease with
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -33,6 +32,7 @@ from scipy import sparse
 
 from eigenscape import _memory
 from eigenscape._typing import Matrix
+from eigenscape._warnings import warn
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 from eigenscape.operators import ComplementOperator, FactoredOperator, Operator, SparseOperator
 from eigenscape.solvers.block_lanczos import block_lanczos
@@ -207,7 +207,7 @@ def smallest(
         )
         if strict:
             raise DegenerateSpectrumWarning(message)
-        warnings.warn(message, DegenerateSpectrumWarning, stacklevel=2)
+        warn(message, DegenerateSpectrumWarning)
     pairs = with_residuals(
         problem.operator, result.values[:count], result.vectors[:, :count], result.solver, result.n_iter
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._extras import optional_import
+from eigenscape._warnings import warn
 from eigenscape.app.io.child import call_child
 from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.sparse_checks import checked_csr
@@ -167,7 +167,7 @@ def write_h5ad(
         columns = {name: list(column) for name, column in beside.items() if name != "id"}
         data = anndata.AnnData(np.asarray(coordinates), obs=pd.DataFrame(columns, index=index))
     if like is not None and f"X_{method}" in data.obsm:
-        warnings.warn(f"obsm['X_{method}'] of {like} is replaced in the copy", stacklevel=2)
+        warn(f"obsm['X_{method}'] of {like} is replaced in the copy")
     data.obsm[f"X_{method}"] = np.asarray(coordinates)
     # In memory first: the HDF5 library may not end if the disk is full.
     h5py = optional_import("h5py", f"writing {path}")  # a dependency of anndata

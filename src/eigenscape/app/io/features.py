@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigenscape._extras import optional_import
+from eigenscape._warnings import warn
 from eigenscape.app.io.conversion import exact_floats
 from eigenscape.exceptions import InputFileError
 
@@ -66,11 +66,10 @@ class FeatureColumn:
         found[missing] = np.nan
         unknown = np.flatnonzero((place < 0) & ~missing)
         if len(unknown):
-            warnings.warn(
+            warn(
                 f"column {self.column!r} of {source} has values that are not among the categories of the"
                 f" model, such as {text[int(unknown[0])].as_py()!r}; their encoded columns are 0",
                 UserWarning,
-                stacklevel=2,
             )
         return found
 
