@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from multiprocessing import get_context, resource_tracker
 from typing import TYPE_CHECKING, Any
 
@@ -109,9 +110,7 @@ def _check_start() -> None:
 
     Before distributed 2026.8, workers that fail when they start are started again without end.
     """
-    import distributed
-
-    if tuple(int(part) for part in distributed.__version__.split(".")[:2]) >= (2026, 8):
+    if tuple(int(part) for part in version("distributed").split(".")[:2]) >= (2026, 8):
         return
     process = get_context("spawn").Process(target=int)
     process.start()
