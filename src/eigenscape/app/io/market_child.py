@@ -15,7 +15,7 @@ from eigenscape.app.io.sparse_checks import checked_csr
 def answer(path: str) -> Answer:
     """Return a dense matrix, or the data, indices and pointers of CSR and the shape."""
     with open(path, "rb") as file, warnings.catch_warnings():
-        # Whether it is an array or a matrix changes in SciPy 1.20 and cannot be chosen in 1.13; both are read.
+        # An array or a matrix: it changes in SciPy 1.20 and cannot be chosen in 1.13. Both are read.
         warnings.filterwarnings("ignore", "The default value for `spmatrix`")
         matrix = mmread(file)
     if not sparse.issparse(matrix):
