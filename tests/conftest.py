@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -16,6 +17,10 @@ from threadpoolctl import threadpool_limits
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.register_profile("random", derandomize=False, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+# Scripts start background processes with SIGINT ignored, which commands under test would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,7 +8,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
+from importlib.metadata import version
+from multiprocessing import get_context, resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from eigenscape._warnings import warn
@@ -90,6 +91,7 @@ def _local_client() -> Client:
 
     try:
         with _blocked_interrupts():
+            _check_start()
             return Client(
                 processes=True,
                 threads_per_worker=1,
@@ -101,6 +103,20 @@ def _local_client() -> Client:
             'the processes of "local" could not start. Each of them imports the running script: put its code'
             ' under if __name__ == "__main__":'
         ) from error
+
+
+def _check_start() -> None:
+    """Start a process that does nothing; raise RuntimeError if it fails.
+
+    Before distributed 2026.8, workers that fail when they start are started again without end.
+    """
+    if tuple(int(part) for part in version("distributed").split(".")[:2]) >= (2026, 8):
+        return
+    process = get_context("spawn").Process(target=int)
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise RuntimeError(f"a process ended with code {process.exitcode}")
 
 
 @contextmanager

@@ -77,7 +77,7 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
         copy=reset and not chunk and not estimator._is_precomputed(),
     )
     if is_sparse(X):
-        X = _with_small_indices(canonical_csr(X))
+        X = with_small_indices(canonical_csr(X))
     if estimator._is_precomputed():
         narrow = estimator._narrow_tables and X.shape[1] < X.shape[0]
         check_precomputed(estimator._precomputed_kind(), X, square=reset and not narrow)
@@ -134,8 +134,9 @@ def as_contiguous_float64(X: Any) -> Any:
     return X.astype(np.float64) if is_sparse(X) else np.ascontiguousarray(X, dtype=np.float64)
 
 
-def _with_small_indices(X: sparse.csr_array) -> sparse.csr_array:
-    """Return the matrix with 32-bit indices if they suffice: some metrics support no others."""
+def with_small_indices(X: sparse.csr_array) -> sparse.csr_array:
+    """Return the matrix with 32-bit indices if they suffice: some metrics, and paths of SciPy 1.13,
+    support no others."""
     if (X.indices.dtype == np.int32 and X.indptr.dtype == np.int32) or max(*X.shape, X.nnz) >= 2**31:
         return X
     return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)

@@ -35,5 +35,5 @@ class DisplayedAxes(Axes):
     """Axes that a notebook displays as their figure."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]] | None:
-        figure = self.get_figure(root=True)
-        return figure._repr_png_() if isinstance(figure, DisplayedFigure) else None
+        root = getattr(self.figure, "figure", None)  # get_figure(root=True) needs matplotlib 3.10
+        return root._repr_png_() if isinstance(root, DisplayedFigure) else None

@@ -104,7 +104,7 @@ def set_title(ax: Axes, title: str, size: float = 11) -> None:
 
 def figure_of(ax: Axes) -> Any:
     """Return the figure or subfigure of the axes."""
-    figure = ax.get_figure(root=False)
+    figure = ax.figure  # get_figure(root=False) needs matplotlib 3.10
     if figure is None:
         raise ValueError("ax belongs to no figure; it may have been removed")
     return figure

@@ -106,7 +106,7 @@ def scatter(
         draw_legend(ax, key)
     if images is not None:
         ax.margins(0.08)
-        figure_of(ax).get_figure(root=True).draw_without_rendering()  # lays out colour bar and legend first
+        figure_of(ax).figure.draw_without_rendering()  # lays out colour bar and legend first
         draw_thumbnails(ax, key.points, images, thumbnail_size, n_thumbnails)
     if title:
         set_title(ax, title)

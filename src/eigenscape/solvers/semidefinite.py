@@ -20,6 +20,7 @@ from eigenscape.solvers.lanczos import has_smaller, thick_restart_lanczos
 from eigenscape.solvers.multilevel import multilevel_eigenvectors
 from eigenscape.solvers.width import breadth_first_order, reordered
 
+_EPS = np.finfo(np.float64).eps
 #: Maximum number of block iterations with a preconditioner.
 _PRECONDITIONED = 80
 #: Residuals of Lanczos iteration relative to the tolerance: they decrease fast in the end.
@@ -61,6 +62,10 @@ class SemidefiniteProblem:
             return vectors.T @ self.operator.matmat(vectors)
         image = self.factor @ vectors
         return image.T @ image
+
+    def floor(self, terms: float) -> float:
+        """Return the largest eigenvalue that may be a rounding error, in products of ``terms`` terms."""
+        return float(4 * _EPS * terms**0.5 * self.bound)
 
     def shifted(self, V: np.ndarray) -> np.ndarray:
         """Compute ``(bound - A) V``, whose largest eigenvalues belong to the smallest of ``A``."""
@@ -117,7 +122,10 @@ def solve_lanczos(
         locked = min(locked + wanted, len(values))
         if converged and len(values) >= count:
             found = np.column_stack([problem.null, vectors[:, :count]])
-            if not has_smaller(matrix, problem.bound, found, values[wanted - 1], solver.seed):
+            floor = problem.floor(matrix.nnz / len(found))
+            if values[count - 1] <= floor or not has_smaller(
+                matrix, problem.bound, found, max(values[wanted - 1], floor), solver.seed
+            ):
                 return SolverResult(values[:count], vectors[:, :count], "lanczos", n_iter)
     return SolverResult(values[:count], vectors[:, :count], "lanczos", n_iter, converged=False)
 

@@ -198,7 +198,7 @@ def smallest(
         terms = m if result.solver == "dense" else matrix.nnz / m
     else:
         result = _solve_dense(problem, n_pairs, solver)
-    floor = 4 * _EPS * terms**0.5 * problem.bound
+    floor = problem.floor(terms)
     if n_pairs > count and result.values[count] <= floor:
         message = (
             f"the {n_pairs} smallest eigenvalues are all below {floor:.1e}, where double precision cannot"

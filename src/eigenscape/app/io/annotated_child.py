@@ -79,7 +79,7 @@ def _read(path: Path, group: str, key: str) -> tuple[Any, Any, Any]:
 def _find(stored: Any, group: str, key: str, path: Path) -> Any:
     """Return an element of a file; raise an error that lists what there is."""
     if group == "X":
-        if "X" in stored:
+        if "X" in stored and getattr(stored["X"], "shape", ()) is not None:  # anndata 0.12.0 writes a null
             return stored["X"]
         remedy = "; ".join(
             f"{option} reads {name}: {', '.join(stored[name])}"

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.app.io import Table
 from eigenscape.app.report._columns import Column, as_column
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._validation import is_objects
+from eigenscape.estimators._validation import is_objects, with_small_indices
 from eigenscape.streams import as_chunks, can_repeat
 
 #: Number of rows transformed again to check that they are the training rows.
@@ -104,7 +104,7 @@ def as_points(
 def _as_array(X: Any) -> Any:
     """Return a dense or sparse array of rows, or an array of objects."""
     if sparse.issparse(X):
-        return sparse.csr_array(X)  # type: ignore[call-overload]
+        return with_small_indices(sparse.csr_array(X))  # type: ignore[call-overload]
     if isinstance(X, (list, tuple)) and is_objects(X):
         objects = np.empty(len(X), dtype=object)
         objects[:] = list(X)
