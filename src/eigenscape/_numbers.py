@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenscape._typing import is_sparse
 from eigenscape.exceptions import DataRangeError
@@ -82,3 +83,31 @@ def _place(X: Any, wrong: np.ndarray, first_row: int, names: Any) -> str:
     else:
         row, column = (*map(int, np.unravel_index(position, wrong.shape)), 0)[:2]
     return f"row {first_row + row}, column " + (str(column) if names is None else repr(str(names[column])))
+
+
+def check_indices(matrix: Any) -> None:
+    """Raise ValueError if a sparse matrix has indices out of range, or pointers that decrease.
+
+    SciPy does not check them when a matrix is loaded or changed, and its compiled functions would read and
+    write beyond the arrays.
+    """
+    if matrix.format in ("csr", "csc", "bsr"):
+        if matrix.indptr[0] != 0:
+            raise ValueError(f"the first index pointer is {matrix.indptr[0]}, not 0")
+        matrix.check_format(full_check=True)
+    elif matrix.format == "coo":
+        for size, index in zip(matrix.shape, matrix.coords, strict=True):
+            if index.size and not 0 <= int(index.min()) <= int(index.max()) < size:
+                raise ValueError(f"indices from {index.min()} to {index.max()} in a dimension of {size}")
+    else:
+        check_indices(sparse.csr_array(matrix))
+
+
+def checked_sparse(X: Any, name: str = "X") -> Any:
+    """Return ``X``; raise ValueError if it is a sparse matrix with indices out of range."""
+    if is_sparse(X):
+        try:
+            check_indices(X)
+        except ValueError as error:
+            raise ValueError(f"{name} is a damaged sparse matrix ({error}); build it again") from None
+    return X

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._extras import optional_import
+from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 
@@ -43,7 +44,7 @@ def named_rows(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     if not is_annotated(X):
         return X
     pandas = optional_import("pandas", "AnnData objects")  # a dependency of anndata
-    values, names = _matrix(estimator, X), X.var_names
+    values, names = checked_sparse(_matrix(estimator, X), "X"), X.var_names
     trained = None if reset else getattr(estimator, "feature_names_in_", None)
     if trained is None:
         check_unique(X)

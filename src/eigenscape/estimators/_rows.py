@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from eigenscape._numbers import check_numbers
+from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape.estimators._annotated import NamedRows, named_rows
 from eigenscape.estimators._tables import as_known_table, date_columns, text_columns
 from eigenscape.exceptions import DataRangeError
@@ -46,7 +46,7 @@ def validate_rows(
         raise ValueError(f"X has dates or times, which are not numbers; convert or drop {columns}")
     try:
         rows = check_array(
-            without_mask(X, missing),
+            checked_sparse(without_mask(X, missing)),
             estimator=estimator,
             input_name="X",
             ensure_all_finite=False,

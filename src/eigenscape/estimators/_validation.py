@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from eigenscape._numbers import LARGEST, SMALLEST
+from eigenscape._numbers import LARGEST, SMALLEST, checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.estimators._annotated import NamedRows, named_rows
 from eigenscape.estimators._collections import check_in_memory
@@ -97,6 +97,7 @@ def check_pairs(estimator: BaseEstimator, X: Any, between: Any) -> tuple[Any, An
     X = check_input(estimator, X, reset=False)
     if between is None:
         return X, None  # the kernel raises an error
+    between = checked_sparse(between, "between")
     between = check_array(between, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="between")
     if between.shape != (X.shape[0], X.shape[0]):
         raise ValueError(

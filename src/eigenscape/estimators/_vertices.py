@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from eigenscape._numbers import checked_sparse
 from eigenscape.estimators._graph import Neighborhood, component_attributes, neighborhood_graph
 from eigenscape.estimators._validation import check_choice, check_number, check_positive, check_precomputed
 from eigenscape.exceptions import DisconnectedGraphError
@@ -121,7 +122,7 @@ def check_graph(graph: Any) -> sparse.csr_array:
         raise ValueError(
             f"graph must be a matrix of edge weights (n_vertices, n_vertices), got shape {graph.shape}"
         )
-    W = canonical_csr(graph).astype(np.float64)
+    W = canonical_csr(checked_sparse(graph, "graph")).astype(np.float64)
     if not np.isfinite(W.data).all():
         raise ValueError("graph contains NaN or infinity; edge weights are finite numbers")
     check_precomputed("affinity", W, square=True)

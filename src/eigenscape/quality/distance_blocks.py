@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._numbers import checked_sparse
 from eigenscape.graph.blocks import metric_distances, resolve_metric_params
 
 #: Bytes of one block of distances. Every block reads all rows once, so blocks are large.
@@ -32,6 +33,7 @@ class Distances:
     """
 
     def __init__(self, X: ArrayLike | sparse.csr_array, metric: Metric = "euclidean") -> None:
+        X = checked_sparse(X, "data")
         self.X: Matrix = sparse.csr_array(X) if sparse.issparse(X) else np.asanyarray(X)
         if self.X.ndim != 2:
             raise ValueError(

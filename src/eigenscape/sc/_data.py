@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from eigenscape._extras import optional_import
-from eigenscape._numbers import check_numbers
+from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape._threads import kept_threads, single_blas_thread
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
@@ -56,7 +56,7 @@ def output(adata: Any, copy: bool) -> Any:
     return adata
 
 
-def in_memory(values: Any) -> Any:
+def in_memory(values: Any, field: str = "a matrix of adata") -> Any:
     """Return a matrix that may be a table, lazy (dask) or on disk (h5py, backed sparse) as an array."""
     if is_collection(values):
         values = values.compute()
@@ -65,13 +65,13 @@ def in_memory(values: Any) -> Any:
     elif hasattr(values, "to_numpy"):  # a table in obsm
         values = values.to_numpy()
     if is_sparse(values):
-        return sparse.csr_array(values)
+        return sparse.csr_array(checked_sparse(values, field))
     return values if isinstance(values, np.ndarray) else np.asarray(values[...])
 
 
 def numeric_rows(values: Any, field: str) -> Any:
     """Return a representation of cells as finite numbers, dense or sparse."""
-    rows = in_memory(values)
+    rows = in_memory(values, field)
     if rows.dtype.kind not in "biuf":
         raise ValueError(
             f"{field} has the dtype {rows.dtype}, which is not numeric; pass use_rep= with the name of an"

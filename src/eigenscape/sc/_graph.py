@@ -70,7 +70,8 @@ class StoredGraph:
         name = str(self.settings.get(f"{kind}_key", kind))
         if name not in self.adata.obsp:
             raise ValueError(f"adata.obsp has no {name!r}, which the neighbour graph refers to; {_RUN}")
-        matrix = sparse.csr_array(in_memory(self.adata.obsp[name])).astype(np.float64)
+        stored = in_memory(self.adata.obsp[name], f"adata.obsp[{name!r}]")
+        matrix = sparse.csr_array(stored).astype(np.float64)
         matrix.sum_duplicates()
         if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
             raise ValueError(f"adata.obsp[{name!r}] has negative or infinite entries or NaN; {_RUN}")

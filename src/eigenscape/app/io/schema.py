@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits
+from eigenscape._numbers import check_indices
 from eigenscape.app.io.archive import COMPRESSED, FORMAT, HEADER, SCHEMA, UNREADABLE, one_line
-from eigenscape.app.io.sparse_checks import check_indices
 from eigenscape.exceptions import ModelFileError
 
 

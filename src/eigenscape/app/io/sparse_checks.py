@@ -7,24 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from eigenscape._numbers import check_indices
+
 #: A matrix with more rows must have a byte of its file for every 64 of them.
 _MANY_EMPTY_ROWS = 2**20
-
-
-def check_indices(matrix: Any) -> None:
-    """Raise ValueError if a sparse matrix has indices out of range, or pointers that decrease.
-
-    SciPy does not check them when a matrix is loaded, and its compiled functions would read and write beyond
-    the arrays.
-    """
-    if matrix.format in ("csr", "csc", "bsr"):
-        if matrix.indptr[0] != 0:
-            raise ValueError(f"the first index pointer is {matrix.indptr[0]}, not 0")
-        matrix.check_format(full_check=True)
-    elif matrix.format == "coo":
-        for size, index in zip(matrix.shape, matrix.coords, strict=True):
-            if index.size and not 0 <= int(index.min()) <= int(index.max()) < size:
-                raise ValueError(f"indices from {index.min()} to {index.max()} in a dimension of {size}")
 
 
 def checked_csr(matrix: Any) -> sparse.csr_array:
