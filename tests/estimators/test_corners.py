@@ -63,6 +63,13 @@ def test_affinities_that_join_nothing(mode, W):
             model.set_params(on_disconnected=mode).fit(W)
 
 
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
+def test_a_largest_component_with_too_few_samples_for_the_clusters():
+    W = sparse.block_diag([np.ones((3, 3))] * 4).toarray()
+    with pytest.raises(ValueError, match=r"the largest component has 3 distinct samples .* lower n_clusters"):
+        SpectralClustering(8, affinity="precomputed", on_disconnected="largest").fit(W)
+
+
 @dataclass(frozen=True)
 class Box:
     """A kernel of the user's own: 1 within a distance, else 0."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         orientation_signs,
     )
     from eigenscape.distributed.pairs import reduce_pairs
-    from eigenscape.distributed.pca import gather_moments, pca_of_blocks
+    from eigenscape.distributed.pca import gather_moments
     from eigenscape.distributed.ppca import BlockRows
     from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, sample_rows, take_rows
     from eigenscape.distributed.sample import Sample, choose_sample, evenly_spaced, sample_size
@@ -52,7 +52,7 @@ _NAMES = {
     "eigenscape.distributed.oriented": "gather_signal noise_of_groups noise_of_vectors noise_of_versions"
     " orientation_signs",
     "eigenscape.distributed.pairs": "reduce_pairs",
-    "eigenscape.distributed.pca": "gather_moments pca_of_blocks",
+    "eigenscape.distributed.pca": "gather_moments",
     "eigenscape.distributed.ppca": "BlockRows",
     "eigenscape.distributed.reduce": "count_rows map_blocks reduce_blocks sample_rows take_rows",
     "eigenscape.distributed.sample": "Sample choose_sample evenly_spaced sample_size",
@@ -86,7 +86,6 @@ __all__ = [  # a literal list: type checkers read it
     "noise_of_versions",
     "orientation_signs",
     "partial_fit_blocks",
-    "pca_of_blocks",
     "read",
     "reduce_blocks",
     "reduce_pairs",

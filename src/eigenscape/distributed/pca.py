@@ -9,13 +9,9 @@ import numpy as np
 
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import reduce_blocks
-from eigenscape.distributed.signs import block_signs
-from eigenscape.methods.component_count import NComponents
-from eigenscape.methods.pca import PrincipalAxes, pca_of_scatter
 from eigenscape.methods.scatter import ScatterMoments, scatter_moments
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.operators.centered_rows import as_product_operand
-from eigenscape.solvers import SolverConfig
 
 
 def gather_moments(blocks: Blocks, weights: Sequence[Blocks] = ()) -> ScatterMoments:
@@ -35,22 +31,3 @@ def block_moments(X: Any, weights: np.ndarray | None = None) -> ScatterMoments |
         if len(weights) == 0:
             return None
     return scatter_moments(CenteredRows(X, weighted_mean(X, weights), weights))
-
-
-def pca_of_blocks(
-    total: ScatterMoments,
-    blocks: Blocks,
-    weights: Sequence[Blocks],
-    n_components: NComponents,
-    solver: SolverConfig,
-) -> PrincipalAxes:
-    """Return the principal axes for these moments; a second pass determines their signs."""
-    axes = pca_of_scatter(total, n_components, solver)
-    return axes.with_signs(block_signs(_weighted_coordinates, blocks, axes, aligned=weights))
-
-
-def _weighted_coordinates(X: Any, *others: Any) -> np.ndarray:
-    """Return the coordinates of the rows with a positive weight; ``others`` are weights, if any, and axes."""
-    *weights, axes = others
-    coordinates = axes.project(as_product_operand(X))
-    return coordinates[weights[0] > 0] if weights else coordinates

@@ -36,6 +36,7 @@ from eigenscape.methods.pca import (
     pair_moments,
     pair_squares,
     pca,
+    pca_of_scatter,
     reconstruction_error,
     training_losses,
 )
@@ -108,8 +109,8 @@ class PCA(LinearMixin, Estimator):
 
     Notes
     -----
-    Signs are such that the largest coordinate of the training samples is positive; after ``partial_fit``, the
-    largest entry of each component.
+    The largest entry of each component is positive, as in scikit-learn, whether samples are given at once, in
+    chunks or as a collection.
 
     Examples
     --------
@@ -193,7 +194,7 @@ class PCA(LinearMixin, Estimator):
             moments = distributed.gather_moments(blocks, weights)
             check_weight(moments.weight, sample_weight)
             n_components = check_n_components(self.n_components, moments.n_rows, len(moments.mean))
-            axes = distributed.pca_of_blocks(moments, blocks, weights, n_components, solver)
+            axes = pca_of_scatter(moments, n_components, solver)
         self._rows_, self._moments_ = None, moments
         self._set_attributes(axes)
         self.embedding_ = self.transform(X)

@@ -339,6 +339,12 @@ class SpectralClustering(
         model = embed(affinity.kernel, n_components, solver, **given)
         if split.is_whole:
             require_eigenfunctions(model, n_components)
+        elif len(model.eigenvalues) < n_components:
+            raise ValueError(
+                f"the largest component has {n_points(affinity.kernel.X)} distinct samples and"
+                f" {len(model.eigenvalues)} eigenfunctions, but n_clusters={n_clusters} needs {n_components};"
+                " lower n_clusters, or use a graph with fewer components"
+            )
         embedding = join([model], split, n_components, vertex_measure)
         result = samples.result(embedding, split, n_components, vertex_measure)
         edges = similarities if measure is None else DividedOperator(similarities, measure, -1.0)

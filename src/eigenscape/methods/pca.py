@@ -64,23 +64,18 @@ class PrincipalAxes:
             return coordinates
         return CenteredRows(X, self.mean).times(self.directions.T)
 
-    def with_signs(self, signs: np.ndarray) -> PrincipalAxes:
-        """Return the axes with each direction multiplied by its entry of ``signs`` (q,)."""
-        return replace(self, directions=self.directions * signs[:, None])
-
 
 def pca(
     rows: CenteredRows, n_components: NComponents, solver: SolverConfig
 ) -> tuple[PrincipalAxes, np.ndarray]:
-    """Return the leading axes and the coordinates (n, q) of the training samples on them."""
+    """Return the leading axes and the coordinates (n, q) of the training samples on them.
+
+    The largest entry of each axis is positive, so that signs do not depend on how the samples are read.
+    """
     count = n_components if isinstance(n_components, int) else min(rows.shape)
     axes = select_components(leading_axes(rows, count, solver), n_components)
-    coordinates = axes.project(rows.X)
-    # A sample of weight zero must not affect the result, not even its signs.
-    weighted = coordinates if rows.weights is None else coordinates[rows.weights > 0]
-    signs = _signs(weighted)
-    coordinates *= signs
-    return axes.with_signs(signs), coordinates
+    axes = replace(axes, directions=canonical_signs(axes.directions.T).T)
+    return axes, axes.project(rows.X)
 
 
 def leading_axes(rows: CenteredRows, count: int, solver: SolverConfig) -> PrincipalAxes:
@@ -232,19 +227,6 @@ def _rank_bound(rows: CenteredRows) -> int:
     """Return the largest possible rank of centred rows; rows of weight zero are not counted."""
     n, d = rows.shape
     return min(n - 1 if rows.weights is None else int(np.count_nonzero(rows.weights)) - 1, d)
-
-
-def _signs(coordinates: np.ndarray) -> np.ndarray:
-    """Return the sign of each column that makes its largest entry positive, as ``canonical_signs`` does."""
-    # numpy's maxima of long, thin arrays are slow along the long axis
-    columns = np.ascontiguousarray(coordinates.T)
-    largest, smallest = columns.max(axis=1), -columns.min(axis=1)
-    signs = np.where(smallest > largest, -1.0, 1.0)
-    tied = np.abs(largest - smallest) <= 1e-6 * np.maximum(largest, smallest)
-    if tied.any():
-        kept = (canonical_signs(coordinates[:, tied]) == coordinates[:, tied]).all(axis=0)
-        signs[tied] = np.where(kept, 1.0, -1.0)
-    return signs
 
 
 def centered_linear_kernel(rows: CenteredRows) -> BoundKernel:
