@@ -656,9 +656,10 @@ import resource
 import numpy as np
 from eigenscape.distributed._allocation import reuse_freed_memory
 
-A, B = np.ones((2048, 100)), np.ones((100, 100))
+B = np.ones((100, 100))
 
-def faults():
+def faults(n=2048):
+    A = np.ones((n, 100))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(100):
         A @ B
@@ -674,10 +675,12 @@ with reuse_freed_memory():
     with reuse_freed_memory():
         pass
     still = faults()
-    before = free()
+after = faults(8192)  # more than the largest that was freed, which may be used again
+before = free()
+with reuse_freed_memory():
     rows = [np.ones(2**17) for _ in range(100)]
     del rows
-print(outside, inside, still, faults(), free() - before)
+print(outside, inside, still, after, free() - before)
 """
 
 
