@@ -17,6 +17,8 @@ from eigenscape.exceptions import DataRangeError
 
 #: Largest magnitude of a value, about 1.6e60.
 LARGEST = 2.0**200
+#: That of values in single precision, about 1.2e18: their squares are computed in it.
+LARGEST_SINGLE = 2.0**60
 #: The largest magnitude of training data must be at least this, about 6.2e-61.
 SMALLEST = 2.0**-200
 
@@ -46,13 +48,15 @@ def check_numbers(
             )
     size = np.abs(values)
     largest = float(np.fmax.reduce(size, axis=None))
-    if largest > LARGEST:
-        too_large = size > LARGEST
+    limit = _limit(values)
+    if largest > limit:
+        too_large = size > limit
         worst = float(values[np.unravel_index(int(np.argmax(too_large)), values.shape)])
         raise DataRangeError(
-            f"Input {name} contains {too_large.sum()} value(s) beyond +-{LARGEST:.2g}, whose squares are too"
+            f"Input {name} contains {too_large.sum()} value(s) beyond +-{limit:.2g}, whose squares are too"
             f" large for distances: {worst:g} in {_place(X, too_large, first_row, names)}. If it marks a"
             " missing value, replace it or drop the row; otherwise divide the data by a constant"
+            f"{', or pass float64' if limit < LARGEST else ''}"
         )
     if training and 0 < largest < SMALLEST:
         raise DataRangeError(
@@ -72,7 +76,11 @@ def is_ordinary(values: np.ndarray, training: bool = False) -> bool:
     flat = values.ravel(order="K")  # a view
     with np.errstate(over="ignore", invalid="ignore"):
         squares = float(np.dot(flat, flat))
-    return squares < LARGEST**2 and (not training or flat.size * SMALLEST**2 < squares)
+    return squares < _limit(values) ** 2 and (not training or flat.size * SMALLEST**2 < squares)
+
+
+def _limit(values: np.ndarray) -> float:
+    return LARGEST_SINGLE if values.dtype == np.float32 else LARGEST
 
 
 def _place(X: Any, wrong: np.ndarray, first_row: int, names: Any) -> str:

@@ -185,3 +185,13 @@ def test_unequal_weights_keep_law_1() -> None:
         model = cls().fit(X, sample_weight=weights)
         error = np.abs(model.transform(X) - model.embedding_).max() / np.abs(model.embedding_).max()
         assert error < 1e-5
+
+
+@pytest.mark.parametrize("cls", [PCA, Isomap, LaplacianEigenmaps, KernelPCA])
+@pytest.mark.parametrize("size", [1e20, 3e38])
+def test_single_precision_has_a_range_of_its_own(cls, size):
+    X = np.random.default_rng(0).standard_normal((40, 4))
+    X = (X / np.abs(X).max() * size).astype(np.float32)
+    with pytest.raises(DataRangeError, match=r"beyond \+-1.2e\+18.* in row 0, column .* or pass float64"):
+        cls().fit(X)
+    assert np.isfinite(cls().fit(X.astype(np.float64)).embedding_).all()
