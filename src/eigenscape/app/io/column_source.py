@@ -45,7 +45,9 @@ class DistinctValues:
 
     def __init__(self, source: ColumnSource, names: Sequence[str]) -> None:
         self._source = source
-        self._first = next(source.read(names)) if names else {}
+        blocks = source.read(names) if names else iter(())
+        self._first = next(blocks, {})
+        self._is_complete = next(blocks, None) is None
         self._found: dict[str, tuple[bool, bool]] = {}
 
     def has_repeats(self, name: str) -> bool:
@@ -76,7 +78,9 @@ class DistinctValues:
         """Yield the first block of a column and then its other rows, which are read only if requested."""
         first, start = self._first[name], 0
         yield first
-        for block in self._source.read([name]):  # its blocks may have other lengths than the first
+        for block in (
+            () if self._is_complete else self._source.read([name])
+        ):  # its blocks may have other lengths than the first
             column = block[name]
             if start + len(column) > len(first):
                 yield column.slice(max(len(first) - start, 0))

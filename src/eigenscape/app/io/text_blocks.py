@@ -147,7 +147,7 @@ def check_expansion(n_bytes: int, stored: int, source: str) -> None:
     if n_bytes > max(_MAX_EXPANSION * stored, _SMALL_BYTES):
         raise InputFileError(
             f"{source} has {format_bytes(stored)} and decompresses to more than {format_bytes(n_bytes)};"
-            " decompress it first if it is a table"
+            " store it uncompressed if it is a table"
         )
 
 
