@@ -151,7 +151,7 @@ WIDE: dict[str, tuple[Callable[[int, int], str], dict[str, Any]]] = {
     "counters": (lambda row, column: str(row), {}),  # noqa: ARG005
     "words": (lambda row, column: f"w{row * column % 2}", {}),
     "categories": (lambda row, column: f"w{row * column % 2}", {"encode": "onehot"}),
-    "booleans": (lambda row, column: ("true", "01"[column % 2])[row % 2], {}),
+    "booleans": (lambda row, column: "true" if row < 6 else "01"[(row + column) % 2], {}),
 }
 
 
@@ -164,12 +164,12 @@ def test_passes_over_a_streamed_text_do_not_grow_with_its_columns(
     for width in (3, 200):
         path = tmp_path / f"{width}.csv"
         rows = [["x", *(f"c{i}" for i in range(width))]]
-        rows += [[f"{row}.5", *(cell(row, i) for i in range(width))] for row in range(12)]
+        rows += [[f"{row}.5", *(cell(row, i) for i in range(width))] for row in range(30)]
         path.write_text("".join(",".join(row) + "\n" for row in rows))
         monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 6 * len(",".join(rows[1])))
         counts.append(count_parses(path, monkeypatch, **options))
         assert differences(read(path, stream=True, **options), read(path, **options)) == []
-    assert counts[1] <= counts[0] <= 16
+    assert counts[1] <= counts[0]
 
 
 def test_many_columns_of_different_words_in_one_block(
