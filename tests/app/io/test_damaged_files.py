@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import subprocess
 import sys
@@ -187,6 +188,119 @@ def test_large_integers_as_ids_are_exact(tmp_path: Path) -> None:
         table = read(tmp_path / "a.csv", stream=stream)
         assert table.ids is not None
         assert [int(name) for name in table.ids] == [LARGE, LARGE + 2]
+
+
+LONG = {
+    "positive": [f"{20 * 10**18 + i}" for i in range(6)],
+    "negative": [f"-{20 * 10**18 + i}" for i in range(6)],
+    "signed": [f"+{20 * 10**18 + i}" for i in range(6)],
+    "one": ["1", "2", "-3", "4", "5", "18446744073709551617"],
+    "missing": ["", f"{10**30 + 1}", "NA", "7", "8", "9"],
+    "blanks": [" NA ", f" {LARGE} ", "1", "2", "3", "4"],
+    "quoted": [f'"{10**25 + i}"' for i in range(6)],
+    "infinite": ["inf", *(f"{10**25 + i}" for i in range(5))],
+    "hundreds": ["9" * 500, *"12345"],
+}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "txt"])
+@pytest.mark.parametrize("kind", LONG)
+def test_integers_in_text_that_would_be_rounded_are_named(tmp_path: Path, kind: str, suffix: str) -> None:
+    path, cells = tmp_path / f"a.{suffix}", LONG[kind]
+    delimiter = "," if suffix == "csv" else "\t"
+    rows = [("n", "x"), *((cell, f"{i}.5") for i, cell in enumerate(cells))]
+    path.write_text("".join(delimiter.join(row) + "\n" for row in rows))
+    plain = ["" if cell.strip() in ("NA", "") else cell.strip(' "') for cell in cells]
+    for stream in (False, True):
+        for missing in ("error", "keep"):
+            with pytest.raises(InputFileError, match=r"column 'n' of .*2\^53.*id='n' \(--id n\)"):
+                [*read(path, missing=missing, stream=stream).array]
+        assert read(path, exclude="dtype:int", stream=stream).names == ("x",)
+        for role in ("id", "label"):
+            table = read(path, stream=stream, **{role: "n"})
+            values = table.ids if role == "id" else table.labels
+            assert values is not None
+            assert [cell.replace("NA", "") for cell in map(str, values)] == plain
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["0.12345678901234567890", "1.5"],
+        ["1e30", "2"],
+        ["-1E+20", "12345678901234567890"],  # a column with an exponent or decimals is not of integers
+        ["12345678901234567890.0", "12345678901234567890"],
+        ["1000000000000000000000", "-9223372036854775808000"],  # represented exactly
+        ["9007199254740993", "0.5"],
+    ],
+)
+def test_large_floating_point_numbers_are_read(tmp_path: Path, cells: list[str]) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n" + "".join(f"{cell},{i}.5\n" for i, cell in enumerate(cells)))
+    for stream in (False, True):
+        table = read(tmp_path / "a.csv", stream=stream)
+        array = np.concatenate([*table.array]) if stream else table.array
+        np.testing.assert_array_equal(array[:, 0], [float(cell) for cell in cells])
+        assert table.dtypes[0] == "float"
+
+
+def test_long_integers_in_one_of_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The types of the blocks differ: integers, floats that are rounded integers, none."""
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 64)
+    cells = [*map(str, range(30)), *(f"{10**20 + i}" for i in range(20)), *[""] * 30]
+    (tmp_path / "a.csv").write_text("n,x\n" + "".join(f"{cell},{i}.5\n" for i, cell in enumerate(cells)))
+    for stream in (False, True):
+        with pytest.raises(InputFileError, match="column 'n' of"):
+            read(tmp_path / "a.csv", missing="keep", stream=stream)
+        labels = read(tmp_path / "a.csv", label="n", missing="keep", stream=stream).labels
+        assert labels is not None
+        assert labels.tolist() == cells
+
+
+def test_long_integers_are_vertices_of_their_own(tmp_path: Path) -> None:
+    first = 2 * 10**19
+    edges = [(first + i, first + i + 1) for i in range(5)]
+    (tmp_path / "a.csv").write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in edges))
+    table = read(tmp_path / "a.csv", kind="edges")
+    assert table.ids is not None
+    assert table.ids.tolist() == [str(first + i) for i in range(6)]
+    assert table.array.nnz == 10
+
+
+def write_npz_header(path: Path, shape: tuple[int, ...], version: tuple[int, int]) -> None:
+    """Write an archive whose array has 80 bytes, whatever its header declares."""
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.zeros(10), version=version)
+    content = buffer.getvalue()
+    declared = f"'shape': {shape}, }}".encode()
+    start, end = content.index(b"'shape'"), content.index(b"\n")
+    content = content[:start] + declared.ljust(end - start) + content[end:]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", content)
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_npz_archives_with_less_than_they_declare(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: tuple[int, int]
+) -> None:
+    write_npz_header(tmp_path / "good.npz", (5, 2), version)
+    assert read(tmp_path / "good.npz").array.shape == (5, 2)
+    write_npz_header(tmp_path / "a.npz", (10**9, 8), version)
+    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("the array is allocated"))
+    message = r"a\.npz is truncated or damaged: its array 'X' needs 59\.6 GiB, and \d+ bytes are stored"
+    with pytest.raises(InputFileError, match=message):
+        read(tmp_path / "a.npz")
+
+
+def test_npz_archives_that_expand_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez_compressed(tmp_path / "a.npz", X=np.zeros((10**5, 8)))
+    assert read(tmp_path / "a.npz").array.shape == (10**5, 8)
+    with monkeypatch.context() as patched:
+        patched.setattr("eigenscape._memory.available_bytes", lambda: 10**6)
+        with pytest.raises(InputFileError, match=r"needs 6 MiB of memory, more than is available"):
+            read(tmp_path / "a.npz")
+    monkeypatch.setattr(text_blocks, "_SMALL_BYTES", 2**20)
+    with pytest.raises(InputFileError, match="decompresses to more than"):
+        read(tmp_path / "a.npz")
 
 
 def annotated(path: Path) -> Path:

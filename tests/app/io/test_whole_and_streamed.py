@@ -17,7 +17,7 @@ from scipy import sparse
 
 import eigenscape
 from eigenscape import read
-from eigenscape.app.io import text_blocks
+from eigenscape.app.io import delimited, text_blocks
 from eigenscape.exceptions import InputFileError
 
 pytestmark = pytest.mark.usefixtures("readers_here")
@@ -130,6 +130,75 @@ def test_sparse_matrices_are_the_same_streamed(tmp_path: Path) -> None:
     mmwrite(tmp_path / "t.mtx", matrix)
     for name in ("t.npz", "t.mtx"):
         assert differences(read(tmp_path / name, stream=True), read(tmp_path / name)) == []
+
+
+def count_parses(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> int:
+    """Return how often a block of a streamed text table is parsed before its chunks are requested."""
+    calls, parse = [], delimited.parse_text
+
+    def record(*args: Any) -> Any:
+        calls.append(args)
+        return parse(*args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(delimited, "parse_text", record)
+        read(path, stream=True, **options)
+    return len(calls)
+
+
+WIDE: dict[str, tuple[Callable[[int, int], str], dict[str, Any]]] = {
+    "integers": (lambda row, column: str(row * column % 7), {}),
+    "counters": (lambda row, column: str(row), {}),  # noqa: ARG005
+    "words": (lambda row, column: f"w{row * column % 2}", {}),
+    "categories": (lambda row, column: f"w{row * column % 2}", {"encode": "onehot"}),
+    "booleans": (lambda row, column: "true" if row < 6 else "01"[(row + column) % 2], {}),
+}
+
+
+@pytest.mark.parametrize("kind", WIDE)
+def test_passes_over_a_streamed_text_do_not_grow_with_its_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    cell, options = WIDE[kind]
+    counts = []
+    for width in (3, 200):
+        path = tmp_path / f"{width}.csv"
+        rows = [["x", *(f"c{i}" for i in range(width))]]
+        rows += [[f"{row}.5", *(cell(row, i) for i in range(width))] for row in range(30)]
+        path.write_text("".join(",".join(row) + "\n" for row in rows))
+        monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 6 * len(",".join(rows[1])))
+        counts.append(count_parses(path, monkeypatch, **options))
+        assert differences(read(path, stream=True, **options), read(path, **options)) == []
+    assert counts[1] <= counts[0]
+
+
+def test_many_columns_of_different_words_in_one_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 2**20)
+    rows = [["x", *(f"c{i}" for i in range(200))]]
+    rows += [[f"{row}.5", *(f"w{row}_{i}" for i in range(200))] for row in range(5)]
+    (tmp_path / "t.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+    assert count_parses(tmp_path / "t.csv", monkeypatch) < 10
+    assert differences(read(tmp_path / "t.csv", stream=True), read(tmp_path / "t.csv")) == []
+
+
+def test_integers_among_booleans_streamed(tmp_path: Path) -> None:
+    """0 and 1 are booleans, 7 and 01 are not; blocks have one row or two."""
+    column = {
+        "b": ["true", "1", "", "0", "false"],
+        "s": ["true", "7", "NA", "false", "true"],
+        "z": ["false", "01", "", "true", "true"],
+        "t": ["false", " 1", "", "true", "true"],
+    }
+    lines = [",".join(["x" * 60, *column])]
+    lines += [",".join([f"{row}.5" + "0" * 40, *(c[row % 5] for c in column.values())]) for row in range(N)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    for options in ({}, {"columns": ["x*", "b"]}, {"label": "s"}):
+        whole = read(tmp_path / "t.csv", missing="keep", **options)
+        assert "b" in whole.names
+        assert not {"s", "z", "t"} & set(whole.names)
+        assert differences(read(tmp_path / "t.csv", missing="keep", stream=True, **options), whole) == []
 
 
 KINDS = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,12 +12,12 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._extras import optional_import
-from eigenscape._format import format_bytes
-from eigenscape._memory import fits, require
+from eigenscape._memory import require
 from eigenscape._typing import is_sparse
 from eigenscape.app.io.annotated import LABEL_NAME, find_annotations, read_h5ad, without_roles
 from eigenscape.app.io.child import call_child
 from eigenscape.app.io.conversion import EXACT_INTEGER, integer_error
+from eigenscape.app.io.npz_checks import check_npz
 from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.sparse_checks import check_market, checked_csr
 from eigenscape.app.io.table import Table, default_names
@@ -48,13 +47,7 @@ def read_npy(path: Path, selection: ColumnSelection, stream: bool) -> Table:
 def read_npz(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """Read the array ``X`` of an archive, its only matrix, or a sparse matrix stored by SciPy."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            n_bytes = sum(member.file_size for member in archive.infolist())
-        if not fits(n_bytes):
-            raise InputFileError(
-                f"{path} needs {format_bytes(n_bytes)} of memory, more than is available; store the array"
-                " as npy"
-            )
+        check_npz(path)
         with np.load(path, allow_pickle=False) as arrays:
             if {"format", "shape", "data"} <= set(arrays.files):
                 table = Table(checked_csr(sparse.load_npz(path)), source=str(path))

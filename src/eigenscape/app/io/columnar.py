@@ -69,6 +69,7 @@ class ColumnarSource:
 
     first_line: int | None = None
     codes: frozenset[str] = frozenset()
+    long_integers: frozenset[str] = frozenset()  # decimals are converted with the check of exact_floats
 
     def __init__(self, path: Path, selection: ColumnSelection, stream: bool) -> None:
         self.path, self.source, self.selection = path, str(path), selection

@@ -4,45 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eigenscape._extras import optional_import
 from eigenscape._memory import require
 from eigenscape.app.io.cells import TextSummary
-from eigenscape.app.io.conversion import column_kind, is_nested, is_string, to_array, to_floats
+from eigenscape.app.io.column_source import ColumnSource, DistinctValues
+from eigenscape.app.io.conversion import column_kind, integer_error, is_nested, is_string, to_array
 from eigenscape.app.io.features import FeatureColumn, feature_names, fill_features, find_categories
 from eigenscape.app.io.missing import empty_column_error
+from eigenscape.app.io.remarks import column_remarks
 from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table, default_names, format_names
 from eigenscape.exceptions import InputFileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-#: A column is reported as a row counter only if it has at least this many rows.
-_MIN_COUNTER_ROWS = 5
-#: Names of the columns of a list of edges, which is asked about.
-_EDGE_ENDS = (("source", "target"), ("from", "to"), ("src", "dst"))
-
-
-class ColumnSource(Protocol):
-    """Columns of a file with known types, readable in blocks of rows any number of times."""
-
-    source: str
-    selection: ColumnSelection
-    types: dict[str, pa.DataType]  # of all columns, in the order of the file
-    codes: frozenset[str]  # columns of digits that are text because of leading zeros
-    first_line: int | None  # line of the first row in a text file
-
-    def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
-        """Yield the columns ``names`` in blocks of rows."""
-        ...
-
-    def summaries(self, names: Sequence[str]) -> Mapping[str, TextSummary]:
-        """Return statistics of text columns."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -97,16 +76,18 @@ def assign_roles(source: ColumnSource) -> ColumnRoles:
         and name not in (selection.label, *selection.named(names), *selection.known_columns)
         and not selection.excludes(name, kinds[name])
     ]
-    requested = selection
+    requested, distinct = selection, DistinctValues(source, text)
     if selection.id is None:
-        selection = replace(selection, id=_find_id(source, [name for name in text if kinds[name] == "text"]))
+        words = [name for name in text if kinds[name] == "text"]
+        selection = replace(selection, id=_find_id(source, words, distinct))
     features = _find_features(source, selection, kinds)
     label = selection.label
     if label is None and selection.known_label is None and selection.encode is None:
-        label = next((name for name in text if name != selection.id and _has_repeats(source, name)), None)
-    used = (*(feature.column for feature in features), label, selection.id)
+        label = next((name for name in text if name != selection.id and distinct.has_repeats(name)), None)
+    columns = {feature.column for feature in features}
+    used = {*columns, label, selection.id}
     others = tuple(name for name in types if name not in used)
-    remarks = _remarks(source, requested, [feature.column for feature in features])
+    remarks = column_remarks(source, requested, columns)
     return ColumnRoles(features, label, selection.id, others, remarks)
 
 
@@ -115,12 +96,16 @@ def _find_features(
 ) -> tuple[FeatureColumn, ...]:
     """Return the features; raise if a requested column cannot be one, or there is none."""
     names = selection.features(kinds, source.source)
+    known = selection.categories or {}
+    encoded = {name for name in names if selection.encodes(name, kinds[name])}
+    unknown = [name for name in names if name in encoded and not known.get(name)]
+    categories = {**known, **find_categories(source.read(unknown), unknown, source.source)}
     features = []
     for name in names:
-        if selection.encodes(name, kinds[name]):
-            known = (selection.categories or {}).get(name)
-            categories = known or find_categories(source.read([name]), name, source.source)
-            features.append(FeatureColumn(name, "text", tuple(categories), known is not None))
+        if name in encoded:
+            features.append(FeatureColumn(name, "text", tuple(categories[name]), name in known))
+        elif name in source.long_integers:
+            raise integer_error(name, source.source)
         elif kinds[name] in ("text", "other"):
             encode = "; encode='onehot' (--encode onehot) uses categories" if kinds[name] == "text" else ""
             raise InputFileError(
@@ -134,40 +119,15 @@ def _find_features(
     return tuple(features)
 
 
-def _find_id(source: ColumnSource, text: Sequence[str]) -> str | None:
+def _find_id(source: ColumnSource, text: Sequence[str], distinct: DistinctValues) -> str | None:
     """Return the first text column whose values all differ, except numbers with units."""
     for name in text:
-        if not _is_unique(source, name):
+        if not distinct.is_unique(name):
             continue
         summary = source.summaries([name]).get(name) if is_string(source.types[name]) else None
         if summary is None or summary.value_with_unit is None:
             return name
     return None
-
-
-def _has_repeats(source: ColumnSource, name: str) -> bool:
-    """Return whether a value, other than missing ones, occurs twice."""
-    return _count_distinct(source, name)[0]
-
-
-def _is_unique(source: ColumnSource, name: str) -> bool:
-    """Return whether all values differ and none is missing."""
-    has_repeats, has_missing = _count_distinct(source, name)
-    return not has_repeats and not has_missing
-
-
-def _count_distinct(source: ColumnSource, name: str) -> tuple[bool, bool]:
-    """Return whether a value is repeated, where the search ends, and whether one is missing."""
-    seen: set[object] = set()
-    n_values, has_missing = 0, False
-    for block in source.read([name]):
-        values = [value for value in to_array(block[name]).tolist() if value != ""]
-        has_missing = has_missing or len(values) < len(block[name])
-        n_values += len(values)
-        seen.update(values)
-        if len(seen) < n_values:
-            return True, has_missing
-    return False, has_missing
 
 
 def _describe_columns(source: ColumnSource) -> str:
@@ -176,62 +136,6 @@ def _describe_columns(source: ColumnSource) -> str:
         block = next(source.read(names))
         return f"its first line is {format_names([str(block[name][0]) for name in names], 20)}"
     return f"its columns are {format_names(names, 20)}"
-
-
-def _remarks(source: ColumnSource, selection: ColumnSelection, features: Sequence[str]) -> tuple[str, ...]:
-    """Return notes about columns whose interpretation may not be the intended one."""
-    types = optional_import("pyarrow", "reading a table").types
-    remarks = _edge_remarks(source)
-    chosen = (selection.label, selection.id, *selection.named(list(source.types)))
-    names = [name for name in source.types if name not in chosen and selection.may_use(name)]
-    text = [name for name in names if is_string(source.types[name]) and name not in source.codes]
-    summaries = source.summaries(text)
-    for name in names:
-        if name in source.codes:
-            remarks.append(
-                f"column {name!r} has numbers with leading zeros and is read as text;"
-                f" columns=[{name!r}] (--columns) reads it as numbers"
-            )
-        elif name in features and types.is_integer(source.types[name]) and _is_row_number(source, name):
-            remarks.append(
-                f"column {name!r} counts the rows and is used as a feature; if it identifies them, use"
-                f" id={name!r} (--id {name})"
-            )
-        elif is_nested(source.types[name]):
-            remarks.append(f"column {name!r} contains {source.types[name]} and is not used")
-        elif name in summaries and (value := summaries[name].value_with_unit):
-            remarks.append(
-                f"column {name!r} contains text such as {value!r} and is not used as a feature; write plain"
-                " numbers to use it"
-            )
-    return tuple(remarks)
-
-
-def _edge_remarks(source: ColumnSource) -> list[str]:
-    """Return a note if the columns are named as those of a list of edges, and their meaning is not given."""
-    names = {name.casefold(): name for name in source.types}
-    ends = next((ends for ends in _EDGE_ENDS if set(ends) <= set(names)), None)
-    if ends is None or len(names) > 3 or source.selection.kind is not None:
-        return []
-    first, second = (names[end] for end in ends)
-    return [
-        f"columns {first!r} and {second!r} look like edges of a graph, but every line is read as a row of"
-        " features; read the graph with kind='edges' (--kind edges), or confirm with kind='rows'"
-        " (--kind rows)"
-    ]
-
-
-def _is_row_number(source: ColumnSource, name: str) -> bool:
-    """Return whether a column is 0, 1, 2, ... or 1, 2, 3, ..."""
-    first, n_rows = 0.0, 0
-    for block in source.read([name]):
-        column = to_floats(block[name])
-        if n_rows == 0 and len(column):
-            first = column[0]
-        if first not in (0, 1) or not np.array_equal(column, first + n_rows + np.arange(len(column))):
-            return False
-        n_rows += len(column)
-    return n_rows >= _MIN_COUNTER_ROWS
 
 
 def summarize_text(

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eigenscape._extras import optional_import
-from eigenscape._memory import require
 from eigenscape.app.io.cells import MISSING_MARKERS, TextSummary, to_numbers
 from eigenscape.app.io.columns import read_columns, summarize_text
-from eigenscape.app.io.conversion import is_string
+from eigenscape.app.io.integers import find_long_integers, has_large_floats, has_long_digits
 from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table
-from eigenscape.app.io.text_blocks import PARSED_BYTES, TextInput
-from eigenscape.app.io.text_layout import TextLayout, find_layout
+from eigenscape.app.io.text_blocks import TextInput
+from eigenscape.app.io.text_layout import find_layout
+from eigenscape.app.io.text_parsing import BOOLEANS, join_types, parse_text, trim_text
 from eigenscape.exceptions import InputFileError
 
 if TYPE_CHECKING:
@@ -58,16 +58,21 @@ class DelimitedSource:
         self._contents = list(text.blocks(self.layout)) if in_memory else None
         self._parsed: dict[tuple[str, pa.DataType], pa.ChunkedArray] = {}  # columns of a content in memory
         string = optional_import("pyarrow", _PURPOSE).string()
-        self.types, has_leading_zeros = self._infer_types()
+        self.types, has_leading_zeros, large = self._infer_types()
         self.codes = frozenset(self._find_codes() if has_leading_zeros else ())
         self.types |= dict.fromkeys(self.codes | self._columns_kept_as_text(), string)
         self._parsed_types = dict(self.types)
         self._summaries = self._summarize_text()
+        self.long_integers = frozenset(self._find_long_integers(large))
 
     def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
         """Yield columns in blocks of rows; text is stripped of surrounding blanks."""
         pa = optional_import("pyarrow", _PURPOSE)
-        numeric_text = [name for name in names if self.types[name] != self._parsed_types[name]]
+        numeric_text = [
+            name
+            for name in names
+            if self.types[name] != self._parsed_types[name] and name not in self.long_integers
+        ]
         for block in self._parse_blocks({name: self._parsed_types[name] for name in names}):
             for name in numeric_text:
                 block[name] = pa.chunked_array([pa.array(to_numbers(block[name].to_pylist()))])
@@ -77,49 +82,49 @@ class DelimitedSource:
         """Return statistics of text columns."""
         return {name: self._summaries[name] for name in names if name in self._summaries}
 
-    def _infer_types(self) -> tuple[dict[str, pa.DataType], bool]:
-        """Return the types of the columns, and whether a cell begins with a zero and a digit."""
+    def _infer_types(self) -> tuple[dict[str, pa.DataType], bool, set[str]]:
+        """Return the types of the columns, whether a cell begins with a zero and a digit, and large floats.
+
+        These are the columns of floating-point numbers that may be rounded integers.
+        """
         found: dict[str, set[pa.DataType]] = {name: set() for name in self.layout.names}
         delimiter = re.escape(self.layout.delimiter.encode())
         leading_zero = re.compile(rb'[\r\n"' + delimiter + rb"][ \t]*0\d")
         n_rows, has_leading_zeros = 0, False
+        large: set[str] = set()
         for i, content in enumerate(self._blocks()):
-            block = _trim(parse_text(content, self.layout, self.source, None, i == 0, n_rows))
+            block = trim_text(parse_text(content, self.layout, self.source, None, i == 0, n_rows))
             for name, column in block.items():
                 found[name].add(column.type)
                 if self._contents is not None:
                     self._parsed[name, column.type] = column
+            floats = {name for name, column in block.items() if has_large_floats(column)}
+            if not floats <= large and has_long_digits(content, self.layout.delimiter):
+                large |= floats
             n_rows += len(block[self.layout.names[0]])
             if not has_leading_zeros:  # the first cell of a block has nothing before it
                 has_leading_zeros = bool(re.match(rb"[ \t]*0\d", content) or leading_zero.search(content))
         if n_rows == 0:
             raise InputFileError(f"{self.source} has a header and no rows")
-        types = {name: self._join_types(name, kinds) for name, kinds in found.items()}
+        types = {name: join_types(kinds) for name, kinds in found.items()}
+        types |= dict.fromkeys(self._find_texts(found), optional_import("pyarrow", _PURPOSE).string())
         last = self.layout.names[-1]
         if self.layout.trailing and len(types) > 1 and str(types[last]) == "null":
             del types[last]
-        return types, has_leading_zeros
+        return types, has_leading_zeros, large
 
-    def _join_types(self, name: str, kinds: set[pa.DataType]) -> pa.DataType:
-        """Return the type that pyarrow would find for the values of all blocks."""
+    def _find_texts(self, found: Mapping[str, set[pa.DataType]]) -> set[str]:
+        """Return the columns of booleans and integers in which an integer is not 0 or 1."""
         pa = optional_import("pyarrow", _PURPOSE)
-        kinds = kinds - {pa.null()}
-        if len(kinds) < 2:
-            return next(iter(kinds), pa.null())
-        if kinds == {pa.int64(), pa.float64()}:
-            return pa.float64()
-        for zone in (None, "UTC"):
-            times = [pa.timestamp("ns", zone), pa.timestamp("s", zone), *([] if zone else [pa.date32()])]
-            if kinds.issubset(times):
-                return next(kind for kind in times if kind in kinds)
-        if kinds == {pa.int64(), pa.bool_()}:  # 0 and 1 are booleans too
-            try:
-                for _ in self._parse_blocks({name: pa.bool_()}):
-                    pass
-            except InputFileError:
-                return pa.string()
-            return pa.bool_()
-        return pa.string()
+        compute = optional_import("pyarrow.compute", _PURPOSE)
+        mixed = [name for name, kinds in found.items() if {pa.int64(), pa.bool_()} == kinds - {pa.null()}]
+        booleans = pa.array([*BOOLEANS, *MISSING_MARKERS])
+        texts: set[str] = set()
+        for block in self._parse_blocks(dict.fromkeys(mixed, pa.string()), trim=False):
+            for name, column in block.items():
+                if not compute.all(compute.is_in(column, value_set=booleans), min_count=0).as_py():
+                    texts.add(name)
+        return texts
 
     def _find_codes(self) -> list[str]:
         """Return the columns of digits in which some values have leading zeros, such as ``00417``."""
@@ -177,7 +182,22 @@ class DelimitedSource:
                 self.types[name] = pa.float64()  # parsed as text because of blanks around missing values
         return summaries
 
-    def _parse_blocks(self, types: Mapping[str, pa.DataType]) -> Iterator[dict[str, pa.ChunkedArray]]:
+    def _find_long_integers(self, large: Collection[str]) -> set[str]:
+        """Return the columns of integers that would be rounded; they are parsed as text."""
+        pa = optional_import("pyarrow", _PURPOSE)
+        names = [
+            name
+            for name, kind in self.types.items()
+            if kind == pa.float64() and (name in large or self._parsed_types[name] == pa.string())
+        ]
+        found = find_long_integers(self._parse_blocks(dict.fromkeys(names, pa.string())), names)
+        self.types |= dict.fromkeys(found, pa.int64())
+        self._parsed_types |= dict.fromkeys(found, pa.string())
+        return found
+
+    def _parse_blocks(
+        self, types: Mapping[str, pa.DataType], trim: bool = True
+    ) -> Iterator[dict[str, pa.ChunkedArray]]:
         """Yield columns of each block, parsed as the given types; text without surrounding blanks."""
         n_rows = 0
         for i, content in enumerate(self._blocks() if types else ()):
@@ -185,7 +205,8 @@ class DelimitedSource:
                 name: self._parsed[name, kind] for name, kind in types.items() if (name, kind) in self._parsed
             }
             needed = {name: kind for name, kind in types.items() if name not in known}
-            block = known | _trim(parse_text(content, self.layout, self.source, needed, i == 0, n_rows))
+            parsed = parse_text(content, self.layout, self.source, needed, i == 0, n_rows)
+            block = known | (trim_text(parsed) if trim else parsed)
             if self._contents is not None:
                 self._parsed |= {(name, types[name]): block[name] for name in needed}
             n_rows += len(next(iter(block.values())))
@@ -193,95 +214,3 @@ class DelimitedSource:
 
     def _blocks(self) -> Iterable[bytes]:
         return self.text.blocks(self.layout) if self._contents is None else self._contents
-
-
-def _trim(block: dict[str, pa.ChunkedArray]) -> dict[str, pa.ChunkedArray]:
-    """Remove blanks around the values of text columns."""
-    compute = optional_import("pyarrow.compute", _PURPOSE)
-    return {
-        name: compute.utf8_trim_whitespace(column) if is_string(column.type) else column
-        for name, column in block.items()
-    }
-
-
-def parse_text(
-    content: bytes,
-    layout: TextLayout,
-    source: str,
-    types: Mapping[str, pa.DataType] | None = None,
-    header: bool = True,
-    n_rows_before: int = 0,
-) -> dict[str, pa.ChunkedArray]:
-    """Parse a block of complete rows.
-
-    Parameters
-    ----------
-    content : bytes
-        The rows in UTF-8.
-    layout : TextLayout
-        Layout of the table.
-    source : str
-        Name of the file, for error messages.
-    types : mapping of str to arrow type, optional
-        Columns to parse and their types. If None, all columns are parsed and their types are inferred.
-    header : bool, default=True
-        Whether this is the first block, which begins with the header if the table has one.
-    n_rows_before : int, default=0
-        Number of rows in the blocks before this one, for error messages.
-    """
-    arrow = optional_import("pyarrow", _PURPOSE)
-    csv = optional_import("pyarrow.csv", _PURPOSE)
-    if types is not None and not types:
-        return {}
-    remedy = "use stream=True with an estimator that learns from chunks, or store it as parquet or npy"
-    require(PARSED_BYTES * len(content), f"reading {source}", remedy)
-    invalid_rows = []
-    memory = arrow.BufferOutputStream()
-    memory.write(content)
-
-    def reject(row: pa.csv.InvalidRow) -> str:
-        invalid_rows.append(row)
-        return "error"
-
-    def parse(block_size: int | None, use_threads: bool) -> pa.Table:
-        # No Python object is given to threads of pyarrow: one that releases it while Python exits is ended
-        # within a destructor, which aborts the process (apache/arrow#34314).
-        return csv.read_csv(
-            arrow.BufferReader(memory.getvalue()),
-            csv.ReadOptions(
-                column_names=list(layout.names),
-                skip_rows=int(header and layout.header),
-                block_size=block_size,
-                use_threads=use_threads,
-            ),
-            csv.ParseOptions(
-                delimiter=layout.delimiter,
-                newlines_in_values=b'"' in content,
-                invalid_row_handler=None if use_threads else reject,
-            ),
-            csv.ConvertOptions(
-                null_values=list(MISSING_MARKERS),
-                decimal_point=layout.decimal,
-                strings_can_be_null=False,
-                column_types=types,
-                include_columns=None if types is None else list(types),
-            ),
-        )
-
-    try:
-        try:
-            table = parse(None, True)
-        except arrow.ArrowInvalid:  # types differ between blocks of pyarrow, or a row has another length
-            table = parse(min(len(content) + 1, 2**31 - 1), False)
-    except arrow.ArrowInvalid as error:
-        reason = f"cannot be read as a text table: {str(error).splitlines()[0]}"
-        if not invalid_rows:
-            raise InputFileError(f"{source} {reason}") from error
-        row, n_lines_before = invalid_rows[0], 0 if header else n_rows_before + int(layout.header)
-        place = f"the row {row.text[:60]!r}" if row.number is None else f"line {row.number + n_lines_before}"
-        hint = " (the first line is a comment; remove it)" if header and content.startswith(b"#") else ""
-        raise InputFileError(
-            f"{source}: {place} has {row.actual_columns} cells instead of {row.expected_columns}; correct"
-            f" it{hint}"
-        ) from error
-    return dict(zip(table.column_names, table.columns, strict=True))

@@ -94,19 +94,28 @@ def fill_features(
         start = stop
 
 
-def find_categories(blocks: Iterator[dict[str, pa.ChunkedArray]], name: str, source: str) -> tuple[str, ...]:
-    """Return the distinct values of a text column in all rows, sorted; raise if there are too many."""
+def find_categories(
+    blocks: Iterator[dict[str, pa.ChunkedArray]], names: Sequence[str], source: str
+) -> dict[str, tuple[str, ...]]:
+    """Return the distinct values of text columns in all rows, sorted; raise if a column has too many."""
+    if not names:
+        return {}
     pa = optional_import("pyarrow", "reading a table")
-    found: set[str] = set()
+    found: dict[str, set[str]] = {name: set() for name in names}
     for block in blocks:
-        cells = block[name].cast(pa.string())
-        found.update(cell for cell in cells.unique().to_pylist() if cell not in (None, *_MISSING))
-        if len(found) > _MAX_CATEGORIES:
+        for name in names:
+            if len(found[name]) <= _MAX_CATEGORIES:
+                cells = block[name].cast(pa.string()).unique().to_pylist()
+                found[name].update(cell for cell in cells if cell not in (None, *_MISSING))
+        if len(found[names[0]]) > _MAX_CATEGORIES:
+            break  # of several columns the first one is named, however the rows are divided into blocks
+    for name, values in found.items():
+        if len(values) > _MAX_CATEGORIES:
             raise InputFileError(
                 f"column {name!r} of {source} has more than {_MAX_CATEGORIES} different values, too many to"
                 f" encode; exclude it with exclude=[{name!r}] (--exclude {name})"
             )
-    return tuple(sorted(found))
+    return {name: tuple(sorted(values)) for name, values in found.items()}
 
 
 def _is_missing(text: pa.ChunkedArray) -> pa.ChunkedArray:

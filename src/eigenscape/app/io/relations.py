@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from eigenscape._extras import optional_import
 from eigenscape._memory import row_blocks
 from eigenscape.app.io import columnar
 from eigenscape.app.io.conversion import is_number, to_floats
-from eigenscape.app.io.delimited import parse_text, read_delimited
+from eigenscape.app.io.delimited import read_delimited
 from eigenscape.app.io.formats import extension
+from eigenscape.app.io.integers import find_long_integers, has_large_floats, has_long_digits
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table, default_names
 from eigenscape.app.io.text_blocks import TextInput, check_utf8, read_bytes
 from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines, find_layout
+from eigenscape.app.io.text_parsing import parse_text, trim_text
 from eigenscape.exceptions import InputFileError
 
 if TYPE_CHECKING:
@@ -166,7 +169,13 @@ def read_edges_text(text: TextInput, selection: ColumnSelection) -> Table:
     if not any(mark in content for mark in (b",", b"\t", b";", b"|")):
         content = blanks_to_tabs(content)
     layout = replace(find_layout(content, text.source, None), by_blanks=False)
-    return _build_graph(parse_text(content, layout, text.source), selection, text.source)
+    columns = parse_text(content, layout, text.source)
+    string = optional_import("pyarrow", "reading edges").string()
+    large = {name: string for name, column in columns.items() if has_large_floats(column)}
+    if large and has_long_digits(content, layout.delimiter):  # vertices that would be rounded to one
+        exact = trim_text(parse_text(content, layout, text.source, large))
+        columns |= {name: exact[name] for name in find_long_integers([exact], list(large))}
+    return _build_graph(columns, selection, text.source)
 
 
 def _build_graph(columns: Mapping[str, pa.ChunkedArray], selection: ColumnSelection, source: str) -> Table:

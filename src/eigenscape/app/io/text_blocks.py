@@ -115,11 +115,7 @@ class TextInput:
             with pa.input_stream(arrow_file(self.content), compression=kind) as stream:
                 while chunk := stream.read(self.block_bytes):
                     n_bytes += len(chunk)
-                    if n_bytes > max(_MAX_EXPANSION * stored, _SMALL_BYTES):
-                        raise InputFileError(
-                            f"{self.source} has {format_bytes(stored)} and decompresses to more than"
-                            f" {format_bytes(n_bytes)}; decompress it first if it is a table"
-                        )
+                    check_expansion(n_bytes, stored, self.source)
                     yield chunk
         except PermissionError:
             raise
@@ -144,6 +140,15 @@ def read_bytes(path: Path) -> bytes:
         remedy = "use stream=True with an estimator that learns from chunks, or store it as parquet or npy"
         require(PARSED_BYTES * n_bytes, f"reading {path}", remedy)
     return b"".join(chunks)
+
+
+def check_expansion(n_bytes: int, stored: int, source: str) -> None:
+    """Raise if a compressed file becomes so much larger that it is not a table."""
+    if n_bytes > max(_MAX_EXPANSION * stored, _SMALL_BYTES):
+        raise InputFileError(
+            f"{source} has {format_bytes(stored)} and decompresses to more than {format_bytes(n_bytes)};"
+            " store it uncompressed if it is a table"
+        )
 
 
 def check_utf8(content: bytes, source: str, n_lines_before: int = 0) -> None:
