@@ -7,7 +7,9 @@ model is loaded, not by an error of NumPy when it is used.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +24,12 @@ _TEXT = ("feature_names_in_", "classes_", "transduction_")
 #: Shapes by class and attribute; subclasses inherit them, and attributes that are None or no arrays are
 #: skipped. Within an object a name is one number: "n r" is (n, r), "*" any length, "..." any leading or
 #: trailing dimensions. "n < m" contains indices below m. An attribute that is an integer is the length itself.
-#: Attributes of attributes have dots, and ``points`` are the points that belong to the columns of a kernel.
+#: Attributes of attributes have dots, and ``<points>`` are the points that belong to the columns of a kernel.
 _SHAPES: dict[str, dict[str, str]] = {
     # estimators
     "BaseEstimator": {
         "n_features_in_": "features",
+        "n_samples_seen_": "samples",
         "feature_names_in_": "features",
         "embedding_": "samples *",
         "_embedding_": "samples *",
@@ -34,6 +37,7 @@ _SHAPES: dict[str, dict[str, str]] = {
         "degrees_": "samples",
         "labels_": "samples",
         "cell_labels_": "samples",
+        "_model_.landmarks.which": "landmarks < samples",
         "eigenvalues_": "... values",
         "residuals_": "... values",
         "singular_values_": "values",
@@ -61,7 +65,7 @@ _SHAPES: dict[str, dict[str, str]] = {
     # eigenfunctions, their scales, pieces
     "EigenPairs": {"values": "r", "vectors": "n r", "residuals": "r"},
     "Eigenfunctions": {
-        "kernel.points": "n ...",
+        "kernel.<points>": "n ...",
         "pairs.vectors": "n r",
         "training": "n r",
         "weights": "n",
@@ -80,24 +84,24 @@ _SHAPES: dict[str, dict[str, str]] = {
     "PiecewiseEmbedding": {"X": "n ...", "weights": "n"},
     "BlockKernel": {"table": "n ...", "members": "m < n"},
     "NearestVertex": {"graph.vertices.X": "n ...", "label": "n"},
-    "StrongestAffinity": {"affinity.points": "n ...", "label": "n"},
+    "StrongestAffinity": {"affinity.<points>": "n ...", "label": "n"},
     # kernels and normalisations
     "BoundPairwise": {"X": "n *"},
     "BoundVariableGaussian": {"rows.X": "n *", "X": "n *", "widths": "n"},
-    "CenteredKernel": {"points": "n ...", "weights": "n", "column_means": "n"},
-    "ClippedKernel": {"points": "n ...", "negative": "n *", "weights": "n"},
-    "DividedKernel": {"points": "n ...", "sums": "n", "weights": "n"},
-    "ShiftedKernel": {"points": "n ...", "group": "n"},
-    "LocalAffinity": {"points": "n ...", "widths": "n"},
-    "MutualAffinity": {"points": "n ...", "radii": "n"},
-    "LabelledAffinity": {"points": "n ...", "matrix": "n n"},
-    "LinkedAffinity": {"base.points": "n ...", "links": "n *"},
+    "CenteredKernel": {"<points>": "n ...", "weights": "n", "column_means": "n"},
+    "ClippedKernel": {"<points>": "n ...", "negative": "n *", "weights": "n"},
+    "DividedKernel": {"<points>": "n ...", "sums": "n", "weights": "n"},
+    "ShiftedKernel": {"<points>": "n ...", "group": "n"},
+    "LocalAffinity": {"<points>": "n ...", "widths": "n"},
+    "MutualAffinity": {"<points>": "n ...", "radii": "n"},
+    "LabelledAffinity": {"<points>": "n ...", "matrix": "n n"},
+    "LinkedAffinity": {"base.<points>": "n ...", "links": "n *"},
     "ExtendedKernel": {"weights.graph.vertices.X": "n ...", "gram": "n n"},
     "FiniteLocalKernel": {"weights.graph.vertices.X": "n ...", "inner": "n n"},
     "LocalWeights": {"graph.vertices.X": "n ...", "gram.X": "n ..."},
     "LandmarkGeodesics": {"graph.vertices.X": "n ...", "landmarks": "q < n", "lengths": "n q"},
     "PrecomputedLandmarks": {"X": "q n", "landmarks": "q < n"},
-    "RestrictedKernel": {"base.points": "n ...", "members": "m < n"},
+    "RestrictedKernel": {"base.<points>": "n ...", "members": "m < n"},
     "OrientedKernel": {"X": "n d", "mean": "d", "whitener": "d *"},
     # graphs
     "NeighborGraph": {
@@ -134,12 +138,15 @@ _SHAPES: dict[str, dict[str, str]] = {
     "GaussianDensity": {"weights": "k", "means": "k d", "roots": "k d d", "scale": "d"},
     "FourierMap": {"frequencies": "d f", "phases": "f", "coefficients": "* p", "origin": "p"},
     "PotentialEmbedding": {
-        "affinity.points": "n ...",
+        "affinity.<points>": "n ...",
         "cells": "n < c",
         "diffused": "c c",
         "potentials": "c c",
+        "layout.points": "c p",
         "coordinates": "n p",
     },
+    "NeighborMap": {"affinity.<points>": "n ...", "layout.points": "n p"},
+    "OrdinalEmbedding": {"points.X": "n ...", "layout.points": "n p", "knots.0": "k", "knots.1": "k"},
     "EigenRidge": {"coefficients": "r t", "intercept": "t", "left_out": "n t"},
     "PursuitDensity": {"mean": "d", "whitener": "d d", "dewhitener": "d d", "directions": "k d"},
     "PursuitRegression": {"origin": "d", "scale": "d"},
@@ -149,20 +156,25 @@ _SHAPES: dict[str, dict[str, str]] = {
 }
 
 
-def check_arrays(values: Iterable[Any]) -> None:
-    """Check the arrays of the objects that a loaded model consists of.
+def check_arrays(values: Iterable[Any], path: Path) -> None:
+    """Check the arrays of the objects that the model of a file consists of.
 
     Raises
     ------
     ModelFileError
-        If an array contains no numbers, has another number of dimensions than its attribute, a length that does
+        If an object has not all of its attributes, or an array contains no numbers, has another number of dimensions than its attribute, a length that does
         not agree with other arrays of the object, or indices out of range.
     """
     for value in values:
         rules = _rules(type(value))
         if rules or type(value).__module__.startswith("eigenscape."):
-            _check_types(value)
-            _check_shapes(value, rules)
+            try:
+                _check_fields(value)
+                _check_types(value)
+                _check_shapes(value, rules)
+            except ValueError as error:
+                reason = str(error).replace("<points>", "points")
+                raise ModelFileError(f"{path} is inconsistent: {reason}") from error
 
 
 def _rules(cls: type) -> dict[str, str]:
@@ -173,13 +185,20 @@ def _rules(cls: type) -> dict[str, str]:
     return merged
 
 
+def _check_fields(value: Any) -> None:
+    if is_dataclass(value):
+        for field in fields(value):
+            if field.init and field.default is MISSING and field.name not in vars(value):
+                raise ValueError(f"its {type(value).__name__} has no {field.name}")
+
+
 def _check_types(value: Any) -> None:
     for name, item in _state(value).items():
-        if isinstance(item, np.ndarray) or sparse.issparse(item):
-            kinds = "biufOU" if name in _TEXT else "biuf"
-            if item.dtype.kind not in kinds:
-                raise ModelFileError(
-                    f"{name} of its {type(value).__name__} has the type {item.dtype}, not numbers"
+        arrays = item if isinstance(item, list | tuple) else [item]
+        for array in () if name in _TEXT else arrays:
+            if (isinstance(array, np.ndarray) or sparse.issparse(array)) and array.dtype.kind not in "biuf":
+                raise ValueError(
+                    f"{name} of its {type(value).__name__} has the type {array.dtype}, not numbers"
                 )
 
 
@@ -198,7 +217,7 @@ def _check_shapes(value: Any, rules: dict[str, str]) -> None:
         for name, length in _named_lengths(value, path, dimensions.split(), shape):
             known, known_from = lengths.setdefault(name, (length, path))
             if length != known:
-                raise ModelFileError(
+                raise ValueError(
                     f"{path} of its {type(value).__name__} has the shape {shape}, which does not agree with"
                     f" {known_from} ({name}={known})"
                 )
@@ -215,7 +234,7 @@ def _named_lengths(
     """Return the lengths of the named dimensions of an array."""
     n_named = len(dimensions) - ("..." in dimensions)
     if len(shape) < n_named or (len(shape) > n_named and "..." not in dimensions):
-        raise ModelFileError(
+        raise ValueError(
             f"{path} of its {type(value).__name__} has {len(shape)} dimensions, not {n_named} (shape {shape})"
         )
     if dimensions[0] == "...":
@@ -225,9 +244,9 @@ def _named_lengths(
 
 def _check_range(name: str, indices: np.ndarray, stop: int) -> None:
     if indices.dtype.kind not in "iu":
-        raise ModelFileError(f"{name} has the type {indices.dtype}, not that of indices")
+        raise ValueError(f"{name} has the type {indices.dtype}, not that of indices")
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < stop:
-        raise ModelFileError(f"{name} has indices from {indices.min()} to {indices.max()}, not below {stop}")
+        raise ValueError(f"{name} has indices from {indices.min()} to {indices.max()}, not below {stop}")
 
 
 def _state(value: Any) -> dict[str, Any]:
@@ -240,7 +259,7 @@ def _resolve(value: Any, path: str) -> Any:
     for name in path.split("."):
         if value is None:
             return None
-        if name == "points":
+        if name == "<points>":
             value = _points(value)
         elif name.isdigit():
             value = value[int(name)]

@@ -181,10 +181,10 @@ def _load_current(file: IO[bytes], archive: zipfile.ZipFile, path: Path) -> Any:
     file.seek(0)
     restore = Restorer()
     stored = restore(skops.load(file, trusted=types))
-    check_arrays(restore.values())
+    check_arrays(restore.values(), path)
     if not isinstance(stored, dict):
         return stored
-    return Pipeline([("standardize", scaler_from_state(stored["standardize"])), ("map", stored["map"])])
+    return _pipeline(stored["standardize"], stored["map"], path)
 
 
 def _load_earlier(archive: zipfile.ZipFile, number: int, path: Path) -> Any:
@@ -207,10 +207,16 @@ def _load_earlier(archive: zipfile.ZipFile, number: int, path: Path) -> Any:
         model = skops.load(copy, trusted=types)
     restore = Restorer(lambda value: migrate(value, number, FORMAT))
     estimator = restore(model.steps[1][1] if isinstance(model, Pipeline) else model)
-    check_arrays(restore.values())
+    check_arrays(restore.values(), path)
     if not isinstance(model, Pipeline):
         return estimator
-    scaler = scaler_from_state(scaler_state(model.steps[0][1]))
+    return _pipeline(scaler_state(model.steps[0][1]), estimator, path)
+
+
+def _pipeline(state: dict[str, Any], estimator: BaseEstimator, path: Path) -> Pipeline:
+    """Return a scaler, from its attributes, with the estimator that it belongs to."""
+    scaler = scaler_from_state(state)
+    check_arrays([scaler], path)
     return Pipeline([("standardize", scaler), ("map", estimator)])
 
 
