@@ -1,7 +1,7 @@
 """Checks of the arrays of a loaded model: their types, dimensions, and lengths that must agree.
 
-A file whose checksums are right can still contain arrays that do not belong together. They are refused when the
-model is loaded, not by an error of NumPy when it is used.
+A file whose checksums are right can still contain arrays that do not belong together. They are refused when
+the model is loaded, not by an error of NumPy when it is used.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _TEXT = ("feature_names_in_", "classes_", "transduction_")
 
 #: Shapes by class and attribute; subclasses inherit them, and attributes that are None or no arrays are
 #: skipped. Within an object a name is one number: "n r" is (n, r), "*" any length, "..." any leading or
-#: trailing dimensions. "n < m" contains indices below m. An attribute that is an integer is the length itself.
-#: Attributes of attributes have dots, and ``<points>`` are the points that belong to the columns of a kernel.
+#: trailing dimensions. "n < m" contains indices below m. An attribute that is an integer is the length
+#: itself. Attributes of attributes have dots, and ``<points>`` are those of the columns of a kernel.
 _SHAPES: dict[str, dict[str, str]] = {
     # estimators
     "BaseEstimator": {
@@ -162,8 +162,9 @@ def check_arrays(values: Iterable[Any], path: Path) -> None:
     Raises
     ------
     ModelFileError
-        If an object has not all of its attributes, or an array contains no numbers, has another number of dimensions than its attribute, a length that does
-        not agree with other arrays of the object, or indices out of range.
+        If an object has not all of its attributes, or an array contains no numbers, has another number of
+        dimensions than its attribute, a length that does not agree with other arrays of the object, or
+        indices out of range.
     """
     for value in values:
         rules = _rules(type(value))
@@ -195,8 +196,8 @@ def _check_fields(value: Any) -> None:
 def _check_types(value: Any) -> None:
     for name, item in _state(value).items():
         arrays = item if isinstance(item, list | tuple) else [item]
-        for array in () if name in _TEXT else arrays:
-            if (isinstance(array, np.ndarray) or sparse.issparse(array)) and array.dtype.kind not in "biuf":
+        for array in () if name in _TEXT else filter(_is_array, arrays):
+            if array.dtype.kind not in "biuf":
                 raise ValueError(
                     f"{name} of its {type(value).__name__} has the type {array.dtype}, not numbers"
                 )
@@ -210,7 +211,7 @@ def _check_shapes(value: Any, rules: dict[str, str]) -> None:
         array = _resolve(value, path)
         if isinstance(array, int) and not isinstance(array, bool):
             shape: tuple[int, ...] = (array,)
-        elif isinstance(array, np.ndarray | OmittedArray) or sparse.issparse(array):
+        elif isinstance(array, OmittedArray) or _is_array(array):
             shape = array.shape
         else:
             continue
@@ -249,9 +250,14 @@ def _check_range(name: str, indices: np.ndarray, stop: int) -> None:
         raise ValueError(f"{name} has indices from {indices.min()} to {indices.max()}, not below {stop}")
 
 
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or sparse.issparse(value)
+
+
 def _state(value: Any) -> dict[str, Any]:
     """Return the attributes of an object, or the fields of a named tuple."""
-    return value._asdict() if isinstance(value, tuple) else getattr(value, "__dict__", {})
+    names = getattr(type(value), "_fields", None)
+    return getattr(value, "__dict__", {}) if names is None else dict(zip(names, value, strict=True))
 
 
 def _resolve(value: Any, path: str) -> Any:
