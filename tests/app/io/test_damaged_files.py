@@ -385,3 +385,12 @@ def test_described_attributes_exist() -> None:
         if is_dataclass(classes[name]):
             stored = {field.name for field in fields(classes[name])} | {"<points>"}
             assert {path.split(".")[0] for path in rules} <= stored, name
+
+
+def test_labels_may_be_text(tmp_path: Path) -> None:
+    X, y = RNG.normal(size=(40, 3)), np.array(["a", "b"])[np.arange(40) % 2]
+    fitted = eigenscape.EigenfunctionClassifier().fit(X, y)
+    streamed = eigenscape.EigenfunctionClassifier().partial_fit(X, y)
+    for model in (fitted, streamed):
+        eigenscape.save(model, tmp_path / "a.model", force=True)
+        assert (eigenscape.load(tmp_path / "a.model").predict(X) == model.predict(X)).all()

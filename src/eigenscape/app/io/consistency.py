@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from eigenscape._omitted import OmittedArray
 from eigenscape.exceptions import ModelFileError
 
 #: Attributes that may contain text.
-_TEXT = ("feature_names_in_", "classes_", "transduction_")
+_TEXT = ("feature_names_in_", "classes_", "transduction_", "_labels_")
 
 #: Shapes by class and attribute; subclasses inherit them, and attributes that are None or no arrays are
 #: skipped. Within an object a name is one number: "n r" is (n, r), "*" any length, "..." any leading or
@@ -29,7 +30,6 @@ _SHAPES: dict[str, dict[str, str]] = {
     # estimators
     "BaseEstimator": {
         "n_features_in_": "features",
-        "n_samples_seen_": "samples",
         "feature_names_in_": "features",
         "embedding_": "samples *",
         "_embedding_": "samples *",
@@ -195,6 +195,8 @@ def _check_fields(value: Any) -> None:
 
 def _check_types(value: Any) -> None:
     for name, item in _state(value).items():
+        if isinstance(value, BaseEstimator) and not name.endswith("_"):
+            continue  # parameters, which a fitted model does not compute with
         arrays = item if isinstance(item, list | tuple) else [item]
         for array in () if name in _TEXT else filter(_is_array, arrays):
             if array.dtype.kind not in "biuf":
