@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_limits
 
 import eigenscape
-from eigenscape import PCA, KernelPCA, LaplacianEigenmaps, ProbabilisticPCA, datasets
+from eigenscape import PCA, DiffusionMap, KernelPCA, LaplacianEigenmaps, ProbabilisticPCA, datasets
 from eigenscape import load as read_model
 from eigenscape.estimators._verify import _functions
 
@@ -107,3 +107,19 @@ def test_other_data_are_refused() -> None:
     with pytest.raises(ValueError, match="X has 59 rows, but the model was fitted to 60"):
         model.verify(X[1:])
     assert not model.verify(X + 1e-3)
+
+
+def test_a_check_that_ends_with_an_error_has_failed() -> None:
+    """Arrays that do not belong together raise errors of NumPy; errors about ``X`` are raised."""
+    X = datasets.swiss_roll(60, random_state=0)[0]
+    model = DiffusionMap(2).fit(X)
+    (functions,) = _functions(model._model_)
+    vars(functions.kernel.base.base)["widths"] = np.empty(0)
+    vars(model)["residuals_"] = np.array(["a", "b"])
+    details = {check.name: check.detail for check in model.verify(X).checks if check.passed is False}
+    assert details.keys() >= {"residuals", "eigenvectors", "training rows"}
+    assert "Error: " in details["training rows"]
+    with pytest.raises(ValueError, match="X has 2 features, but DiffusionMap is expecting 3"):
+        model.verify(X[:, :2])
+    with pytest.raises(ValueError, match="NaN"):
+        model.verify(np.full_like(X, np.nan))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +14,15 @@ from eigenscape._omitted import OmittedArray
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.anchored import AnchoredEigenfunctions
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._validation import check_count
+from eigenscape.estimators._validation import check_count, check_input
 
 #: Relative error that is attributed to rounding, in double and in single precision.
 _LIMIT = 1e-6
 _ROUNDING = {np.dtype(np.float64): _LIMIT, np.dtype(np.float32): 1e-4}
 #: Residuals relative to the largest eigenvalue above which eigenpairs are wrong.
 _RESIDUAL = 1e-5
+#: Errors that are no property of the model.
+_RAISED = (MemoryError, ImportError)
 #: What maps points, the first that an estimator has.
 _CALLS = ("transform", "predict", "score_samples")
 
@@ -91,8 +93,9 @@ class VerifyMixin:
     def verify(self, X: Any = None, *, n_rows: int = 200) -> Verification:
         """Check the fitted model: finite numbers, residuals, eigenvectors, and the map of training points.
 
-        A model that was damaged or changed, in memory or in a file, fails. It takes about the time of
-        ``transform`` of ``2 * n_rows`` points.
+        A model that was damaged or changed, in memory or in a file, fails. A check that ends with an error
+        has failed too, with the error as its ``detail``; only errors about ``X`` are raised. It takes about
+        the time of ``transform`` of ``2 * n_rows`` points.
 
         Parameters
         ----------
@@ -122,10 +125,10 @@ class VerifyMixin:
         return Verification(
             type(self).__name__,
             (
-                _finite(self),
-                _residuals(self),
-                _eigen_equation(self, n_rows),
-                _orthonormal(self),
+                _guarded("finite", lambda: _finite(self)),
+                _guarded("residuals", lambda: _residuals(self)),
+                _guarded("eigenvectors", lambda: _eigen_equation(self, n_rows)),
+                _guarded("orthonormal", lambda: _orthonormal(self)),
                 _training_rows(self, X, n_rows),
             ),
         )
@@ -150,6 +153,18 @@ def _measured(name: str, errors: Any, limit: float, detail: str) -> Check:
 
 def _unknown(name: str, reason: str) -> Check:
     return Check(name, None, np.nan, np.nan, reason)
+
+
+def _guarded(name: str, check: Callable[[], Check], check_data: Callable[[], object] = bool) -> Check:
+    """Return the result of a check, failed if it raises an error and ``check_data`` does not."""
+    try:
+        return check()
+    except _RAISED:
+        raise
+    except Exception as error:  # arrays that do not belong together can cause any error
+        check_data()
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return Check(name, False, np.inf, 0.0, reason)
 
 
 def _finite(model: Any) -> Check:
@@ -233,14 +248,20 @@ def _training_rows(model: Any, X: Any, n_rows: int) -> Check:
     stored = model._stored_embedding()
     if isinstance(stored, OmittedArray) or is_collection(stored):
         stored = None
+    if stored is not None and len(stored) != (n := len(X) if isinstance(X, list) else X.shape[0]):
+        raise ValueError(f"X has {n} rows, but the model was fitted to {len(stored)}; pass these")
+    return _guarded(
+        name, lambda: _compare_rows(model, X, n_rows, stored), lambda: check_input(model, X, reset=False)
+    )
+
+
+def _compare_rows(model: Any, X: Any, n_rows: int, stored: Any) -> Check:
     evaluate = next(getattr(model, call) for call in _CALLS if hasattr(model, call))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # announced by fit
         expected = np.asarray(evaluate(X) if stored is None else stored)
     what = "each alone and all together" if stored is None else "compared with embedding_"
-    n_samples = len(expected) if stored is None else len(X) if isinstance(X, list) else X.shape[0]
-    if len(expected) != n_samples:
-        raise ValueError(f"X has {n_samples} rows, but the model was fitted to {len(expected)}; pass these")
+    n_samples = len(expected)
     which = _sample(n_samples, n_rows)
     parts = which[:, None] if stored is None else np.array_split(which, min(3, len(which)))
     with warnings.catch_warnings():
@@ -256,7 +277,7 @@ def _training_rows(model: Any, X: Any, n_rows: int) -> Check:
             / limit
         )
     error = _relative_error(found, expected[which], size)
-    return _measured(name, error, limit, f"{len(which)} of {n_samples}, {what}")
+    return _measured("training rows", error, limit, f"{len(which)} of {n_samples}, {what}")
 
 
 def _relative_error(found: np.ndarray, expected: np.ndarray, size: np.ndarray) -> float:

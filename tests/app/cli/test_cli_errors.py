@@ -300,6 +300,24 @@ def test_a_full_disk_is_code_1_and_leaves_nothing(tmp_path, small):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv"]
 
 
+def test_figures_of_all_formats_report_a_full_disk_alike(tmp_path):
+    """matplotlib's writer of PDF replaced the error by one of its own."""
+    code = (
+        "import resource, numpy as np\n"
+        "from eigenscape.app.cli.output import write_plot\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))\n"
+        "for suffix in ('png', 'svg', 'pdf'):\n"
+        "    try:\n"
+        "        write_plot(f'map.{suffix}', np.eye(2), title='map')\n"
+        "    except Exception as error:\n"
+        "        print(type(error).__name__, str(error).split(';')[0])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    expected = [f"WriteError no space left to write map.{suffix}" for suffix in ("png", "svg", "pdf")]
+    assert done.stdout.splitlines() == expected, done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_broken_pipe_is_quiet(tmp_path):
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(100_000, 3)))
     with started("embed", tmp_path / "rows.npy", "-m", "pca", "-o", "-", "-q") as process:

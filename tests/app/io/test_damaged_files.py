@@ -5,10 +5,15 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import pkgutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,11 +21,16 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 from scipy.io import mmwrite
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import eigenscape
 from eigenscape import read
 from eigenscape.app.io import text_blocks
 from eigenscape.app.io.archive import HEADER, checksum
+from eigenscape.app.io.consistency import _SHAPES
+from eigenscape.app.io.schema import _IN_MODELS, nodes_of
 from eigenscape.exceptions import InputFileError, ModelFileError, NotEnoughMemoryError
 
 RNG = np.random.default_rng(0)
@@ -391,3 +401,109 @@ def test_threads_of_pyarrow_hold_no_python_object(tmp_path: Path, monkeypatch: p
         read(path)
     assert calls[0] == (True, True, None)
     assert not calls[-1][0]
+
+
+def changed_array(saved: Path, find: Callable[[Any], np.ndarray], change: Callable[[Any], Any]) -> Path:
+    """Write a copy of a model file in which an array and its copies are changed; its checksums are right."""
+    values = find(eigenscape.load(saved))
+    with zipfile.ZipFile(saved) as archive:
+        members = {member.filename: archive.read(member) for member in archive.infolist()}
+    count = 0
+    for name in [name for name in members if name.endswith(".npy")]:
+        array = np.load(io.BytesIO(members[name]))
+        if array.shape == values.shape and (array == values).all():
+            content = io.BytesIO()
+            np.save(content, change(array))
+            members[name] = content.getvalue()
+            count += 1
+    assert count
+    write_archive(saved.with_suffix(".changed"), members)
+    return saved.with_suffix(".changed")
+
+
+def pca_axes(model: Any) -> np.ndarray:
+    return model.components_
+
+
+def widths(model: Any) -> np.ndarray:
+    return model.kernel_.base.base.widths
+
+
+def landmarks(model: Any) -> np.ndarray:
+    return model._model_.landmarks.which
+
+
+@pytest.mark.parametrize(
+    ("estimator", "find", "change", "message"),
+    [
+        (eigenscape.PCA(2), pca_axes, np.ravel, "components_ of its PCA has 1 dimensions, not 2"),
+        (eigenscape.PCA(2), pca_axes, lambda a: a.astype("U5"), "has the type <U5, not numbers"),
+        (eigenscape.PCA(2), pca_axes, lambda a: a.astype(complex), "has the type complex128, not numbers"),
+        (eigenscape.PCA(2), pca_axes, np.transpose, "does not agree with"),
+        (eigenscape.DiffusionMap(2, n_neighbors=5), widths, lambda a: a[:0], r"points \(n=40\)"),
+        (eigenscape.DiffusionMap(2, n_neighbors=5), widths, lambda a: a[:-1], r"shape \(39,\)"),
+        (
+            eigenscape.LandmarkMDS(2, n_landmarks=8),
+            landmarks,
+            lambda a: a + 40,
+            r"indices from \d+ to \d+, not below 40",
+        ),
+        (eigenscape.LandmarkMDS(2, n_landmarks=8), landmarks, lambda a: a + 0.5, "not that of indices"),
+    ],
+)
+def test_arrays_that_do_not_belong_together(
+    tmp_path: Path, estimator: Any, find: Any, change: Any, message: str
+) -> None:
+    """The file is refused when it is loaded, not by an error of NumPy in ``transform``."""
+    model = estimator.fit(np.random.default_rng(1).normal(size=(40, 3)))
+    eigenscape.save(model, tmp_path / "a.model")
+    with pytest.raises(ModelFileError, match=rf"a\.changed is inconsistent: .*{message}"):
+        eigenscape.load(changed_array(tmp_path / "a.model", find, change))
+
+
+def test_an_object_without_one_of_its_attributes(tmp_path: Path) -> None:
+    model = eigenscape.KernelPCA(2).fit(RNG.normal(size=(20, 3)))
+    eigenscape.save(model, tmp_path / "a.model")
+    with zipfile.ZipFile(tmp_path / "a.model") as archive:
+        members = {member.filename: archive.read(member) for member in archive.infolist()}
+    schema = json.loads(members["schema.json"])
+    for node in nodes_of(schema):
+        if node["__class__"] == "CenteredKernel":
+            node["content"]["content"].pop("grand_mean")
+            node["content"]["key_types"]["content"].pop()
+    members["schema.json"] = json.dumps(schema).encode()
+    write_archive(tmp_path / "b.model", members)
+    with pytest.raises(ModelFileError, match="its CenteredKernel has no grand_mean"):
+        eigenscape.load(tmp_path / "b.model")
+
+
+def test_a_scaler_of_other_features(tmp_path: Path) -> None:
+    model = make_pipeline(StandardScaler(), eigenscape.PCA(2)).fit(RNG.normal(size=(20, 3)))
+    eigenscape.save(model, tmp_path / "a.model")
+    changed = changed_array(tmp_path / "a.model", lambda loaded: loaded[0].scale_, lambda a: a[:2])
+    with pytest.raises(ModelFileError, match="scale_ of its StandardScaler"):
+        eigenscape.load(changed)
+
+
+def test_described_attributes_exist() -> None:
+    """A class or an attribute that is renamed must be renamed in the description of the shapes too."""
+    classes = {cls.__name__: cls for cls in (BaseEstimator, StandardScaler)}
+    for module in pkgutil.walk_packages(eigenscape.__path__, "eigenscape."):
+        if module.name.split(".")[1] in _IN_MODELS:
+            for value in vars(import_module(module.name)).values():
+                if isinstance(value, type) and value.__module__.startswith("eigenscape."):
+                    classes[value.__name__] = value
+    assert _SHAPES.keys() <= classes.keys()
+    for name, rules in _SHAPES.items():
+        if is_dataclass(classes[name]):
+            stored = {field.name for field in fields(classes[name])} | {"<points>"}
+            assert {path.split(".")[0] for path in rules} <= stored, name
+
+
+def test_labels_may_be_text(tmp_path: Path) -> None:
+    X, y = RNG.normal(size=(40, 3)), np.array(["a", "b"])[np.arange(40) % 2]
+    fitted = eigenscape.EigenfunctionClassifier().fit(X, y)
+    streamed = eigenscape.EigenfunctionClassifier().partial_fit(X, y)
+    for model in (fitted, streamed):
+        eigenscape.save(model, tmp_path / "a.model", force=True)
+        assert (eigenscape.load(tmp_path / "a.model").predict(X) == model.predict(X)).all()

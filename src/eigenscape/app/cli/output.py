@@ -5,6 +5,7 @@ All targets are checked before the computation starts; every file is written com
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -158,8 +159,10 @@ def write_plot(
     if table is not None and table.image_shape is not None:
         images = table.array.reshape(-1, *table.image_shape)
     scatter(embedding, labels=labels, images=images, new=new, title=title, ax=figure.add_subplot())
+    picture = io.BytesIO()  # in memory first: matplotlib's writers replace errors of a full disk by others
+    figure.savefig(picture, format=Path(path).suffix.lower()[1:], dpi=150)
     with whole_file(path, force=force) as part:
-        figure.savefig(part, dpi=150)
+        part.write_bytes(picture.getbuffer())
 
 
 def write_fit_report(

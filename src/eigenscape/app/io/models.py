@@ -36,6 +36,7 @@ from eigenscape.app.io.archive import (
     write_member,
 )
 from eigenscape.app.io.atomic import whole_file
+from eigenscape.app.io.consistency import check_arrays
 from eigenscape.app.io.exporting import Exporter, check_parameters
 from eigenscape.app.io.restoring import Restorer, scaler_from_state, scaler_state
 from eigenscape.app.io.schema import check_contents, drop_attributes, read_schema, rename_classes
@@ -178,10 +179,12 @@ def _load_current(file: IO[bytes], archive: zipfile.ZipFile, path: Path) -> Any:
     skops = optional_import("skops.io", "loading a model")
     types = check_contents(read_schema(archive, path), archive, path)
     file.seek(0)
-    stored = Restorer()(skops.load(file, trusted=types))
+    restore = Restorer()
+    stored = restore(skops.load(file, trusted=types))
+    check_arrays(restore.values(), path)
     if not isinstance(stored, dict):
         return stored
-    return Pipeline([("standardize", scaler_from_state(stored["standardize"])), ("map", stored["map"])])
+    return _pipeline(stored["standardize"], stored["map"], path)
 
 
 def _load_earlier(archive: zipfile.ZipFile, number: int, path: Path) -> Any:
@@ -203,10 +206,18 @@ def _load_earlier(archive: zipfile.ZipFile, number: int, path: Path) -> Any:
         warnings.simplefilter("ignore", InconsistentVersionWarning)  # only public attributes are kept
         model = skops.load(copy, trusted=types)
     restore = Restorer(lambda value: migrate(value, number, FORMAT))
+    estimator = restore(model.steps[1][1] if isinstance(model, Pipeline) else model)
+    check_arrays(restore.values(), path)
     if not isinstance(model, Pipeline):
-        return restore(model)
-    scaler = scaler_from_state(scaler_state(model.steps[0][1]))
-    return Pipeline([("standardize", scaler), ("map", restore(model.steps[1][1]))])
+        return estimator
+    return _pipeline(scaler_state(model.steps[0][1]), estimator, path)
+
+
+def _pipeline(state: dict[str, Any], estimator: BaseEstimator, path: Path) -> Pipeline:
+    """Return a scaler, from its attributes, with the estimator that it belongs to."""
+    scaler = scaler_from_state(state)
+    check_arrays([scaler], path)
+    return Pipeline([("standardize", scaler), ("map", estimator)])
 
 
 def describe(path: str | Path) -> dict[str, Any]:

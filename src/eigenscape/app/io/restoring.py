@@ -40,6 +40,10 @@ class Restorer:
             self._restored[id(value)] = (value, self._restore(value))
         return self._restored[id(value)][1]
 
+    def values(self) -> list[Any]:
+        """Return all values that were restored, the parts of others too."""
+        return [restored for _, restored in self._restored.values()]
+
     def _restore(self, value: Any) -> Any:
         if isinstance(value, PackedArray):
             return _unpack(value)

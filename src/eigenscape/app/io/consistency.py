@@ -1,0 +1,293 @@
+"""Checks of the arrays of a loaded model: their types, dimensions, and lengths that must agree.
+
+A file whose checksums are right can still contain arrays that do not belong together. They are refused when
+the model is loaded, not by an error of NumPy when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from eigenscape._omitted import OmittedArray
+from eigenscape.exceptions import ModelFileError
+
+#: Attributes that may contain text.
+_TEXT = ("feature_names_in_", "classes_", "transduction_", "_labels_")
+
+#: Shapes by class and attribute; subclasses inherit them, and attributes that are None or no arrays are
+#: skipped. Within an object a name is one number: "n r" is (n, r), "*" any length, "..." any leading or
+#: trailing dimensions. "n < m" contains indices below m. An attribute that is an integer is the length
+#: itself. Attributes of attributes have dots, and ``<points>`` are those of the columns of a kernel.
+_SHAPES: dict[str, dict[str, str]] = {
+    # estimators
+    "BaseEstimator": {
+        "n_features_in_": "features",
+        "feature_names_in_": "features",
+        "embedding_": "samples *",
+        "_embedding_": "samples *",
+        "component_labels_": "samples",
+        "degrees_": "samples",
+        "labels_": "samples",
+        "cell_labels_": "samples",
+        "_model_.landmarks.which": "landmarks < samples",
+        "eigenvalues_": "... values",
+        "residuals_": "... values",
+        "singular_values_": "values",
+        "explained_variance_ratio_": "values",
+        "mean_": "features",
+        "components_": "components features",
+        "patterns_": "components features",
+        "loadings_": "features components",
+        "directions_": "terms features",
+        "dictionary_": "members ...",
+        "dictionary_indices_": "members",
+    },
+    "MixturePPCA": {
+        "weights_": "mixtures",
+        "means_": "mixtures features",
+        "loadings_": "mixtures features components",
+        "components_": "mixtures components features",
+        "noise_variances_": "mixtures",
+        "degenerate_": "mixtures",
+    },
+    "FactorAnalysis": {"noise_variance_": "features"},
+    "NearestCenter": {"centers": "clusters *"},
+    "Rotation": {"matrix": "r r"},
+    "StandardScaler": {"mean_": "features", "scale_": "features", "var_": "features"},
+    # eigenfunctions, their scales, pieces
+    "EigenPairs": {"values": "r", "vectors": "n r", "residuals": "r"},
+    "Eigenfunctions": {
+        "kernel.<points>": "n ...",
+        "pairs.vectors": "n r",
+        "training": "n r",
+        "weights": "n",
+    },
+    "LowRankEigenfunctions": {
+        "kernel.span.members": "m ...",
+        "pairs.vectors": "m r",
+        "kernel.n_train": "n",
+        "on_training": "n r",
+    },
+    "RootScale": {"factors": "r"},
+    "ShiftedScale": {"factors": "r", "origin": "r"},
+    "DiffusionScale": {"factors": "r"},
+    "Landmarks": {"X": "n ...", "which": "q < n"},
+    "Piece": {"members": "m", "embedding.columns": "* < m"},
+    "PiecewiseEmbedding": {"X": "n ...", "weights": "n"},
+    "BlockKernel": {"table": "n ...", "members": "m < n"},
+    "NearestVertex": {"graph.vertices.X": "n ...", "label": "n"},
+    "StrongestAffinity": {"affinity.<points>": "n ...", "label": "n"},
+    # kernels and normalisations
+    "BoundPairwise": {"X": "n *"},
+    "BoundVariableGaussian": {"rows.X": "n *", "X": "n *", "widths": "n"},
+    "CenteredKernel": {"<points>": "n ...", "weights": "n", "column_means": "n"},
+    "ClippedKernel": {"<points>": "n ...", "negative": "n *", "weights": "n"},
+    "DividedKernel": {"<points>": "n ...", "sums": "n", "weights": "n"},
+    "ShiftedKernel": {"<points>": "n ...", "group": "n"},
+    "LocalAffinity": {"<points>": "n ...", "widths": "n"},
+    "MutualAffinity": {"<points>": "n ...", "radii": "n"},
+    "LabelledAffinity": {"<points>": "n ...", "matrix": "n n"},
+    "LinkedAffinity": {"base.<points>": "n ...", "links": "n *"},
+    "ExtendedKernel": {"weights.graph.vertices.X": "n ...", "gram": "n n"},
+    "FiniteLocalKernel": {"weights.graph.vertices.X": "n ...", "inner": "n n"},
+    "LocalWeights": {"graph.vertices.X": "n ...", "gram.X": "n ..."},
+    "LandmarkGeodesics": {"graph.vertices.X": "n ...", "landmarks": "q < n", "lengths": "n q"},
+    "PrecomputedLandmarks": {"X": "q n", "landmarks": "q < n"},
+    "RestrictedKernel": {"base.<points>": "n ...", "members": "m < n"},
+    "OrientedKernel": {"X": "n d", "mean": "d", "whitener": "d *"},
+    # graphs
+    "NeighborGraph": {
+        "vertices.X": "n ...",
+        "index.n_points": "n",
+        "neighbors": "n n",
+        "distances": "n n",
+        "radii": "n",
+        "samples": "n",
+    },
+    "RowSearch": {"n_points": "n", "X": "n d", "_rows": "n d", "_origin": "d"},
+    "PrecomputedIndex": {"n_points": "n", "table": "* n"},
+    "RadiusQuery": {"index.n_points": "n", "radii": "n"},
+    "TreeRadiusQuery": {"X": "n *", "radii": "n"},
+    "RowIndex": {"X": "n ...", "ranked_hashes.0": "n < n", "ranked_hashes.1": "n"},
+    # dictionaries
+    "Span": {"members": "m ...", "factor": "m m"},
+    "Dictionary": {"span.members": "m ...", "indices": "m"},
+    "FeatureMoments": {"origin": "m", "first": "m", "second": "m m"},
+    "LowRankKernel": {"span.members": "m ...", "normalization.mean": "m"},
+    "DictionaryState": {"dictionary.span.members": "m ...", "moments.first": "m", "mean": "m"},
+    "CompactFunctions": {"members": "m ...", "coefficients": "m r", "origin": "r"},
+    # linear, latent and other maps
+    "PrincipalAxes": {"mean": "d", "directions": "r d", "eigenvalues": "r", "residuals": "r"},
+    "CenteredRows": {"X": "n d", "mean": "d", "weights": "n"},
+    "FeatureMap": {"origin": "d", "transformation.coefficients": "d r"},
+    "Transformation": {"coefficients": "d r", "uniform": "d", "constant": "r"},
+    "Orientation": {"values": "r", "directions": "d r", "patterns": "d r", "residuals": "r"},
+    "LatentGaussian": {"mean": "d", "loadings": "d q"},
+    "FactorModel": {"mean": "d", "loadings": "d q", "noise": "d"},
+    "Mixture": {"proportions": "k"},
+    "AffineMixture": {"kernels.centers": "k d", "slopes": "k d c", "offsets": "k c", "constant": "*"},
+    "IsotropicKernels": {"centers": "k d"},
+    "GaussianDensity": {"weights": "k", "means": "k d", "roots": "k d d", "scale": "d"},
+    "FourierMap": {"frequencies": "d f", "phases": "f", "coefficients": "* p", "origin": "p"},
+    "PotentialEmbedding": {
+        "affinity.<points>": "n ...",
+        "cells": "n < c",
+        "diffused": "c c",
+        "potentials": "c c",
+        "layout.points": "c p",
+        "coordinates": "n p",
+    },
+    "NeighborMap": {"affinity.<points>": "n ...", "layout.points": "n p"},
+    "OrdinalEmbedding": {"points.X": "n ...", "layout.points": "n p", "knots.0": "k", "knots.1": "k"},
+    "EigenRidge": {"coefficients": "r t", "intercept": "t", "left_out": "n t"},
+    "PursuitDensity": {"mean": "d", "whitener": "d d", "dewhitener": "d d", "directions": "k d"},
+    "PursuitRegression": {"origin": "d", "scale": "d"},
+    "Marginal": {"grid": "g", "density": "g"},
+    "ParzenDensity": {"X": "n d"},
+    "Layer": {"weights": "... r", "offset": "r"},
+}
+
+
+def check_arrays(values: Iterable[Any], path: Path) -> None:
+    """Check the arrays of the objects that the model of a file consists of.
+
+    Raises
+    ------
+    ModelFileError
+        If an object has not all of its attributes, or an array contains no numbers, has another number of
+        dimensions than its attribute, a length that does not agree with other arrays of the object, or
+        indices out of range.
+    """
+    for value in values:
+        rules = _rules(type(value))
+        if rules or type(value).__module__.startswith("eigenscape."):
+            try:
+                _check_fields(value)
+                _check_types(value)
+                _check_shapes(value, rules)
+            except ValueError as error:
+                reason = str(error).replace("<points>", "points")
+                raise ModelFileError(f"{path} is inconsistent: {reason}") from error
+
+
+def _rules(cls: type) -> dict[str, str]:
+    """Return the shapes of the attributes of a class and its base classes."""
+    merged: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        merged |= _SHAPES.get(base.__name__, {})
+    return merged
+
+
+def _check_fields(value: Any) -> None:
+    if is_dataclass(value):
+        for field in fields(value):
+            if field.init and field.default is MISSING and field.name not in vars(value):
+                raise ValueError(f"its {type(value).__name__} has no {field.name}")
+
+
+def _check_types(value: Any) -> None:
+    for name, item in _state(value).items():
+        if isinstance(value, BaseEstimator) and not name.endswith("_"):
+            continue  # parameters, which a fitted model does not compute with
+        arrays = item if isinstance(item, list | tuple) else [item]
+        for array in () if name in _TEXT else filter(_is_array, arrays):
+            if array.dtype.kind not in "biuf":
+                raise ValueError(
+                    f"{name} of its {type(value).__name__} has the type {array.dtype}, not numbers"
+                )
+
+
+def _check_shapes(value: Any, rules: dict[str, str]) -> None:
+    lengths: dict[str, tuple[int, str]] = {}  # of each name: the length, and the attribute that has it
+    bounded: list[tuple[str, np.ndarray, str]] = []
+    for path, rule in rules.items():
+        dimensions, _, bound = rule.partition(" < ")
+        array = _resolve(value, path)
+        if isinstance(array, int) and not isinstance(array, bool):
+            shape: tuple[int, ...] = (array,)
+        elif isinstance(array, OmittedArray) or _is_array(array):
+            shape = array.shape
+        else:
+            continue
+        for name, length in _named_lengths(value, path, dimensions.split(), shape):
+            known, known_from = lengths.setdefault(name, (length, path))
+            if length != known:
+                raise ValueError(
+                    f"{path} of its {type(value).__name__} has the shape {shape}, which does not agree with"
+                    f" {known_from} ({name}={known})"
+                )
+        if bound and isinstance(array, np.ndarray):
+            bounded.append((path, array, bound))
+    for path, array, bound in bounded:
+        if bound in lengths:
+            _check_range(f"{path} of its {type(value).__name__}", array, lengths[bound][0])
+
+
+def _named_lengths(
+    value: Any, path: str, dimensions: list[str], shape: tuple[int, ...]
+) -> list[tuple[str, int]]:
+    """Return the lengths of the named dimensions of an array."""
+    n_named = len(dimensions) - ("..." in dimensions)
+    if len(shape) < n_named or (len(shape) > n_named and "..." not in dimensions):
+        raise ValueError(
+            f"{path} of its {type(value).__name__} has {len(shape)} dimensions, not {n_named} (shape {shape})"
+        )
+    if dimensions[0] == "...":
+        dimensions, shape = dimensions[1:], shape[len(shape) - n_named :]
+    return [pair for pair in zip(dimensions, shape, strict=False) if pair[0] not in ("*", "...")]
+
+
+def _check_range(name: str, indices: np.ndarray, stop: int) -> None:
+    if indices.dtype.kind not in "iu":
+        raise ValueError(f"{name} has the type {indices.dtype}, not that of indices")
+    if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < stop:
+        raise ValueError(f"{name} has indices from {indices.min()} to {indices.max()}, not below {stop}")
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or sparse.issparse(value)
+
+
+def _state(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object, or the fields of a named tuple."""
+    names = getattr(type(value), "_fields", None)
+    return getattr(value, "__dict__", {}) if names is None else dict(zip(names, value, strict=True))
+
+
+def _resolve(value: Any, path: str) -> Any:
+    """Return an attribute of an attribute; None if one of them is None, absent or not computed yet."""
+    for name in path.split("."):
+        if value is None:
+            return None
+        if name == "<points>":
+            value = _points(value)
+        elif name.isdigit():
+            value = value[int(name)]
+        elif name in (state := _state(value)):
+            value = state[name]
+        elif isinstance(getattr(type(value), name, None), cached_property):
+            return None
+        else:
+            value = getattr(value, name, None)
+    return value
+
+
+def _points(kernel: Any) -> Any:
+    """Return an array with a row for each column of a kernel, without copying the points."""
+    state = _state(kernel)
+    for name in ("members", "landmarks"):  # of another kernel
+        if name in state:
+            return state[name]
+    if "links" in state:  # between the points of several views
+        return state["links"].T
+    if "piece" in state:
+        return state["piece"].columns
+    return _points(state["base"]) if "base" in state else getattr(kernel, "X", None)
