@@ -78,9 +78,8 @@ class DistinctValues:
         """Yield the first block of a column and then its other rows, which are read only if requested."""
         first, start = self._first[name], 0
         yield first
-        for block in (
-            () if self._is_complete else self._source.read([name])
-        ):  # its blocks may have other lengths than the first
+        others = () if self._is_complete else self._source.read([name])
+        for block in others:  # of other lengths than the first, perhaps
             column = block[name]
             if start + len(column) > len(first):
                 yield column.slice(max(len(first) - start, 0))

@@ -80,7 +80,7 @@ def read(
     stream : bool, default=False
         If True, ``array`` is an iterable of chunks of rows with bounded memory, for estimators that learn
         from a stream. The result is otherwise the same, except that ``extra`` is empty. Text files are read
-        once to find the types of their columns, and again in each iteration. Standard input, npz, mtx, h5ad
+        to find the types of their columns, and again in each iteration. Standard input, npz, mtx, h5ad
         and images are read into memory.
     dask : bool, default=False
         If True, ``array`` is a dask array whose partitions are read by the workers: parquet files and folders
