@@ -102,6 +102,8 @@ def check_indices(matrix: Any) -> None:
     if matrix.format in ("csr", "csc", "bsr"):
         if matrix.indptr[0] != 0:
             raise ValueError(f"the first index pointer is {matrix.indptr[0]}, not 0")
+        if (np.diff(matrix.indptr) < 0).any():  # SciPy does not look if the last one is 0
+            raise ValueError("index pointers decrease")
         matrix.check_format(full_check=True)
     elif matrix.format == "coo":
         for size, index in zip(matrix.shape, matrix.coords, strict=True):

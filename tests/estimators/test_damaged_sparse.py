@@ -20,6 +20,8 @@ def damaged(kind: str, form: str, X: sparse.sparray = ROWS) -> sparse.sparray:
         X.rows[3][-1] = 10**6
     elif kind == "pointer":
         X.indptr[4] = 10**7
+    elif kind == "last pointer":
+        X.indptr[-1] = 0
     else:
         X.indices[5] = -3 if kind == "negative" else 10**6
     return X
@@ -33,6 +35,8 @@ DAMAGED = [
         ("pointer", "csr"),
         ("index", "csc"),
         ("pointer", "csc"),
+        ("last pointer", "csr"),
+        ("last pointer", "csc"),
         ("index", "coo"),
         ("negative", "coo"),
         ("index", "lil"),

@@ -367,3 +367,10 @@ def test_a_second_pass_that_is_refused_leaves_the_model_as_it_was():
 def test_a_tolerance_is_for_the_greedy_choice_alone():
     with pytest.raises(ValueError, match=r"tol=0\.01 is for selection='greedy'"):
         GreedySpectralEmbedding(tol=1e-2, selection="random", dictionary_size=9).fit(curve(50))
+
+
+def test_similarities_that_vanish_are_not_divided_by():
+    distances = cdist(*2 * [np.random.default_rng(0).standard_normal((25, 2))])
+    K = np.where(np.eye(25, dtype=bool), 1.0, 10.0 ** (-200 - 20 * distances))
+    with pytest.raises(ValueError, match="too small to be divided by; raise dictionary_size"):
+        GreedySpectralEmbedding(2, kernel="precomputed", dictionary_size=4, normalization="divisive").fit(K)

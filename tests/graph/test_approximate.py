@@ -151,3 +151,14 @@ def test_bridges_are_a_minimum_spanning_tree_of_components(kind):
     np.fill_diagonal(between, 0)
     assert added.nnz == label.max()
     np.testing.assert_allclose(added.sum(), minimum_spanning_tree(between).sum(), rtol=1e-12)
+
+
+def test_cosines_of_rows_beyond_single_precision():
+    """Rows were rounded to infinity before they were scaled, and cells of any number were visited."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((200, 8)).astype(np.float32), rng.standard_normal((20, 8))
+    index = ApproximateIndex(X, "cosine", None)
+    length, found = index.nearest(Y * 2.0**190, 3)
+    expected_length, expected = index.nearest(Y, 3)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(length, expected_length)

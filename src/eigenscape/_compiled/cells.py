@@ -142,7 +142,7 @@ def _nearest_cells(queries, centers, visits):
     inner = np.dot(queries, centers.T)
     norms = np.array([_squared_norm(center) for center in centers])
     largest = np.sqrt(norms.max())
-    cells = np.empty((b, visits), dtype=np.int64)
+    cells = np.zeros((b, visits), dtype=np.int64)  # numbers in range also if no distance is a number
     length, rough = np.empty(visits), np.empty(len(centers))
     for i in range(b):
         for c in range(len(centers)):

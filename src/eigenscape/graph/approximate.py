@@ -83,10 +83,10 @@ class ApproximateIndex(RowSearch):
         """Return rows whose Euclidean distances have the same order as those of the metric."""
         if self.metric != "cosine":
             self._check_near(np.asarray(Y))
-        Y = np.ascontiguousarray(Y, dtype=self.X.dtype)
-        if self.metric != "cosine":
+            Y = np.ascontiguousarray(Y, dtype=self.X.dtype)
             return Y if self._unit == 1 else Y / self.X.dtype.type(self._unit)
-        Y = np.asarray(of_unit_magnitude(Y))
+        # Before it is rounded to single precision, where large rows would be infinite.
+        Y = np.ascontiguousarray(of_unit_magnitude(np.asarray(Y)), dtype=self.X.dtype)
         norms = np.linalg.norm(Y, axis=1, keepdims=True)
         return Y / np.where(norms > 0, norms, 1.0)
 

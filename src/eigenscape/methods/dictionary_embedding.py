@@ -96,7 +96,13 @@ def low_rank_eigenfunctions(
                 " samples, or a wider kernel (a smaller gamma)"
             )
         moments = state.weighted_moments
-        moment = normalized_moment(moments, normalization, span, n)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moment = normalized_moment(moments, normalization, span, n)
+        if not np.isfinite(moment).all():
+            raise ValueError(
+                "the kernel between the dictionary and some samples is too small to be divided by; raise"
+                " dictionary_size, or use a wider kernel (a smaller gamma)"
+            )
         if state.exact and options.averages == "implicit":
             pairs = _pairs_after_trivial(moment, normalization.mean, n_components, allow_fewer)
         else:
