@@ -28,6 +28,8 @@ _FEW_SOURCES = 32
 #: a fit. Those of larger graphs (100 MB) are not kept.
 _searches: WeakKeyDictionary[NeighborGraph, _PathSearch | Elimination] = WeakKeyDictionary()
 _KEPT_VERTICES = 5000
+#: Distances that a thread computes at least before it is given other sources.
+_TASK_VALUES = 2**17
 
 
 def geodesics(
@@ -93,12 +95,11 @@ def _lengths_from(
 
     out: np.ndarray = np.empty(entries.shape, dtype=dtype)
 
-    def search_batch(batch: np.ndarray, advance: Advance) -> None:
-        store_rows(function(_from_sources(search, entries[batch])), search.rank, batch, out)
-        advance(len(batch))
+    def store(batch: np.ndarray, distance: np.ndarray) -> None:
+        store_rows(function(distance), search.rank, batch, out)
 
     with stage("geodesics", total=len(out)) as advance:
-        _in_parallel(search_batch, _by_entry(search, entries), advance, n_jobs)
+        _for_batches(store, search, entries, advance, n_jobs)
     return out
 
 
@@ -116,13 +117,12 @@ def geodesic_products(
     search = _search_through(graph, entries.shape[0], n_jobs)
     out, V = np.empty((entries.shape[0], V.shape[1])), V[search.order]
 
-    def search_batch(batch: np.ndarray, advance: Advance) -> None:
-        values = half_squares(_from_sources(search, entries[batch])).astype(dtype, copy=False)
+    def multiply(batch: np.ndarray, distance: np.ndarray) -> None:
+        values = half_squares(distance).astype(dtype, copy=False)
         out[batch] = (values.T @ V)[: len(batch)]
-        advance(len(batch))
 
     with stage("projection", total=len(out)) as advance:
-        _in_parallel(search_batch, _by_entry(search, entries), advance, n_jobs)
+        _for_batches(multiply, search, entries, advance, n_jobs)
     return out
 
 
@@ -153,18 +153,37 @@ def _products_from_vertices(
     return out
 
 
-def _by_entry(search: _PathSearch | Elimination, entries: sparse.csr_array) -> np.ndarray:
-    """Sort sources by their first edge: those that enter at neighbouring vertices are searched together."""
-    return np.argsort(search.rank[entries.indices[entries.indptr[:-1]]], kind="stable")
+def _for_batches(
+    function: Callable[[np.ndarray, np.ndarray], None],
+    search: _PathSearch | Elimination,
+    entries: sparse.csr_array,
+    advance: Advance,
+    n_jobs: int | None,
+) -> None:
+    """Call ``function(batch, distance)`` for batches of sources with the first edges ``entries``, on threads.
 
+    ``distance`` (m, LANES) are the distances from the sources ``batch``; zero in unused lanes. Sources that
+    enter at neighbouring vertices are searched together.
+    """
+    from eigenscape._compiled.paths import LANES
 
-def _from_sources(search: _PathSearch | Elimination, edges: sparse.csr_array) -> np.ndarray:
-    """Compute the distances (m, LANES) from sources with the given first edges; zero in unused lanes."""
-    distance = search.distances(
-        edges.indptr.astype(np.int64), search.rank[edges.indices].astype(np.int64), edges.data
-    )
-    distance[:, edges.shape[0] :] = 0.0
-    return distance
+    order = np.argsort(search.rank[entries.indices[entries.indptr[:-1]]], kind="stable")
+    edges = entries[order]
+    start, inner = edges.indptr.astype(np.int64), search.rank[edges.indices].astype(np.int64)
+    task = LANES * max(1, _TASK_VALUES // (LANES * entries.shape[1]))  # few values are not worth a task
+
+    def search_from(first: int) -> None:
+        stop = min(first + task, len(order))
+        for place in range(first, stop, LANES):
+            batch = order[place : min(place + LANES, stop)]
+            bounds = start[place : place + len(batch) + 1]
+            own = slice(bounds[0], bounds[-1])
+            distance = search.distances(bounds - bounds[0], inner[own], edges.data[own])
+            distance[:, len(batch) :] = 0.0
+            function(batch, distance)
+            advance(len(batch))
+
+    run_parallel(search_from, range(0, len(order), task), n_jobs)
 
 
 def geodesics_to(
@@ -342,16 +361,3 @@ class _PathSearch:
         edges, distance = self.lengths, np.empty((len(self.order), LANES))
         shortest_paths(edges.indptr, edges.indices, edges.data, start, entry, length, distance)
         return distance
-
-
-def _in_parallel(
-    search_batch: Callable[[np.ndarray, Advance], None],
-    sources: np.ndarray,
-    advance: Advance,
-    n_jobs: int | None,
-) -> None:
-    """Call ``search_batch`` for batches of ``LANES`` sources, on several threads."""
-    from eigenscape._compiled.paths import LANES
-
-    batches = [sources[start : start + LANES] for start in range(0, len(sources), LANES)]
-    run_parallel(lambda batch: search_batch(batch, advance), batches, n_jobs)
