@@ -5,16 +5,34 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+# Marks of tests that need more than this process (pyproject.toml).
+OUTSIDE := process or dask or browser or packaging or pages or suite
+SECONDS := 120
 # Many tests start processes, which load the bytecode of the first.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test accel accel-oldest fuzz fuzz-files faults minimums memory reproduce bench bench-quick docs lint lint-js format clean
+.PHONY: demo check test test-all test-random accel accel-oldest fuzz fuzz-files faults minimums memory reproduce bench bench-quick docs lint lint-js format clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
 
+# Tests in one process of every room, in less than three minutes: run it before each commit.
+check: $(READY)
+	$(PYTEST) -m "not ($(OUTSIDE))" $(ARGS)
+
+# Every test once, in less than eight minutes. With other options: make test ARGS="--shuffle 1"
 test: $(READY)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+	$(PYTEST) $(ARGS)
+
+# The product of all parameters, random examples, other versions, damaged files: hours.
+test-all: $(READY)
+	EIGENSCAPE_PRODUCT=1 $(PYTEST) $(ARGS)
+	$(MAKE) fuzz fuzz-files accel accel-oldest minimums memory faults
+
+# Random tests of the product and random examples for a limited time; prints its seed. Again: SEED=...
+test-random: $(READY)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/random_part.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 # scikit-learn's own tests with its classes computed by eigenscape: all sizes, then as installed by default.
 accel: $(READY)
@@ -31,7 +49,7 @@ accel-oldest:
 
 # The property tests with random seeds; a failure prints how to reproduce it.
 fuzz: $(READY)
-	HYPOTHESIS_PROFILE=random OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m hypothesis tests
+	HYPOTHESIS_PROFILE=random $(PYTEST) -m hypothesis tests
 
 # Readers fuzzed for a minute each, guided by the lines they reach; atheris is installed here only.
 fuzz-files: $(READY)

@@ -4,7 +4,10 @@
 eigenfunctions of a kernel on the training points, to which the laws about kernels, eigenvalues and the loss
 do not apply. ``load(kind, dtype)`` gives the training points and some new ones, in the form that the
 estimator takes: rows, distances or similarities to the training points, or objects. ``among_new(kind)`` are
-the distances or similarities among the new points."""
+the distances or similarities among the new points.
+
+The lists hold the part of the product of all parameters that ``covering.py`` chooses; all of it if
+EIGENSCAPE_PRODUCT is set."""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from covering import cover
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
@@ -1075,3 +1079,15 @@ def _weighted() -> None:
 
 
 _weighted()
+
+
+# --- the part that is run -----------------------------------------------------------------------------------
+
+#: All cases by list, run by ``make test-all``; the lists themselves hold the part that covers their facts.
+PRODUCTS = {
+    "CASES": CASES,
+    "WITHOUT_KERNEL": WITHOUT_KERNEL,
+    "MAPS": MAPS,
+    "WEIGHTED": WEIGHTED,
+}
+CASES, WITHOUT_KERNEL, MAPS, WEIGHTED = map(cover, PRODUCTS.values())

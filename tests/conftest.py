@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import random
 import signal
+import sys
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -17,6 +19,46 @@ from threadpoolctl import threadpool_limits
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.register_profile("random", derandomize=False, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in a random order")
+
+
+def pytest_collection_modifyitems(config, items):
+    seed = config.getoption("--shuffle")
+    if seed is not None:
+        random.Random(seed).shuffle(items)
+
+
+# --- tests that start processes are marked ------------------------------------------------------------------
+
+#: Marks that ``make check`` leaves out.
+_OUTSIDE = {"process", "dask", "browser", "packaging", "pages", "suite"}
+_running = SimpleNamespace(test=None, started=[])
+
+
+def _note_processes(event, args):
+    if event == "subprocess.Popen" and _running.test is not None:
+        _running.started.append(str(args[0]))
+
+
+sys.addaudithook(_note_processes)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Fail a test that starts a process without one of the marks, since ``make check`` must stay fast."""
+    _running.test, _running.started = item, []
+    try:
+        result = yield
+    finally:
+        _running.test = None
+    unmarked = _running.started and not _OUTSIDE & {mark.name for mark in item.iter_markers()}
+    if unmarked:
+        pytest.fail(f"starts {_running.started[0]}; mark the test with pytest.mark.process", pytrace=False)
+    return result
+
 
 # Scripts start background processes with SIGINT ignored, which commands under test would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

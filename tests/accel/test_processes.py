@@ -19,7 +19,7 @@ from sklearn.datasets import make_swiss_roll
 
 from eigenscape import accel
 
-pytestmark = pytest.mark.usefixtures("uninstalled")
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("uninstalled")]
 
 X = make_swiss_roll(150, random_state=0)[0]
 can_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

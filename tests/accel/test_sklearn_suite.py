@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("uninstalled")
+pytestmark = [pytest.mark.suite, pytest.mark.usefixtures("uninstalled")]
 
 SUITE = Path(__file__).with_name("sklearn_suite.py")
 PAGE = Path(__file__).parents[2] / "docs" / "accel.md"

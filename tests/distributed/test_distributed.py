@@ -29,6 +29,8 @@ from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.methods.missing import observed_data
 from eigenscape.methods.probabilistic_pca import LatentGaussian, compute_posterior, expectation_sums, maximize
 
+pytestmark = pytest.mark.dask
+
 RNG = np.random.default_rng(0)
 X = (
     RNG.standard_normal((240, 2)) @ RNG.standard_normal((2, 5))

@@ -21,6 +21,8 @@ import eigenscape as es
 from eigenscape import distributed
 from eigenscape.exceptions import InputFileError, SchedulerError, VersionMismatchError, VersionMismatchWarning
 
+pytestmark = pytest.mark.dask
+
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((600, 3)) @ RNG.standard_normal((3, 6)) + 0.2 * RNG.standard_normal((600, 6))
 GAPS = np.where(RNG.random(X.shape) < 0.05, np.nan, X)

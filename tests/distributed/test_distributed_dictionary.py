@@ -20,6 +20,8 @@ from eigenscape.distributed import dictionary
 from eigenscape.exceptions import ToleranceWarning
 from eigenscape.quality import aligned_error
 
+pytestmark = pytest.mark.dask
+
 N = 1500
 #: Three directions of different length, so that no two eigenvalues are equal.
 X = np.random.default_rng(0).uniform(size=(N, 3)) * [3.0, 1.5, 0.5]

@@ -27,6 +27,8 @@ from eigenscape.distributed import dictionary, write_parts
 from eigenscape.exceptions import WriteError
 from eigenscape.quality import aligned_error
 
+pytestmark = pytest.mark.dask
+
 PARTS, ROWS = 5, 300
 
 

@@ -29,6 +29,8 @@ from eigenscape.distributed import as_blocks, choose_sample
 from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_rows
 from eigenscape.quality import aligned_error
 
+pytestmark = pytest.mark.dask
+
 N = 1200
 #: A bent strip: longer than wide, so that coordinates have an order.
 _t = np.random.default_rng(0).uniform(size=(N, 2)) * [4.0, 1.0]

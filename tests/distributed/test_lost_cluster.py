@@ -23,6 +23,8 @@ from eigenscape import PCA
 from eigenscape.distributed.cluster import connect, watched
 from eigenscape.exceptions import SchedulerError
 
+pytestmark = pytest.mark.dask
+
 
 class Cluster(NamedTuple):
     address: str

@@ -11,6 +11,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
+pytestmark = pytest.mark.pages
+
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```(python|pycon)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 PAGES = [

@@ -12,6 +12,8 @@ import public_names
 import pytest
 import topics
 
+pytestmark = pytest.mark.pages
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 

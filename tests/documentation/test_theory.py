@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import code_lines
+import pytest
+
+pytestmark = pytest.mark.pages
 
 PAGE = (Path(__file__).parents[2] / "docs" / "theory.md").read_text()
 

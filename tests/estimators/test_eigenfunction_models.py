@@ -36,6 +36,7 @@ def expected_failures(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
+@pytest.mark.suite
 @parametrize_with_checks(
     [EigenfunctionClassifier(), EigenfunctionRegressor()],
     expected_failed_checks=expected_failures,

@@ -27,6 +27,7 @@ from eigenscape.io import load, save
 from eigenscape.methods.eigenspace_density import GammaTail
 
 
+@pytest.mark.suite
 @parametrize_with_checks([EigenspaceDensity(n_mixtures=1)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

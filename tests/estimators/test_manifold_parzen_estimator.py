@@ -13,6 +13,7 @@ from eigenscape import ManifoldParzen
 from eigenscape.io import load, save
 
 
+@pytest.mark.suite
 @parametrize_with_checks([ManifoldParzen(), ManifoldParzen(3, 1, 0.5)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

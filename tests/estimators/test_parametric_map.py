@@ -31,6 +31,7 @@ from eigenscape.quality.map_loss import map_loss
 
 
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
+@pytest.mark.suite
 @parametrize_with_checks([ParametricMap(n_features=40)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

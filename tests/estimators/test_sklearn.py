@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from covering import PRODUCT
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_s_curve
@@ -87,12 +88,12 @@ CHECKED = [
     KernelEigenmap(),
     LocalityPreservingProjection(n_components=1),
     ClassicalMDS(metric="precomputed", n_components=1),
+]
+#: Further parameters, for the checks that depend on what is computed; run by ``make test-all``.
+CONFIGURED = [
     KernelPCA(kernel="precomputed", n_components=1),
     LaplacianEigenmaps(affinity="precomputed", n_components=1, on_disconnected="per_component"),
     Isomap(metric="precomputed", n_components=1, n_neighbors=4),
-]
-#: Further parameters, for the checks that depend on what is computed.
-CONFIGURED = [
     PCA(n_components=1, whiten=True, eigen_solver="lanczos"),
     PCA(n_components=0.9),
     PCA(n_components=None),
@@ -213,8 +214,8 @@ def does_not_apply(estimator: Any, name: str) -> bool:
 
 
 def chosen_checks() -> Iterator[Any]:
-    """All checks of ``CHECKED`` and some of ``CONFIGURED``."""
-    for estimator in [*CHECKED, *CONFIGURED]:
+    """All checks of ``CHECKED``, and in the product some of ``CONFIGURED``."""
+    for estimator in [*CHECKED, *(CONFIGURED if PRODUCT else [])]:
         for model, check in estimator_checks_generator(estimator):
             name = check.func.__name__
             if does_not_apply(estimator, name):
@@ -240,6 +241,7 @@ def one_thread() -> Iterator[None]:
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.IsolatedPointWarning")
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DegenerateSpectrumWarning")
+@pytest.mark.suite
 @pytest.mark.parametrize(("estimator", "check"), list(chosen_checks()))
 def test_scikit_learn_checks(estimator, check) -> None:
     check(estimator)

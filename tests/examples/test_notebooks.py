@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.pages
+
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "examples" / "notebooks").glob("*.ipynb"))
 DATA = {"pbmc3k": "pbmc3k.npz", "paul15_mapping": "paul15_subset.npz"}
 SMALL = {"million_images": 2000, "fingerprint_index": 10}  # without data; rows in the tests

@@ -13,6 +13,8 @@ from test_papers import _module, made_up  # noqa: F401 (made_up is a fixture)
 import experiments
 from experiments.__main__ import main
 
+pytestmark = pytest.mark.pages
+
 PAGE = Path(__file__).parents[2] / "docs" / "experiments.md"
 
 

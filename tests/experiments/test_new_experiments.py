@@ -9,6 +9,8 @@ from test_papers import tiny
 
 from experiments import belkin_lle, belkin_outliers, bengio_convergence, bengio_wide, burges_normality
 
+pytestmark = pytest.mark.pages
+
 
 def test_limits_of_the_centred_minimum_kernel():
     """``sqrt(2) cos(r pi x)`` and ``1 / (r pi)^2`` solve the eigenproblem of the centred kernel on a grid."""

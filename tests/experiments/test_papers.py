@@ -21,6 +21,8 @@ from experiments import Claim, Context, Outcome, _record, _runner, _summary
 from experiments._data import check_folder
 from experiments._style import STYLE, new_figure
 
+pytestmark = pytest.mark.pages
+
 DATA = Path(os.environ.get("EIGENSCAPE_DATA", "no such folder"))
 
 #: Part of the text of claims that need not hold at this size; all other claims must hold.

@@ -26,6 +26,8 @@ from experiments.brand_3 import guarded_claim, share_in_order
 from experiments.ouimet_2 import separable
 from experiments.ouimet_table1 import equal_size
 
+pytestmark = pytest.mark.pages
+
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread() -> Iterator[None]:

@@ -22,6 +22,8 @@ from experiments.recipes.__main__ import main
 from experiments.recipes.images import resize_matrix
 from experiments.recipes.speech import read_wave
 
+pytestmark = pytest.mark.pages
+
 RNG = np.random.default_rng(0)
 DATA = Path(os.environ.get("EIGENSCAPE_DATA", "no such folder"))
 PAGE = Path(__file__).parents[2] / "docs" / "data.md"

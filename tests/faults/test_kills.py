@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from faults.library import build_library
+
+pytestmark = pytest.mark.process
 
 HERE = Path(__file__).parent
 

@@ -14,7 +14,10 @@ from fuzz.seeds import SEEDS
 #: Inputs of each format in the test suite; formats that are read in a child process take longer.
 CASES = dict.fromkeys(SEEDS, 500) | {"h5ad": 150, "zarr": 200, "images": 300, "model": 300}
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness forks and limits address space")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform != "linux", reason="the harness forks and limits address space"),
+]
 
 
 @pytest.mark.parametrize("kind", SEEDS)

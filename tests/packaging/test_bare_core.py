@@ -16,6 +16,8 @@ import pytest
 
 from eigenscape import estimators
 
+pytestmark = pytest.mark.packaging
+
 ROOT = Path(__file__).parents[2]
 OLDEST = Path(__file__).with_name("oldest.txt")
 OFFLINE = (

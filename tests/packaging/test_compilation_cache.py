@@ -12,6 +12,8 @@ import pytest
 
 from eigenscape._compiled import jit
 
+pytestmark = pytest.mark.packaging
+
 #: Fits an estimator when numba finds no folder for its cache other than the one that it is given.
 _FIT = """
 import sys, tempfile, warnings

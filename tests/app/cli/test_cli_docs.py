@@ -16,6 +16,8 @@ from test_cli import good, rows, write_csv
 
 from eigenscape.app.cli.app import app
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "cli").glob("*.md"))]
 

@@ -13,6 +13,8 @@ import pytest
 import eigenscape
 from eigenscape.app.cli.errors import print_message
 
+pytestmark = pytest.mark.process
+
 
 def run(command: str) -> subprocess.CompletedProcess[str]:
     program = f"{sys.executable} -c 'from eigenscape.app.cli import main; main()'"

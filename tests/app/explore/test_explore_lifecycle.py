@@ -15,6 +15,8 @@ import pytest
 import eigenscape
 from explore.explorers import client_of, fit, mask_of, wait_for_job, write_digits
 
+pytestmark = pytest.mark.process
+
 SLOW = {"method": "ordinal-mds", "parameters": {"n_init": 500, "max_iter": 100000, "tol": 1e-12}}
 
 

@@ -22,6 +22,8 @@ pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 
 import eigenscape
 
+pytestmark = pytest.mark.browser
+
 DOCS = Path(__file__).parents[3] / "docs"
 #: Set EIGENSCAPE_PICTURES=1 to write the pictures of the documentation.
 PICTURES = bool(os.environ.get("EIGENSCAPE_PICTURES"))

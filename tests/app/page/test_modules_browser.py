@@ -17,6 +17,8 @@ from explorer_page import BROWSER, DRIVER, open_browser
 from eigenscape.app import page as page_package
 from eigenscape.plot._categories import find_categories
 
+pytestmark = pytest.mark.browser
+
 if BROWSER is None or DRIVER is None:
     pytest.skip("chromium and chromedriver are not installed", allow_module_level=True)
 pytest.importorskip("selenium.webdriver", reason="selenium is not installed")

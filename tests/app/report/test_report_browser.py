@@ -20,6 +20,8 @@ from eigenscape import PCA, Isomap, KernelPCA, LaplacianEigenmaps
 from eigenscape.app.io import Table
 from eigenscape.app.report import write_comparison, write_report
 
+pytestmark = pytest.mark.browser
+
 BROWSER, DRIVER = shutil.which("chromium") or shutil.which("chromium-browser"), shutil.which("chromedriver")
 if BROWSER is None or DRIVER is None:
     pytest.skip(
