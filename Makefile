@@ -81,6 +81,11 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The lists of executed functions in ARCHITECTURE.md.
+.PHONY: walks
+walks: $(READY)
+	$(BIN)/python tests/walks.py --write
+
 # Size of the package compared with tests/budgets.toml, which follows figures that fell.
 .PHONY: budgets
 budgets: $(READY)

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names files and functions that exist, and budgets only fall."""
+"""ARCHITECTURE.md is short and true, decisions name code and tests that exist, and budgets only fall."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from pathlib import Path
 
 import budgets
 import numpy as np
+import pytest
 import walks
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text()
 SOURCE = ROOT / "src" / "eigenscape"
+DECISIONS = ROOT / "docs" / "decisions"
+PAGES = sorted(path for path in DECISIONS.glob("*.md") if path.name != "README.md")
+PARTS = ["Context", "Decision", "Consequence", "Test"]
 
 
 def find(name):
@@ -27,54 +31,35 @@ def figures():
     return budgets.measure()
 
 
-def test_files_exist():
-    files = set(re.findall(r"`([\w/]+\.py)`", PAGE))
-    assert len(files) > 30
+@pytest.mark.parametrize("page", [ROOT / "ARCHITECTURE.md", *PAGES], ids=lambda page: page.stem)
+def test_files_exist(page):
+    files = set(re.findall(r"`([\w/]+\.(?:py|js|toml))`", page.read_text()))
+    assert len(files) > (20 if page.stem == "ARCHITECTURE" else 0)
     assert sorted(file for file in files if find(file) is None) == []
 
 
-def test_functions_of_the_walks_exist():
-    steps = re.findall(r"`([\w/]+\.py)` `(?:\w+\.)?(\w+)`", PAGE)
-    assert len(steps) > 35
-    missing = [
-        (file, name)
-        for file, name in steps
-        if not re.search(rf"(def|class) {name}\b", find(file).read_text())
-    ]
-    assert missing == []
+def test_the_page_is_short():
+    assert len(PAGE.splitlines()) <= 140
 
 
-def test_walks_are_short():
-    walks = PAGE.split("## Two walks")[1].split("## Decisions")[0].split("`eigenscape embed")
-    for walk in walks:
-        assert 10 < len(re.findall(r"^\d+\. ", walk, flags=re.MULTILINE)) <= 20
+def test_walks_are_those_traced():
+    assert walks.with_walks(PAGE) == PAGE, "the code takes another way; run make walks"
 
 
-def test_estimators_with_a_transform_of_their_own_are_named():
-    named = PAGE.split("no `transform` of its own")[1].split("## The tree")[0]
-    own = [
-        file.name
-        for file in (SOURCE / "estimators").glob("*.py")
-        if file.name != "_base.py" and re.search(r"def _?transform\(", file.read_text())
-    ]
-    assert len(own) >= 6
-    assert sorted(own) == sorted(re.findall(r"`(\w+\.py)`", named))
+def test_walks_are_readable():
+    for name in walks.ON_THE_PAGE:
+        lines = walks.as_list(walks.walks()[name]).splitlines()
+        assert 5 <= len(lines) <= 30, name
+        assert max(map(len, lines)) <= walks.LINE_LENGTH + len(", 99 more")
 
 
-def test_number_of_widths_of_independent_coordinates():
-    from eigenscape.methods.independence import WIDTHS
-
-    numbers = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-    word = re.search(r"best of\s+(\w+) widths \(`methods/independence\.py`\)", PAGE)[1]
-    assert numbers.index(word) + 1 == len(WIDTHS)
-
-
-def test_equations_are_cited_on_the_lines_that_implement_them():
-    kernel_pca = (SOURCE / "methods" / "kernel_pca.py").read_text()
-    assert re.search(r"= centered\(.*# Bengio eq\. 1$", kernel_pca, flags=re.MULTILINE)
-    assert re.search(r"= leading_pairs\(.*# Bengio eq\. 3$", kernel_pca, flags=re.MULTILINE)
-    inverse = " ".join((SOURCE / "methods" / "inverse_map.py").read_text().split())
-    assert "The factor ``v_1' G^+ z^+(y)`` of eq. 19 is dropped" in inverse
+def test_walks_contain_the_mathematics():
+    fit, embed = (walks.as_list(walks.walks()[name]) for name in (walks.FIT, walks.EMBED))
+    for step in ("laplacian.laplacian_eigenmaps", "divide.divide", "lanczos.thick_restart_lanczos"):
+        assert f"`{step}`" in fit
+    for step in ("embed.embed", "isomap.isomap", "center.center", "solve.principal", "writing.write_table"):
+        assert f"`{step}`" in embed
+    assert "`eigenfunctions.Eigenfunctions.__call__`" in walks.as_list(walks.walks()[walks.TRANSFORM])
 
 
 def test_functions_are_traced_in_the_order_of_their_first_calls():
@@ -83,6 +68,23 @@ def test_functions_are_traced_in_the_order_of_their_first_calls():
     found = walks.trace(lambda: [inverse_power(row_sums(matrix)) for matrix in np.ones((2, 3, 3))])
     names = [function.name for function in found if function.file == "normalize/divide.py"]
     assert names == ["row_sums", "inverse_power"]
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "is_step"),
+    [
+        ("methods/laplacian.py", "laplacian_eigenmaps", True),
+        ("eigenfunctions.py", "Eigenfunctions.__call__", True),
+        ("_threads.py", "parallel_map", False),  # plumbing
+        ("estimators/_rows.py", "validate_rows", False),
+        ("operators/gram.py", "check_finite", False),  # a check
+        ("eigenfunctions.py", "Embedding.residuals", False),  # a property
+        ("eigenfunctions.py", "Embedding.transform", False),  # two lines
+        ("graph/union.py", "union.<locals>.tally", False),  # nested
+    ],
+)
+def test_steps_of_a_walk(file, name, is_step):
+    assert walks.Function(file, name).is_step() == is_step
 
 
 def test_no_figure_exceeds_its_budget():
@@ -137,3 +139,56 @@ def test_recorded_values_fall_and_rise_only_if_another_room_pays():
     assert budgets.lowered(sizes(core=1100), sizes()) == sizes()
     assert budgets.lowered(sizes(core=1100, app=950), sizes())[budgets.LINES.format("core")] == 1000
     assert budgets.lowered(sizes(core=1100, app=900), sizes()) == sizes(core=1100, app=900)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_decisions_have_four_parts_and_a_test_and_are_linked(page):
+    text = page.read_text()
+    assert re.findall(r"^## (.+)$", text, flags=re.MULTILINE) == PARTS
+    tests = re.findall(r"`(tests/[\w/]+\.py)`", text.split("## Test\n")[1])
+    assert tests
+    assert [test for test in tests if not (ROOT / test).exists()] == []
+    assert f"]({page.name})" in (DECISIONS / "README.md").read_text()
+
+
+def test_modules_link_to_decisions_that_exist_and_to_all_of_them():
+    links = {
+        link
+        for path in SOURCE.rglob("*.py")
+        for link in re.findall(r"docs/decisions/([\w-]+)\.md", path.read_text())
+    }
+    assert links == {page.stem for page in PAGES}
+
+
+def test_decisions_are_named_by_their_room():
+    rooms = {path.stem for path in SOURCE.iterdir()}
+    assert [page.stem for page in PAGES if page.stem.partition("-")[0] not in rooms] == []
+
+
+def test_estimators_with_a_transform_of_their_own_are_named():
+    page = (DECISIONS / "estimators-own-transform.md").read_text()
+    named = page.split("## Decision")[1].split("Ordinal maps")[0]
+    own = [
+        file.name
+        for file in (SOURCE / "estimators").glob("*.py")
+        if file.name != "_base.py" and re.search(r"def _?transform\(", file.read_text())
+    ]
+    assert len(own) >= 6
+    assert sorted(own) == sorted(re.findall(r"`(\w+\.py)`", named))
+
+
+def test_number_of_widths_of_independent_coordinates():
+    from eigenscape.methods.independence import WIDTHS
+
+    numbers = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    page = (DECISIONS / "methods-independence.md").read_text()
+    word = re.search(r"best of\s+(\w+)\s+widths\s+\(`methods/independence\.py`\)", page)[1]
+    assert numbers.index(word) + 1 == len(WIDTHS)
+
+
+def test_equations_are_cited_on_the_lines_that_implement_them():
+    kernel_pca = (SOURCE / "methods" / "kernel_pca.py").read_text()
+    assert re.search(r"= centered\(.*# Bengio eq\. 1$", kernel_pca, flags=re.MULTILINE)
+    assert re.search(r"= leading_pairs\(.*# Bengio eq\. 3$", kernel_pca, flags=re.MULTILINE)
+    inverse = " ".join((SOURCE / "methods" / "inverse_map.py").read_text().split())
+    assert "The factor ``v_1' G^+ z^+(y)`` of eq. 19 is dropped" in inverse
